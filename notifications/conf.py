@@ -50,6 +50,30 @@ class Web:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """Limits of a live process; `notifyproj.live_environment` explains the fields."""
+
+    connections: int = 12_000
+    connections_per_recipient: int = 20
+    heartbeat_seconds: int = 25
+    send_seconds: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ListenAddress:
+    """Host and ports of a server; the server takes the first free port."""
+
+    host: str
+    first_port: int
+    last_port: int
+
+    @property
+    def ports(self) -> range:
+        """Return the ports in order."""
+        return range(self.first_port, self.last_port + 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Conf:
     """The settings of the app."""
 
@@ -65,6 +89,8 @@ class Conf:
     """URL of this service for producers, providers and browsers."""
     flower_url: str = ""
     """URL of Flower for the admin's menu; empty: no menu entry."""
+    release: str = ""
+    """Name of the running release, for the plots of the admin; empty: deploys are unknown."""
     routes: Mapping[Channel, str] = field(default_factory=dict)
     """Provider by channel, for live mode."""
     test_provider: str = "sandbox"
@@ -77,14 +103,27 @@ class Conf:
     """Duration over which P2 and P3 due at the same instant (07:00) are spread."""
     retention: dt.timedelta = dt.timedelta(days=90)
     """Retention of notifications and their timelines, in whole days."""
+    inbox_retention: dt.timedelta = dt.timedelta(days=90)
+    """Retention of inbox items, in whole days."""
     dead_letters_kept: dt.timedelta = dt.timedelta(days=90)
     """Retention of dead letters."""
+    archive_url: str = "off"
+    """Place of the archive: `file:///...`, `s3://bucket/prefix`, or `off`."""
+    archive_kept: dt.timedelta = dt.timedelta(days=730)
+    """Age of a day at which the day's files are deleted from the archive."""
     audit_kept: dt.timedelta = dt.timedelta(days=730)
     """Retention of the audit log."""
     contact_notice: bool = True
     """True: the old address gets a notice when a producer changes a recipient's contact."""
     requires_second_factor: bool = False
     """True: an operator without a second factor sees only the page for setting it up."""
+    report_hour: int = 6
+    """Hour of the day in `report_timezone` in which the daily report is sent."""
+    report_timezone: str = "UTC"
+    publish_needs_second_person: bool = False
+    """True: an operator who wrote a version of a template does not publish the version."""
+    alert_urls: tuple[str, ...] = field(default=(), repr=False)
+    """URLs of alert destinations."""
     dead_letters_alert: int = 20
     """Number of new dead letters in five minutes above which an alert is raised."""
     broker_messages: int = 24
@@ -94,6 +133,10 @@ class Conf:
     calls_in_flight: int = CEILING
     """Maximum number of calls in flight at a provider from one process; the adaptive limit stays
     below."""
+    inbox_removes_read_pushes: bool = True
+    """True: a message that is read in the inbox is removed from the devices that show its push."""
+    inbox_url_schemes: frozenset[str] = frozenset()
+    """App schemes that links of in-app messages may have beside https."""
     sms_max_segments: int = 4
     """Maximum segments of an SMS; a longer SMS is rejected at accept."""
     max_clock_skew: dt.timedelta = dt.timedelta(seconds=2)
@@ -107,8 +150,14 @@ class Conf:
     """Retention of idempotency keys."""
     breaker_failures: Mapping[Channel, Streak] = field(default_factory=lambda: STREAKS)
     """Consecutive failures that open a provider's circuit breaker, by channel."""
+    metrics_listen: ListenAddress | None = None
+    """Address at which workers and beat serve their metrics; None: not served and not counted."""
     web: Web = field(default_factory=Web)
     """The limits of a web process."""
+    live_url: str = ""
+    """URL of the live processes for browsers and apps; empty: clients poll."""
+    live: Live = field(default_factory=Live)
+    """The limits of a live process."""
     caps: frequency_caps.Caps = field(default_factory=lambda: frequency_caps.DEFAULTS)
     """Frequency caps of recipients without caps of their own."""
 

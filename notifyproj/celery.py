@@ -37,6 +37,22 @@ def _drop_broken_connection(**_signal: object) -> None:
 
 
 @worker_ready.connect
+def _serve_metrics(sender: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
+    """Serve the metrics of a worker."""
+    from notifications.tasks import metrics  # noqa: PLC0415 - after Django is set up
+
+    metrics.serve(concurrency=sender.controller.concurrency)
+
+
+@beat_init.connect
+def _serve_metrics_of_beat(**_signal: object) -> None:
+    """Serve the metrics of beat."""
+    from notifications.tasks import metrics  # noqa: PLC0415 - after Django is set up
+
+    metrics.serve()
+
+
+@worker_ready.connect
 def _watch_clock(sender: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
     """Compare the host's clock with Postgres's; consume no lane while the host's clock is wrong.
 

@@ -17,14 +17,21 @@ from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, Field, ValidationError
 
+from notifications.rules import in_app
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE
 from notifications.rules.rate_limits.circuit_breaker import STREAKS
 from notifications.rules.rate_limits.concurrency import CEILING
 from notifications.rules.rate_limits.frequency_caps import DEFAULTS
+from notifyproj.inbox_environment import InboxEnvironment
+from notifyproj.live_environment import LiveEnvironment
 from notifyproj.service_urls import with_passwords
+from notifyproj.sign_in_environment import SignInEnvironment
 from notifyproj.values import (
+    AlertUrls,
+    ArchiveUrl,
     BrokerUrl,
     FernetKeys,
+    Listen,
     MostOfEach,
     Names,
     Nat64Prefixes,
@@ -72,7 +79,7 @@ class Delivery(StrEnum):
     """The service does every step except the call of a provider."""
 
 
-class Environment(WebEnvironment):
+class Environment(WebEnvironment, InboxEnvironment, LiveEnvironment, SignInEnvironment):
     """A valid environment. Each description completes the sentence "Give ..."."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -198,6 +205,24 @@ class Environment(WebEnvironment):
         description="a number of days from 61 to 3650 for which notifications and timelines are"
         " kept; a notification may be scheduled 60 days ahead",
     )
+    inbox_retention_days: Annotated[int, Field(ge=1, le=3650)] = Field(
+        alias="NOTIFY_INBOX_RETENTION_DAYS",
+        default=90,
+        description="a number of days from 1 to 3650 for which messages stay in an inbox",
+    )
+    archive_url: ArchiveUrl = Field(
+        alias="NOTIFY_ARCHIVE_URL",
+        default="",
+        description="the place of days past retention: a folder that all processes share, such as"
+        " file:///var/lib/notify/archive, a bucket, such as s3://bucket/prefix, or off: then days"
+        " are dropped without an archive",
+    )
+    archive_days: Annotated[int, Field(ge=62, le=36_500)] = Field(
+        alias="NOTIFY_ARCHIVE_DAYS",
+        default=730,
+        description="a number of days from 62 to 36500: the age of a day at which its files are"
+        " deleted from the archive; more than NOTIFY_RETENTION_DAYS",
+    )
     dead_letter_days: Annotated[int, Field(ge=1, le=3650)] = Field(
         alias="NOTIFY_DEAD_LETTER_DAYS",
         default=90,
@@ -218,6 +243,13 @@ class Environment(WebEnvironment):
         alias="NOTIFY_REQUIRE_SECOND_FACTOR",
         default=False,
         description="yes or no: whether each operator must set up a second factor (TOTP)",
+    )
+    alert_urls: AlertUrls = Field(
+        alias="NOTIFY_ALERT_URLS",
+        default=(),
+        description="a comma list of URLs to which alerts are sent, such as"
+        " mailto:oncall@example.com or slack://TokenA/TokenB/TokenC",
+        repr=False,
     )
     dead_letter_alert: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         alias="NOTIFY_DEAD_LETTER_ALERT",
@@ -246,11 +278,24 @@ class Environment(WebEnvironment):
         default=LogLevel.INFO,
         description=f"one of {', '.join(LogLevel)}",
     )
+    metrics_listen: Listen = Field(
+        alias="NOTIFY_METRICS_LISTEN",
+        default=None,
+        description="host:port such as 0.0.0.0:9464, or host:first-last for several processes of a"
+        " host, where each worker and beat serve /metrics",
+    )
     flower_url: PublicUrl | None = Field(
         alias="NOTIFY_FLOWER_URL",
         default=None,
         description="the URL of Flower for operators, such as https://flower.example.com, for a"
         " link in the menu of the admin",
+    )
+    release: str = Field(
+        alias="NOTIFY_RELEASE",
+        default="",
+        max_length=64,
+        description="the name of the running release, such as 1.8.0 or a commit; `migrate` records"
+        " a changed release, and the plots of the admin show the time",
     )
     flower_user: str = Field(
         alias="NOTIFY_FLOWER_USER", default="operator", description="the user name of Flower"
@@ -282,13 +327,18 @@ class Environment(WebEnvironment):
             for channel, name in self.routes.items()
             if name not in vendors
         ]
+        if self.archive_days <= self.retention_days:
+            lines.append(
+                "NOTIFY_ARCHIVE_DAYS is not above NOTIFY_RETENTION_DAYS: a day would be deleted"
+                " from the archive as soon as the database drops the day."
+            )
         if _server(self.broker_url) == _server(self.state_url) and not self.allow_shared_redis:
             lines.append(
                 "CELERY_BROKER_URL and REDIS_URL name the same server: use separate servers,"
                 " because the broker may lose its data and the state Redis may not"
                 " (NOTIFY_ALLOW_SHARED_REDIS=yes for development)."
             )
-        return lines
+        return lines + self.sign_in_contradictions()
 
 
 def load(environ: Mapping[str, str]) -> Environment:
@@ -316,7 +366,7 @@ def load(environ: Mapping[str, str]) -> Environment:
                 f" Give {fields[name].description}."
             )
         raise InvalidEnvironment("\n".join(mistakes)) from None
-    mistakes += environment.contradictions(vendors)
+    mistakes += environment.contradictions([*vendors, in_app.PROVIDER])
     if mistakes:
         raise InvalidEnvironment("\n".join(mistakes))
     return environment

@@ -13,10 +13,13 @@ from pathlib import Path
 
 import dj_database_url
 import django_stubs_ext
+from django.templatetags.static import static
 
 from notifications.conf import Conf
+from notifications.rules import in_app
 from notifyproj import environment
 from providers import dry_run, sandbox
+from providers.contract import Channel
 
 django_stubs_ext.monkeypatch()  # makes ModelForm[Producer] and the like legal at run time
 
@@ -53,6 +56,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "notifications.api.correlation.Correlation",
+    "notifications.api.cors.CrossOrigin",
     "notifications.api.body_limits.BodyLimits",
     "notifications.api.address_limits.AddressLimits",
     "django.middleware.security.SecurityMiddleware",
@@ -105,6 +109,8 @@ FORMAT_MODULE_PATH = "notifyproj.formats"
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
 DOCS_SITE = BASE_DIR / "var" / "site"
+# The folder of `make demo`; without the demo the pages below /demo/ are 404.
+DEMO_FOLDER = Path(os.environ["DEMO_VAR"]) if "DEMO_VAR" in os.environ else None
 # Django's limit is for form posts; the API has a limit for each path.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 17 * 1024 * 1024
 AUTH_PASSWORD_VALIDATORS = [
@@ -136,7 +142,13 @@ UNFOLD = {
     "ENVIRONMENT": "notifications.admin.dashboard.environment",
     "DASHBOARD_CALLBACK": "notifications.admin.dashboard.add_figures",
     "LOGIN": {"form": "notifyproj.sign_in.SignInForm"},
-    "SIDEBAR": {"show_search": True, "navigation": "notifications.admin.menu.navigation"},
+    "SIDEBAR": {
+        "show_search": True,
+        "command_search": True,
+        "navigation": "notifications.admin.menu.navigation",
+    },
+    "STYLES": [lambda _request: static("notifications/console.css")],
+    "COMMAND": {"search_callback": "notifications.admin.palette.search"},
 }
 
 DJANGO_CELERY_BEAT_TZ_AWARE = True
@@ -174,6 +186,12 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["notifications.api.operations.describe"],
 }
 
+SINGLE_SIGN_ON = ENVIRONMENT.single_sign_on
+PASSWORD_SIGN_IN = ENVIRONMENT.password_sign_in
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+if SINGLE_SIGN_ON is not None:
+    AUTHENTICATION_BACKENDS.append("notifyproj.single_sign_on.backend.SingleSignOn")
+
 NOTIFICATIONS = Conf(
     state_url=ENVIRONMENT.state_url,
     broker_url=ENVIRONMENT.broker_url,
@@ -181,16 +199,26 @@ NOTIFICATIONS = Conf(
     hash_key=hashlib.sha256(b"address-hash" + SECRET_KEY.encode()).digest(),
     public_url=ENVIRONMENT.public_url,
     flower_url=ENVIRONMENT.flower_url or "",
-    routes=ENVIRONMENT.routes,
+    release=ENVIRONMENT.release,
+    routes={Channel.IN_APP: in_app.PROVIDER, **ENVIRONMENT.routes},
+    inbox_removes_read_pushes=ENVIRONMENT.inbox_removes_read_pushes,
+    inbox_url_schemes=ENVIRONMENT.inbox_url_schemes,
     # The sandbox takes the messages of test keys; without a sandbox no provider is called.
     test_provider=sandbox.NAME if ENVIRONMENT.sandbox_url else dry_run.NAME,
     dry_run=ENVIRONMENT.delivery is environment.Delivery.DRY_RUN,
     allowed=ENVIRONMENT.allowed_recipients,
     retention=dt.timedelta(days=ENVIRONMENT.retention_days),
+    inbox_retention=dt.timedelta(days=ENVIRONMENT.inbox_retention_days),
     dead_letters_kept=dt.timedelta(days=ENVIRONMENT.dead_letter_days),
+    archive_url=ENVIRONMENT.archive_url or (BASE_DIR / "var" / "archive").as_uri(),
+    archive_kept=dt.timedelta(days=ENVIRONMENT.archive_days),
     audit_kept=dt.timedelta(days=ENVIRONMENT.audit_days),
     contact_notice=ENVIRONMENT.contact_notice,
     requires_second_factor=ENVIRONMENT.require_second_factor,
+    report_hour=ENVIRONMENT.report_hour,
+    report_timezone=ENVIRONMENT.report_timezone,
+    publish_needs_second_person=ENVIRONMENT.publish_needs_second_person,
+    alert_urls=ENVIRONMENT.alert_urls,
     dead_letters_alert=ENVIRONMENT.dead_letter_alert,
     broker_messages=ENVIRONMENT.broker_messages,
     release_ramp=dt.timedelta(seconds=ENVIRONMENT.release_ramp_seconds),
@@ -200,7 +228,10 @@ NOTIFICATIONS = Conf(
     breaker_failures=ENVIRONMENT.breaker_failures,
     calls_in_flight=ENVIRONMENT.calls_in_flight,
     sms_max_segments=ENVIRONMENT.sms_max_segments,
+    metrics_listen=ENVIRONMENT.metrics_listen,
     web=ENVIRONMENT.web,
+    live_url=ENVIRONMENT.live_url or "",
+    live=ENVIRONMENT.live,
     max_clock_skew=dt.timedelta(seconds=ENVIRONMENT.max_clock_skew_seconds),
 )
 

@@ -1,7 +1,8 @@
-"""Sign-in to the admin: a password, a code for an account with a second factor, and limits.
+"""Sign-in to the admin by password: with a code for an account with a second factor, and limits.
 
 `SignInForm` counts each try before a password is hashed. `SecondFactor` is a middleware that
-redirects an account without a required second factor to the setup page. `begin` lists each session.
+redirects an account without a required second factor to the setup page. `begin` lists each session,
+also of `single_sign_on`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from notifications import conf
 from notifications.api import clients
 from notifications.store.postgres import second_factors
 from notifications.store.redis import sign_ins
+from notifyproj.single_sign_on import options as single_sign_on
+from notifyproj.single_sign_on.options import SecondFactorBy
 
 SESSION_FIELD: Final = "sign_in"
 _FREE: Final = frozenset({"admin:second_factor", "admin:logout", "admin:password_change"})
@@ -45,12 +48,26 @@ class SignInForm(AuthenticationForm):
         ),
     )
 
+    @property
+    def single_sign_on(self) -> str:
+        """Name of the identity provider for the button; empty: not configured."""
+        options = single_sign_on.current()
+        return options.name if options else ""
+
+    @property
+    def takes_passwords(self) -> bool:
+        """False: the page has the button of single sign-on only."""
+        return single_sign_on.takes_passwords()
+
     def clean(self) -> dict[str, Any]:
         """Check the limits, then the password and the code; too many tries skip the password.
 
         Raises:
-            ValidationError: too many tries, a wrong user name or password, or a wrong code.
+            ValidationError: too many tries, a wrong user name or password, or a wrong code; or
+                passwords are switched off.
         """
+        if not self.takes_passwords:
+            raise forms.ValidationError("Passwords are switched off here: use single sign-on.")
         account = str(self.cleaned_data.get("username", ""))
         address = clients.rate_limit_key(address_of(self.request))
         wait = sign_ins.wait(account=account, address=address)
@@ -99,10 +116,21 @@ class SecondFactor:
         if found is None or found.namespace != "admin":
             return None
         _see(request)
-        lacks = request.user.is_authenticated and getattr(request.user, "otp_device", None) is None
-        if not (conf.current().requires_second_factor and lacks) or found.view_name in _FREE:
+        if found.view_name in _FREE or not _lacks_second_factor(request):
             return None
         return HttpResponseRedirect(reverse("admin:second_factor"))
+
+
+def _lacks_second_factor(request: HttpRequest) -> bool:
+    user = request.user
+    if not user.is_authenticated or getattr(user, "otp_device", None) is not None:
+        return False
+    is_required = conf.current().requires_second_factor
+    if not request.session.get(sign_ins.BY_PROVIDER):
+        return is_required
+    options = single_sign_on.current()
+    is_asked_here = options is None or options.second_factor is SecondFactorBy.SERVICE
+    return is_asked_here and (is_required or bool(user_has_device(user)))
 
 
 def address_of(request: HttpRequest | None) -> str:

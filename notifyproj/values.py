@@ -16,10 +16,12 @@ from urllib.parse import urlsplit
 from cryptography.fernet import Fernet
 from pydantic import AfterValidator, BeforeValidator
 
+from notifications.conf import ListenAddress
 from notifications.rules.allowed import AllowList
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Priority
 from notifications.rules.rate_limits.circuit_breaker import Streak
 from notifications.rules.rate_limits.frequency_caps import Cap, Caps
+from providers.alert_destinations import destination
 from providers.contract import Channel
 from providers.transport.guard import nat64_prefixes
 
@@ -28,6 +30,7 @@ _MIN_SECRET_LENGTH: Final = 32
 
 
 _LONGEST_TTL_S: Final = 60 * 24 * 3600
+_MOST_PORT: Final = 65_535
 
 
 def _postgres_url(value: str) -> str:
@@ -64,6 +67,24 @@ def _url(value: str, *, schemes: tuple[str, ...]) -> str:
     return value
 
 
+def _archive_url(value: str) -> str:
+    """Check the place of the archive: a folder, a bucket or `off`.
+
+    Raises:
+        ValueError: another scheme, a relative path, or no bucket.
+    """
+    if value == "off":
+        return value
+    parts = urlsplit(value)
+    if parts.scheme not in {"file", "s3"}:
+        raise ValueError("must be file:///a/folder, s3://bucket/prefix or off")
+    if parts.scheme == "file" and (parts.netloc or not parts.path.startswith("/")):
+        raise ValueError("needs an absolute path: file:///a/folder, with three slashes")
+    if parts.scheme == "s3" and (not parts.netloc or parts.username or parts.password):
+        raise ValueError("must be s3://bucket/prefix; boto3's environment has the credentials")
+    return value
+
+
 def _secret(value: str) -> str:
     if len(value) < _MIN_SECRET_LENGTH:
         raise ValueError(f"is shorter than {_MIN_SECRET_LENGTH} characters")
@@ -72,6 +93,16 @@ def _secret(value: str) -> str:
 
 def _secrets(value: str) -> tuple[str, ...]:
     return tuple(_secret(part) for part in _names(value))
+
+
+def _alert_urls(value: str) -> tuple[str, ...]:
+    urls = _names(value)
+    for position, url in enumerate(urls, start=1):
+        try:
+            destination.parse(url)
+        except ValueError as error:
+            raise ValueError(f"item {position}: {error}") from None
+    return urls
 
 
 def _fernet_keys(value: str) -> tuple[str, ...]:
@@ -171,8 +202,25 @@ def _networks(value: str) -> tuple[IPv4Network | IPv6Network, ...]:
     return tuple(found)
 
 
+def _listen_address(value: str) -> ListenAddress:
+    """Read `127.0.0.1:9464`, `[::]:9464` or `0.0.0.0:9464-9480`.
+
+    Raises:
+        ValueError: the text has another form, or a port outside of 1 to 65535.
+    """
+    host, _, ports = value.rpartition(":")
+    first, _, last = ports.partition("-")
+    last = last or first
+    if not (host and first.isdecimal() and last.isdecimal()):
+        raise ValueError("must have the form host:port or host:first-last")
+    if not 1 <= int(first) <= int(last) <= _MOST_PORT:
+        raise ValueError("must have ports from 1 to 65535, the first before the last")
+    return ListenAddress(host.strip("[]"), int(first), int(last))
+
+
 PostgresUrl = Annotated[str, AfterValidator(_postgres_url)]
 RedisUrl = Annotated[str, AfterValidator(_redis_url)]
+ArchiveUrl = Annotated[str, AfterValidator(_archive_url)]
 BrokerUrl = Annotated[str, AfterValidator(_broker_url)]
 
 
@@ -183,7 +231,10 @@ def _nat64_prefixes(text: object) -> object:
 PublicUrl = Annotated[str, AfterValidator(_public_url)]
 Secret = Annotated[str, AfterValidator(_secret)]
 Secrets = Annotated[tuple[str, ...], BeforeValidator(_secrets)]
+AlertUrls = Annotated[tuple[str, ...], BeforeValidator(_alert_urls)]
 FernetKeys = Annotated[tuple[str, ...], BeforeValidator(_fernet_keys)]
+Listen = Annotated[ListenAddress | None, BeforeValidator(_listen_address)]
+"""Host and ports: `0.0.0.0:9464`, or `127.0.0.1:9464-9480` for several processes of a host."""
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], BeforeValidator(_networks)]
 Nat64Prefixes = Annotated[tuple[IPv6Network, ...], BeforeValidator(_nat64_prefixes)]

@@ -14,14 +14,17 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
+import tempfile
 from typing import Final
 
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server import Server
 
+from notifications.conf import Web
+from notifications.telemetry import process_number
 from notifyproj import environment
+from notifyproj.descriptors import allow_descriptors
 
 THREADS: Final = 384
 """Most threads of a process: each request has a thread from its body to the response."""
@@ -41,7 +44,13 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     asked = parser.parse_args()
     web = environment.load(os.environ).web
-    _allow_descriptors(web.connections + _DESCRIPTORS_BESIDE)
+    allow_descriptors(web.connections + _DESCRIPTORS_BESIDE)
+    with tempfile.TemporaryDirectory(prefix="notify-metrics-") as folder:
+        os.environ.setdefault(process_number.FOLDER, folder)  # the processes share their metrics
+        _serve(asked, web)
+
+
+def _serve(asked: argparse.Namespace, web: Web) -> None:
     Server(
         "notifyproj.wsgi:application",
         address=asked.host,
@@ -57,14 +66,6 @@ def main() -> None:
         websockets=False,
         workers_kill_timeout=_STOP_SECONDS,
     ).serve()
-
-
-def _allow_descriptors(wanted: int) -> None:
-    """Raise the process's limit of descriptors to `wanted`, at most to the hard limit."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    if soft != resource.RLIM_INFINITY and soft < most:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 if __name__ == "__main__":

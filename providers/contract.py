@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 
@@ -87,10 +87,37 @@ class Capabilities:
     """The kinds of `Message.address_kind` that the provider takes; empty: all kinds."""
     concurrency: int = 2_000
     """Largest useful number of calls in flight from one process: a ceiling, not a goal."""
+    withdraws: bool = False
+    """The provider takes a `Message` with `is_withdrawal` on the channels push and in_app."""
     endpoint_of: Callable[[str], str] | None = None
     """Function that returns the endpoint of an address, without a secret; set if each address leads
     to a separate server or account (webhook, chat). The health of such a provider is stored for
     each endpoint; None: the health is stored for the provider as a whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InAppAction:
+    """A button of an in-app message."""
+
+    id: str
+    label: str = field(repr=False)
+    url: str = field(default="", repr=False)
+    """Empty: the click goes to the producer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InApp:
+    """The parts that only a message on the channel in_app has."""
+
+    recipient_id: int
+    category: str = ""
+    url: str = field(default="", repr=False)
+    image_url: str = field(default="", repr=False)
+    actions: tuple[InAppAction, ...] = field(default=(), repr=False)
+    data: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """JSON object of the producer for the recipient's app."""
+    lifetime: timedelta | None = None
+    """Time for which the message is shown; None: as long as the inbox keeps messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,11 +146,16 @@ class Message:
     traceparent: str = ""
     """W3C trace context to pass on to a provider of the same installation (webhook, sandbox)."""
     data: Mapping[str, str] = field(default_factory=dict)
-    """Extra strings for the client: `type`, and the template's own fields."""
+    """Extra strings for the client: `type`; on push `url` and `image_url`, if the text has them."""
     signing_keys: tuple[bytes, ...] = field(default=(), repr=False)
     """The contact's own keys, if the provider signs for each contact (webhook)."""
     is_signed_for_all: bool = False
     """True if the provider's installation-wide secrets sign beside the contact's keys."""
+    is_withdrawal: bool = False
+    """True: the message shows nothing; the app removes the shown message with the same ids. Only
+    for a provider with `Capabilities.withdraws`; texts and `data` are empty."""
+    in_app: InApp | None = None
+    """The further parts of a message on the channel in_app."""
     unsubscribe_url: str = field(default="", repr=False)
     """URL at which one POST unsubscribes (RFC 8058); an e-mail names the URL in its headers. Never
     logged."""

@@ -16,7 +16,7 @@ from providers.email import ses, smtp
 from providers.email.anymail import adapter as anymail
 from providers.push import apns, fcm, web_push
 from providers.sms import aws_eum, aws_sns, twilio, vonage
-from providers.transport import Transport
+from providers.transport import Transport, Usage
 from providers.vendor import Vendor
 from providers.webhook import standard as webhook
 
@@ -42,6 +42,11 @@ _SHARED: Final = Transport()
 def settings_names() -> frozenset[str]:
     """Name every environment variable that any vendor reads; start-up refuses all others."""
     return frozenset[str]().union(*(vendor.settings for vendor in VENDORS))
+
+
+def transport_usage() -> Usage:
+    """Return the numbers of HTTP requests in flight and waiting, over all vendors."""
+    return _SHARED.usage()
 
 
 def build_all(environ: Mapping[str, str], *, transport: Transport = _SHARED) -> dict[str, Provider]:

@@ -78,6 +78,7 @@ class Sandbox:
             repeat=Repeat.DEDUPLICATED if config.dedup else Repeat.VISIBLE,
             gives_receipts=True,
             receipt_headers=standard_webhooks.HEADERS,
+            withdraws=True,
         )
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
@@ -131,6 +132,8 @@ class Sandbox:
             "ttl_seconds": int(message.time_to_live.total_seconds()),
             "data": dict(message.data),
         }
+        if message.is_withdrawal:
+            body["is_withdrawal"] = True
         if message.unsubscribe_url:
             body["unsubscribe_url"] = message.unsubscribe_url
         return Request(url=self._url, headers=headers, body=rounds.json_body(body))

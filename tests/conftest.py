@@ -12,7 +12,8 @@ test and starts no server.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Generator, Iterator
 from typing import Final
 
 import django
@@ -92,6 +93,17 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
         running.execute("ALTER TABLE notifications_auditentry DISABLE TRIGGER audit_is_not_emptied")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    """Wait for the thread that sends alerts, which a look at /readyz can start."""
+    try:
+        return (yield)
+    finally:
+        for thread in threading.enumerate():
+            if thread.name == "alert_notices":
+                thread.join(10)
+
+
 @pytest.fixture(autouse=True)
 def _own_lines() -> Iterator[None]:
     """Have each test's log lines written while pytest still captures them."""
@@ -99,3 +111,11 @@ def _own_lines() -> Iterator[None]:
     from notifications import telemetry  # noqa: PLC0415 - after Django is set up
 
     telemetry.STDERR.drain(1.0)
+
+
+@pytest.fixture(autouse=True)
+def _no_switch_of_another_test() -> None:
+    """Have no process cache hold the switches of the test before: the rows are rolled back."""
+    from notifications.store.cached import switches  # noqa: PLC0415 - after Django is set up
+
+    switches.forget()

@@ -119,6 +119,9 @@ def test_a_misspelt_name_stops_the_start_with_a_hint() -> None:
         ("NOTIFY_RELEASE_RAMP_SECONDS", "-1", "Input should be greater than or equal to 0"),
         ("NOTIFY_MAX_CLOCK_SKEW_SECONDS", "0", "Input should be greater than or equal to 0.1"),
         ("NOTIFY_CALLS_IN_FLIGHT", "0", "Input should be greater than or equal to 1"),
+        ("NOTIFY_METRICS_LISTEN", "9464", "must have the form host:port or host:first-last"),
+        ("NOTIFY_METRICS_LISTEN", "[::]:9480-9464", "must have ports from 1 to 65535"),
+        ("NOTIFY_METRICS_LISTEN", "0.0.0.0:99999", "must have ports from 1 to 65535"),
         ("NOTIFY_SMS_MAX_SEGMENTS", "0", "Input should be greater than or equal to 1"),
         ("NOTIFY_ALLOWED_RECIPIENTS", ",", "is an empty list"),
         ("NOTIFY_ALLOWED_RECIPIENTS", "u_1,+hidden", "entry 2 is an invalid beginning of a number"),
@@ -155,6 +158,42 @@ def test_secrets_do_not_show_in_the_repr() -> None:
     assert "hidden" not in repr(environment.load(_WHOLE))
 
 
+_SINGLE_SIGN_ON = {
+    "NOTIFY_OIDC_ISSUER": "https://id.example.com/realms/main/",
+    "NOTIFY_OIDC_CLIENT_ID": "notify",
+    "NOTIFY_OIDC_CLIENT_SECRET": "hidden-5",
+    "NOTIFY_OIDC_ROLES": "oncall=operator, cn=writers=editor",
+}
+
+
+def test_single_sign_on_is_off_without_an_issuer() -> None:
+    assert environment.load(_WHOLE).single_sign_on is None
+    options = environment.load({**_WHOLE, **_SINGLE_SIGN_ON}).single_sign_on
+    assert options is not None
+    assert options.issuer == "https://id.example.com/realms/main"
+    assert options.roles == {"oncall": "operator", "cn=writers": "editor"}
+    assert options.allowed_hosts == {"id.example.com"}
+    assert "hidden" not in repr(options)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"NOTIFY_OIDC_CLIENT_SECRET": ""}, "NOTIFY_OIDC_CLIENT_SECRET is missing"),
+        ({"NOTIFY_OIDC_ROLES": ""}, "NOTIFY_OIDC_ROLES is missing"),
+        ({"NOTIFY_OIDC_ROLES": "oncall=boss"}, "'boss' is an unknown role; use one of auditor"),
+        ({"NOTIFY_OIDC_ROLES": "oncall"}, "'oncall' must have the form group=role"),
+        ({"NOTIFY_OIDC_ROLES": "a=editor,a=owner"}, "names the group a twice"),
+        ({"NOTIFY_OIDC_ISSUER": "http://id.example.com"}, "must begin with https://"),
+        ({"NOTIFY_OIDC_ALGORITHM": "none"}, "NOTIFY_OIDC_ALGORITHM"),
+        ({"NOTIFY_OIDC_SCOPES": "email"}, "NOTIFY_OIDC_SCOPES"),
+        ({"NOTIFY_OIDC_ISSUER": "", "NOTIFY_PASSWORD_SIGN_IN": "no"}, "nobody could sign in"),
+    ],
+)
+def test_a_wrong_single_sign_on_stops_the_start(changes: dict[str, str], said: str) -> None:
+    assert said in _refusal(**{**_SINGLE_SIGN_ON, **changes})
+
+
 def test_times_to_live_keys_and_breakers_are_settings_with_defaults() -> None:
     usual = environment.load(_WHOLE)
     assert usual.times_to_live[Priority.P0] == dt.timedelta(seconds=300)
@@ -188,3 +227,17 @@ def test_times_to_live_keys_and_breakers_are_settings_with_defaults() -> None:
 )
 def test_a_tuning_that_cannot_work_is_told(name: str, value: str) -> None:
     assert name in _refusal(**{name: value})
+
+
+def test_the_url_of_the_live_processes_has_no_slash_at_its_end() -> None:
+    assert environment.load(_WHOLE).live_url is None
+    loaded = environment.load({**_WHOLE, "NOTIFY_LIVE_URL": "https://live.example.com/"})
+    assert loaded.live_url == "https://live.example.com"
+    assert "NOTIFY_LIVE_URL" in _refusal(NOTIFY_LIVE_URL="live.example.com")
+
+
+def test_the_limits_of_a_live_process_are_checked() -> None:
+    loaded = environment.load({**_WHOLE, "NOTIFY_LIVE_CONNECTIONS": "500"})
+    assert (loaded.live.connections, loaded.live.connections_per_recipient) == (500, 20)
+    assert "NOTIFY_LIVE_CONNECTIONS" in _refusal(NOTIFY_LIVE_CONNECTIONS="5")
+    assert "NOTIFY_LIVE_HEARTBEAT_SECONDS" in _refusal(NOTIFY_LIVE_HEARTBEAT_SECONDS="none")

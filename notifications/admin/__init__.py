@@ -1,35 +1,55 @@
 """The admin site for operators.
 
-    dashboard                    overview of current problems
+    dashboard, monitoring        Overview and the other pages with plots
+    activity, palette            one list of all messages; the search box
     notifications, deliveries    search; a page with all details of a notification
-    dead_letters, replays        filter, inspect, replay or discard
+    message_page, _actions, _scale   that page: its parts, buttons and drawing
+    addresses                    masked addresses
+    dead_letters, replays        groups by cause; filter, inspect, replay or discard; stop
     templates                    versions: draft, publish, roll back, import and export
     template_editor, _compare    editor with preview; differences between versions
+    workers                      work of each lane, deliveries behind a hold
     breakers, provider_rates     circuit breakers and rate limits of providers
     producers, recipients        producers with API keys, recipients with contacts
+    token_secrets                secrets with which producers sign recipient tokens
     recipient_page               a recipient's contacts and latest notifications, for support
+    recipient_inbox              a recipient's inbox as the recipient sees it
+    predictions                  obstacles for a message to a contact now
     suppressions                 suppression list with import and export
     retry_presets                retry policies with timetables
     provider_routes              routing of channels to providers
     schedules                    recurring notifications and ordering keys
     periodic_tasks               beat's tasks: interval, on or off, last run and result
     webhooks                     webhook endpoints of producers, and their calls
-    notification_types, alerts, housekeeping
+    alerts, alert_destinations   open alerts, and the places outside that learn of alerts
+    notification_types, housekeeping
+    topic_texts                  names of categories and types for recipients
+    exports                      lists as CSV files
+    archive, erasures            days past retention and their files; erasures with receipts
     audited, audit_log           audit of all changes
+    deploys                      releases of this service
+    site_urls                    addresses of pages without a model
     second_factor, sessions, users   sign-in, operators' accounts and roles
 
 No page counts or scans a partitioned table: lists are bounded to recent days, and searches use an
-index. The admin changes the status of a delivery only with `operations.replay`. An address is shown
-only on the page of the contact or suppression; a sensitive variable is never shown. An operator
-with view permission only cannot change anything. New pages inherit these rules from `base`.
+index. The admin changes the status of a delivery only with `operations.replay` and
+`scheduling.cancel`. Addresses are masked; an operator with the right opens one address, which is
+audited (`addresses`). A sensitive variable is never shown. An operator with view permission only
+cannot change anything. New pages inherit these rules from `base`.
 """
 
 from notifications.admin import (
+    alert_destinations,
     alerts,
+    archive,
     audit_log,
     breakers,
+    cancel_jobs,
     dead_letters,
     deliveries,
+    deploys,
+    erasures,
+    exports,
     housekeeping,
     notification_types,
     notifications,
@@ -44,18 +64,28 @@ from notifications.admin import (
     second_factor,
     sessions,
     short_links,
+    site_urls,
     suppressions,
+    switches,
     templates,
+    token_secrets,
+    topic_texts,
     users,
     webhooks,
 )
 
 __all__ = [
+    "alert_destinations",
     "alerts",
+    "archive",
     "audit_log",
     "breakers",
+    "cancel_jobs",
     "dead_letters",
     "deliveries",
+    "deploys",
+    "erasures",
+    "exports",
     "housekeeping",
     "notification_types",
     "notifications",
@@ -70,8 +100,12 @@ __all__ = [
     "second_factor",
     "sessions",
     "short_links",
+    "site_urls",
     "suppressions",
+    "switches",
     "templates",
+    "token_secrets",
+    "topic_texts",
     "users",
     "webhooks",
 ]

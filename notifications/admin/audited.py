@@ -32,6 +32,7 @@ class AuditedAdmin(ModelAdmin):
     Actions audit changes themselves.
     """
 
+    list_per_page = 25
     change_form_outer_after_template: str | None = "admin/audit_lines.html"  # type: ignore[assignment]  # unfold types its default, None
 
     def changeform_view(
@@ -65,6 +66,29 @@ class AuditedAdmin(ModelAdmin):
         rows = self.model._default_manager.filter(pk__in=edited)  # noqa: SLF001 - Django's public name
         with audit.changes(name_of(request), f"change_{self.opts.model_name}", rows):
             return super().changelist_view(request, extra_context)
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Return True for the columns of the filters and the primary key.
+
+        Django filters a list by each column in the URL: `?address__startswith=m` tells a masked
+        address, a session key or a stored variable one character at a time.
+        """
+        filters = [
+            each[0] if isinstance(each, tuple) else getattr(each, "parameter_name", each)
+            for each in self.get_list_filter(request)
+        ]
+        columns = {
+            name for each in self.opts.concrete_fields for name in (each.name, each.attname)
+        } - {"pk", self.opts.pk.name, *filters}
+        allowed: bool = super().lookup_allowed(lookup, value, request)
+        return allowed and lookup.partition("__")[0] not in columns
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Return the actions; an operator who may not export lists gets no `export_csv`."""
+        actions: dict[str, Any] = super().get_actions(request)
+        if not request.user.has_perm("notifications.export_list"):
+            actions.pop("export_csv", None)
+        return actions
 
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> Any:  # noqa: ANN401 - Django's signature
         """Audit an added object with inlines; called by Django after saving."""

@@ -11,16 +11,18 @@ from uuid import UUID
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import Model, QuerySet
+from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
+from unfold.decorators import display
 
 from notifications import clock
 from notifications.admin.audited import AuditedAdmin
+from notifications.models import Producer
 from notifications.rules import ids
 from notifications.rules.states import Status
 
@@ -39,7 +41,7 @@ RECENT: Final[Mapping[str, dt.timedelta]] = {
     "hour": dt.timedelta(hours=1),
     "day": dt.timedelta(days=1),
     "week": dt.timedelta(days=7),
-    "quarter": dt.timedelta(days=90),
+    "90 days": dt.timedelta(days=90),
 }
 
 
@@ -73,7 +75,6 @@ class ReadOnlyAdmin(AuditedAdmin):
     """A read-only ModelAdmin for tables written by the service."""
 
     show_full_result_count = False
-    list_per_page = 50
     list_max_show_all = 0
     actions_on_top = True
 
@@ -94,6 +95,21 @@ class ReadOnlyAdmin(AuditedAdmin):
         obj: Model | None = None,  # noqa: ARG002 - Django's signature
     ) -> bool:
         return False
+
+
+class OfProducerAdmin(ReadOnlyAdmin):
+    """A read-only list with a `producer` column, for models with a `producer_id`."""
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Add the names of the producers."""
+        named = Producer.objects.filter(pk=OuterRef("producer_id")).values("name")
+        rows: QuerySet[Any] = super().get_queryset(request).annotate(producer_name=Subquery(named))
+        return rows
+
+    @display(description="Producer")
+    def producer(self, row: Model) -> str:
+        """Return the name of the producer."""
+        return getattr(row, "producer_name", "") or "a deleted producer"
 
 
 def own_page(show: Callable[[Any, HttpRequest, str], HttpResponse]) -> Callable[..., HttpResponse]:
@@ -120,7 +136,13 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # it is not subscr
     def count(self) -> int:
         """Return the number of rows, at most COUNTED."""
         rows = cast("QuerySet[Model]", self.object_list)
-        return rows[:COUNTED].count()
+        # Without the annotations of the list, which each cost a subquery for a row.
+        return rows.order_by().values("pk")[:COUNTED].count()
+
+    @property
+    def count_text(self) -> str:
+        """Return the number for display: `1,000+` if more rows may exist."""
+        return f"{self.count:,}{'+' if self.count >= COUNTED else ''}"
 
 
 class RecentFilter(admin.SimpleListFilter):

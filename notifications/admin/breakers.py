@@ -1,7 +1,8 @@
-"""Circuit breakers: current state with reason, overrides by operators, latest events.
+"""Circuit breakers: current state with reason, holds and overrides by operators, latest events.
 
-The page shows the current state in the state Redis for every configured provider and channel. An
-operator's override lasts until removal.
+The page shows the current state in the state Redis for every configured provider and channel. A
+hold is a switch (`admin.switches`), which asks for a reason and a duration. The override "send
+despite failures" lasts until removal. Each change has a page that asks for confirmation.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ from typing import Any, Final
 from django.contrib import admin, messages
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 
 from notifications.admin import base
 from notifications.admin.audited import name_of
+from notifications.admin.switches import hold_link, may_resume, may_set
 from notifications.delivery import routing
-from notifications.models import Breaker, BreakerEvent
+from notifications.models import Breaker, BreakerEvent, Switch
+from notifications.operations import switches
 from notifications.rules.rate_limits.circuit_breaker import BreakerOverride
+from notifications.rules.switches import SwitchKind
 from notifications.store.cached.provider_overrides import Pair
 from notifications.store.postgres import audit
 from notifications.store.rate_limits import breaker_status, circuit_breakers
@@ -31,11 +35,21 @@ _ENDPOINTS: Final = 20
 _LATEST: Final = 20
 """Events below the table; the list of events has all events."""
 
-_VERBS: Final = {
-    BreakerOverride.AUTO: "Let calls decide",
-    BreakerOverride.OPEN: "Force open",
-    BreakerOverride.CLOSED: "Force closed",
+_AUTO: Final = "auto"
+"""The override AUTO in an address."""
+_ASKS: Final = {
+    BreakerOverride.AUTO: (
+        "Let calls decide",
+        "The outcomes of calls open and close the breaker again.",
+        "is decided by its calls again",
+    ),
+    BreakerOverride.CLOSED: (
+        "Send despite failures",
+        "Failed calls spend attempts, so deliveries can become dead letters.",
+        "sends despite failures",
+    ),
 }
+"""Override -> label of the button, consequence, and text after the change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,71 +59,105 @@ class BreakerLine:
     provider: str
     channel: Channel
     standing: BreakerStatus
+    switch: Switch | None = None
+    """The switch that holds the provider on the channel."""
 
     @property
     def state(self) -> str:
         """Return the state in a few words."""
-        word = "open" if self.standing.is_open else "closed"
-        if self.standing.is_rejecting and not self.standing.forced:
-            return "open: rejecting"
-        return f"forced {word}" if self.standing.forced else word
+        if self.switch:
+            return "held"
+        if self.standing.forced:
+            return "sends despite failures"
+        if self.standing.is_rejecting:
+            return "rests: rejects messages"
+        return "rests" if self.standing.is_open else "sends"
 
     @property
-    def verbs(self) -> list[tuple[str, str]]:
-        """Return the available overrides: value and label of the button."""
-        return [
-            (forced.value, verb)
-            for forced, verb in _VERBS.items()
-            if forced is not self.standing.forced
-        ]
+    def name(self) -> str:
+        """Return channel and provider: `email by ses`."""
+        return f"{self.channel.label} by {self.provider}"
+
+    @property
+    def hold_url(self) -> str:
+        """Return the address of the page that holds the provider on the channel."""
+        return hold_link(provider=self.provider, channel=self.channel)
+
+    @property
+    def override(self) -> tuple[str, str]:
+        """Return address and label of the possible change of the override."""
+        to = BreakerOverride.AUTO if self.standing.forced else BreakerOverride.CLOSED
+        names = [self.provider, self.channel.label, to.value or _AUTO]
+        return reverse("admin:notifications_breaker_override", args=names), _ASKS[to][0]
 
 
 @admin.register(Breaker)
 class BreakerAdmin(base.ReadOnlyAdmin):
-    """A single page: table, buttons and latest events."""
+    """A single page with table, links and latest events, and a page that asks about an override."""
+
+    def get_urls(self) -> list[URLPattern]:
+        """Add the page that asks about an override."""
+        ours = path(
+            "<str:provider>/<str:channel>/<str:forced>/",
+            self.admin_site.admin_view(self.ask_override),
+            name="notifications_breaker_override",
+        )
+        theirs: list[URLPattern] = super().get_urls()
+        return [ours, *theirs]
 
     def changelist_view(  # type: ignore[override]  # unfold names its own kind of answer
         self,
         request: HttpRequest,
         extra_context: dict[str, Any] | None = None,  # noqa: ARG002 - Django's signature
     ) -> HttpResponse:
-        """Show the page; on POST apply an override.
+        """Show the page.
 
         Raises:
-            PermissionDenied: the operator may not view breakers, or may not change breakers.
+            PermissionDenied: the operator may not view breakers.
         """
-        may_force = request.user.has_perm("notifications.change_breaker")
-        if request.method == "POST":
-            if not may_force:
-                raise PermissionDenied
-            return self._force(request)
         if not self.has_view_permission(request):
             raise PermissionDenied
         found = breaker_status.of_pairs(_pairs())
+        held = switches.switches_by_pair(_pairs())
         context = {
             "lines": [
-                BreakerLine(provider=provider, channel=channel, standing=standing)
-                for (provider, channel), standing in found.items()
+                BreakerLine(
+                    provider=pair[0], channel=pair[1], standing=standing, switch=held.get(pair)
+                )
+                for pair, standing in found.items()
             ],
             "endpoints": list(_resting_endpoints()),
             "events": BreakerEvent.objects.all()[:_LATEST],
-            "may_force": may_force,
+            "may_force": request.user.has_perm("notifications.change_breaker"),
+            "may_hold": may_set(request, kind=SwitchKind.PROVIDER),
+            "may_resume": may_resume(request, kind=SwitchKind.PROVIDER),
         }
         return base.page(self, request, "admin/breakers.html", title="Breakers", context=context)
 
-    def _force(self, request: HttpRequest) -> HttpResponse:
-        pair, forced = _read(request)
-        row = Breaker.objects.filter(provider=pair[0], channel=pair[1])
-        with audit.changes(name_of(request), "force_breaker", row):
-            circuit_breakers.force(pair, forced, by=name_of(request))
-        said = {
-            BreakerOverride.AUTO: "is decided by its calls again",
-            BreakerOverride.OPEN: "is forced open: its deliveries are held",
-            BreakerOverride.CLOSED: "is forced closed: everything is sent",
-        }[forced]
-        text = f"{pair[0]} {pair[1].label} {said}. All processes know within two seconds."
-        self.message_user(request, text, messages.SUCCESS)
-        return HttpResponseRedirect(reverse("admin:notifications_breaker_changelist"))
+    def ask_override(
+        self, request: HttpRequest, provider: str, channel: str, forced: str
+    ) -> HttpResponse:
+        """Ask for confirmation, then set or remove an override.
+
+        Raises:
+            PermissionDenied: the operator may not change breakers.
+        """
+        if not request.user.has_perm("notifications.change_breaker"):
+            raise PermissionDenied
+        pair, override = _read(provider, channel, forced)
+        verb, consequence, done = _ASKS[override]
+        name = f"{pair[1].label} by {pair[0]}"
+        back = reverse("admin:notifications_breaker_changelist")
+        if request.method == "POST":
+            row = Breaker.objects.filter(provider=pair[0], channel=pair[1])
+            with audit.changes(name_of(request), "force_breaker", row):
+                circuit_breakers.force(pair, override, by=name_of(request))
+            text = f"{name} {done}. All processes know within two seconds."
+            self.message_user(request, text, messages.SUCCESS)
+            return HttpResponseRedirect(back)
+        context = {"verb": verb, "consequence": consequence, "back": back}
+        title = f"{name}: {verb.lower()}?"
+        return base.page(self, request, "admin/ask.html", title=title, context=context)
 
 
 def _resting_endpoints() -> Iterator[tuple[Pair, OpenEndpoints]]:
@@ -129,15 +177,15 @@ def _pairs() -> list[Pair]:
     )
 
 
-def _read(request: HttpRequest) -> tuple[Pair, BreakerOverride]:
+def _read(provider: str, channel: str, forced: str) -> tuple[Pair, BreakerOverride]:
     try:
-        pair = request.POST["provider"], Channel.from_label(request.POST["channel"])
-        forced = BreakerOverride(request.POST["forced"])
+        pair = provider, Channel.from_label(channel)
+        override = BreakerOverride("" if forced == _AUTO else forced)
     except (KeyError, ValueError) as error:
         raise BadRequest(str(error)) from error
     if pair not in _pairs():
-        raise BadRequest(f"{pair[0]} is not configured for {pair[1].label}")
-    return pair, forced
+        raise BadRequest(f"{provider} is not configured for {channel}")
+    return pair, override
 
 
 @admin.register(BreakerEvent)

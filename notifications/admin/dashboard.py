@@ -1,4 +1,4 @@
-"""The overview: open dead letters, alerts, queues and sweeps. All counts are bounded."""
+"""Overview: unfold's index page with the figures of `monitoring.overview`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from notifications import clock, conf
-from notifications.models import Alert, SweepRun
-from notifications.store.postgres import backlog
+from notifications import conf
+from notifications.admin.monitoring import views
 
 
 def environment(_request: HttpRequest) -> list[str] | None:
@@ -20,19 +19,7 @@ def environment(_request: HttpRequest) -> list[str] | None:
 
 
 def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add the figures to unfold's index page, if the operator may view dead letters."""
-    if not request.user.has_perm("notifications.view_deadletter"):
+    """Add the figures to unfold's index page, if the operator may view deliveries."""
+    if not views.may_see_overview(request):
         return context
-    now = clock.now()
-    letters = backlog.dead_letters()
-    return context | {
-        "title": "Overview",
-        "letters": sorted(letters.items(), key=lambda pair: -pair[1]),
-        "letters_total": sum(letters.values()),
-        "alerts": Alert.objects.filter(resolved_at=None)[:20],
-        "lanes": backlog.of_lanes(),
-        "sweeps": [
-            (run, round((now - run.started_at).total_seconds()))
-            for run in SweepRun.objects.order_by("name")
-        ],
-    }
+    return context | views.overview_frame(request)

@@ -20,6 +20,10 @@ from notifications.store.postgres import dead_letters
 Choices = list[tuple[str, str]]
 
 
+def _ages() -> Choices:
+    return [(name, f"One {name}") for name in RECENT]
+
+
 class _Choice(admin.SimpleListFilter):
     offered: ClassVar[staticmethod[[], Choices]]
 
@@ -82,17 +86,17 @@ class ChannelFilter(_Choice):
 class NewerFilter(_Choice):
     """Filter for dead letters created within a time span."""
 
-    title = "newer than"
+    title = "greatest age"
     parameter_name = "within"
-    offered = staticmethod(lambda: [(name, f"A {name}") for name in RECENT])
+    offered = staticmethod(_ages)
 
 
 class OlderFilter(_Choice):
     """Filter for dead letters created before a time span."""
 
-    title = "older than"
+    title = "least age"
     parameter_name = "before"
-    offered = staticmethod(lambda: [(name, f"A {name}") for name in RECENT])
+    offered = staticmethod(_ages)
 
 
 class ProducerFilter(_Choice):

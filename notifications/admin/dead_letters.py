@@ -7,7 +7,7 @@ a replay sends messages to people.
 from __future__ import annotations
 
 import json
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -21,13 +21,13 @@ from django.utils.html import format_html
 from unfold.decorators import display
 from unfold.widgets import UnfoldBooleanWidget
 
-from notifications.admin import base, dead_letter_selection
+from notifications.admin import base, dead_letter_groups, dead_letter_selection
 from notifications.admin.actions import action
 from notifications.admin.audited import name_of
 from notifications.admin.dead_letter_filters import FILTERS
 from notifications.models import DeadLetter
 from notifications.operations import replay
-from notifications.rules import ids, reasons
+from notifications.rules import ids, masking, reasons
 from notifications.rules.dead_letter_filter import LetterFilter
 from notifications.store.postgres import audit, dead_letters
 
@@ -58,10 +58,11 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
     """Read-only list with actions to replay and discard."""
 
     list_display = (
-        *("created_at", "reason_label", "channel", "priority", "provider", "detail"),
-        *("mode", "resolution"),
+        *("created_at", "reason_label", "user", "type", "channel", "priority", "provider"),
+        *("detail", "mode", "resolution"),
     )
     list_filter = FILTERS
+    list_before_template = "admin/dead_letter_groups.html"  # type: ignore[assignment]  # unfold types its default, None
     search_fields = ("delivery_id",)
     search_help_text = "A delivery's id."
     sortable_by = ()
@@ -95,6 +96,17 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
         """Return the reason as a label."""
         return letter.reason
 
+    @display(description="Recipient")
+    def user(self, letter: DeadLetter) -> str:
+        """Return the user id of the recipient."""
+        return str(letter.snapshot.get("user_id", ""))
+
+    @display(description="Type")
+    def type(self, letter: DeadLetter) -> str:
+        """Return the notification type, and the template if the snapshot has one."""
+        names = (letter.snapshot.get("type"), letter.snapshot.get("template_id"))
+        return ", ".join(str(name) for name in names if name)
+
     @display(description="Meaning")
     def meaning(self, letter: DeadLetter) -> str:
         """Return the description of the reason."""
@@ -109,6 +121,8 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
     @display(description="Address hash")
     def address_hash(self, letter: DeadLetter) -> str:
         """Return the address hash used in logs, with a link to the contact."""
+        if letter.contact_id is not None and letter.contact_id < 0:
+            return "the recipient's inbox"
         hashed = dead_letters.address_hashes([letter]).get(letter.pk)
         if hashed is None:
             return "the contact was erased"
@@ -124,9 +138,16 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
 
     @display(description="Message")
     def message(self, letter: DeadLetter) -> str:
-        """Return the snapshot for a replay after retention."""
-        pretty = json.dumps(letter.snapshot, indent=2, ensure_ascii=False)
+        """Return the snapshot for a replay after retention, with masked addresses."""
+        pretty = masking.mask_text(json.dumps(letter.snapshot, indent=2, ensure_ascii=False))
         return format_html('<pre style="white-space:pre-wrap">{}</pre>', pretty)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> Any:  # noqa: ANN401 - Django's own annotation
+        """Show the groups above the list."""
+        groups = dead_letter_groups.context(request) if request.method == "GET" else {}
+        return super().changelist_view(request, {**(extra_context or {}), **groups})
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[DeadLetter], search_term: str
@@ -141,8 +162,8 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
             return queryset.none(), False
 
     def has_replay_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - unfold's signature
-        """Return True if the operator may change dead letters."""
-        return bool(request.user.has_perm("notifications.change_deadletter"))
+        """Return True if the operator may replay and discard dead letters."""
+        return bool(request.user.has_perm("notifications.replay_deadletter"))
 
     @action("Replay", permissions=["replay"])
     def replay(self, request: HttpRequest, queryset: QuerySet[DeadLetter]) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Deliveries: search, and resolve `unknown` deliveries by hand."""
+"""Deliveries: resolve `unknown` deliveries by hand; `activity` lists all deliveries."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from uuid import UUID
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from unfold.decorators import display
 
-from notifications.admin import base
+from notifications.admin import activity, base, workers
 from notifications.admin.actions import action
 from notifications.admin.audited import name_of
 from notifications.models import Delivery
@@ -23,7 +23,7 @@ from notifications.store.postgres import audit, search
 
 @admin.register(Delivery)
 class DeliveryAdmin(base.ReadOnlyAdmin):
-    """Read-only list with two actions for deliveries with status `unknown`: sent, or not sent."""
+    """List of deliveries with status `unknown`, with two actions: sent, or not sent."""
 
     list_display = (
         *("id", "channel", "priority", "status_label", "reason", "provider", "attempts"),
@@ -47,6 +47,15 @@ class DeliveryAdmin(base.ReadOnlyAdmin):
         return queryset.filter(
             pk__in={hit.delivery_id for hit in search.find_any(search_term)}
         ), False
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> Any:  # noqa: ANN401 - Django's own annotation
+        """Show the `unknown` deliveries; redirect other filters to the activity."""
+        is_unknown = request.GET.get("status__exact") == str(Status.UNKNOWN.value)
+        if is_unknown or request.method == "POST":
+            return super().changelist_view(request, extra_context)
+        return activity.redirect_list(self, request)
 
     @display(description="Status", label=base.STATUS_COLOURS)
     def status_label(self, row: Delivery) -> str:
@@ -73,6 +82,16 @@ class DeliveryAdmin(base.ReadOnlyAdmin):
             "admin:notifications_notification_change", args=[ids.notification_of(delivery)]
         )
         return HttpResponseRedirect(f"{page}#{delivery}")
+
+    def get_urls(self) -> list[URLPattern]:
+        """Add the page of the workers."""
+        view = self.admin_site.admin_view(self.workers)
+        theirs: list[URLPattern] = super().get_urls()
+        return [path("workers/", view, name="notifications_workers"), *theirs]
+
+    def workers(self, request: HttpRequest) -> HttpResponse:
+        """Show the work of each lane."""
+        return workers.show(self, request)
 
     def has_resolve_permission(self, request: HttpRequest) -> bool:
         """Return True if the operator may change deliveries."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -99,6 +100,40 @@ class CapsField(forms.CharField):
         except ValueError as error:
             raise ValidationError(str(error)) from error
         return {channel.label: str(cap) for channel, cap in read.items()}
+
+    def has_changed(self, initial: Any, data: Any) -> bool:  # noqa: ANN401 - Django's signature
+        """Compare the stored object with the typed line."""
+        return super().has_changed(self.prepare_value(initial or {}), data)
+
+
+class TopicsOffField(forms.CharField):
+    """Topics that are off by channel, written `email: orders LIKE, push: social`."""
+
+    widget = UnfoldAdminTextInputWidget
+
+    def prepare_value(self, value: Any) -> Any:  # noqa: ANN401 - Django's signature
+        """Convert the stored object to a line; return typed text unchanged."""
+        if isinstance(value, dict):
+            return ", ".join(f"{label}: {' '.join(topics)}" for label, topics in value.items())
+        return value
+
+    def clean(self, value: Any) -> dict[str, list[str]]:  # noqa: ANN401 - Django's signature
+        """Convert a line to an object.
+
+        Raises:
+            ValidationError: an item is malformed, or a channel is unknown or repeated.
+        """
+        topics: dict[str, list[str]] = {}
+        for item in filter(str.strip, str(value or "").split(",")):
+            label, _, names = (part.strip() for part in item.partition(":"))
+            if label.upper() not in Channel.__members__:
+                raise ValidationError(f"unknown channel {label}; write email: orders LIKE")
+            if label in topics:
+                raise ValidationError(f"the channel {label} is repeated")
+            if not re.fullmatch(r"[A-Za-z0-9_.:-]{1,64}(\s+[A-Za-z0-9_.:-]{1,64})*", names):
+                raise ValidationError(f"after {label}: write categories or types with spaces")
+            topics[label] = sorted(set(names.split()))
+        return topics
 
     def has_changed(self, initial: Any, data: Any) -> bool:  # noqa: ANN401 - Django's signature
         """Compare the stored object with the typed line."""

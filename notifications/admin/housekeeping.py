@@ -9,10 +9,10 @@ from notifications.models import Rejected, SweepRun
 
 
 @admin.register(Rejected)
-class RejectedAdmin(base.ReadOnlyAdmin):
+class RejectedAdmin(base.OfProducerAdmin):
     """Read-only list of invalid requests."""
 
-    list_display = ("at", "problem", "detail", "user_id", "type", "producer_id")
+    list_display = ("at", "problem", "detail", "user_id", "type", "producer")
     list_filter = ("problem",)
     search_fields = ("=user_id", "=type")
     paginator = base.BoundedPaginator
@@ -24,5 +24,6 @@ class SweepRunAdmin(base.ReadOnlyAdmin):
     """Read-only list of sweep runs. A sweep without a run for a minute shows a stopped beat."""
 
     list_display = ("name", "started_at", "finished_at", "moved")
+    list_per_page = 100
     ordering = ("name",)
     sortable_by = ()

@@ -15,20 +15,24 @@ _MENU: Final = (
         "Now",
         (
             ("Overview", "speed", "index"),
+            ("Insights", "insights", "insights"),
             ("Dead letters", "skull", "deadletter"),
             ("Alerts", "warning", "alert"),
             ("Breakers", "electrical_services", "breaker"),
+            ("Switches", "pause_circle", "switch"),
+            ("Workers", "conveyor_belt", "workers"),
         ),
     ),
     (
         "Messages",
         (
-            ("Notifications", "notifications", "notification"),
-            ("Deliveries", "outgoing_mail", "delivery"),
+            ("Activity", "notifications", "activity"),
             ("Schedules", "event_repeat", "schedule"),
             ("Ordering keys", "format_list_numbered", "orderingkey"),
             ("Replay jobs", "replay", "replayjob"),
+            ("Cancel jobs", "cancel", "canceljob"),
             ("Rejected requests", "block", "rejected"),
+            ("Archive", "inventory_2", "archiveday"),
         ),
     ),
     (
@@ -37,6 +41,7 @@ _MENU: Final = (
             ("Templates", "description", "template"),
             ("Template history", "history", "templateevent"),
             ("Notification types", "alt_route", "notificationtype"),
+            ("Topic texts", "translate", "topictext"),
             ("Retry presets", "timer", "retrypreset"),
             ("Short links", "link", "shortlink"),
         ),
@@ -46,9 +51,11 @@ _MENU: Final = (
         (
             ("Recipients", "person", "recipient"),
             ("Contacts", "contact_mail", "contact"),
+            ("Erasures", "person_remove", "erasurejob"),
             ("Suppressions", "do_not_disturb_on", "suppression"),
             ("Producers", "dns", "producer"),
             ("API keys", "key", "apikey"),
+            ("Token secrets", "vpn_key", "tokensecret"),
             ("Webhook endpoints", "webhook", "webhookendpoint"),
             ("Webhook calls", "call_made", "webhookattempt"),
         ),
@@ -69,8 +76,11 @@ _MENU: Final = (
             ("Providers", "cell_tower", "providers"),
             ("Provider routes", "fork_right", "providerroute"),
             ("Provider rate limits", "speed", "providerpace"),
+            ("Alert destinations", "notifications_active", "alertdestination"),
             ("Periodic tasks", "timer", "django_celery_beat.periodictask"),
+            ("System", "memory", "system"),
             ("Sweep runs", "mop", "sweeprun"),
+            ("Deploys", "rocket_launch", "deploy"),
         ),
     ),
 )
@@ -78,10 +88,22 @@ _MENU: Final = (
 
 _PAGES: Final = {
     "index": "admin:index",
+    "activity": "admin:notifications_activity",
     "providers": "admin:notifications_providers",
+    "workers": "admin:notifications_workers",
     "second_factor": "admin:second_factor",
+    "insights": "admin:monitoring_insights",
+    "system": "admin:monitoring_system",
 }
 """Pages which are not the list of a model."""
+_MODELS: Final = {
+    "activity": "notification",
+    "insights": "delivery",
+    "providers": "providerroute",
+    "system": "sweeprun",
+    "workers": "delivery",
+}
+"""Page -> the model whose view permission opens the page."""
 _OPEN: Final = frozenset({"index", "second_factor", "signin"})
 """Items visible to all operators."""
 
@@ -126,7 +148,7 @@ def _names(model: str) -> tuple[str, str]:
 
 
 def _may_view(model: str) -> Callable[[HttpRequest], bool]:
-    app, name = _names("providerroute" if model == "providers" else model)
+    app, name = _names(_MODELS.get(model, model))
 
     def has_permission(request: HttpRequest) -> bool:
         return model in _OPEN or request.user.has_perm(f"{app}.view_{name}")

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.contrib import admin
+from django.core.validators import RegexValidator
+from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from notifications.admin.audited import AuditedAdmin
+from notifications.admin.monitoring.links import traffic_link
 from notifications.models import NotificationType
 from notifications.store.cached import retry_presets
+
+_NAME: Final = RegexValidator(r"\A[A-Za-z0-9_.:\-]+\Z", "Use letters, digits and . _ : - only.")
 
 
 class NotificationTypeForm(forms.ModelForm[NotificationType]):
@@ -25,6 +30,9 @@ class NotificationTypeForm(forms.ModelForm[NotificationType]):
             widget=UnfoldAdminSelectWidget,
             help_text="The retry policy for failed calls.",
         )
+        if "name" in self.fields:
+            self.fields["name"].validators.append(_NAME)
+        self.fields["category"].validators.append(_NAME)
 
 
 @admin.register(NotificationType)
@@ -38,7 +46,15 @@ class NotificationTypeAdmin(AuditedAdmin):
         "category",
         "retry_preset",
         "digest_template",
+        "is_mandatory",
         "fallback_on",
+        "plots",
     )
+    readonly_fields = ("plots",)
     list_filter = ("priority",)
     search_fields = ("name",)
+
+    @display(description="Plots")
+    def plots(self, row: NotificationType) -> str:
+        """Return the link to the page with plots."""
+        return traffic_link("type", row.pk)

@@ -1,71 +1,41 @@
-"""Notifications: search, and a page with deliveries, attempts and timeline."""
+"""Notifications: a page with deliveries, attempts and timeline; the list is `activity`."""
 
 from __future__ import annotations
 
-import json
-from typing import ClassVar
-from uuid import UUID
+from typing import Any
 
 from django.contrib import admin
-from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Func, OuterRef, QuerySet, UUIDField
 from django.http import Http404, HttpRequest, HttpResponse
-from unfold.decorators import display
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path
 
-from notifications.admin import base, recipient_page
-from notifications.models import Delivery, Notification, Producer, Recipient
-from notifications.rules import reasons
-from notifications.rules.states import Status, overall
-from notifications.store.postgres import search, timelines
-
-
-class _LastDeliveryOf(Func):
-    """The upper bound of a notification's range of delivery ids."""
-
-    function = "last_delivery_of"
-    output_field = UUIDField()
+from notifications.admin import activity, base, message_page
+from notifications.admin.message_actions import MessageActions
+from notifications.models import Notification
+from notifications.store.postgres import timelines
 
 
 @admin.register(Notification)
-class NotificationAdmin(base.ReadOnlyAdmin):
-    """Read-only list: a notification changes with the deliveries only."""
+class NotificationAdmin(MessageActions):
+    """The page of a notification; `activity` is the list."""
 
-    list_display = ("created_at", "id", "user_id", "type", "priority", "mode", "status")
-    list_filter = (base.RecentFilter, "priority", "mode")
-    list_display_links = ("created_at", "id")
-    search_fields = ("id",)
-    search_help_text = "Address, user id, provider's message id, notification id or delivery id."
-    ordering = ("-id",)
-    sortable_by = ()
-    paginator = base.BoundedPaginator
-    readonly_fields: ClassVar[tuple[str, ...]] = ()
+    def get_urls(self) -> list[URLPattern]:
+        """Add the page of the activity."""
+        view = self.admin_site.admin_view(self.activity)
+        theirs: list[URLPattern] = super().get_urls()
+        return [path("activity/", view, name="notifications_activity"), *theirs]
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Notification]:
-        """Add the statuses of the deliveries of the rows on the page."""
-        theirs = Delivery.objects.filter(
-            pk__gt=OuterRef("pk"), pk__lte=_LastDeliveryOf(OuterRef("pk"))
-        )
-        rows: QuerySet[Notification] = super().get_queryset(request)
-        # The list does not need variables, secrets and content.
-        return rows.only("id", "created_at", "user_id", "type", "priority", "mode").annotate(
-            statuses=ArraySubquery(theirs.values("status"))
-        )
+    def activity(self, request: HttpRequest) -> HttpResponseBase:
+        """Show the list of all messages."""
+        return activity.show(self, request)
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Notification], search_term: str
-    ) -> tuple[QuerySet[Notification], bool]:
-        """Search by index with `store.postgres.search`; patterns are not supported."""
-        del request
-        if not search_term:
-            return queryset, False
-        found = {hit.notification_id for hit in search.find_any(search_term)}
-        return queryset.filter(pk__in=found), False
-
-    @display(description="Status", label=base.STATUS_COLOURS)
-    def status(self, row: Notification) -> str:
-        """Return the status of the most advanced delivery."""
-        statuses: list[int] = row.statuses  # type: ignore[attr-defined]  # annotated above
-        return overall([Status(status) for status in statuses]).label if statuses else "-"
+    def changelist_view(
+        self,
+        request: HttpRequest,
+        extra_context: dict[str, Any] | None = None,  # noqa: ARG002 - Django's signature
+    ) -> Any:  # noqa: ANN401 - Django's own annotation
+        """Redirect to the activity with the same filters."""
+        return activity.redirect_list(self, request)
 
     @base.own_page
     def change_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -74,37 +44,15 @@ class NotificationAdmin(base.ReadOnlyAdmin):
         Raises:
             Http404: the notification does not exist.
         """
-        try:
-            timeline = timelines.of(UUID(object_id))
-        except ValueError:
-            timeline = None
+        known = message_page.parse_id(object_id)
+        timeline = timelines.of(known) if known else None
         if timeline is None:
             raise Http404
         notification = timeline.notification
-        producer = Producer.objects.filter(pk=notification.producer_id).first()
-        recipient = Recipient.objects.filter(pk=notification.recipient_id).first()
         return base.page(
             self,
             request,
             "admin/notification.html",
             title=f"{notification.type} to {notification.user_id}",
-            context={
-                "timeline": timeline,
-                "producer": producer,
-                "variables": json.dumps(timeline.variables, indent=2, ensure_ascii=False),
-                "status_colour": base.colour_of(timeline.status),
-                "clock": recipient_page.clock_of(recipient or Recipient()),
-                "deliveries": [
-                    recipient_page.effort(delivery, expires_at=notification.expires_at)
-                    for delivery in timeline.deliveries
-                ],
-                "events": [
-                    (
-                        event,
-                        base.colour_of(Status(event.status)) if event.status else "",
-                        reasons.sentence(event.reason),
-                    )
-                    for event in timeline.events
-                ],
-            },
+            context=message_page.context(request, timeline),
         )

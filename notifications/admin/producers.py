@@ -19,6 +19,8 @@ from notifications.admin import base
 from notifications.admin.actions import action
 from notifications.admin.audited import AuditedAdmin, name_of
 from notifications.admin.fields import clean_timezone_name, several
+from notifications.admin.monitoring.links import traffic_link
+from notifications.admin.origins_field import OriginsField
 from notifications.models import ApiKey, Producer
 from notifications.models.choices import PRIORITIES
 from notifications.rules import access
@@ -32,6 +34,12 @@ class ProducerForm(forms.ModelForm[Producer]):
 
     priorities = several(PRIORITIES, help_text="Allowed priorities.")
 
+    allowed_origins = OriginsField(
+        required=False,
+        help_text="Origins of the pages that may call with recipient tokens of the producer, one a"
+        " line, such as https://shop.example. A single * permits every origin.",
+    )
+
     def clean_timezone(self) -> str:
         """Return a known timezone."""
         return clean_timezone_name(self.cleaned_data["timezone"])
@@ -42,8 +50,17 @@ class ProducerAdmin(AuditedAdmin):
     """Producers are switched off instead of deleted, because notifications refer to a producer."""
 
     form = ProducerForm
-    list_display = ("name", "is_active", "rate_per_second", "may_send_content", "created_at")
+    list_display = (
+        *("name", "is_active", "rate_per_second", "may_send_content", "created_at"),
+        "plots",
+    )
+    readonly_fields = ("plots",)
     search_fields = ("name",)
+
+    @display(description="Plots")
+    def plots(self, row: Producer) -> str:
+        """Return the link to the page with plots."""
+        return traffic_link("producer", row.pk)
 
     def has_delete_permission(self, request: HttpRequest, obj: Producer | None = None) -> bool:  # noqa: ARG002 - Django's signature
         """Return False: notifications refer to the producer for ninety days."""

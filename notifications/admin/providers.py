@@ -32,6 +32,7 @@ from notifications.models import ProviderConnection
 from notifications.operations import single_call
 from notifications.operations.connect import ConnectLine, LineState
 from notifications.operations.single_call import CannotSend
+from notifications.rules import in_app
 from notifications.store.postgres import audit
 from notifications.store.redis import last_receipts
 from providers import registry
@@ -59,6 +60,8 @@ class ProviderLine:
     """Channels whose live messages may use the provider now."""
     required: tuple[str, ...] = ()
     """Environment variables required for the configuration."""
+    needs_account: bool = True
+    """False for the adapter of inboxes, which every installation has."""
     gives_receipts: bool = False
     last_receipt_at: dt.datetime | None = None
     connection: ProviderConnection | None = None
@@ -197,21 +200,23 @@ def _lines(checked: Mapping[str, list[Finding]]) -> list[ProviderLine]:
         for provider in routing.live_providers(channel):
             routed.setdefault(provider.name, []).append(channel.label)
     lines = []
-    for vendor in sorted(registry.VENDORS, key=lambda each: each.name):
-        found = routing.providers_by_name().get(vendor.name)
+    required = {each.name: each.required_fields for each in registry.VENDORS}
+    for name in sorted({*required, *routing.providers_by_name()}):
+        found = routing.providers_by_name().get(name)
         channels = found.capabilities.channels if found else ()
         lines.append(
             ProviderLine(
-                name=vendor.name,
+                name=name,
                 is_configured=found is not None,
                 channels=tuple(each.label for each in sorted(channels)),
-                routed=tuple(routed.get(vendor.name, ())),
-                required=tuple(setting_name(vendor.name, each) for each in vendor.required_fields),
+                routed=tuple(routed.get(name, ())),
+                required=tuple(setting_name(name, each) for each in required.get(name, ())),
+                needs_account=name in required,
                 gives_receipts=found is not None and found.capabilities.gives_receipts,
-                last_receipt_at=received_at.get(vendor.name),
-                connection=connections.get(vendor.name),
-                findings=checked.get(vendor.name, []),
-                was_checked=vendor.name in checked,
+                last_receipt_at=received_at.get(name),
+                connection=connections.get(name),
+                findings=checked.get(name, []),
+                was_checked=name in checked,
             )
         )
     return sorted(lines, key=lambda line: not line.is_configured)
@@ -221,4 +226,5 @@ def _forms() -> dict[str, TestForm]:
     return {
         name: TestForm(each, auto_id=f"{name}_%s")
         for name, each in routing.providers_by_name().items()
+        if name != in_app.PROVIDER  # an inbox takes messages of notifications only
     }

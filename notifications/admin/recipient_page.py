@@ -1,7 +1,8 @@
 """A recipient's page for support: contacts, latest notifications and waits.
 
     clock      the recipient's local time, and the source of the timezone
-    contacts   contacts without addresses: valid, invalid or suppressed, with reason and time
+    contacts   contacts with masked addresses: valid, invalid or suppressed, with reason and time
+    preferences  topics by channel, with the own choices of the recipient, and the latest changes
     lately     the latest notifications, with the reason of every delivery, in local time
 
 The page needs four indexed queries, however many messages the recipient has received.
@@ -10,30 +11,44 @@ The page needs four indexed queries, however many messages the recipient has rec
 from __future__ import annotations
 
 import datetime as dt
-import functools
 import json
-import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import Func, Q, TextField
+from django.db.models import Func, TextField
 
 from notifications import clock
-from notifications.admin import base
-from notifications.models import Contact, Delivery, Notification, Preference, Recipient, Suppression
-from notifications.rules import ids, reasons
+from notifications.admin import base, predictions
+from notifications.feedback import preference_matrix
+from notifications.feedback.preference_matrix import CellState, ChannelState, TopicState
+from notifications.models import (
+    AuditEntry,
+    Contact,
+    Delivery,
+    Notification,
+    Preference,
+    Recipient,
+    Suppression,
+)
+from notifications.rules import masking, reasons
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.language import locales
+from notifications.rules.preferences import WHOLE_CHANNEL, Cell, Cells, covers
 from notifications.rules.states import Status
 from notifications.rules.times import deferral, local_time, quiet_hours
 from notifications.rules.times.deferral import Deferral, ProducerDay, Wishes
+from notifications.store.inbox import reads
+from notifications.store.postgres import audit, db, preferences
 from notifications.store.postgres.timelines import DeliveryView
 from providers.contract import Channel
 
 LATELY: Final = 20
 """Notifications on the page; the list of notifications has all."""
+CHANGES: Final = 5
+"""Changes of the preferences on the page; the history of the recipient has all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +76,13 @@ class Reached:
     """The recipient switched the channel off."""
     wait: Deferral | None
     """End and reason of the wait of a P2 sent now."""
+    obstacle: str
+    """Any other obstacle for a P2 sent now, in words; empty without one."""
+
+    @property
+    def masked_address(self) -> str:
+        """Return the masked address."""
+        return masking.mask(self.contact.address, self.contact.channel)
 
     @property
     def reason(self) -> str:
@@ -83,6 +105,41 @@ class Effort:
     def waits_until(self) -> dt.datetime | None:
         """Return the end of the wait of a scheduled delivery."""
         return self.delivery.due_at if self.status is Status.SCHEDULED else None
+
+
+class CellMark(NamedTuple):
+    """A cell of the preference matrix."""
+
+    cell: CellState
+    is_own: bool
+    """The recipient switched it off."""
+
+
+class ChannelMark(NamedTuple):
+    """A channel of the preference matrix."""
+
+    state: ChannelState
+    is_own: bool
+    """The recipient switched it off."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreferenceRow:
+    """A category or type of the preference matrix."""
+
+    topic: TopicState
+    is_type: bool
+    """The type belongs to the category above."""
+    marks: Sequence[CellMark]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreferenceCard:
+    """The choices of the recipient, and the latest changes."""
+
+    channels: Sequence[ChannelMark]
+    rows: Sequence[PreferenceRow]
+    changes: Sequence[AuditEntry]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +166,9 @@ def context(person: Recipient, *, may_view: Callable[[str], bool]) -> dict[str, 
         "now": now,
         "contacts": list(_contacts(person, where, now, listed=listed)) if sees_contacts else None,
         "sees_suppressions": listed,
+        "preferences": _preferences(person) if may_view("preference") else None,
         "lately": _lately(person) if sees_messages else None,
+        "inbox": reads.counts(person.pk) if sees_messages else None,
         "latest": LATELY,
     }
 
@@ -143,6 +202,7 @@ def _contacts(
         _suppressions_by_address(person, [contact.spelled for contact in found]) if listed else {}
     )
     wishes = Preference.objects.filter(pk=person.pk).first() or Preference()
+    obstacles = predictions.obstacles(person, found, wishes)
     for contact in found:
         channel = Channel(contact.channel)
         yield Reached(
@@ -150,7 +210,36 @@ def _contacts(
             suppressions=rows.get((channel, contact.spelled), ()),
             is_off=channel in wishes.channels_off,
             wait=_wait(wishes, channel, where, now),
+            obstacle=obstacles.get(contact.pk, ""),
         )
+
+
+def _preferences(person: Recipient) -> PreferenceCard:
+    wishes = Preference.objects.filter(pk=person.pk).first() or Preference(recipient=person)
+    matrix = preference_matrix.of(person, wishes, language=locales.DEFAULT)
+    own = preferences.left(wishes)
+    rows = [
+        PreferenceRow(
+            topic=topic,
+            is_type=topic is not category,
+            marks=[_mark(topic, cell, own) for cell in topic.cells],
+        )
+        for category in matrix.topics
+        for topic in (category, *category.types)
+    ]
+    return PreferenceCard(
+        channels=[
+            ChannelMark(each, is_own=covers(own, Cell(WHOLE_CHANNEL, each.channel)))
+            for each in matrix.channels
+        ],
+        rows=rows,
+        changes=list(audit.of_object(wishes)[:CHANGES]) if wishes.pk else [],
+    )
+
+
+def _mark(topic: TopicState, cell: CellState, own: Cells) -> CellMark:
+    is_own = not cell.on and covers(own, Cell(topic.topic, cell.channel))
+    return CellMark(cell, is_own=is_own)
 
 
 def _suppressions_by_address(
@@ -183,9 +272,9 @@ def _lately(person: Recipient) -> list[NotificationLine]:
     )
     if not notifications:
         return []
-    ranges = (Q(pk__gt=each.pk, pk__lte=ids.last_delivery_of(each.pk)) for each in notifications)
     theirs: dict[UUID, list[Delivery]] = defaultdict(list)
-    for delivery in Delivery.objects.filter(functools.reduce(operator.or_, ranges)).order_by("pk"):
+    asked = {"notifications": [each.pk for each in notifications]}
+    for delivery in Delivery.objects.raw(db.statement("deliveries_in"), asked):
         theirs[delivery.notification_id].append(delivery)
     return [
         NotificationLine(

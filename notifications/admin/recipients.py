@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -9,27 +10,38 @@ from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from unfold.admin import StackedInline
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications import clock
-from notifications.admin import base, recipient_page
+from notifications.admin import base, recipient_inbox, recipient_page
 from notifications.admin.actions import action
+from notifications.admin.addresses import MaskedAddressAdmin
 from notifications.admin.audited import AuditedAdmin, name_of
-from notifications.admin.fields import CapsField, ChannelOrderField, clean_timezone_name, several
+from notifications.admin.fields import (
+    CapsField,
+    ChannelOrderField,
+    TopicsOffField,
+    clean_timezone_name,
+    several,
+)
 from notifications.admin.quiet_hours import HELP, QuietHoursField
 from notifications.delivery import webhook_signing
 from notifications.models import Contact, DeadLetter, Preference, Recipient
 from notifications.models.choices import CHANNELS
+from notifications.rules import preferences as preference_rules
 from notifications.rules.language import locales
 from notifications.store.postgres import (
     audit,
     contact_addresses,
     dead_letters,
+    preferences,
     recipients,
     suppressions,
 )
+from notifications.store.recipient_tokens import revocations
 from providers.contract import Channel
 
 
@@ -63,6 +75,11 @@ class PreferenceForm(forms.ModelForm[Preference]):
     )
     quiet_hours = QuietHoursField(required=False, help_text=HELP)
 
+    topics_off = TopicsOffField(
+        required=False,
+        help_text="Categories and types that are off on one channel: email: orders LIKE, push:"
+        " social.",
+    )
     caps = CapsField(
         required=False,
         help_text="Such as sms 1/day, push 5/hour. Other channels have the default cap.",
@@ -73,11 +90,13 @@ class PreferenceForm(forms.ModelForm[Preference]):
 
         widgets = {"categories_off": UnfoldAdminTextInputWidget}  # noqa: RUF012 - Django's way
 
-    def clean_categories_off(self) -> list[str]:
-        """Remove a category from `categories_left` when an operator switches the category on."""
-        wanted: list[str] = self.cleaned_data["categories_off"]
-        left = self.instance.categories_left
-        self.instance.categories_left = [category for category in left if category in wanted]
+    def clean(self) -> dict[str, Any]:
+        """Forget the recipient's own opt-out where an operator switches something on."""
+        wanted: dict[str, Any] = super().clean() or self.cleaned_data
+        names = ("channels_off", "categories_off", "topics_off")
+        if all(name in wanted for name in names):
+            after = preference_rules.read(*(wanted[name] for name in names))
+            preferences.keep_left(self.instance, after)
         return wanted
 
 
@@ -86,7 +105,7 @@ class PreferenceInline(StackedInline):
 
     model = Preference
     form = PreferenceForm
-    readonly_fields = ("categories_left", "updated_at")
+    readonly_fields = ("channels_left", "categories_left", "topics_left", "updated_at")
 
 
 @admin.register(Recipient)
@@ -105,7 +124,24 @@ class RecipientAdmin(AuditedAdmin):
     sortable_by = ()
     readonly_fields = ("phone_timezone",)
     inlines = (PreferenceInline,)
+    actions_detail: Sequence[str] = ("show_inbox",)  # type: ignore[assignment]  # unfold types its default, an empty tuple
+    actions = ("revoke_tokens",)
     change_form_outer_before_template = "admin/recipient_card.html"  # type: ignore[assignment]  # unfold types its default, None
+
+    def has_inbox_permission(self, request: HttpRequest, object_id: object = None) -> bool:
+        """Return True if the operator may see the texts of messages."""
+        del object_id
+        return recipient_inbox.may_view(request)
+
+    @action("Inbox", permissions=["inbox"], url_path="inbox", icon="inbox")
+    def show_inbox(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """Show the recipient's inbox, and audit the view."""
+        person = get_object_or_404(Recipient, pk=object_id)
+        context = recipient_inbox.context(request, person)
+        audit.record(name_of(request), "see_inbox", person, after={"tab": str(context["tab"])})
+        title = f"Inbox of {person}"
+        template = "admin/recipient_inbox.html"
+        return base.page(self, request, template, title=title, context=context)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Recipient], search_term: str
@@ -116,6 +152,14 @@ class RecipientAdmin(AuditedAdmin):
             return found, may_repeat
         there = Contact.objects.filter(address=search_term.strip()).values("recipient")
         return found | queryset.filter(pk__in=there), may_repeat
+
+    @action("Revoke tokens", permissions=["change"])
+    def revoke_tokens(self, request: HttpRequest, queryset: QuerySet[Recipient]) -> None:
+        """Revoke all tokens of recipients' apps and browsers that were issued until now."""
+        for recipient in queryset:
+            revocations.revoke(recipient, by=name_of(request))
+        said = f"The tokens of {len(queryset)} recipients end within 2 seconds."
+        self.message_user(request, said, messages.SUCCESS)
 
     def get_audited_objects(self, obj: Model) -> list[Model]:
         """Add the audit entries of the contacts."""
@@ -177,12 +221,12 @@ class NeedsCheckFilter(admin.SimpleListFilter):
 
 
 @admin.register(Contact)
-class ContactAdmin(AuditedAdmin):
-    """Contacts: search by the exact address; only the page of a contact shows the address."""
+class ContactAdmin(MaskedAddressAdmin):
+    """Contacts: search by the exact address; addresses are masked."""
 
     form = ContactForm
     list_display = (
-        *("id", "recipient", "channel", "kind", "is_primary"),
+        *("id", "recipient", "channel", "masked_address", "kind", "is_primary"),
         *("state", "needs_check", "invalid_reason", "invalidated_at"),
     )
     list_select_related = ("recipient",)
@@ -199,6 +243,12 @@ class ContactAdmin(AuditedAdmin):
     ordering = ("-pk",)
     sortable_by = ()
     actions = ("make_valid", "renew_secret")
+
+    def get_fields(self, request: HttpRequest, obj: Contact | None = None) -> tuple[str, ...]:
+        """Return the fields, with the masked address for most operators."""
+        address = self.address_field(request, obj)
+        known = () if obj is None else self.readonly_fields
+        return ("recipient", "channel", address, "kind", "is_primary", *known)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Contact]:
         """Add the suppressions and open dead letters of the contacts."""

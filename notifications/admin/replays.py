@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from django.contrib import admin
+from typing import Final
+
+from django.contrib import admin, messages
 from django.db.models import Count
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from unfold.decorators import display
 
 from notifications.admin import base
+from notifications.admin.actions import action
+from notifications.admin.audited import name_of
 from notifications.models import ReplayJob
+from notifications.operations import replay
+from notifications.store.postgres import audit
+
+_STOP: Final = "stop_replay_job"
 
 
 @admin.register(ReplayJob)
@@ -18,10 +27,46 @@ class ReplayJobAdmin(base.ReadOnlyAdmin):
     list_display = ("id", "created_at", "requested_by", "total", "replayed", "skipped", "state")
     sortable_by = ()
 
-    @display(description="State", label={"running": "info", "finished": "success"})
+    @display(
+        description="State", label={"running": "info", "stopped": "warning", "finished": "success"}
+    )
     def state(self, job: ReplayJob) -> str:
-        """Return `running` or `finished`."""
-        return "finished" if job.finished_at else "running"
+        """Return `running`, `stopped` or `finished`."""
+        if not job.finished_at:
+            return "running"
+        return "stopped" if job.replayed + job.skipped < job.total else "finished"
+
+    actions_detail = ("stop",)  # type: ignore[assignment]  # unfold types its default, an empty tuple
+
+    def has_stop_permission(self, request: HttpRequest, _object_id: object = None) -> bool:
+        """Return True if the operator may replay dead letters."""
+        return bool(request.user.has_perm("notifications.replay_deadletter"))
+
+    @action("Stop", url_path="stop", permissions=["stop"], icon="stop_circle")
+    def stop(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask for confirmation, then stop the job.
+
+        Raises:
+            Http404: the job does not exist.
+        """
+        job = self.get_object(request, object_id)
+        if job is None:
+            raise Http404
+        back = reverse("admin:notifications_replayjob_change", args=[job.pk])
+        if request.method == "POST":
+            with audit.changes(name_of(request), _STOP, ReplayJob.objects.filter(pk=job.pk)):
+                released = replay.stop(job)
+            word = "dead letter stays" if released == 1 else "dead letters stay"
+            self.message_user(request, f"{released} {word} open.", messages.SUCCESS)
+            return HttpResponseRedirect(back)
+        consequence = (
+            "Dead letters that the job has not reached stay open and can be replayed later."
+            " A replayed dead letter is not called back."
+        )
+        context = {"verb": "Stop", "consequence": consequence, "back": back}
+        return base.page(
+            self, request, "admin/ask.html", title=f"Stop replay job {job.pk}", context=context
+        )
 
     @base.own_page
     def change_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -43,6 +88,8 @@ class ReplayJobAdmin(base.ReadOnlyAdmin):
             context={
                 "job": job,
                 "done": done,
+                "may_stop": self.has_stop_permission(request),
+                "stops": audit.of_object(job).filter(operation=_STOP),
                 "percent": 100 * done // job.total if job.total else 100,
                 "outcomes": outcomes.values_list("resolution").annotate(count=Count("pk")),
             },

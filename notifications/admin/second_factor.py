@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from typing import cast
+from collections.abc import Callable
+from typing import Any, Final, cast
 
 import segno
 from django import forms
@@ -18,8 +19,9 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications import conf
 from notifications.store.postgres import audit, second_factors
+from notifications.store.redis import sign_ins
 
-_QR_SCALE = 5
+_QR_SCALE: Final = 5
 
 
 class CodeForm(forms.Form):
@@ -36,15 +38,20 @@ class CodeForm(forms.Form):
 def page(request: HttpRequest) -> HttpResponse:
     """Set up or remove the second factor, or renew recovery codes; every action requires a code.
 
+    After single sign-on the page asks for the code of an account with a second factor first.
     Only the response to the renewal shows the new recovery codes.
     """
     user = cast("User", request.user)  # `admin_view` admits signed-in operators only
     is_set_up = user_has_device(user)
     form = CodeForm(request.POST if request.method == "POST" else None)
     codes: list[str] = []
+    must_confirm = is_set_up and _awaits_code(request)
     if form.is_valid():
         code = form.cleaned_data["code"].replace(" ", "")
-        if is_set_up and "renew" not in request.POST:
+        if must_confirm:
+            if _confirm(request, user, code):
+                return HttpResponseRedirect(reverse("admin:index"))
+        elif is_set_up and "renew" not in request.POST:
             if _take_away(user, code):
                 messages.success(request, "The second factor is removed.")
                 return HttpResponseRedirect(reverse("admin:second_factor"))
@@ -60,6 +67,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "title": "Second factor",
         "form": form,
         "is_set_up": is_set_up,
+        "must_confirm": must_confirm,
         "required": conf.current().requires_second_factor,
         "device": None if is_set_up else _setup_context(_waiting(user)),
     }
@@ -98,6 +106,20 @@ def _set_up(request: HttpRequest, user: User, code: str) -> list[str]:
     return second_factors.new_recovery_codes(user)
 
 
+def _awaits_code(request: HttpRequest) -> bool:
+    is_verified = getattr(request.user, "otp_device", None) is not None
+    return bool(request.session.get(sign_ins.BY_PROVIDER)) and not is_verified
+
+
+def _confirm(request: HttpRequest, user: User, code: str) -> bool:
+    """Mark the session as verified; return False for a wrong code."""
+    device = second_factors.match(user, code)
+    if device is None:
+        return False
+    login(request, device)
+    return True
+
+
 def _renew_codes(user: User, code: str) -> list[str]:
     return (
         [] if second_factors.match(user, code) is None else second_factors.new_recovery_codes(user)
@@ -113,9 +135,6 @@ def _take_away(user: User, code: str) -> bool:
     return True
 
 
-def _urls() -> list[URLPattern]:
-    view = admin.site.admin_view(page)
-    return [path("second-factor/", view, name="second_factor")]
-
-
-admin.site.extra_urls = _urls  # type: ignore[attr-defined]  # unfold's site asks for it
+def urls(wrap: Callable[..., Any]) -> list[URLPattern]:
+    """Return the path of the page below `/admin/`; `wrap` is `admin_view` of the site."""
+    return [path("second-factor/", wrap(page), name="second_factor")]

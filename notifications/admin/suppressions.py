@@ -11,7 +11,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
@@ -21,10 +21,12 @@ from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidge
 
 from notifications.admin import base
 from notifications.admin.actions import action
-from notifications.admin.audited import AuditedAdmin, name_of
+from notifications.admin.addresses import MaskedAddressAdmin, may_see
+from notifications.admin.audited import name_of
 from notifications.models import Suppression
 from notifications.models.suppression import LONGEST_NOTE
 from notifications.operations import suppression_csv
+from notifications.rules import masking
 from notifications.rules.suppression import Cause, address_fault
 from notifications.store.postgres import audit, suppressions
 from notifications.store.postgres.suppressions import SuppressionEntry
@@ -79,11 +81,14 @@ class UploadForm(forms.Form):
 
 
 @admin.register(Suppression)
-class SuppressionAdmin(AuditedAdmin):
-    """Entries are found by the whole address; only the page of an entry shows the address."""
+class SuppressionAdmin(MaskedAddressAdmin):
+    """Entries are found by the whole address; addresses are masked."""
 
     form = SuppressionForm
-    list_display = ("id", "channel", "why", "state", "provider", "created_by", "created_at")
+    list_display = (
+        *("id", "channel", "masked_address", "why", "state", "provider"),
+        *("created_by", "created_at"),
+    )
     list_filter = ("channel", "reason", ("undone_at", admin.EmptyFieldListFilter))
     search_fields = ("address__exact",)
     search_help_text = "The whole address."
@@ -92,7 +97,7 @@ class SuppressionAdmin(AuditedAdmin):
     ordering = ("-pk",)
     sortable_by = ()
     actions_list = ("upload", "download")  # type: ignore[assignment]  # unfold says: always empty
-    actions_detail = ("undo",)  # type: ignore[assignment]  # unfold says: always empty
+    actions_detail = ("undo", "show_address")
 
     @display(description="Reason")
     def why(self, row: Suppression) -> str:
@@ -115,10 +120,26 @@ class SuppressionAdmin(AuditedAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Suppression | None = None) -> tuple[str, ...]:
         """Return the editable fields of a new entry, or all fields of an existing entry."""
-        del request
-        asked = ("channel", "address", "note")
+        address = self.address_field(request, obj)
+        if obj is None:
+            return ("channel", address, "note")
         known = ("reason", "provider", "created_at", "created_by")
-        return asked if obj is None else (*asked, *known, "undone_at", "undone_by", "undo_note")
+        notes = ("note", "undo_note") if address == "address" else ("note_text", "undo_note_text")
+        return ("channel", address, notes[0], *known, "undone_at", "undone_by", notes[1])
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:  # noqa: ANN401 - Django's signature
+        """Add the notes with masked addresses."""
+        return (*super().get_readonly_fields(request, obj), "note_text", "undo_note_text")
+
+    @display(description="Note")
+    def note_text(self, row: Suppression) -> str:
+        """Return the note with masked addresses."""
+        return masking.mask_text(row.note)
+
+    @display(description="Undo note")
+    def undo_note_text(self, row: Suppression) -> str:
+        """Return the reason for the removal with masked addresses."""
+        return masking.mask_text(row.undo_note)
 
     def has_change_permission(self, request: HttpRequest, obj: Suppression | None = None) -> bool:  # noqa: ARG002 - Django's signature
         """Return False: an entry is undone, not changed."""
@@ -129,9 +150,13 @@ class SuppressionAdmin(AuditedAdmin):
         return False
 
     def has_undo_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Return True if the operator may change entries; also required for the download."""
+        """Return True if the operator may change entries."""
         del object_id
         return bool(request.user.has_perm("notifications.change_suppression"))
+
+    def has_download_permission(self, request: HttpRequest) -> bool:
+        """Return True if the operator may export lists and see addresses."""
+        return bool(request.user.has_perm("notifications.export_list")) and may_see(request)
 
     def save_model(  # type: ignore[override]  # unfold forgets which model this is the admin of
         self, request: HttpRequest, obj: Suppression, form: forms.Form, change: object
@@ -183,10 +208,10 @@ class SuppressionAdmin(AuditedAdmin):
         }
         return self._form(request, title="Upload suppressed addresses", context=context)
 
-    @action("Download CSV", permissions=["undo"], url_path="download", icon="download")
+    @action("Download CSV", permissions=["download"], url_path="download", icon="download")
     def download(self, request: HttpRequest) -> HttpResponseBase:
         """Return the active entries as a file in the format of `upload`."""
-        del request
+        audit.record(name_of(request), "download_suppressions", Suppression(), after={"seen": True})
         lines = suppression_csv.export_lines(Suppression.objects.filter(undone_at=None))
         answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
         answer["Content-Disposition"] = 'attachment; filename="suppressions.csv"'

@@ -5,6 +5,7 @@
       render  previews while typing; stores nothing
       save    the texts of a locale, into a draft
       send    a text as typed, to the sandbox (`operations.test_send`)
+      send_me a text as typed, to the operator (`operations.test_to_operator`)
 
 Callers check the permissions. Scripts and styles are static files, and rendered text is escaped or
 in a sandboxed frame, so the page works with a strict content security policy.
@@ -16,23 +17,27 @@ import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from django.contrib import admin
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from notifications.admin import base
+from notifications import conf
+from notifications.admin import base, in_app_fields
 from notifications.models import Template
-from notifications.operations import test_send
-from notifications.rules.language import locales, templating
+from notifications.operations import test_send, test_to_operator
+from notifications.operations.single_call import CannotSend
+from notifications.rules.language import locales
 from notifications.rules.problems import Problem
 from notifications.rules.templates import contents, previews
-from notifications.rules.templates.contents import UNTITLED
+from notifications.rules.templates.contents import LINKED, UNTITLED
 from notifications.rules.templates.previews import Preview
+from notifications.rules.texts import wording
 from notifications.rules.texts.wording import TextSource
 from notifications.store.postgres import audit
 from notifications.store.templates import rows, versions
@@ -66,6 +71,12 @@ class Panel:
         return FRAMES[self.words.channel]
 
     @property
+    def labels(self) -> list[str]:
+        """Return the labels of the buttons of an in-app text."""
+        rendered = self.preview.rendered if self.preview else None
+        return [action.label for action in rendered.in_app.actions] if rendered else []
+
+    @property
     def direction(self) -> str:
         """Return the text direction of the shown locale."""
         shown = self.preview.words if self.preview else self.words
@@ -81,6 +92,8 @@ class Panel:
             found.insert(0, (f"{label}-title", title, self.words.title, 1))
         if html:
             found.append((f"{label}-html", "HTML", self.words.html, 8))
+        if self.words.channel in LINKED:
+            found += in_app_fields.sources(self.words.channel, self.words.in_app)
         return found
 
 
@@ -108,7 +121,7 @@ def show(
             "locales": sorted({*there, locale}),
             "others": [each.label for each in Channel if each not in channels],
             "variables": json.dumps(samples, indent=2, ensure_ascii=False),
-            "objections": rows.objections(version) if is_draft else [],
+            "objections": objections_of(version),
             "may_write": may_write(request),
             "may_publish": request.user.has_perm("notifications.publish_template"),
             "is_draft": is_draft,
@@ -132,11 +145,16 @@ def answer(request: HttpRequest, version: Template) -> JsonResponse:
     match asked:
         case "save":
             faults = _save(version, typed, by=request.user.get_username())
-            return _json_response("\n".join(faults), "Saved.")
-        case "send":
+            shown = {"objections": objections_of(Template.objects.get(pk=version.pk))}
+            return _json_response("\n".join(faults), "Saved.", shown=shown)
+        case "send" | "send_me":
             label = request.POST.get("channel")
             words = next((each for each in typed if each.channel.label == label), None)
-            return _json_response(fault, "") if fault or words is None else _send(words, variables)
+            if fault or words is None:
+                return _json_response(fault, "")
+            if asked == "send_me":
+                return _send_to_operator(request, version, words, variables)
+            return _send(words, variables)
         case _:
             return JsonResponse({"frames": _frames(version, typed, variables), "fault": fault})
 
@@ -157,7 +175,7 @@ def _frames(
         panel = Panel(
             words=words,
             instead="" if chosen is words or chosen is None else chosen.locale,
-            preview=previews.preview(chosen, variables) if chosen else None,
+            preview=_preview(chosen, variables) if chosen else None,
         )
         shown = render_to_string("admin/template_frame.html", {"panel": panel})
         frames[words.channel.label] = shown
@@ -189,7 +207,7 @@ def _save(version: Template, typed: Sequence[TextSource], *, by: str) -> list[st
 
 def _send(words: TextSource, variables: Mapping[str, Any]) -> JsonResponse:
     """Send a text as typed to the sandbox."""
-    shown = previews.preview(words, variables)
+    shown = _preview(words, variables)
     if shown.rendered is None:
         return _json_response("\n".join(shown.problems), "")
     sent = test_send.send(shown.rendered, words.channel, locale=words.locale)
@@ -200,11 +218,36 @@ def _send(words: TextSource, variables: Mapping[str, Any]) -> JsonResponse:
     return _json_response("", "Sent to the sandbox.", link=link, page=page)
 
 
-def _json_response(fault: str, done: str, **links: str) -> JsonResponse:
-    """Return a message for the author: the error, or the success."""
+def _send_to_operator(
+    request: HttpRequest, version: Template, words: TextSource, variables: Mapping[str, Any]
+) -> JsonResponse:
+    """Send a text as typed to the operator's own address, through the live route."""
+    shown = _preview(words, variables)
+    if shown.rendered is None:
+        return _json_response("\n".join(shown.problems), "")
+    user = cast("User", request.user)  # `admin_view` admits signed-in operators only
+    try:
+        is_accepted, line = test_to_operator.send(
+            user, shown.rendered, words.channel, template=str(version)
+        )
+    except CannotSend as error:
+        return _json_response(str(error), "")
+    return _json_response("" if is_accepted else line, line)
+
+
+def objections_of(version: Template) -> str:
+    """Return the objections to publishing as HTML; empty: none, or a published version."""
+    found = rows.objections(version) if version.published_at is None else []
+    return render_to_string("admin/template_objections.html", {"objections": found})
+
+
+def _json_response(
+    fault: str, done: str, *, shown: Mapping[str, str] | None = None, **links: str
+) -> JsonResponse:
+    """Return a message for the author, the error or the success, and further parts of the page."""
     context = {"fault": fault, "done": done, **links}
     told = render_to_string("admin/template_told.html", context)
-    return JsonResponse({"told": told, "fault": fault})
+    return JsonResponse({"told": told, "fault": fault, **(shown or {})})
 
 
 def _says_something(words: TextSource) -> bool:
@@ -229,8 +272,13 @@ def _panel(
     return Panel(
         words=own or contents.words(channel, locale, body=""),
         instead="" if own or chosen is None else chosen.locale,
-        preview=previews.preview(chosen, variables) if chosen else None,
+        preview=_preview(chosen, variables) if chosen else None,
     )
+
+
+def _preview(words: TextSource, variables: Mapping[str, Any]) -> Preview:
+    schemes = conf.current().inbox_url_schemes
+    return previews.preview(words, variables, url_schemes=schemes)
 
 
 def _parse_texts(request: HttpRequest, version: Template) -> list[TextSource]:
@@ -248,6 +296,7 @@ def _parse_texts(request: HttpRequest, version: Template) -> list[TextSource]:
                 title=request.POST.get(f"{channel.label}-title", ""),
                 body=request.POST.get(f"{channel.label}-body", ""),
                 html=request.POST.get(f"{channel.label}-html", ""),
+                in_app=in_app_fields.parse(channel, request.POST),
             )
         )
         for channel in Channel
@@ -258,9 +307,7 @@ def _parse_texts(request: HttpRequest, version: Template) -> list[TextSource]:
 def _faults(words: TextSource) -> Iterator[str]:
     if not words.body and not words.html:
         yield f"{words.channel.label}: the text is empty."
-    for source in versions.SOURCES:
-        for fault in templating.check(getattr(words, source)):
-            yield f"{words.channel.label} {source}, line {fault.line}: {fault.detail}."
+    yield from wording.fault_sentences(words)
 
 
 def _variables(request: HttpRequest) -> tuple[dict[str, Any], str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,9 +19,16 @@ from django.urls import reverse
 from unfold.dataclasses import UnfoldAction
 from unfold.decorators import display
 
-from notifications.admin import base, template_archive, template_compare, template_editor
+from notifications.admin import (
+    base,
+    template_archive,
+    template_compare,
+    template_editor,
+    template_publish,
+)
 from notifications.admin.actions import action
 from notifications.admin.audited import AuditedAdmin
+from notifications.admin.monitoring.links import traffic_link
 from notifications.admin.template_forms import TemplateForm, TextInline, is_draft
 from notifications.models import Template, TemplateEvent
 from notifications.rules.templates.file_format import BrokenFiles
@@ -52,7 +60,7 @@ class TemplateAdmin(AuditedAdmin):
     form = TemplateForm
     list_display = (
         *("template_id", "version", "state", "note", "created_by"),
-        *("published_by", "published_at"),
+        *("published_by", "published_at", "plots"),
     )
     sortable_by = ()
     search_fields = ("template_id",)
@@ -64,6 +72,11 @@ class TemplateAdmin(AuditedAdmin):
     )
     actions_list = ("download", "upload")  # type: ignore[assignment]  # unfold types its default, an empty tuple
     actions_detail = ("editor", "compare", "publish", "roll_back", "new_draft")  # type: ignore[assignment]  # unfold types its default, an empty tuple
+
+    @display(description="Plots")
+    def plots(self, row: Template) -> str:
+        """Return the link to the page with plots."""
+        return traffic_link("template", row.template_id)
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Template | None = None
@@ -145,6 +158,18 @@ class TemplateAdmin(AuditedAdmin):
             versions.record(obj, Verb.DELETED, by=_name(request))
         super().delete_model(request, obj)
 
+    def response_add(
+        self,
+        request: HttpRequest,
+        obj: Template,
+        post_url_continue: str | None = None,
+    ) -> HttpResponse:
+        """Open the editor after a new version is saved."""
+        if "_addanother" in request.POST or "_popup" in request.POST:
+            return super().response_add(request, obj, post_url_continue)
+        self.message_user(request, f"{obj} is a draft. Add texts here.", messages.SUCCESS)
+        return HttpResponseRedirect(reverse("admin:notifications_template_editor", args=[obj.pk]))
+
     @action("Editor", url_path="editor", permissions=["view"], icon="edit_note")
     def editor(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Open the editor, or answer a request of the editor."""
@@ -160,14 +185,17 @@ class TemplateAdmin(AuditedAdmin):
 
     @action("Publish", url_path="publish", permissions=["publish"], icon="publish")
     def publish(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Publish the version."""
+        """Show the changes and the effect, then publish the version."""
+        version = get_object_or_404(Template, pk=object_id)
         step = _Step(
             operation="publish_template",
             verb="Publish",
             consequence="New notifications use this version. A published version cannot be edited.",
             outcome="is published",
-            take=versions.publish,
+            take=functools.partial(template_publish.publish, declares="declare" in request.POST),
         )
+        if request.method != "POST":
+            return template_publish.show(self, request, version, consequence=step.consequence)
         return self._step(request, object_id, step)
 
     @action("Roll back to this", url_path="roll-back", permissions=["publish"], icon="history")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
-from django.contrib.auth.models import Group, User
-from django.db.models import QuerySet
+from django.contrib.auth.models import Group, Permission, User
+from django.db.models import Case, ManyToManyField, QuerySet, When
 from django.http import HttpRequest
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
@@ -17,7 +18,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from notifications.admin.actions import action
 from notifications.admin.audited import AuditedAdmin, name_of
-from notifications.rules.roles import GROUP_PREFIX
+from notifications.rules.roles import APPS, GROUP_PREFIX, RIGHTS
 from notifications.store.postgres import audit, second_factors
 
 for _model in (User, Group, TOTPDevice, StaticDevice):
@@ -41,6 +42,7 @@ class UserAdmin(DjangoUserAdmin, AuditedAdmin):  # type: ignore[type-arg, misc] 
         "is_superuser",
         "second_factor",
         "recovery_codes",
+        "single_sign_on",
     )
     list_filter = ("is_active", "is_superuser", "groups")
     filter_horizontal = ()
@@ -61,10 +63,15 @@ class UserAdmin(DjangoUserAdmin, AuditedAdmin):  # type: ignore[type-arg, misc] 
         """Return True if a second factor is set up."""
         return bool(TOTPDevice.objects.filter(user=user, confirmed=True).exists())
 
+    @display(description="Single sign-on", boolean=True)
+    def single_sign_on(self, user: User) -> bool:
+        """Return True if an identity of the identity provider signs in to the account."""
+        return bool(user.identities.all())
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """Prefetch the groups."""
+        """Prefetch groups and identities."""
         rows: QuerySet[User] = super().get_queryset(request)
-        return rows.prefetch_related("groups")
+        return rows.prefetch_related("groups", "identities")
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
         """Return the read-only fields; only a superuser gives permissions beyond groups."""
@@ -103,9 +110,32 @@ class UserAdmin(DjangoUserAdmin, AuditedAdmin):  # type: ignore[type-arg, misc] 
             return super().user_change_password(request, id, form_url)
 
 
+class _RightsField(forms.ModelMultipleChoiceField[Permission]):
+    """Rights by name: `May replay and discard dead letters`, `Can view alert`."""
+
+    def label_from_instance(self, obj: Permission) -> str:
+        """Return the name of the right."""
+        return obj.name
+
+
 @admin.register(Group)
 class GroupAdmin(DjangoGroupAdmin, AuditedAdmin):  # type: ignore[misc]  # as above
     """Groups. `migrate` overwrites the groups of the roles; create a separate group to deviate."""
+
+    def formfield_for_manytomany(
+        self,
+        db_field: ManyToManyField[Any, Any],
+        request: HttpRequest | None = None,
+        **kwargs: Any,  # noqa: ANN401 - Django's signature
+    ) -> Any:  # noqa: ANN401 - Django's signature
+        """Return the rights that the admin checks, with the plainly named rights first."""
+        if db_field.name == "permissions":
+            plain = Case(When(codename__in=RIGHTS, then=0), default=1)
+            kwargs["form_class"] = _RightsField
+            kwargs["queryset"] = Permission.objects.filter(
+                content_type__app_label__in=APPS
+            ).order_by(plain, "name")
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         """Return True for superusers, except for the groups of the roles."""

@@ -10,9 +10,12 @@
             -> a call into a stage or store/ -> json_io (JSON out)
 
     notifications  recipients  schedules  templates     a module per resource: schemas, views
-    dead_letters  alerts  search  receipts  suppressions
+    dead_letters  alerts  search  receipts  suppressions  analytics
     ..._schemas    the schemas of a noun that has many
     unsubscribe    the page behind the link in a mail, and one-click
+    preference_page, preference_form   the page with all choices of a recipient
+    recipient_pages  style, headers and language of both pages
+    embed          the web components, for the pages of other sites
     health         /healthz, /readyz
     metrics        /metrics, for Prometheus
     schemas        the words and answers that several of them share
@@ -23,7 +26,12 @@
     etags          If-Match and If-None-Match
     deprecation    headers of deprecated operations
     me             the caller's own key
-    client_receipts  receipts from the apps of recipients, and tokens for them
+    contacts       contacts of a recipient
+    push           the public key of web push
+    recipient_access  one recipient's own data, for keys and recipient tokens
+    cors           cross-origin calls of browsers
+    client_tokens    new recipient tokens
+    client_receipts  receipts from the apps of recipients
     problems       errors as RFC 9457 problem details, and their help pages
     schema         the OpenAPI document, generated from the pydantic schemas
     operations     additions to the document: scope, problems, headers, examples

@@ -2,7 +2,7 @@
 
     open paths                   every request counts
     a wrong key or signature     counts; a valid key or signature always passes
-    a client token               counts for its recipient: many phones share an address
+    a recipient token            counts for the token and the recipient: phones share an address
     a tracked link or pixel      the same; over the limit the visit is not recorded
 
 The limits bound the database queries of unknown clients. A client with a valid key is not blocked
@@ -23,11 +23,13 @@ from rest_framework.request import Request
 from notifications.api import clients
 from notifications.api.problems import raise_problem, respond
 from notifications.rules.problems import Kind, Problem
+from notifications.rules.recipient_tokens import RecipientToken
 from notifications.store.rate_limits import address_limits
 from notifications.store.rate_limits.address_limits import Bucket
 
 OPEN_PATHS: Final = (
-    *("/l/", "/unsubscribe/", "/problems/", "/v1/schema", "/v1/docs", "/readyz", "/metrics"),
+    *("/l/", "/unsubscribe/", "/preferences/", "/problems/"),
+    *("/v1/schema", "/v1/docs", "/readyz", "/metrics"),
 )
 """Prefixes of paths which need neither key nor session and cost more than `/healthz`."""
 
@@ -81,6 +83,21 @@ def check_recipient(recipient_id: int) -> None:
     if waits := wait_of_recipient(recipient_id):
         said = "the apps of this recipient send too many requests"
         raise_problem(Problem(Kind.RATE_LIMITED, said, (), waits))
+
+
+def check_token(token: RecipientToken) -> None:
+    """Count a call with a recipient token, for the token and for the recipient.
+
+    A token has half of the recipient's limit, so a thief with one token leaves room for the
+    recipient's other devices. A refused call of a token costs the recipient nothing.
+
+    Raises:
+        ProblemError: the token, or all tokens of the recipient, send too many requests (429).
+    """
+    if waits := address_limits.take(Bucket.TOKEN, token.name):
+        said = "this recipient token sends too many requests"
+        raise_problem(Problem(Kind.RATE_LIMITED, said, (), waits))
+    check_recipient(token.recipient_id)
 
 
 def _client_key(request: HttpRequest | Request) -> str:

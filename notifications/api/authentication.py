@@ -71,7 +71,7 @@ class HasScope(BasePermission):
             ProblemError: the key may not call the operation (403).
         """
         # A method without a rule is forbidden (403), unless DRF answers 405 for the method.
-        if _rule(request) is None:
+        if rule_for(request) is None:
             return request.method not in view.allowed_methods
         permit(request)
         return True
@@ -83,7 +83,7 @@ def permit(request: Request, *, part: str = "") -> None:
     Raises:
         ProblemError: the key lacks the scope, or has the wrong mode (403).
     """
-    rule, key = _rule(request, part=part), key_of(request)
+    rule, key = rule_for(request, part=part), key_of(request)
     if rule is None or not isinstance(rule.needs, Scope):
         raise_problem(Problem(Kind.FORBIDDEN, "no key may call this operation"))
     if not key.grants(rule.needs):
@@ -96,7 +96,8 @@ def permit(request: Request, *, part: str = "") -> None:
         raise_problem(Problem(Kind.FORBIDDEN, said))
 
 
-def _rule(request: Request, *, part: str = "") -> AccessRule | None:
+def rule_for(request: Request, *, part: str = "") -> AccessRule | None:
+    """Return the access rule of the operation, or of a part of the body; None: there is none."""
     found = request.resolver_match
     return access.rule_of(request.method or "", found.route, part) if found else None
 

@@ -15,6 +15,7 @@ from notifications.api.problems import raise_problem
 from notifications.rules import request_faults
 from notifications.rules.problems import Kind, Problem
 from notifications.store.postgres import host_clock
+from notifications.store.postgres.api_keys import KnownKey
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -34,8 +35,7 @@ class BaseView(APIView):
     """HTTP methods whose view charges the producer. Every other writing method costs 1."""
     needs_clock: ClassVar[bool] = True
     """Answer 503 while the host's clock differs too much from the database's clock."""
-    # No OPTIONS: the OpenAPI document describes the API, and only `client_receipts` supports
-    # cross-origin calls.
+    # No OPTIONS: the OpenAPI document describes the API, and `cors` answers preflights.
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]  # noqa: RUF012 - Django's
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - DRF's signature
@@ -47,7 +47,7 @@ class BaseView(APIView):
         if self.needs_clock and not clock.is_trusted():
             raise_problem(Problem(Kind.UNAVAILABLE, host_clock.fault(), retry_after=_CLOCK_AGAIN))
         super().initial(request, *args, **kwargs)
-        if request.auth is None or request.method in self.self_charging:
+        if not isinstance(request.auth, KnownKey) or request.method in self.self_charging:
             return
         if request.method in _READS:
             throttle.peek(self, request)

@@ -45,8 +45,11 @@ _TABLE: Final[tuple[tuple[str, Limit], ...]] = (
     ("/v1/suppressions", Limit(8 * MEBIBYTE)),
     ("/v1/templates", Limit(16 * MEBIBYTE)),
     ("/v1/receipts/client", Limit(64 * KIBIBYTE)),
+    ("/v1/inbox/", Limit(64 * KIBIBYTE)),
     ("/v1/", Limit(BODY_LIMIT)),
     ("/unsubscribe/", Limit(UNSUBSCRIBE_LIMIT, multipart=True)),
+    ("/preferences/", Limit(128 * KIBIBYTE)),
+    ("/demo/", Limit(16 * KIBIBYTE, multipart=True)),
     ("/admin/login/", Limit(16 * KIBIBYTE, multipart=True)),
     ("/admin/", Limit(16 * MEBIBYTE, multipart=True, signed_out=16 * KIBIBYTE)),
 )

@@ -21,6 +21,7 @@ from notifications.api.pagination import (
     NumberedPageQuery,
     SmallId,
     newest_page,
+    newest_rows,
     page,
     parse_query,
 )
@@ -132,12 +133,10 @@ class DeadLetterListView(BaseView):
         """List the dead letters of all producers in the key's mode."""
         query = parse_query(request, DeadLetterQuery)
         found = DeadLetter.objects.filter(mode=key_of(request).mode, **_filters(query))
-        letters = list(found.order_by("-pk")[: query.limit + 1])
-        more = len(letters) > query.limit
-        shown = letters[: query.limit]
+        shown, following = newest_rows(query, found)
         hashes = dead_letters.address_hashes(shown)
         answers = [_to_dead_letter(letter, hashes).to_json() for letter in shown]
-        return page(request, answers, following=shown[-1].pk if more else None)
+        return page(request, answers, following=following)
 
 
 class DeadLetterDetailView(BaseView):
@@ -278,7 +277,6 @@ def _filters(query: DeadLetterQuery) -> dict[str, Any]:
         "provider__in": query.provider or None,
         "created_at__gte": query.since,
         "created_at__lt": query.until,
-        "pk__lt": query.cursor,
     }
     given: dict[str, Any] = {name: value for name, value in filters.items() if value is not None}
     return given | {"resolved_at__isnull": not query.resolved}

@@ -47,10 +47,15 @@ def etag_response(
     request: Request, told: Mapping[str, Any], tag: str, *, status: int = 200
 ) -> Response:
     """Return the response with an ETag, or a 304 if the client has the current version."""
-    known = request.headers.get("If-None-Match")
-    if request.method == "GET" and known is not None and _matches(known, tag):
+    if is_known(request, tag):
         return Response(status=304, headers={"ETag": tag})
     return Response(told, status=status, headers={"ETag": tag})
+
+
+def is_known(request: Request, tag: str) -> bool:
+    """Return True if a GET has the ETag in If-None-Match."""
+    known = request.headers.get("If-None-Match")
+    return request.method == "GET" and known is not None and _matches(known, tag)
 
 
 def check(request: Request, current: Callable[[], str | None]) -> None:

@@ -32,6 +32,7 @@ from notifications.rules.problems import FieldError, Kind, Problem, Source
 from notifications.rules.request import MAX_KEY, RESERVED_KEYS
 from notifications.rules.sensitive import Sensitive
 from notifications.store.postgres import idempotency, secret_variables
+from notifications.store.postgres.api_keys import KnownKey
 from notifications.store.postgres.idempotency import IdempotencyKey, IdempotencyRecord
 from notifications.store.postgres.secret_variables import Fingerprint
 
@@ -92,14 +93,18 @@ def canonical(body: object, *, before: str = "") -> Sensitive[bytes]:
 
 
 def idempotent(post: Post[View, Arguments]) -> Post[View, Arguments]:
-    """Decorate a view's `post` with idempotency. The view may write to the database only."""
+    """Decorate a view's `post` with idempotency. The view may write to the database only.
+
+    Keys belong to a producer, so the key of a call with a recipient token is not kept: another
+    recipient's app could send the same key.
+    """
 
     @functools.wraps(post)
     def once(
         view: View, request: Request, /, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Response:
         name = header(request)
-        if name is None:
+        if name is None or not isinstance(request.auth, KnownKey):
             return post(view, request, *args, **kwargs)
         key = IdempotencyKey(key_of(request).producer_id, key_of(request).mode, name)
         fingerprint = Fingerprint(canonical(request.data, before=f"{request.path}\n"))

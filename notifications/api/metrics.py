@@ -1,7 +1,8 @@
-"""`/metrics` for Prometheus: figures of the database and the state Redis, and of this process.
+"""`/metrics` of the web processes: figures of the installation, and the instruments of the host.
 
-No API key, no personal data. While the database or the state Redis is away, the metrics that come
-from it are missing; `notifications_database_up` says so of the database.
+The figures of the installation come from the database, the state Redis and the broker. While one of
+the three is away, its metrics are missing; `notifications_database_up` is 0 without the database.
+No API key, no personal data.
 """
 
 from __future__ import annotations
@@ -9,28 +10,31 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 import prometheus_client
 from django.db import Error, connection
 from drf_spectacular.utils import extend_schema
-from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from notifications import clock, lanes
 from notifications.api import health
 from notifications.api.base_view import OpenView
 from notifications.models import Alert
 from notifications.rules.lane import LANES
-from notifications.store.postgres import backlog
+from notifications.store.postgres import backlog, database_sessions, periodic_tasks, rollups
 from notifications.store.rate_limits import breaker_status
 from notifications.store.redis import metric_counters, state
 from notifications.sweeps import overdue
+from notifications.telemetry import exposition
 
 Family = GaugeMetricFamily | CounterMetricFamily
 _GAUGE, _COUNTER = GaugeMetricFamily, CounterMetricFamily
+_QUEUES: Final = (*(lane.name for lane in LANES), periodic_tasks.QUEUE, periodic_tasks.TELL_QUEUE)
 
 
 class Metric(Enum):
@@ -70,6 +74,11 @@ class Metric(Enum):
         "reason",
     )
     OPT_OUTS = _COUNTER, "opt_outs", "Opt-outs of recipients from a category or a channel", "cause"
+    ROLLUPS_BEHIND = (
+        _GAUGE,
+        "rollups_behind_seconds",
+        "Age of the oldest event that the roll-ups do not count yet",
+    )
     CALLS_LIMIT = (
         _GAUGE,
         "calls_limit",
@@ -77,6 +86,23 @@ class Metric(Enum):
         "provider",
     )
     CALLS_IN_FLIGHT = _GAUGE, "calls_in_flight", "Calls in flight at a provider", "provider"
+    QUEUE_MESSAGES = (
+        _GAUGE,
+        "queue_messages",
+        "Messages that wait in a queue of the broker; of P2 and P3 each has up to 500 deliveries",
+        "queue",
+    )
+    DATABASE_CONNECTIONS = (
+        _GAUGE,
+        "database_connections",
+        "Connections of all processes to the database by state",
+        "state",
+    )
+    DATABASE_CONNECTIONS_LIMIT = (
+        _GAUGE,
+        "database_connections_limit",
+        "Most connections that the database server takes (max_connections)",
+    )
 
     def __init__(self, of: type[Family], name: str, sentence: str, *labels: str) -> None:
         self.of = of
@@ -115,13 +141,11 @@ class MetricsView(OpenView):
     @extend_schema(exclude=True)
     def get(self, request: Request) -> Response:  # noqa: ARG002 - DRF's signature
         """Answer with every metric in Prometheus's text format."""
-        registry = CollectorRegistry()
-        registry.register(_Collector())
-        text = prometheus_client.generate_latest() + prometheus_client.generate_latest(registry)
+        text = exposition.text(_Collector())
         return Response(text, content_type=prometheus_client.CONTENT_TYPE_PLAIN_0_0_4)
 
 
-class _Collector:
+class _Collector(Collector):
     """Reads the database and the state Redis at each scrape."""
 
     def collect(self) -> Iterator[Family]:
@@ -137,6 +161,8 @@ class _Collector:
         yield from families
         with contextlib.suppress(state.Away):
             yield from _from_state()
+        with contextlib.suppress(lanes.BrokerAway):
+            yield _one_label(Metric.QUEUE_MESSAGES, lanes.depths(_QUEUES))
 
 
 def _from_database() -> Iterator[Family]:
@@ -150,6 +176,14 @@ def _from_database() -> Iterator[Family]:
     yield _one_label(Metric.BEHIND, nothing | behind)
     yield _one_label(Metric.DEAD_LETTERS, backlog.dead_letters())
     yield from _breakers()
+    behind_of_rollups = Metric.ROLLUPS_BEHIND.family()
+    behind_of_rollups.add_metric([], rollups.lag(now=clock.now()).total_seconds())
+    yield behind_of_rollups
+    sessions = database_sessions.load()
+    yield _one_label(Metric.DATABASE_CONNECTIONS, sessions.by_state)
+    limit = Metric.DATABASE_CONNECTIONS_LIMIT.family()
+    limit.add_metric([], sessions.limit)
+    yield limit
     alerts = Metric.ALERTS_OPEN.family()
     alerts.add_metric([], Alert.objects.filter(resolved_at=None).count())
     yield alerts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Self
+from typing import Final, Self
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
@@ -11,24 +11,38 @@ from pydantic import model_validator
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api.authentication import key_of
+from notifications import clock, conf
+from notifications.api.authentication import actor_of, key_of
 from notifications.api.base_view import BaseView, parse_body, raise_not_found
 from notifications.api.idempotency import idempotent
 from notifications.api.problems import raise_problem
 from notifications.api.schemas import (
     DeliveryBrief,
     DeliveryDetail,
+    DeliveryWithdrawn,
     EventLine,
     NotificationCancelled,
     NotificationDetail,
+    NotificationWithdrawn,
     RequestModel,
 )
-from notifications.rules import request_faults
+from notifications.models import ArchiveDay, ArchiveState, Notification
+from notifications.operations import withdraw
+from notifications.rules import ids, request_faults
+from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import Instant, LocalTime
+from notifications.rules.states import overall
 from notifications.rules.times.local_time import NO_ZONE
 from notifications.scheduling import cancel, reschedule
 from notifications.store.postgres import timelines
 from notifications.store.postgres.timelines import DeliveryView, Timeline
+
+_PLACES: Final = {
+    ArchiveState.ARCHIVED: "and are archived since then; an operator can search the archive",
+    ArchiveState.NOT_ARCHIVED: "and are in no archive",
+    ArchiveState.EXPIRED: "and were deleted from the archive later",
+}
+"""State of a dropped day -> place of the notifications."""
 
 
 class RescheduleRequest(RequestModel):
@@ -61,6 +75,7 @@ class NotificationDetailView(BaseView):
             key.producer_id,
             key.mode,
         ):
+            _raise_archived(notification_id)
             raise_not_found("notification")
         return Response(_detail(timeline).to_json())
 
@@ -118,6 +133,62 @@ class NotificationCancelView(BaseView):
             deliveries=[_brief(delivery) for delivery in timeline.deliveries],
         )
         return Response(told.to_json())
+
+
+def _raise_archived(id_: UUID) -> None:
+    """Answer 404 with the date if the day of an id left the database.
+
+    The text is about the day, so an id of another producer gets the same answer. Reads one row, and
+    only for a day past retention.
+    """
+    day = ids.day_of(id_)
+    if day >= clock.now().date() - conf.current().retention:
+        return
+    dropped = ArchiveDay.objects.filter(day=day, dropped_at__isnull=False)
+    for state, at in dropped.values_list("state", "dropped_at"):
+        place = _PLACES[ArchiveState(state)]
+        detail = f"notifications of {day} left the database on {at:%Y-%m-%d}, {place}"
+        raise_problem(Problem(Kind.NOT_FOUND, detail))
+
+
+class NotificationWithdrawView(BaseView):
+    """`/v1/notifications/{notification_id}/withdraw`: withdraw a notification."""
+
+    @extend_schema(
+        operation_id="withdraw_notification",
+        summary="Withdraw a notification",
+        request=None,
+        responses={202: NotificationWithdrawn},
+        tags=["Notifications"],
+    )
+    @idempotent
+    def post(self, request: Request, notification_id: UUID) -> Response:
+        """Cancel a notification, and remove shown push messages from the devices.
+
+        Deliveries which have not been sent are stopped, as by a cancellation. The app or the
+        service worker removes a shown push message when the device gets a silent push. Other
+        channels cannot remove a message. The timeline shows the result: `withdrawn`, or
+        `not_withdrawn` with the cause; the status of the delivery does not change, and no webhook
+        follows. A second call starts only those withdrawals again which failed.
+        """
+        key = key_of(request)
+        row = Notification.objects.filter(
+            id=notification_id, producer_id=key.producer_id, mode=key.mode
+        ).first()
+        found = withdraw.withdraw(notification_id, by=actor_of(request)) if row else []
+        if not found:
+            raise_not_found("notification")
+        body = NotificationWithdrawn(
+            notification_id=notification_id,
+            status=overall([each.delivery.status for each in found]),
+            deliveries=[_withdrawn(each) for each in found],
+        )
+        return Response(body.to_json(), status=202)
+
+
+def _withdrawn(found: withdraw.DeliveryWithdrawal) -> DeliveryWithdrawn:
+    brief = _brief(found.delivery)
+    return DeliveryWithdrawn(**dict(brief), withdrawal=found.state, detail=found.state.sentence)
 
 
 def _brief(delivery: DeliveryView) -> DeliveryBrief:

@@ -23,25 +23,34 @@ from notifications.rules.problems import Kind
 Operation = dict[str, Any]
 
 TAGS: Final[Mapping[str, str]] = {
+    "Analytics": "Figures by minute, hour and day.",
+    "Cancellations": "Cancel many notifications, in jobs with progress.",
+    "Inbox": "The in-app messages of a recipient, for producers and for the recipient's apps.",
     "Keys": "Properties, permissions and rotation of the caller's key.",
     "Notifications": "Create, read, reschedule and cancel notifications.",
-    "Operations": "Dead letters, replays, alerts and search, for operators.",
+    "Operations": "Dead letters, replays, switches, alerts and search, for operators.",
+    "Preferences": "The channels and topics that a recipient gets, quiet hours and caps.",
+    "Push": "Web push in browsers.",
     "Receipts": "Callbacks for providers, signed by the provider instead of a key.",
-    "Recipients": "Recipients, contacts, preferences, erasure and suppressed addresses.",
+    "Recipients": "Recipients, contacts, erasure and suppressed addresses.",
     "Schedules": "Recurring notifications.",
     "Templates": "Draft, preview and publish templates.",
+    "Tokens": "Tokens for the apps and browsers of recipients.",
     "Webhooks": "Status changes as signed webhooks to the producer.",
 }
 PATH_PARAMETERS: Final[Mapping[str, str]] = {
+    "action_id": "The `id` of an action of the message.",
     "alert_id": "The `id` of an alert.",
     "contact_id": "The `id` of one of the recipient's contacts.",
     "endpoint_id": "The `id` of a webhook endpoint.",
     "job_id": "The `id` of the job.",
     "letter_id": "The `id` of a dead letter.",
+    "message_id": "The `message_id` of a message in the inbox.",
     "notification_id": "The `notification_id` from the response to the create call.",
     "provider": "The provider's name, as in `docs/providers.md`.",
     "schedule_id": "The `id` of a schedule.",
     "suppression_id": "The `id` of an entry of the suppression list.",
+    "switch_id": "The `id` of a switch.",
     "template_id": "The template's name.",
     "user_id": "The recipient's id, chosen by the producers.",
     "version": "The number of a version; the first version is 1.",
@@ -77,13 +86,13 @@ _HEADERS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
 }
 _SECURITY: Final[Mapping[Scope | Entry, list[dict[str, list[str]]]]] = {
     Entry.SIGNED: [],
-    Entry.CLIENT: [{"client_token": []}],
+    Entry.RECIPIENT: [{"recipient_token": []}],
 }
 """Security of the operations without a key."""
 _CLIENT_TOKEN: Final = {
     "type": "http",
     "scheme": "bearer",
-    "description": "A client token: see `POST /v1/recipients/{user_id}/client-tokens`.",
+    "description": "A recipient token: see `POST /v1/recipients/{user_id}/client-tokens`.",
 }
 _COME_BACK: Final = frozenset({Kind.IN_PROGRESS, Kind.RATE_LIMITED, Kind.UNAVAILABLE})
 _CAN_CONFLICT: Final = frozenset({
@@ -119,7 +128,7 @@ def describe(result: dict[str, Any], **_context: object) -> dict[str, Any]:
             _add_answers(operation, method, path, used)
             _add_examples(operation, method, path)
     components["headers"] = _headers_in_use(result)
-    components.setdefault("securitySchemes", {})["client_token"] = _CLIENT_TOKEN
+    components.setdefault("securitySchemes", {})["recipient_token"] = _CLIENT_TOKEN
     return result
 
 
@@ -143,17 +152,24 @@ def _add_access(operation: Operation, name: str) -> None:
     ]
     operation["description"] = "\n\n".join(filter(None, said))
     operation["security"] = _SECURITY.get(rule.needs, [{"key": []}])
+    if rule.token_scope and isinstance(rule.needs, Scope):
+        operation["security"] = [*operation["security"], {"recipient_token": []}]
     operation["x-scopes"] = [rule.needs.value] if isinstance(rule.needs, Scope) else []
 
 
 def _describe_access(rule: AccessRule) -> str:
     if rule.needs is Entry.SIGNED:
         return "Requires the provider's signature and no key."
-    if rule.needs is Entry.CLIENT:
-        return "Requires a client token and no key."
+    if rule.needs is Entry.RECIPIENT:
+        return f"Requires a recipient token with the scope `{rule.token_scope}` and no key."
     needs = f"the scope `{rule.needs}`" if isinstance(rule.needs, Scope) else "a key of any scope"
     live_only = "" if Mode.TEST in rule.modes else " and a live key"
-    return f"Requires {needs}{live_only}."
+    token = (
+        f", or a token of the recipient with the scope `{rule.token_scope}`"
+        if rule.token_scope
+        else ""
+    )
+    return f"Requires {needs}{live_only}{token}."
 
 
 def _add_answers(operation: Operation, method: str, path: str, used: dict[str, Any]) -> None:

@@ -77,10 +77,36 @@ def page(request: Request, results: Sequence[Any], *, following: object) -> Resp
     """
     if following is None:
         return Response({"results": results, "next": None})
+    headers = link_header(request, str(following))
+    return Response({"results": results, "next": str(following)}, headers=headers)
+
+
+def link_header(request: Request, following: str) -> dict[str, str]:
+    """Return the Link header with the URL of the next page.
+
+    Args:
+        request: the request.
+        following: the cursor of the next page.
+    """
     query = request.query_params.copy()
-    query["cursor"] = str(following)
-    link = f'<{request.path}?{query.urlencode()}>; rel="next"'
-    return Response({"results": results, "next": str(following)}, headers={"Link": link})
+    query["cursor"] = following
+    return {"Link": f'<{request.path}?{query.urlencode()}>; rel="next"'}
+
+
+def newest_rows(query: NumberedPageQuery, rows: QuerySet[Row]) -> tuple[list[Row], int | None]:
+    """Return the rows of a page, newest first, and the cursor of the next page.
+
+    The cursor is None on the last page.
+
+    Args:
+        query: the parameters; `cursor` is the id of the last result on the previous page.
+        rows: the rows of all pages, in any order.
+    """
+    if query.cursor is not None:
+        rows = rows.filter(pk__lt=query.cursor)
+    found = list(rows.order_by("-pk")[: query.limit + 1])
+    shown = found[: query.limit]
+    return shown, shown[-1].pk if len(found) > query.limit else None
 
 
 def newest_page(
@@ -93,15 +119,11 @@ def newest_page(
 
     Args:
         request: the request.
-        query: its parameters; `cursor` is the id of the last result on the previous page.
+        query: the parameters, as for `newest_rows`.
         rows: the rows of all pages, in any order.
         answer_of: builds the result of a row.
     """
-    if query.cursor is not None:
-        rows = rows.filter(pk__lt=query.cursor)
-    found = list(rows.order_by("-pk")[: query.limit + 1])
-    shown = found[: query.limit]
-    following = shown[-1].pk if len(found) > query.limit else None
+    shown, following = newest_rows(query, rows)
     return page(request, [answer_of(row) for row in shown], following=following)
 
 

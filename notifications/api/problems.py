@@ -29,6 +29,7 @@ from rest_framework import exceptions
 
 from notifications import conf
 from notifications.api import correlation
+from notifications.models import Recipient
 from notifications.rules.problems import Kind, Problem
 from notifications.store.postgres import db, db_errors
 
@@ -85,6 +86,10 @@ CURES: Final = MappingProxyType({
     Kind.KEY_REUSED: (
         "Idempotency key reused",
         "Use a new key for a new request. A key belongs to the first body for 24 hours.",
+    ),
+    Kind.MISDIRECTED: (
+        "Misdirected request",
+        "Call the URL in `detail`: the live process answers server-sent events.",
     ),
     Kind.RATE_LIMITED: (
         "Rate limited",
@@ -204,6 +209,8 @@ _TOO_LARGE_TO_STORE: Final = Problem(
 _MEANINGS: Final[tuple[tuple[tuple[type[Exception], ...], Problem], ...]] = (
     ((OperationalError, InterfaceError), _AWAY),
     ((Http404,), Problem(Kind.NOT_FOUND, "unknown path")),
+    # Erased between the read of the recipient and the change.
+    ((Recipient.DoesNotExist,), Problem(Kind.NOT_FOUND, "unknown recipient")),
     ((RequestDataTooBig,), Problem(Kind.TOO_LARGE, "the body is too large")),
     ((SuspiciousOperation, BadRequest, UnreadablePostError), _UNREADABLE),
     ((PermissionDenied,), _FORBIDDEN),

@@ -3,55 +3,25 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
 from pydantic import (
-    AfterValidator,
     Field,
     ValidationInfo,
-    WithJsonSchema,
     field_validator,
 )
 
-from notifications.api.schemas import ChannelLabel, ChannelWord, RequestModel, ResponseModel
-from notifications.rules.rate_limits.frequency_caps import PATTERN, Cap
+from notifications.api.schemas import ChannelWord, RequestModel, ResponseModel
 from notifications.rules.recipient import Locale, Zone
-from notifications.rules.request import Instant, Name, Text
+from notifications.rules.request import Text
 from notifications.rules.request_fields import AskedChannel
 from notifications.rules.suppression import LONGEST_ADDRESS, Cause
-from notifications.rules.times import quiet_hours
-from notifications.rules.times.quiet_hours import Window, Windows
 from notifications.store.postgres import contact_addresses
 from notifications.store.postgres.recipients import Address
 from providers.contract import Channel
 
 MAX_CONTACTS: Final = 100
 """Maximum contacts of a recipient; every device is a contact."""
-Member = TypeVar("Member")
-
-
-def _cap(written: str) -> str:
-    return str(Cap.parse(written))
-
-
-def _windows(windows: Windows) -> Windows:
-    quiet_hours.check(windows)
-    return windows
-
-
-def _once(given: list[Member]) -> list[Member]:
-    return list(dict.fromkeys(given))
-
-
-Channels = Annotated[list[AskedChannel], Field(max_length=len(Channel)), AfterValidator(_once)]
-CapText = Annotated[
-    str,
-    AfterValidator(_cap),
-    WithJsonSchema({"type": "string", "pattern": PATTERN, "examples": ["3/day"]}),
-]
-QuietHours = Annotated[Windows, Field(max_length=quiet_hours.MAX_WINDOWS), AfterValidator(_windows)]
 
 
 class ContactRequest(RequestModel):
@@ -108,35 +78,6 @@ class RecipientChange(RequestModel):
         return {name: value for name, value in given.items() if value is not None}
 
 
-class PreferencesRequest(RequestModel):
-    """Preferences of a recipient. Omitted fields keep the current value."""
-
-    channels_off: Channels | None = None
-    channel_order: Channels | None = None
-    categories_off: Annotated[list[Name], Field(max_length=100), AfterValidator(_once)] | None = (
-        None
-    )
-    quiet_hours: QuietHours | None = None
-    """Replaces all quiet hours. During quiet hours only P0 is sent; other priorities wait."""
-    do_not_disturb_until: Instant | None = None
-    """Quiet until this instant; null ends the quiet time."""
-
-    caps: Annotated[dict[ChannelLabel, CapText], Field(max_length=len(Channel))] | None = None
-    """Frequency caps by channel: `{"sms": "1/day", "push": "5/hour"}`. Replaces all caps of the
-    recipient; channels without a cap use the default cap."""
-
-    def changes(self) -> dict[str, object]:
-        """Return the columns of the preferences to change."""
-        given = {name: getattr(self, name) for name in self.model_fields_set}
-        if self.quiet_hours is not None:
-            given["quiet_hours"] = quiet_hours.to_json(self.quiet_hours)
-        return {
-            name: value
-            for name, value in given.items()
-            if value is not None or name == "do_not_disturb_until"
-        }
-
-
 class ContactAnswer(ResponseModel):
     """A stored contact."""
 
@@ -168,24 +109,6 @@ class RecipientAnswer(ResponseModel):
     contacts: list[ContactAnswer]
 
 
-class PreferencesReplacement(PreferencesRequest):
-    """All preferences of a recipient. Omitted fields are reset to the default."""
-
-    def changes(self) -> dict[str, object]:
-        """Return all columns of the preferences."""
-        return dict(_NOTHING_SAID) | super().changes()
-
-
-_NOTHING_SAID: Final[Mapping[str, object]] = MappingProxyType({
-    "channels_off": [],
-    "channel_order": [],
-    "categories_off": [],
-    "quiet_hours": [],
-    "do_not_disturb_until": None,
-    "caps": {},
-})
-
-
 class RecipientLine(ResponseModel):
     """A recipient in a list."""
 
@@ -194,6 +117,34 @@ class RecipientLine(ResponseModel):
     timezone: str
     created_at: dt.datetime
     updated_at: dt.datetime
+
+
+class ErasedCounts(ResponseModel):
+    """Counts of the erased data by place."""
+
+    contacts: int
+    notifications: int
+    dead_letters: int
+    inbox_items: int = 0
+    """In-app messages in the inbox."""
+    archive_keys: int
+    """Deleted keys of the recipient's data in the archive; without the key the data is
+    unreadable."""
+
+
+class ErasureReceipt(ResponseModel):
+    """The evidence of a finished erasure."""
+
+    job_id: int
+    mode: str
+    recipient_id: int
+    """Number of the removed recipient; the receipt has no user id."""
+    requested_by: str
+    requested_at: dt.datetime
+    erased_at: dt.datetime
+    erased: ErasedCounts
+    kept: list[str]
+    """Data that an erasure leaves, with the reason."""
 
 
 class ErasureJobAnswer(ResponseModel):
@@ -206,20 +157,10 @@ class ErasureJobAnswer(ResponseModel):
     """Notifications removed so far."""
     finished_at: dt.datetime | None
     """null: the job is still running."""
-
-
-class PreferencesAnswer(ResponseModel):
-    """The preferences of a recipient."""
-
-    channels_off: list[ChannelWord]
-    channel_order: list[ChannelWord]
-    categories_off: list[str]
-    categories_left: list[str]
-    """Categories from `categories_off` which the person switched off; no key can switch these on
-    again."""
-    quiet_hours: list[Window]
-    do_not_disturb_until: dt.datetime | None
-    caps: dict[str, str]
+    receipt: ErasureReceipt | None
+    """null: the job is still running."""
+    receipt_signature: str
+    """HMAC-SHA256 of the receipt under a key of the service, hexadecimal; empty while it runs."""
 
 
 class ChangeLine(ResponseModel):

@@ -20,7 +20,6 @@ from rest_framework.response import Response
 from notifications.api import etags, schema
 from notifications.api.authentication import actor_of, key_of, permit
 from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
-from notifications.api.idempotency import idempotent
 from notifications.api.pagination import AnyOf, NumberedPageQuery, newest_page, parse_query
 from notifications.api.problems import raise_problem
 from notifications.api.recipient_schemas import (
@@ -35,7 +34,9 @@ from notifications.api.recipient_schemas import (
 )
 from notifications.intake import contact_changes
 from notifications.models import AuditEntry, Contact, ErasureJob, Preference, Recipient
+from notifications.rules.lane import Mode
 from notifications.rules.request import UserId
+from notifications.store.cached import recipient_ids
 from notifications.store.postgres import audit, dead_letters, erasure, recipients, suppressions
 from notifications.store.postgres.recipients import Address, ContactChange
 from providers.contract import Channel
@@ -166,6 +167,7 @@ class RecipientDetailView(BaseView):
                 made.extend([job] if job else [])
         if job is None:
             raise_not_found("recipient")
+        recipient_ids.drop([job.recipient_id])  # other processes follow the revocation of tokens
         headers = {"Location": f"/v1/erasure-jobs/{job.pk}"}
         return Response(ErasureJobAnswer.model_validate(job).to_json(), status=202, headers=headers)
 
@@ -180,63 +182,12 @@ class ErasureJobDetailView(BaseView):
         tags=["Recipients"],
     )
     def get(self, request: Request, job_id: int) -> Response:
-        """Return the progress of an erasure job. The job is done when `finished_at` is set."""
+        """Return the progress of an erasure job. The job is done when `receipt` is set."""
         mine = ErasureJob.objects.filter(pk=min(job_id, MAX_ID), mode=key_of(request).mode)
         job = mine.first()
         if job is None:
             raise_not_found("erasure job")
         return Response(ErasureJobAnswer.model_validate(job).to_json())
-
-
-class ContactListView(BaseView):
-    """`/v1/recipients/{user_id}/contacts`: add a contact."""
-
-    @extend_schema(
-        operation_id="add_contact",
-        summary="Add a contact",
-        request=ContactRequest,
-        responses={201: ContactAnswer},
-        tags=["Recipients"],
-    )
-    @idempotent
-    def post(self, request: Request, user_id: str) -> Response:
-        """Add a contact. A known address is updated instead of added again."""
-        wanted = parse_body(request.data, ContactRequest)
-        recipient = get_recipient(request, user_id)
-        with (
-            audit.changes(actor_of(request), "add_contact", recipient.contacts.all()),
-            _by(request, user_id) as change,
-        ):
-            added = recipients.add_contact(recipient, wanted.as_address(), change)
-        contact = suppressions.with_causes(recipient.contacts.all()).get(pk=added.pk)
-        return Response(_contact(contact).to_json(), status=201)
-
-
-class ContactDetailView(BaseView):
-    """`/v1/recipients/{user_id}/contacts/{contact_id}`: remove a contact."""
-
-    @extend_schema(
-        operation_id="remove_contact",
-        summary="Remove a contact",
-        responses={204: None},
-        tags=["Recipients"],
-    )
-    def delete(self, request: Request, user_id: str, contact_id: int) -> Response:
-        """Stop using a contact.
-
-        The contact stays stored as invalid, because past deliveries refer to it.
-        """
-        recipient = get_recipient(request, user_id)
-        if contact_id > MAX_ID:
-            raise_not_found("contact")
-        with (
-            audit.changes(actor_of(request), "remove_contact", recipient.contacts.all()),
-            _by(request, user_id) as change,
-        ):
-            removed = recipients.remove_contact(recipient, contact_id=contact_id, change=change)
-        if not removed:
-            raise_not_found("contact")
-        return Response(status=204)
 
 
 class RecipientChangeListView(BaseView):
@@ -261,12 +212,20 @@ def _to_change(entry: AuditEntry) -> dict[str, Any]:
     return ChangeLine.model_validate(entry).to_json()
 
 
+def _by(request: Request, user_id: str) -> AbstractContextManager[ContactChange]:
+    return contact_change(key_of(request).mode, user_id, by=actor_of(request))
+
+
 @contextmanager
-def _by(request: Request, user_id: str) -> Iterator[ContactChange]:
-    """Limit the rate of contact changes; yield the actor for the audit columns."""
+def contact_change(mode: Mode, user_id: str, *, by: str) -> Iterator[ContactChange]:
+    """Limit the rate of a recipient's contact changes; yield the actor for the audit columns.
+
+    Raises:
+        ProblemError: the contacts changed too often (429).
+    """
     try:
-        with contact_changes.watch(key_of(request).mode, user_id) as losing:
-            yield ContactChange(by=actor_of(request), losing=losing)
+        with contact_changes.watch(mode, user_id) as losing:
+            yield ContactChange(by=by, losing=losing)
     except contact_changes.TooManyChanges as error:
         raise_problem(error.problem)
 
@@ -343,7 +302,7 @@ def _recipient(recipient: Recipient) -> RecipientAnswer:
         locale=recipient.locale,
         timezone=recipient.timezone,
         contacts=[
-            _contact(contact)
+            to_contact(contact)
             for contact in dead_letters.with_open_dead_letters(
                 suppressions.with_causes(recipient.contacts.order_by("pk"))
             )
@@ -351,7 +310,8 @@ def _recipient(recipient: Recipient) -> RecipientAnswer:
     )
 
 
-def _contact(contact: Contact) -> ContactAnswer:
+def to_contact(contact: Contact) -> ContactAnswer:
+    """Return a contact with the annotations of `suppressions.with_causes`."""
     return ContactAnswer(
         id=contact.pk,
         channel=Channel(contact.channel),

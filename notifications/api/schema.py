@@ -142,6 +142,20 @@ class BearerKeyExtension(OpenApiAuthenticationExtension):
         return {"type": "http", "scheme": "bearer", "description": "`nk_live_...` or `nk_test_...`"}
 
 
+class KeyOrTokenExtension(OpenApiAuthenticationExtension):
+    """Extension of drf-spectacular for views that take keys and recipient tokens.
+
+    `operations` lists both schemes of such an operation, by the access table.
+    """
+
+    target_class = "notifications.api.recipient_access.KeyOrToken"
+    name = "recipient_token"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:  # noqa: ARG002 - its signature
+        """Return HTTP bearer authentication; `operations` adds the description."""
+        return {"type": "http", "scheme": "bearer"}
+
+
 @functools.cache
 def document() -> dict[str, Any]:
     """Return the OpenAPI document, cached: the document depends on the code only."""

@@ -25,6 +25,7 @@ from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Kind, Source
 from notifications.rules.states import Status
 from notifications.rules.times.stages import Stage, TimeSource
+from notifications.rules.withdrawals import WithdrawalState
 from providers.contract import Channel
 
 Member = TypeVar("Member")
@@ -324,6 +325,26 @@ class NotificationDetail(ResponseModel):
     cancelled_at: dt.datetime | None
     deliveries: list[DeliveryDetail]
     timeline: list[EventLine]
+
+
+class DeliveryWithdrawn(DeliveryBrief):
+    """A delivery and the state of its withdrawal."""
+
+    withdrawal: WithdrawalState
+    """`withdrawing`: the device is told to remove the message. `withdrawn`: the provider accepted
+    the removal before. `not_sent`: the message does not leave. `replaced`: a later message with the
+    same collapse key has replaced the message. `unsupported`: the channel or the provider cannot
+    remove a message, such as an SMS or an e-mail."""
+    detail: str
+    """The state as a sentence."""
+
+
+class NotificationWithdrawn(ResponseModel):
+    """The notification is cancelled; the state of the withdrawal of each delivery."""
+
+    notification_id: UUID
+    status: StatusWord
+    deliveries: list[DeliveryWithdrawn]
 
 
 class NotificationCancelled(ResponseModel):

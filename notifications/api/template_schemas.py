@@ -9,7 +9,9 @@ from pydantic import AfterValidator, Field, StringConstraints, field_validator, 
 
 from notifications.api.pagination import PageQuery
 from notifications.api.schemas import ChannelWord, RequestModel, ResponseModel
-from notifications.rules import request_faults
+from notifications.rules import in_app_fields, request_faults
+from notifications.rules.in_app import MAX_ACTIONS, MAX_URL, Action, InAppPart
+from notifications.rules.in_app_fields import ActionId
 from notifications.rules.language import locales, templating
 from notifications.rules.language.syntax import MAX_SOURCE
 from notifications.rules.language.variables import MAX_DECLARED, Type, parse_declarations
@@ -54,6 +56,19 @@ class VariableRequest(RequestModel):
     """
 
 
+Link = Annotated[Text, Field(max_length=MAX_URL), AfterValidator(_renderable)]
+
+
+class ActionSource(RequestModel):
+    """A button of an in-app message, in the template language."""
+
+    id: ActionId
+    """Name of the action in the webhook `inbox.action`; unique in the text."""
+    label: Annotated[Text, Field(min_length=1, max_length=MAX_URL), AfterValidator(_renderable)]
+    url: Link | None = None
+    """Null: the button tells the producer (webhook `inbox.action`)."""
+
+
 class TextRequest(RequestModel):
     """The text for a channel and locale, in the template language."""
 
@@ -66,7 +81,7 @@ class TextRequest(RequestModel):
 
     An e-mail may use `unsubscribe_url`, which the service fills in: the page for unsubscribing from
     messages of the type. The variable is empty for P0, P1 and test mode: `{% if unsubscribe_url
-    %}`."""
+    %}`. `preferences_url` is the recipient's preference page, in each e-mail."""
     html: Source = ""
     """HTML part of an e-mail; variables are escaped."""
     transliterate: bool = False
@@ -75,16 +90,31 @@ class TextRequest(RequestModel):
     """SMS: publishing fails if the examples render to more segments."""
     shorten_links: bool = False
     """SMS: replace links by short links with click counts."""
+    url: Link = ""
+    """In-app and push: the link of the message: an https URL, a path, or a URL of an allowed app
+    scheme. A push carries the link as `data.url`."""
+    image_url: Link = ""
+    """In-app and push: an https URL or a path. A push carries it as `data.image_url`."""
+    actions: list[ActionSource] = Field(default_factory=list, max_length=MAX_ACTIONS)
+    """In-app: the buttons. An action whose label or link renders to nothing is left out."""
+
+    @property
+    def part(self) -> InAppPart:
+        """Link, image and actions of an in-app or push message."""
+        actions = [Action(each.id, each.label, each.url or "") for each in self.actions]
+        return InAppPart(self.url, self.image_url, tuple(actions))
 
     @model_validator(mode="after")
     def _check_that_it_says_something(self) -> Self:
         if not self.body and not self.html:
             raise request_faults.error_at("a text needs a body or html", "body")
+        in_app_fields.check_structure(self.part)
         return self
 
     def as_words(self) -> wording.TextSource:
         """Return the text as the store keeps texts."""
-        return contents.normalize(wording.TextSource(**dict(self)))
+        told = {name: value for name, value in self if name not in InAppPart._fields}
+        return contents.normalize(wording.TextSource(**told, in_app=self.part))
 
 
 class TemplateRequest(RequestModel):
@@ -204,7 +234,34 @@ class VersionLine(ResponseModel):
     published_by: str
 
 
-class TextAnswer(ResponseModel):
+class InAppAction(ResponseModel):
+    """A button of an in-app message."""
+
+    id: str
+    label: str
+    url: str | None
+    """Null: the button tells the producer."""
+
+
+class InAppAnswer(ResponseModel):
+    """Link and image of an in-app or push message, and actions of an in-app message."""
+
+    url: str | None
+    image_url: str | None
+    actions: list[InAppAction]
+
+    @staticmethod
+    def fields_of(part: InAppPart) -> dict[str, Any]:
+        """Return the fields of a part."""
+        actions = [{**each._asdict(), "url": each.url or None} for each in part.actions]
+        return {
+            "url": part.url or None,
+            "image_url": part.image_url or None,
+            "actions": actions,
+        }
+
+
+class TextAnswer(InAppAnswer):
     """The text for a channel and locale."""
 
     channel: ChannelWord
@@ -250,7 +307,7 @@ class TemplateAnswer(ResponseModel):
     history: list[TemplateStep]
 
 
-class PreviewAnswer(ResponseModel):
+class PreviewAnswer(InAppAnswer):
     """The rendered message."""
 
     version: int

@@ -6,6 +6,7 @@ Templates are company-wide and shared by live and test mode. `templates:write` d
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -16,6 +17,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from notifications import conf
 from notifications.api import etags, schema, throttle
 from notifications.api.authentication import actor_of, key_of
 from notifications.api.base_view import BaseView, parse_body, raise_not_found
@@ -26,6 +28,7 @@ from notifications.api.template_schemas import (
     MAX_VERSION,
     DiffAnswer,
     DiffQuery,
+    InAppAnswer,
     PreviewAnswer,
     PreviewRequest,
     TemplateAnswer,
@@ -40,8 +43,10 @@ from notifications.api.template_schemas import (
 )
 from notifications.clock import monotonic
 from notifications.models import Template, TemplateEvent
+from notifications.rules import in_app
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.templates import diff, previews
+from notifications.rules.texts.wording import TextSource
 from notifications.store.postgres import audit
 from notifications.store.templates import versions
 from notifications.store.templates.versions import NotPublishable
@@ -210,7 +215,9 @@ class TemplatePreviewView(BaseView):
         if words is None:
             detail = f"{version} has no text for {wanted.channel.label}"
             raise_problem(Problem(Kind.INVALID, detail, (FieldError("/channel", detail),)))
-        shown = previews.preview(words, wanted.variables)
+        shown = previews.preview(
+            words, wanted.variables, url_schemes=conf.current().inbox_url_schemes
+        )
         told = PreviewAnswer(
             version=version.version,
             channel=words.channel,
@@ -218,6 +225,7 @@ class TemplatePreviewView(BaseView):
             title=shown.rendered and shown.rendered.title,
             body=shown.rendered and shown.rendered.body,
             html=shown.rendered and shown.rendered.html,
+            **InAppAnswer.fields_of(shown.rendered.in_app if shown.rendered else in_app.EMPTY),
             sizes=dict(shown.sizes),
             segments=shown.sms and shown.sms.segments,
             missing=list(shown.missing),
@@ -314,8 +322,13 @@ def _line(version: Template) -> VersionLine:
 
 def _version(version: Template) -> VersionAnswer:
     content = versions.content_of(version)
-    texts = [TextAnswer.model_validate(words) for words in content.texts]
+    texts = [_text(words) for words in content.texts]
     return VersionAnswer.model_validate(_facts(version) | dict(content.settings) | {"texts": texts})
+
+
+def _text(words: TextSource) -> TextAnswer:
+    told = dataclasses.asdict(words) | InAppAnswer.fields_of(words.in_app)
+    return TextAnswer.model_validate(told)
 
 
 def _facts(version: Template) -> dict[str, object]:

@@ -6,15 +6,14 @@
           undo=...                         the button on the confirmation: reverts the change
 
 There is no cookie and no CSRF token: the link is the credential, and the mailbox provider has only
-the link. No response redirects. The page loads no resources, sends no referrer and is not cached,
-because the URL is a credential.
+the link. `recipient_pages` has the rules for the headers. The link to the preference page is valid
+for a day, because an unsubscribe link never expires.
 """
 
 from __future__ import annotations
 
-import base64
+import datetime as dt
 from collections.abc import Mapping
-from hashlib import sha256
 from http import HTTPStatus
 from typing import Final
 
@@ -22,89 +21,67 @@ from django.core.exceptions import RequestDataTooBig
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, QueryDict, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
-from django.shortcuts import render
 from django.utils import translation
+from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from notifications.api.unsubscribe_words import PageTexts, words_for
-from notifications.delivery import unsubscribe_links
+from notifications import clock
+from notifications.api.recipient_pages import RETRY_AFTER_SECONDS, language_for, render_page
+from notifications.delivery import preference_links, unsubscribe_links
 from notifications.delivery.unsubscribe_links import BadLink, Link
-from notifications.feedback import unsubscribe
+from notifications.feedback import preference_matrix, unsubscribe
 from notifications.feedback.unsubscribe import Choice
 from notifications.models import Recipient
-from notifications.rules.language import locales
+from notifications.rules.language import page_languages
 
 _ONE_CLICK: Final = "One-Click"
 _URL_ENCODED: Final = "application/x-www-form-urlencoded"
-_RETRY_AFTER_SECONDS: Final = "60"
-
-_STYLE: Final = """
-:root { color-scheme: light dark; --paper: #f4f4f5; --card: #fff; --ink: #18181b; --line: #d4d4d8;
-  --soft: #52525b; --deed: #1d4ed8 }
-@media (prefers-color-scheme: dark) {
-  :root { --paper: #18181b; --card: #27272a; --ink: #f4f4f5; --line: #52525b; --soft: #a1a1aa }
-}
-* { box-sizing: border-box }
-body { font: 1.0625rem/1.55 system-ui, sans-serif; margin: 0; background: var(--paper);
-  color: var(--ink) }
-main { max-width: 32rem; margin: clamp(1rem, 10vh, 6rem) auto; padding: 1.75rem;
-  background: var(--card); border: 1px solid var(--line); border-radius: 1rem }
-@media (max-width: 34rem) { main { margin: 0; min-height: 100vh; border: 0; border-radius: 0 } }
-h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1rem }
-fieldset { border: 0; margin: 0 0 1.5rem; padding: 0; min-width: 0 }
-legend { margin-bottom: .75rem; padding: 0; color: var(--soft) }
-label { display: flex; gap: .75rem; align-items: baseline; padding: .75rem 1rem; cursor: pointer;
-  border: 1px solid var(--line); border-radius: .75rem; margin-bottom: .5rem;
-  overflow-wrap: anywhere }
-button { font: inherit; font-weight: 600; padding: .75rem 1.5rem; cursor: pointer; width: 100%;
-  border: 0; border-radius: .75rem; background: var(--deed); color: #fff }
-.back { background: none; color: inherit; border: 1px solid var(--line); margin-top: .5rem }
-"""
-_STYLE_HASH: Final = base64.b64encode(sha256(_STYLE.encode()).digest()).decode()
-_HEADERS: Final = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}';"
-    " base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",
-    "X-Robots-Tag": "noindex, nofollow",
-}
+_DAY: Final = dt.timedelta(days=1)
 
 
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest, token: str) -> HttpResponse:
     """Show the page, or apply a posted choice."""
+    language = language_for(request)
     try:
         link, recipient = unsubscribe_links.read(token)
-        if request.method != "POST":
-            return _choices(request, link, recipient)
-        return _apply_choice(request, link, recipient)
+        language = language_for(request, locale=recipient.locale)
+        with translation.override(language):
+            if request.method != "POST":
+                return _choices(request, link, recipient)
+            return _apply_choice(request, link, recipient)
     except BadLink:
-        language, words = words_for(translation.get_language_from_request(request))
-        said, status = words.bad_link, HTTPStatus.NOT_FOUND
-        return _say(request, language, words.bad_title, said, status=status)
+        with translation.override(language):
+            title = gettext("This link does not work")
+            said = gettext(
+                "It may have been cut off. Open it from the message again, or answer the message."
+            )
+            return _render(request, {"title": title, "said": said}, status=HTTPStatus.NOT_FOUND)
     except (OperationalError, InterfaceError):
-        language, words = words_for(translation.get_language_from_request(request))
-        status = HTTPStatus.SERVICE_UNAVAILABLE
-        answer = _say(request, language, words.title, words.later, status=status)
-        answer["Retry-After"] = _RETRY_AFTER_SECONDS
+        with translation.override(language):
+            said = gettext("Nothing was changed. Please try again in a minute.")
+            answer = _render(request, {"said": said}, status=HTTPStatus.SERVICE_UNAVAILABLE)
+        answer["Retry-After"] = RETRY_AFTER_SECONDS
         return answer
 
 
 def _apply_choice(request: HttpRequest, link: Link, recipient: Recipient) -> HttpResponse:
     form = _form(request)
-    language, words = words_for(recipient.locale)
-    if taken_back := form.get("undo"):
-        unsubscribe.undo(link, taken_back)
-        return _say(request, language, words.title, words.undone)
+    if undo := form.get("undo"):
+        unsubscribe.undo(link, undo)
+        said = gettext("All as before. You will go on receiving this.")
+        return _render(request, {"said": said, "preferences": _preferences_of(recipient)})
     choice = _choice(form)
     if choice is None:
         return _choices(request, link, recipient, status=HTTPStatus.BAD_REQUEST)
+    if choice is Choice.TOPIC and _is_mandatory(link):
+        return _choices(request, link, recipient, status=HTTPStatus.CONFLICT)
     undo = unsubscribe.leave(link, choice)
-    context = {"language": language, "title": words.title, "said": words.done}
-    offer = {"undo": undo, "undo_button": words.undo}
-    return _render(request, context | offer, status=HTTPStatus.OK)
+    said = gettext("Done. You will not receive this any more.")
+    context = {"said": said, "undo": undo, "preferences": _preferences_of(recipient)}
+    return _render(request, context)
 
 
 def _form(request: HttpRequest) -> QueryDict:
@@ -131,35 +108,38 @@ def _choice(form: QueryDict) -> Choice | None:
 def _choices(
     request: HttpRequest, link: Link, recipient: Recipient, *, status: int = HTTPStatus.OK
 ) -> HttpResponse:
-    language, words = words_for(recipient.locale)
-    context = {
-        "language": language,
-        "title": words.title,
-        "legend": words.question,
-        "choices": _choices_of(link, words),
-        "button": words.button,
-    }
+    context = {"choices": _choices_of(link), "preferences": _preferences_of(recipient)}
     return _render(request, context, status=status)
 
 
-def _choices_of(link: Link, words: PageTexts) -> list[tuple[str, str]]:
-    """Return the choices without duplicates: for the category marketing, topic equals marketing."""
-    topic = (Choice.TOPIC.value, words.topic.format(topic=link.topic))
-    marketing = (Choice.MARKETING.value, words.marketing)
-    narrow = [marketing] if link.topic == unsubscribe.MARKETING else [topic, marketing]
-    return [*narrow, (Choice.CHANNEL.value, words.channel)]
+def _is_mandatory(link: Link) -> bool:
+    """Return True if the topic became mandatory after the message with the link had left."""
+    return link.topic in preference_matrix.mandatory_topics()
 
 
-def _say(
-    request: HttpRequest, language: str, title: str, said: str, *, status: int = HTTPStatus.OK
+def _choices_of(link: Link) -> list[tuple[str, str]]:
+    """Return the choices without duplicates and without a mandatory topic.
+
+    For the category marketing, topic equals marketing.
+    """
+    kind = gettext("Messages of the kind “{topic}”").format(topic=link.topic)
+    topic = (Choice.TOPIC.value, kind)
+    marketing = (Choice.MARKETING.value, gettext("All advertising"))
+    has_topic = link.topic != unsubscribe.MARKETING and not _is_mandatory(link)
+    narrow = [topic, marketing] if has_topic else [marketing]
+    # The person must know before the choice that security codes stop too.
+    channel = gettext("All e-mail from us, security codes included")
+    return [*narrow, (Choice.CHANNEL.value, channel)]
+
+
+def _preferences_of(recipient: Recipient) -> str:
+    token = preference_links.token_of(recipient.pk, now=clock.now(), lifetime=_DAY)
+    return preference_links.PATH + token
+
+
+def _render(
+    request: HttpRequest, context: Mapping[str, object], *, status: int = HTTPStatus.OK
 ) -> HttpResponse:
-    return _render(request, {"language": language, "title": title, "said": said}, status=status)
-
-
-def _render(request: HttpRequest, context: Mapping[str, object], *, status: int) -> HttpResponse:
-    direction = locales.direction(str(context["language"]))
-    shown = {**context, "style": _STYLE, "direction": direction}
-    answer = render(request, "unsubscribe/page.html", shown, status=status)
-    for name, value in _HEADERS.items():
-        answer[name] = value
-    return answer
+    shown = {"title": gettext("Unsubscribe"), **context}
+    language = page_languages.choose([translation.get_language() or ""])
+    return render_page(request, "unsubscribe/page.html", shown, language=language, status=status)

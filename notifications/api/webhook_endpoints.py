@@ -17,7 +17,13 @@ from notifications.api import schema
 from notifications.api.authentication import actor_of, key_of
 from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
 from notifications.api.idempotency import idempotent
-from notifications.api.pagination import NumberedPageQuery, page, parse_query
+from notifications.api.pagination import (
+    NumberedPageQuery,
+    newest_page,
+    newest_rows,
+    page,
+    parse_query,
+)
 from notifications.api.problems import raise_problem
 from notifications.api.webhook_schemas import (
     WebhookAttemptLine,
@@ -84,13 +90,7 @@ class WebhookEndpointListView(BaseView):
     def get(self, request: Request) -> Response:
         """List the endpoints of the key's producer and mode."""
         query = parse_query(request, NumberedPageQuery)
-        found = _mine(request)
-        if query.cursor is not None:
-            found = found.filter(pk__lt=query.cursor)
-        rows = list(found.order_by("-pk")[: query.limit + 1])
-        shown = rows[: query.limit]
-        following = shown[-1].pk if len(rows) > query.limit else None
-        return page(request, [_told(each) for each in shown], following=following)
+        return newest_page(request, query, _endpoints(request), _to_answer)
 
 
 class WebhookEndpointDetailView(BaseView):
@@ -104,7 +104,7 @@ class WebhookEndpointDetailView(BaseView):
     )
     def get(self, request: Request, endpoint_id: int) -> Response:
         """Return an endpoint with its state and its failures."""
-        return Response(_told(_found(request, endpoint_id)))
+        return Response(_to_answer(_get_endpoint(request, endpoint_id)))
 
     @extend_schema(
         operation_id="change_webhook_endpoint",
@@ -123,13 +123,13 @@ class WebhookEndpointDetailView(BaseView):
         if wanted.url is not None:
             _check_url(wanted.url)
         with transaction.atomic():
-            endpoint = _found(request, endpoint_id, lock=True)
+            endpoint = _get_endpoint(request, endpoint_id, lock=True)
             if wanted.url is not None and not endpoint.url:
                 _refuse_url_of_requests()
-            mine = _mine(request).filter(pk=endpoint.pk)
+            mine = _endpoints(request).filter(pk=endpoint.pk)
             with audit.changes(actor_of(request), "change_webhook_endpoint", mine):
                 _change(endpoint, wanted)
-        return Response(_told(_found(request, endpoint_id)))
+        return Response(_to_answer(_get_endpoint(request, endpoint_id)))
 
     @extend_schema(
         operation_id="delete_webhook_endpoint",
@@ -143,11 +143,11 @@ class WebhookEndpointDetailView(BaseView):
         409 for the endpoint of `webhook_url` in requests: disable that endpoint instead.
         """
         with transaction.atomic():
-            endpoint = _found(request, endpoint_id, lock=True)
+            endpoint = _get_endpoint(request, endpoint_id, lock=True)
             if not endpoint.url:
                 said = "the endpoint of webhook_url in requests cannot be deleted; disable it"
                 raise_problem(Problem(Kind.CONFLICT, said))
-            mine = _mine(request).filter(pk=endpoint.pk)
+            mine = _endpoints(request).filter(pk=endpoint.pk)
             with audit.changes(actor_of(request), "delete_webhook_endpoint", mine):
                 endpoints.remove(endpoint)
         return Response(status=204)
@@ -172,8 +172,8 @@ class WebhookSecretView(BaseView):
         """
         wanted = parse_body(request.data, WebhookSecretRotation)
         with transaction.atomic():
-            endpoint = _found(request, endpoint_id, lock=True)
-            mine = _mine(request).filter(pk=endpoint.pk)
+            endpoint = _get_endpoint(request, endpoint_id, lock=True)
+            mine = _endpoints(request).filter(pk=endpoint.pk)
             with audit.changes(actor_of(request), "rotate_webhook_secret", mine):
                 overlap = dt.timedelta(hours=wanted.overlap_hours)
                 secret = endpoints.rotate(endpoint, overlap=overlap)
@@ -200,12 +200,12 @@ class WebhookReplayView(BaseView):
         """
         wanted = parse_body(request.data, WebhookReplay)
         with transaction.atomic():
-            endpoint = _found(request, endpoint_id, lock=True)
+            endpoint = _get_endpoint(request, endpoint_id, lock=True)
             _refuse_disabled(endpoint)
-            mine = _mine(request).filter(pk=endpoint.pk)
+            mine = _endpoints(request).filter(pk=endpoint.pk)
             with audit.changes(actor_of(request), "replay_webhooks", mine):
                 endpoints.replay(endpoint.pk, since=wanted.since)
-        return Response(_told(_found(request, endpoint_id)), status=202)
+        return Response(_to_answer(_get_endpoint(request, endpoint_id)), status=202)
 
 
 class WebhookTestView(BaseView):
@@ -224,7 +224,7 @@ class WebhookTestView(BaseView):
 
         409 for a disabled endpoint, and for the endpoint of `webhook_url` in requests.
         """
-        endpoint = _found(request, endpoint_id)
+        endpoint = _get_endpoint(request, endpoint_id)
         _refuse_disabled(endpoint)
         if not endpoint.url:
             said = "the endpoint of webhook_url in requests has no URL to test"
@@ -248,24 +248,24 @@ class WebhookAttemptListView(BaseView):
     )
     def get(self, request: Request, endpoint_id: int) -> Response:
         """List the calls of the last 7 days."""
-        query, endpoint = parse_query(request, NumberedPageQuery), _found(request, endpoint_id)
+        query, endpoint = (
+            parse_query(request, NumberedPageQuery),
+            _get_endpoint(request, endpoint_id),
+        )
         found = WebhookAttempt.objects.filter(endpoint_id=endpoint.pk)
-        if query.cursor is not None:
-            found = found.filter(pk__lt=query.cursor)
-        rows = list(found.order_by("-pk")[: query.limit + 1])
-        shown = rows[: query.limit]
+        shown, following = newest_rows(query, found)
         messages = WebhookMessage.objects.in_bulk({each.message_id for each in shown})
-        lines = [_line(each, messages.get(each.message_id)) for each in shown]
-        return page(request, lines, following=shown[-1].pk if len(rows) > query.limit else None)
+        lines = [_to_line(each, messages.get(each.message_id)) for each in shown]
+        return page(request, lines, following=following)
 
 
-def _mine(request: Request) -> QuerySet[WebhookEndpoint]:
+def _endpoints(request: Request) -> QuerySet[WebhookEndpoint]:
     key = key_of(request)
     return WebhookEndpoint.objects.filter(producer_id=key.producer_id, mode=key.mode)
 
 
-def _found(request: Request, endpoint_id: int, *, lock: bool = False) -> WebhookEndpoint:
-    found = _mine(request).filter(pk=min(endpoint_id, MAX_ID))
+def _get_endpoint(request: Request, endpoint_id: int, *, lock: bool = False) -> WebhookEndpoint:
+    found = _endpoints(request).filter(pk=min(endpoint_id, MAX_ID))
     endpoint = (found.select_for_update(of=("self",)) if lock else found).first()
     if endpoint is None:
         raise_not_found("webhook endpoint")
@@ -319,7 +319,7 @@ def _fields(endpoint: WebhookEndpoint) -> Mapping[str, Any]:
     return {name: getattr(endpoint, name) for name in names} | {"url": endpoint.url or None}
 
 
-def _told(endpoint: WebhookEndpoint) -> dict[str, Any]:
+def _to_answer(endpoint: WebhookEndpoint) -> dict[str, Any]:
     return WebhookEndpointAnswer(**_fields(endpoint)).to_json()
 
 
@@ -327,7 +327,7 @@ def _secret_response(told: dict[str, Any]) -> Response:
     return Response(told, status=201, headers={"Cache-Control": "no-store"})
 
 
-def _line(attempt: WebhookAttempt, message: WebhookMessage | None) -> dict[str, Any]:
+def _to_line(attempt: WebhookAttempt, message: WebhookMessage | None) -> dict[str, Any]:
     return WebhookAttemptLine(
         id=attempt.pk,
         message_id=attempt.message_id,

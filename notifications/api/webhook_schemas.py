@@ -22,6 +22,7 @@ EventName = Literal[
     "notification.suppressed",
     "notification.cancelled",
     "contact.invalidated",
+    "inbox.action",
 ]
 EndpointUrl = Annotated[Text, Field(min_length=1, max_length=2048)]
 EventNames = Annotated[list[EventName], Field(max_length=len(FILTERABLE))]

@@ -3,15 +3,18 @@
     deliver ─┬─ claim            (store.postgres.claims) takes a lease on each row
              ├─ ordering         marks deliveries that wait for an earlier delivery
              ├─ gates            hold or stop deliveries: consent, quiet hours, expiry ...
+             ├─ switches         hold deliveries that an operator's kill switch stops
              ├─ frequency_caps   hold or drop deliveries over the recipient's cap
              ├─ routing          chooses the providers
              ├─ admission        asks circuit breakers and rate limits of the provider
-             ├─ render           writes the text; unsubscribe_links, mail_tracking, webhook_signing
+             ├─ render           writes the text; unsubscribe_links, preference_links,
+             │                   mail_tracking, webhook_signing
              ├─ send             calls the provider, in waves (in_flight: permits)
              ├─ failover         passes failed deliveries to the next provider
              └─ settle           stores the outcome (provider_health: for the breaker)
 
     claimed        a claimed delivery with its notification, contact and providers
+    push_addresses  push addresses that a recipient token may register
     batch          the deliveries of one claim, and the decisions about them
     withholding    removes text that can quote a sensitive variable
     rescue         settles deliveries whose worker died

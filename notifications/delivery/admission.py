@@ -1,5 +1,6 @@
 """Admission: ask circuit breakers and rate limits whether a provider can take deliveries now.
 
+    switch set        next provider; without one, held until the switch ends
     breaker open      next provider; without one, held until a probe is due
     probe due         one delivery goes as the probe; the others wait for the result
     slot reserved     held until the slot; the row keeps the slot and reserves no second slot
@@ -20,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from notifications import clock
-from notifications.delivery import failover, provider_health
+from notifications.delivery import failover, provider_health, switches
 from notifications.delivery.batch import Batch
 from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules.lane import Mode, Priority
@@ -66,13 +67,15 @@ def admit(batch: Batch, routed: Iterable[Routed]) -> tuple[list[Routed], list[Cl
     """Admit deliveries to their first provider, or hold them.
 
     Returns:
-        The admitted deliveries by provider, and the deliveries that an open breaker passed to the
-        next provider.
+        The admitted deliveries by provider, and the deliveries that an open breaker or a switch
+        passed to the next provider.
     """
     going: list[Routed] = []
     onward: list[ClaimedDelivery] = []
     queues: list[_Queue] = []
-    for provider, deliveries in routed:
+    for provider, together in routed:
+        deliveries, passed = switches.divert(batch, together, provider=provider.name)
+        onward += passed
         for claimed in deliveries:
             claimed.is_probe = False  # a probe of another provider before failover
         if test := [claimed for claimed in deliveries if claimed.delivery.mode is Mode.TEST]:
@@ -81,7 +84,7 @@ def admit(batch: Batch, routed: Iterable[Routed]) -> tuple[list[Routed], list[Cl
     answers = send_admission.check([queue.request for queue in queues]) if queues else []
     for queue, answer in zip(queues, answers, strict=True):
         go, rest, held = _split(queue, answer)
-        further, staying = _pass_on(rest)
+        further, staying = failover.pass_on(rest)
         held += _hold_for_breaker(staying, queue, answer, at=batch.claim.at)
         if go:
             going.append((queue.provider, go))
@@ -161,27 +164,6 @@ def _split(
         case BreakerState.CLOSED:
             go, held = _by_slots(queue, answer)
             return go, [], held
-
-
-def _pass_on(
-    deliveries: Sequence[ClaimedDelivery],
-) -> tuple[list[ClaimedDelivery], list[ClaimedDelivery]]:
-    """Pass deliveries to their next provider, if any.
-
-    Returns:
-        The deliveries with a next provider, and the deliveries without.
-    """
-    able = [claimed for claimed in deliveries if len(claimed.providers) > 1]
-    bound = failover.with_unanswered_call(able) if able else set()
-    onward: list[ClaimedDelivery] = []
-    staying: list[ClaimedDelivery] = []
-    for claimed in deliveries:
-        if len(claimed.providers) > 1 and claimed.delivery.id not in bound:
-            claimed.providers = claimed.providers[1:]
-            onward.append(claimed)
-        else:
-            staying.append(claimed)
-    return onward, staying
 
 
 def _hold_for_breaker(

@@ -163,13 +163,15 @@ def _triggered(entries: Iterable[DeliveryDecision]) -> set[UUID]:
     members = [each for each in entries if each.delivery.falls_back]
     if not members:
         return set()
-    retries = [each.delivery.id for each in members if each.decision.transition.to in _CALLED]
+    retries = [
+        each.delivery.id for each in members if each.decision.transition.to is Status.RETRYING
+    ]
     began = attempts.first_began(retries) if retries else {}
     now = clock.now()
     return {
         each.delivery.id
         for each in members
-        if fallback.trigger_of(
+        if fallback.asks_for_next(
             each.decision,
             priority=each.delivery.priority,
             call=CallHistory(
@@ -178,10 +180,6 @@ def _triggered(entries: Iterable[DeliveryDecision]) -> set[UUID]:
             ),
         )
     }
-
-
-_CALLED: Final = frozenset({Status.RETRYING})
-"""Statuses for which the time of the first call counts."""
 
 
 def _in_chain(decision: Decision) -> Decision:

@@ -95,12 +95,18 @@ def _with_window(
 
 
 def _settings(type_name: str, template: int | None) -> tuple[dt.timedelta | None, FallbackOn]:
-    """Return window and condition: of the template version, else of the notification type."""
-    rule = notification_types.every().get(type_name)
+    """Return confirm window and condition.
+
+    A setting of the template version replaces the setting of the notification type.
+    """
+    window, on = None, FallbackOn.RECEIPT
+    if rule := notification_types.every().get(type_name):
+        window, on = rule.confirm_within, FallbackOn(rule.fallback_on)
     version = template_cache.by_id({template}).get(template) if template else None
-    chosen = (version and version.confirm_within) or (rule and rule.confirm_within) or None
-    on = (version and version.fallback_on) or (rule.fallback_on if rule else FallbackOn.RECEIPT)
-    return chosen, FallbackOn(on)
+    if version:
+        window = version.confirm_within or window
+        on = FallbackOn(version.fallback_on or on)
+    return window, on
 
 
 def end_windows(rows: Sequence[Row], *, status: Status) -> int:

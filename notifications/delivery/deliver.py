@@ -28,6 +28,7 @@ from notifications.delivery import (
     ordering,
     routing,
     send,
+    switches,
 )
 from notifications.delivery.batch import Batch, Retry, load
 from notifications.delivery.claimed import ClaimedDelivery
@@ -46,6 +47,7 @@ _RETURN_FOR: Final = dt.timedelta(seconds=5)
 Step = Callable[[Batch], None]
 STEPS: Final[Sequence[Step]] = (
     gates.run_gates,
+    switches.apply_switches,
     frequency_caps.apply_caps,
     routing.choose_providers,
 )

@@ -75,6 +75,27 @@ def _may_go_on(claimed: ClaimedDelivery, result: Result) -> bool:
             return False
 
 
+def pass_on(
+    deliveries: Sequence[ClaimedDelivery],
+) -> tuple[list[ClaimedDelivery], list[ClaimedDelivery]]:
+    """Pass deliveries without a call to their next provider, if any.
+
+    Returns:
+        The deliveries with a next provider, and the deliveries without.
+    """
+    able = [claimed for claimed in deliveries if len(claimed.providers) > 1]
+    bound = with_unanswered_call(able) if able else set()
+    onward: list[ClaimedDelivery] = []
+    staying: list[ClaimedDelivery] = []
+    for claimed in deliveries:
+        if len(claimed.providers) > 1 and claimed.delivery.id not in bound:
+            claimed.providers = claimed.providers[1:]
+            onward.append(claimed)
+        else:
+            staying.append(claimed)
+    return onward, staying
+
+
 def with_unanswered_call(deliveries: Iterable[ClaimedDelivery]) -> set[UUID]:
     """Return P2 and P3 with an earlier unanswered call: only its provider recognises the key."""
     called_before = [

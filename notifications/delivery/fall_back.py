@@ -15,7 +15,6 @@ two seconds after a failed publish.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
@@ -24,21 +23,23 @@ from uuid import UUID
 import structlog
 from django.db import transaction
 
-from notifications import clock, lanes
+from notifications import clock
 from notifications.delivery.claimed import ClaimedDelivery
 from notifications.models import Delivery
 from notifications.rules import channels, fallback, ids
 from notifications.rules.channels import RecipientContacts, Spread
 from notifications.rules.fallback import ChainStep, Member
-from notifications.rules.lane import Lane, Priority
+from notifications.rules.lane import Priority
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.transitions import FALL_BACK_WAITING
+from notifications.store.cached import notification_types
 from notifications.store.postgres import (
     db,
     dead_letters,
     id_ranges,
     inserts,
+    publish,
     reads,
     transitions,
 )
@@ -51,8 +52,6 @@ from providers.contract import Channel
 Row = TypeVar("Row", bound=Mapping[str, Any])
 """A row of `due.sql`."""
 _log = structlog.get_logger(__name__)
-_FIRST_REPUBLISH: Final = dt.timedelta(seconds=2)
-"""Delay after which the relay publishes P0 and P1 that `carry_out` could not publish."""
 _CHANNELS: Final = {channel.value: channel for channel in Channel}
 """Known channels. A chain leaves out a channel of a newer release."""
 _FOLLOWED: Final = "the next channel follows"
@@ -274,7 +273,7 @@ def _new_deliveries(
         reach,
         wanted=later,
         spread=Spread.FIRST,
-        topics=(row.category, row.type),
+        topics=notification_types.topics(row.type, row.category),
         priority=priority,
     )
     last = max(ids.number_of(each.id) for each in members)
@@ -285,7 +284,7 @@ def _new_deliveries(
             priority=priority,
             channel=target.channel,
             status=Status.QUEUED,
-            due_at=now + _FIRST_REPUBLISH if priority.is_urgent else now,
+            due_at=now + publish.FIRST_REPUBLISH if priority.is_urgent else now,
             reason=Reason.FALLBACK,
             recipient_id=row.recipient_id,
             contact_id=target.contact_id,
@@ -297,9 +296,8 @@ def _new_deliveries(
     ]
 
 
-def _publish(deliveries: Iterable[NewDelivery]) -> None:
+def _publish(deliveries: Collection[NewDelivery]) -> None:
     """Publish P0 and P1 after the commit; the relay publishes other priorities."""
-    by_lane: dict[Lane, list[UUID]] = defaultdict(list)
     for each in deliveries:
         _log.info(
             "fallback_opened",
@@ -307,10 +305,4 @@ def _publish(deliveries: Iterable[NewDelivery]) -> None:
             delivery_id=str(each.id),
             priority=Priority(each.priority).name,
         )
-        if each.is_published:
-            by_lane[Lane.of(each.mode, each.priority, each.channel)].append(each.id)
-    for lane, delivery_ids in by_lane.items():
-        try:
-            lanes.publish(lane, lanes.chunks(delivery_ids, lane=lane))
-        except lanes.BrokerAway:
-            _log.warning("publish_failed", lane=lane.name, messages=len(delivery_ids))
+    publish.publish_new(deliveries)

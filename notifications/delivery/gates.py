@@ -16,9 +16,10 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from notifications import conf
+from notifications.delivery import digest_holds, switches
 from notifications.delivery.batch import Batch
 from notifications.delivery.claimed import ClaimedDelivery
-from notifications.rules import channels
+from notifications.rules import preferences
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.outcomes import Decision
 from notifications.rules.reasons import Reason
@@ -26,11 +27,12 @@ from notifications.rules.suppression import CONTACT_CHANGED
 from notifications.rules.times import deferral, quiet_hours
 from notifications.rules.times.deferral import Deferral, ProducerDay, Wishes
 from notifications.rules.transitions import CANCEL, EXPIRE, HOLD, SUPPRESS, Transition
-from notifications.store.cached import producer_windows
+from notifications.store.cached import notification_types, producer_windows
 
 Verdict = Decision | None
 """The decision of a gate; None lets the delivery pass."""
 _NO_WINDOWS: Final = "[]"
+_NO_TOPICS: Final = frozenset[str]()
 _ANY_DAY: Final = ProducerDay()
 """Send window of a recipient with a known timezone: all day."""
 
@@ -69,6 +71,8 @@ def _chain(claimed: ClaimedDelivery, _now: dt.datetime) -> Verdict:
 def _expiry(claimed: ClaimedDelivery, now: dt.datetime) -> Verdict:
     if claimed.notification.expires_at > now:
         return None
+    if switches.message_switch(claimed, now=now):
+        return _stop(EXPIRE, Reason.TTL_PASSED_WHILE_PAUSED)
     held = _deferral(claimed, claimed.notification.expires_at)
     return _stop(EXPIRE, _EXPIRED_DURING[held.reason] if held else Reason.TTL_PASSED)
 
@@ -85,12 +89,18 @@ def _allow_list(claimed: ClaimedDelivery, _now: dt.datetime) -> Verdict:
 
 
 def _consent(claimed: ClaimedDelivery, _now: dt.datetime) -> Verdict:
-    """Stop a channel that is off, and opted-out categories and types except for P0."""
-    stops = claimed.delivery.channel in claimed.destination.channels_off or channels.declines(
-        claimed.destination.categories_off,
-        topics=(claimed.notification.category, claimed.notification.type),
+    """Stop a channel that is off, and opted-out topics except for P0 and mandatory types."""
+    channel, to = claimed.delivery.channel, claimed.destination
+    if channel in to.channels_off:
+        return _stop(SUPPRESS, Reason.OPTED_OUT)
+    type_ = claimed.notification.type
+    declines = preferences.declines(
+        to.categories_off,
+        to.topics_off.get(channel, _NO_TOPICS),
+        topics=(claimed.notification.category, type_),
         priority=claimed.delivery.priority,
     )
+    stops = declines and not notification_types.is_mandatory(type_)
     return _stop(SUPPRESS, Reason.OPTED_OUT) if stops else None
 
 
@@ -113,6 +123,18 @@ def _suppression(claimed: ClaimedDelivery, _now: dt.datetime) -> Verdict:
     """Stop an address on the suppression list, at any priority."""
     listed = claimed.destination.is_suppressed
     return _stop(SUPPRESS, Reason.SUPPRESSION_LIST) if listed else None
+
+
+def _digest(claimed: ClaimedDelivery, now: dt.datetime) -> Verdict:
+    """Hold an e-mail for the digest that the recipient chose for the topic."""
+    if not claimed.destination.digests:
+        return None
+    until = digest_holds.hold_until(claimed, now)
+    if until is None:
+        return None
+    # The worker does not publish the row again: the sweep `digests` takes the row.
+    detail = f"till {until:%Y-%m-%d %H:%M} UTC"
+    return Decision(transition=HOLD, reason=Reason.DIGEST, detail=detail, due_in=until - now)
 
 
 def _ordering(claimed: ClaimedDelivery, now: dt.datetime) -> Verdict:
@@ -144,6 +166,7 @@ GATES: Final[Sequence[Gate]] = (
     _consent,
     _contact,
     _suppression,
+    _digest,
     _quiet,
     _ordering,
 )

@@ -25,6 +25,7 @@ from notifications.rules import signed_token
 from notifications.rules.client_receipts import TokenHolder
 from notifications.rules.lane import Mode
 from notifications.rules.language.templating import Rendered
+from notifications.rules.language.variables import MailLinks
 from notifications.rules.signed_token import Key
 from notifications.rules.texts import mail_tracking
 from notifications.store.cached import notification_types
@@ -44,7 +45,7 @@ class TrackedDelivery:
     delivery_id: UUID
 
 
-def apply(claimed: ClaimedDelivery, rendered: Rendered, *, unsubscribe_url: str) -> Rendered:
+def apply(claimed: ClaimedDelivery, rendered: Rendered, *, keep: MailLinks) -> Rendered:
     """Return the text of an e-mail with the tracking that its notification type asks for."""
     rule = notification_types.every().get(claimed.notification.type)
     if rule is None or claimed.delivery.channel is not Channel.EMAIL or not rendered.html:
@@ -57,7 +58,7 @@ def apply(claimed: ClaimedDelivery, rendered: Rendered, *, unsubscribe_url: str)
         html = mail_tracking.replace_links(
             html,
             lambda target: url + CLICK_PATH + signed_token.write([*facts, target], key=key),
-            keep=unsubscribe_url,
+            keep=keep,
         )
     if rule.tracks_opens:
         token = signed_token.write(facts, key=_keys(_OPEN)[0])

@@ -9,10 +9,17 @@ from typing import Final
 from cryptography.fernet import InvalidToken
 
 from notifications import conf
-from notifications.delivery import mail_tracking, unsubscribe_links, webhook_signing
+from notifications.delivery import (
+    in_app_message,
+    mail_tracking,
+    preference_links,
+    unsubscribe_links,
+    webhook_signing,
+)
 from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules.language.templating import Reader, Rendered, RenderError
-from notifications.rules.texts import short_links, wording
+from notifications.rules.language.variables import NO_LINKS, MailLinks
+from notifications.rules.texts import in_app_text, short_links, wording
 from notifications.rules.texts.wording import Shorten
 from notifications.store.postgres import secret_variables
 from notifications.store.postgres.reads import NotificationRow
@@ -67,11 +74,9 @@ def message(
     Raises:
         RenderError: template and variables do not match; a retry would fail as well.
     """
-    unsubscribe_url = unsubscribe_links.url_for(claimed)
+    mail_links = _mail_links(claimed, now)
     words = mail_tracking.apply(
-        claimed,
-        _text(claimed, versions, links, unsubscribe_url),
-        unsubscribe_url=unsubscribe_url,
+        claimed, _text(claimed, versions, links, mail_links), keep=mail_links
     )
     delivery, notification, where = claimed.delivery, claimed.notification, claimed.destination
     is_webhook = delivery.channel is Channel.WEBHOOK
@@ -89,13 +94,36 @@ def message(
         urgent=delivery.priority.is_urgent,
         time_to_live=claimed.time_to_live(now),
         traceparent=notification.traceparent,
-        data={"type": notification.type},
-        unsubscribe_url=unsubscribe_url,
+        data={"type": notification.type, **_links(delivery.channel, words)},
+        in_app=in_app_message.parts(claimed, words) if delivery.channel is Channel.IN_APP else None,
+        unsubscribe_url=mail_links.unsubscribe_url,
         signing_keys=webhook_signing.keys_of(where.contact_id, where, now=now)
         if is_webhook
         else (),
         is_signed_for_all=is_webhook and webhook_signing.is_shared(where, now=now),
     )
+
+
+def _mail_links(claimed: ClaimedDelivery, now: dt.datetime) -> MailLinks:
+    if claimed.delivery.channel is not Channel.EMAIL:
+        return NO_LINKS
+    return MailLinks(
+        unsubscribe_links.url_for(claimed),
+        preference_links.url_of(claimed.delivery.recipient_id, now=now),
+    )
+
+
+def _links(channel: Channel, words: Rendered) -> dict[str, str]:
+    """Return link and image of a push, which the app and the service worker open and show.
+
+    Raises:
+        RenderError: a URL is not one that an inbox opens.
+    """
+    if channel is not Channel.PUSH:
+        return {}
+    in_app_text.check_urls(words.in_app, conf.current().inbox_url_schemes)
+    links = {"url": words.in_app.url, "image_url": words.in_app.image_url}
+    return {name: url for name, url in links.items() if url}
 
 
 def _collapse_key(notification: NotificationRow) -> str:
@@ -105,10 +133,10 @@ def _collapse_key(notification: NotificationRow) -> str:
 
 
 def _text(
-    claimed: ClaimedDelivery, versions: Versions, links: ShortLinkBatch, unsubscribe_url: str
+    claimed: ClaimedDelivery, versions: Versions, links: ShortLinkBatch, mail_links: MailLinks
 ) -> Rendered:
     if claimed.notification.content is not None:
-        return wording.fit(claimed.delivery.channel, _raw(claimed.notification.content))
+        return wording.fit(claimed.delivery.channel, wording.raw(claimed.notification.content))
     version = versions.get(claimed.notification.template or 0)
     text = version and version.text(claimed.delivery.channel, claimed.destination.locale)
     if not text:
@@ -118,24 +146,18 @@ def _text(
         _variables(claimed),
         reader,
         shorten=links.shortener(claimed),
-        unsubscribe_url=unsubscribe_url,
+        mail_links=mail_links,
     )
-
-
-def _raw(content: Mapping[str, object]) -> Rendered:
-    """Read stored raw content; unknown fields of another release are ignored."""
-    texts = [content.get(name) for name in Rendered._fields]
-    return Rendered(*(text if isinstance(text, str) else "" for text in texts))
 
 
 def _variables(claimed: ClaimedDelivery) -> Mapping[str, object]:
     if claimed.notification.sealed is None:
         return claimed.notification.variables
     try:
-        return {
-            **claimed.notification.variables,
-            **secret_variables.decrypt(claimed.notification.sealed).reveal(),
-        }
+        secrets = secret_variables.decrypt(claimed.notification.sealed).reveal()
     except InvalidToken as error:
         detail = "the key of the sensitive variables is missing in NOTIFY_ENCRYPTION_KEYS"
         raise RenderError(detail) from error
+    if claimed.delivery.channel is Channel.IN_APP:
+        secrets = in_app_message.masked(secrets)
+    return {**claimed.notification.variables, **secrets}

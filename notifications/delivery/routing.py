@@ -3,7 +3,9 @@
     admin's rows (rules.routing)  ─ no match ─>  NOTIFY_ROUTES  ─ no match ─>  held, with an alert
 
 A provider matches if it is configured and takes the channel and the kind of address. Deliveries in
-test mode go to the sandbox; in a dry run all others go to the null provider.
+test mode go to the sandbox, except for those to the inbox of a test recipient: a recipient belongs
+to one mode, so no live inbox shows them. An in_app contact of a test recipient leads to the
+sandbox, which its address steers. In a dry run all other deliveries go to the null provider.
 
 Deliveries of a batch with equal channel, kind and number prefix share one lookup; weighted routes
 need a draw for each delivery. Adapters are built once a process, on first use, because connections
@@ -19,7 +21,9 @@ from typing import Final, NamedTuple
 
 from notifications import conf
 from notifications.delivery.batch import Batch
-from notifications.rules import routing
+from notifications.delivery.inbox_provider import InboxProvider
+from notifications.rules import in_app, routing
+from notifications.rules.channels import INBOX_KIND
 from notifications.rules.lane import Mode
 from notifications.rules.routing import Choice, RoutingRule
 from notifications.store.cached import provider_routes
@@ -31,8 +35,9 @@ _NULL: Final = dry_run.DryRun()
 
 @functools.cache
 def providers_by_name() -> Mapping[str, Provider]:
-    """Return the adapters configured by the environment, by name."""
-    return registry.build_all(os.environ)
+    """Return the adapters configured by the environment and the inbox's adapter, by name."""
+    inbox = InboxProvider()
+    return {**registry.build_all(os.environ), inbox.name: inbox}
 
 
 def forget() -> None:
@@ -71,6 +76,14 @@ def choose_providers(batch: Batch) -> None:
         claimed.providers = choice.order(claimed.delivery.id)
 
 
+def providers_for(channel: Channel, mode: Mode, *, kind: str, address: str) -> list[str]:
+    """Return the names of all providers that a contact can be routed to."""
+    choice = _choose(
+        _Place(channel, mode, kind, address), provider_routes.current().get(channel, ())
+    )
+    return list(dict.fromkeys(rule.provider for rule in choice.rules))
+
+
 def live_providers(channel: Channel) -> list[Provider]:
     """Return the providers of live deliveries on a channel."""
     settings = conf.current()
@@ -82,6 +95,8 @@ def live_providers(channel: Channel) -> list[Provider]:
 
 def _choose(place: _Place, stored: Sequence[RoutingRule]) -> Choice:
     settings = conf.current()
+    if place.mode is Mode.TEST and place.kind == INBOX_KIND:
+        return _among([RoutingRule(channel=place.channel, provider=in_app.PROVIDER)], place)
     if place.mode is Mode.TEST:
         return _among([RoutingRule(channel=place.channel, provider=settings.test_provider)], place)
     if settings.dry_run:

@@ -1,8 +1,8 @@
 """Send: call a provider for the deliveries of a batch, in waves of concurrent calls.
 
-    permits (in_flight) -> render -> renew (committed) -> provider.send -> outcomes -> settle
-       ^                                                                     |
-       '------------------------- given back as outcomes arrive -------------'
+    permits (in_flight) -> switches -> render -> renew (committed) -> provider.send -> outcomes
+       ^                                                                                  |
+       '---------------- given back as outcomes arrive ------------------ settle <--------'
 
 A wave is as large as the number of permits, so `call_started_at` is set only for calls that begin.
 After a worker's death only such calls may have sent a message; the rest of the claim returns to the
@@ -34,7 +34,16 @@ from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError, connection
 
 from notifications import clock, stopping
-from notifications.delivery import failover, in_flight, provider_health, render, settle, withholding
+from notifications.delivery import (
+    call_spans,
+    failover,
+    in_flight,
+    provider_health,
+    render,
+    settle,
+    switches,
+    withholding,
+)
 from notifications.delivery.batch import Batch
 from notifications.delivery.claimed import ClaimedDelivery
 from notifications.delivery.render import ShortLinkBatch
@@ -157,7 +166,8 @@ class _Sending:
             return
         messages: list[Message] = []
         try:
-            messages = self._prepare([self._waiting.popleft() for _ in range(permits)])
+            if taken := self._take_waiting(permits):
+                messages = self._prepare(taken)
         finally:
             in_flight.release(self._provider, permits - len(messages), ())
         if messages:
@@ -168,6 +178,16 @@ class _Sending:
             threading.Thread(
                 target=_collect, args=(send, wave, self._arrived), name="provider", daemon=True
             ).start()
+
+    def _take_waiting(self, count: int) -> list[ClaimedDelivery]:
+        """Take deliveries for a wave, without those for which a switch was set meanwhile."""
+        taken = [self._waiting.popleft() for _ in range(count)]
+        free = switches.stop_before_calls(self._batch, taken, provider=self._provider.name)
+        if len(free) < len(taken):
+            ids = {claimed.delivery.id for claimed in free}
+            stopped = [claimed for claimed in taken if claimed.delivery.id not in ids]
+            provider_health.return_capacity(stopped, self._provider)
+        return free
 
     def _prepare(self, deliveries: Sequence[ClaimedDelivery]) -> list[Message]:
         """Render deliveries and mark the calls as begun; returns messages of valid leases."""
@@ -242,6 +262,7 @@ class _Sending:
         if not results:
             return
         self._unsettled += results
+        call_spans.record(self._pairs(results), provider=self._provider.name)
         in_flight.release(self._provider, len(results), results)
         name = self._provider.name
         sent_ledger.write(

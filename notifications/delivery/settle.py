@@ -13,7 +13,7 @@ from typing import Final
 from uuid import UUID
 
 from notifications import clock, conf, telemetry
-from notifications.delivery import confirm
+from notifications.delivery import call_metrics, confirm
 from notifications.delivery.batch import (
     Batch,
     DeliveryDecision,
@@ -25,6 +25,7 @@ from notifications.delivery.batch import (
 )
 from notifications.delivery.claimed import ClaimedDelivery
 from notifications.delivery.provider_health import NOT_BELIEVED
+from notifications.rules import phone
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode
 from notifications.rules.outcomes import Circumstances, Decision, decide
@@ -79,18 +80,23 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> None:
         if confirm.keeps_secrets(claimed, decision, provider=provider):
             entry = entry._replace(secrets_of=None)
         entries.append(entry)
+    began = clock.monotonic()
     entries, moved = db.in_transaction(lambda: _write(batch, pairs, entries, provider=provider))
+    call_metrics.settled(seconds=clock.monotonic() - began)
     refund_caps(entries, moved=moved)
     batch.retries += retries_of(entries, moved=moved)
     _log_calls(pairs, provider)
+    call_metrics.record(pairs, provider=provider.name, now=now)
 
 
 def record_calls(pairs: Sequence[Pair], *, provider: Provider) -> None:
-    """Record the calls of deliveries that fail over, without settling the rows."""
+    """Record the calls of deliveries that fail over, each with an event; no row is settled."""
     if not pairs:
         return
-    attempts.record([_call(claimed, result) for claimed, result in pairs], provider=provider.name)
+    calls = [_call(claimed, result) for claimed, result in pairs]
+    attempts.record_failed_over(calls, provider=provider.name)
     _log_calls(pairs, provider)
+    call_metrics.record(pairs, provider=provider.name, now=clock.now())
     _alert_if_misconfigured(pairs, provider)
 
 
@@ -198,6 +204,7 @@ def _call(claimed: ClaimedDelivery, result: Result) -> attempts.AttemptRow:
         http_status=result.http_status,
         retry_after_s=_retry_after_s(result),
         signed_with=result.signed_with,
+        country=phone.country_of(claimed.destination.address) if claimed.segments else "",
     )
 
 

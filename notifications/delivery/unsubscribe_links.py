@@ -21,6 +21,7 @@ from notifications.models import Recipient
 from notifications.rules import signed_token
 from notifications.rules.lane import Mode
 from notifications.rules.signed_token import Key
+from notifications.store.cached import notification_types
 from providers.contract import Channel
 
 _PURPOSE: Final = "notifications.unsubscribe"
@@ -41,10 +42,14 @@ class BadLink(Exception):
 
 
 def url_for(claimed: ClaimedDelivery) -> str:
-    """Return the unsubscribe URL of a delivery; empty if the message has none."""
+    """Return the unsubscribe URL of a delivery; empty if the message has none.
+
+    A message that the recipient cannot decline has none: the link would promise what is not done.
+    """
     delivery, notification = claimed.delivery, claimed.notification
     offers = delivery.channel is Channel.EMAIL and delivery.mode is Mode.LIVE
-    if not offers or delivery.priority.is_urgent:
+    is_mandatory = notification_types.is_mandatory(notification.type)
+    if not offers or delivery.priority.is_urgent or is_mandatory:
         return ""
     link = Link(
         recipient_id=delivery.recipient_id,

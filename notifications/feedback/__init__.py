@@ -6,6 +6,8 @@
     tracked_visits       records opens and clicks of e-mails and SMS as client receipts
     inbound_sms          handles texts to our number: STOP, START and HELP
     unsubscribe          applies the choices of the unsubscribe page
+    preference_matrix    the choices of a recipient by topic and channel
+    preference_changes   applies the choices of the preference page and of the API
 
 Reports arrive late, twice, or out of order; each module states why a repeat is harmless.
 """

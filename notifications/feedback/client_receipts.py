@@ -2,7 +2,7 @@
 
 The reports take the same transition table as receipts of providers, so a report may come early,
 late, twice, out of order or never, and at the same time as a receipt of the provider. Concurrent
-calls share a transaction (see `intake.group_commit`).
+calls share a transaction (see `receipt_groups`).
 
 A report counts only for a delivery of the token's recipient and mode that a provider was called
 for. The lookup and the guard of the transition both check this. A report about anything else is
@@ -18,10 +18,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db import Error, transaction
-
-from notifications.feedback import fallback_receipts
-from notifications.intake.group_commit import Finished, GroupCommit, NothingStored
+from notifications.feedback import fallback_receipts, inbox_opened
+from notifications.feedback.receipt_groups import receipt_group
 from notifications.rules import ids
 from notifications.rules.client_receipts import MEANS, ClientReceiptKind, TokenHolder
 from notifications.rules.states import Status
@@ -31,8 +29,6 @@ from notifications.store.postgres import db, id_ranges, secret_variables
 from notifications.store.postgres.transitions import Move, OfRecipients
 from providers.contract import Channel
 
-_PATIENCE: Final = dt.timedelta(milliseconds=200)
-"""Lock timeout of a group for a row; then the group's calls run alone."""
 _APP_CHANNELS: Final = [int(Channel.PUSH), int(Channel.IN_APP)]
 """Channels whose messages an app gets."""
 _ACCEPTED: Final = [
@@ -62,32 +58,17 @@ class _Call(NamedTuple):
 def record(holder: TokenHolder, receipts: Sequence[ClientReceipt], *, from_app: bool = True) -> int:
     """Apply the reports; return the number of changed deliveries. Safe to run twice.
 
-    With `from_app` the contacts note that an app at their address sends receipts.
+    With `from_app` the contacts note that an app at their address sends receipts, and an opened
+    message is read in the inbox too.
     """
-    return _group.run(_Call(holder, receipts, from_app)) if receipts else 0
-
-
-def _run_group(calls: Sequence[_Call]) -> Finished[int]:
-    """Apply the reports of a group.
-
-    Raises:
-        NothingStored: the group failed; each call is safe to run again in any case.
-    """
-    if len(calls) == 1:
-        return [_run_alone(calls[0])], lambda: None
-    try:
-        with transaction.atomic():
-            db.wait_for_locks(_PATIENCE)
-            return _record(calls), lambda: None
-    except Error as error:
-        raise NothingStored from error
-
-
-def _run_alone(call: _Call) -> int:
-    return _record([call])[0]
-
-
-_group: Final = GroupCommit(_run_group, _run_alone)
+    if not receipts:
+        return 0
+    changed = _group.run(_Call(holder, receipts, from_app))
+    if from_app:
+        inbox_opened.mark_read(
+            holder.recipient_id, (each.subject for each in receipts if MEANS[each.kind][0] is READ)
+        )
+    return changed
 
 
 def _record(calls: Sequence[_Call]) -> list[int]:
@@ -150,3 +131,6 @@ def _remember_contacts(contact_ids: set[int]) -> None:
     if contact_ids:
         parameters = {"ids": sorted(contact_ids)}
         db.in_transaction(lambda: db.run("client_receipt_contacts", parameters))
+
+
+_group: Final = receipt_group(_record)

@@ -1,18 +1,14 @@
-"""Client tokens: the right of one recipient's app to send receipts, for a short time.
+"""Client tokens of releases before recipient tokens: still valid for their lifetime of a day.
 
-    POST /v1/recipients/{user_id}/client-tokens ── issue(holder) ──> token
     POST /v1/receipts/client ── read(token) ──> TokenHolder
 
-A producer's key must never be in an app, because everybody can read the app. A token names the
-recipient, the mode and the end of its validity, is signed, and needs no database row. A stolen
-token lets the thief report on deliveries of that recipient, and nothing else, until the end. The
-first secret key signs, any key verifies (NOTIFY_SECRET_KEY_FALLBACKS). Tokens are never logged.
+A token names the recipient, the mode and the end of its validity, and permits client receipts only.
+The service signs no such token any more (see `store.recipient_tokens`).
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, field
 from typing import Final
 
 from django.conf import settings
@@ -22,27 +18,7 @@ from notifications.rules.client_receipts import TokenHolder
 from notifications.rules.lane import Mode
 from notifications.rules.signed_token import Key
 
-_PURPOSE: Final = "notifications.client_receipts"
-DEFAULT_LIFETIME: Final = dt.timedelta(hours=1)
-LONGEST_LIFETIME: Final = dt.timedelta(days=1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientToken:
-    """A new token."""
-
-    text: str = field(repr=False)
-    expires_at: dt.datetime
-
-
-def issue(holder: TokenHolder, *, lifetime: dt.timedelta, now: dt.datetime) -> ClientToken:
-    """Sign a token for a recipient."""
-    expires = int((now + lifetime).timestamp())
-    facts = (int(holder.mode), holder.recipient_id, expires)
-    return ClientToken(
-        text=signed_token.write(facts, key=_keys()[0]),
-        expires_at=dt.datetime.fromtimestamp(expires, dt.UTC),
-    )
+PURPOSE: Final = "notifications.client_receipts"
 
 
 def read(token: str, *, now: dt.datetime) -> TokenHolder | None:
@@ -58,4 +34,4 @@ def read(token: str, *, now: dt.datetime) -> TokenHolder | None:
 
 def _keys() -> tuple[Key, ...]:
     secrets = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    return signed_token.keys(*secrets, purpose=_PURPOSE)
+    return signed_token.keys(*secrets, purpose=PURPOSE)

@@ -8,18 +8,16 @@ full effect.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
 import structlog
-from django.db import Error, transaction
 
 from notifications.delivery import withholding
 from notifications.feedback import fallback_receipts
-from notifications.intake.group_commit import Finished, GroupCommit, NothingStored
+from notifications.feedback.receipt_groups import receipt_group
 from notifications.rules import ids
 from notifications.rules.reasons import Reason
 from notifications.rules.redaction import redact
@@ -31,8 +29,6 @@ from notifications.store.postgres.transitions import FromProvider, Move
 from providers.contract import Receipt, ReceiptKind
 
 _log = structlog.get_logger(__name__)
-_PATIENCE: Final = dt.timedelta(milliseconds=200)
-"""Lock timeout of a group for a row; then the group's callbacks run alone."""
 
 _RECEIPT_DAYS: Final = 3
 """Maximum age of a delivery looked up by the provider's message id: SMS networks retry for three
@@ -59,32 +55,9 @@ def record(provider: str, receipts: Sequence[Receipt]) -> int:
     """Apply a provider's receipts; returns the number of changed deliveries. Safe to run twice.
 
     A receipt changes only deliveries of the reporting provider. Concurrent callbacks share a
-    transaction (see `group_commit`).
+    transaction (see `receipt_groups`).
     """
     return _group.run(_Callback(provider, receipts)) if receipts else 0
-
-
-def _run_group(callbacks: Sequence[_Callback]) -> Finished[int]:
-    """Apply the receipts of a group.
-
-    Raises:
-        NothingStored: the group failed; each callback is safe to run again in any case.
-    """
-    if len(callbacks) == 1:
-        return [_run_alone(callbacks[0])], lambda: None
-    try:
-        with transaction.atomic():
-            db.wait_for_locks(_PATIENCE)
-            return _record(callbacks), lambda: None
-    except Error as error:
-        raise NothingStored from error
-
-
-def _run_alone(callback: _Callback) -> int:
-    return _record([callback])[0]
-
-
-_group: Final = GroupCommit(_run_group, _run_alone)
 
 
 def _record(callbacks: Sequence[_Callback]) -> list[int]:
@@ -175,3 +148,6 @@ def _own(rows: Mapping[str, UUID], provider: str) -> UUID | None:
     second place; the guard of the transition checks the provider of its attempts.
     """
     return rows.get(provider) or next(iter(rows.values()), None)
+
+
+_group: Final = receipt_group(_record)

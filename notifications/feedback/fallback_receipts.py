@@ -1,5 +1,7 @@
 """Receipts of fallback chains: a failure opens the next channel, a delivery stops waiting channels.
 
+An operator who resolves an unanswered call as failed reports a failure too.
+
 A receipt and the end of a confirm window change the same row from `sent`: exactly one of both wins.
 A receipt that comes after the next channel has opened cancels the channel's deliveries if no worker
 holds them yet.
@@ -7,27 +9,45 @@ holds them yet.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
 from notifications.delivery import fall_back
+from notifications.feedback import receipt_spans
 from notifications.models import Delivery
 from notifications.rules.reasons import Reason
 from notifications.rules.states import OPEN, Status
-from notifications.rules.transitions import BOUNCE, FAIL, FALL_BACK_FAILED, SUPERSEDE, Transition
+from notifications.rules.transitions import (
+    BOUNCE,
+    FAIL,
+    FALL_BACK_FAILED,
+    FALL_BACK_RESOLVED,
+    RESOLVE_AS_FAILED,
+    SUPERSEDE,
+    Transition,
+)
 from notifications.store.postgres import db, id_ranges, transitions
 from notifications.store.postgres.transitions import ANYONE, Guard, Move
 
-_FAILURES: Final = {FAIL: FALL_BACK_FAILED, BOUNCE: BOUNCE}
-"""The transition of a failure receipt, and of the same receipt when another channel follows."""
-_WAITING: Final = sorted(OPEN - {Status.SENDING})
+_FAILURES: Final = {
+    FAIL: FALL_BACK_FAILED,
+    BOUNCE: BOUNCE,
+    RESOLVE_AS_FAILED: FALL_BACK_RESOLVED,
+}
+"""The transition of a failure, and of the same failure when another channel follows."""
+WAITING: Final = sorted(OPEN - {Status.SENDING})
+"""Statuses of an open delivery that no worker has claimed."""
 
 
 def apply(transition: Transition, moves: Mapping[UUID, Move], guard: Guard) -> set[UUID]:
     """Apply the receipts of a kind; returns the changed deliveries."""
-    if not moves:
-        return set()
+    moved = _apply(transition, moves, guard) if moves else set()
+    receipt_spans.record(transition, moved, guard)
+    return moved
+
+
+def _apply(transition: Transition, moves: Mapping[UUID, Move], guard: Guard) -> set[UUID]:
     if transition in _FAILURES:
         return _fail(transition, moves, guard)
     moved = transitions.apply_rows(transition, moves.values(), guard)
@@ -67,9 +87,14 @@ def _stop_waiting_channels(delivery_ids: Sequence[UUID]) -> None:
     if not delivery_ids:
         return
     parameters = {**id_ranges.around(delivery_ids), "ids": list(delivery_ids)}
-    rows = db.rows("chain_waiting", {**parameters, "waiting": _WAITING})
-    stops = [Move(id=each, reason=Reason.CONFIRMED_ELSEWHERE) for each in _ids(rows)]
-    fall_back.refund_caps(transitions.apply(SUPERSEDE, stops, ANYONE))
+    stop_waiting(_ids(db.rows("chain_waiting", {**parameters, "waiting": WAITING})))
+
+
+def stop_waiting(delivery_ids: Iterable[UUID]) -> None:
+    """Cancel deliveries whose message arrived on another channel; a claimed delivery is sent."""
+    stops = [Move(id=each, reason=Reason.CONFIRMED_ELSEWHERE) for each in delivery_ids]
+    if stops:
+        fall_back.refund_caps(transitions.apply(SUPERSEDE, stops, ANYONE))
 
 
 def _ids(rows: Sequence[Mapping[str, Any]]) -> set[UUID]:

@@ -1,6 +1,8 @@
 """Intake: from a request to committed rows, and to ids on the broker.
 
-    accept ──> validation ──> plan ──> idempotency_keys ──> rows (one commit) ──> publish
+    accept ──> validation ──> plan ──> idempotency_keys ──> rows (one commit)
+                                                                                  │
+                                                       store.postgres.publish  <──┘
 
     accept                the entry points: a request, a list of requests, or a batch
     validation            checks requests against recipients, templates and routes
@@ -11,7 +13,6 @@
     explanations          adds skipped channels, warnings and the recipient to the response
     rejections            logs refused requests for operators
     group_commit          lets concurrent requests share a transaction
-    publish               sends ids of committed rows to the broker
     contact_changes       limits contact changes, and notifies the old address
 
 A 2xx response follows the commit, so accepted requests survive a crash of every process. A failed

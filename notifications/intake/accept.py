@@ -22,7 +22,14 @@ import psycopg
 import structlog
 from django.db import Error, IntegrityError, OperationalError, connection, transaction
 
-from notifications.intake import idempotency_keys, publish, registration, rejections, validation
+from notifications import clock
+from notifications.intake import (
+    accept_metrics,
+    idempotency_keys,
+    registration,
+    rejections,
+    validation,
+)
 from notifications.intake.group_commit import Finished, GroupCommit, NothingStored
 from notifications.intake.idempotency_keys import (
     IN_PROGRESS,
@@ -44,7 +51,14 @@ from notifications.rules.lane import Mode
 from notifications.rules.problems import Problem
 from notifications.rules.request import NotificationRequest
 from notifications.rules.states import Status
-from notifications.store.postgres import db, idempotency, inserts, ordering_queues, partitions
+from notifications.store.postgres import (
+    db,
+    idempotency,
+    inserts,
+    ordering_queues,
+    partitions,
+    publish,
+)
 from notifications.store.postgres.idempotency import IdempotencyKey, IdempotencyRecord
 from notifications.store.postgres.secret_variables import Fingerprint
 from notifications.store.rate_limits import producer_limits
@@ -96,6 +110,8 @@ class _PreparedList:
     asks: Sequence[IntakeRequest | Problem]
     plans: Sequence[Plan | Repeat | Problem]
     lookups: Lookups
+    began: float
+    """Monotonic time at which the process began to check the list, in seconds."""
 
 
 def accept(
@@ -238,6 +254,7 @@ def _prepare(
     Raises:
         idempotency_keys.AlreadyAnswered: the whole call was answered before.
     """
+    began = clock.monotonic()
     also = [] if whole is None else [whole.key]
     lookups = validation.look_up(
         [each for each in asks if isinstance(each, IntakeRequest)], also=also
@@ -245,7 +262,7 @@ def _prepare(
     if whole is not None and whole.key in lookups.answered:
         raise idempotency_keys.AlreadyAnswered(lookups.answered[whole.key])
     plans = [_plan(each, lookups) if isinstance(each, IntakeRequest) else each for each in asks]
-    return _PreparedList(asks, plans, lookups)
+    return _PreparedList(asks, plans, lookups, began)
 
 
 def _plan(ask: IntakeRequest, lookups: Lookups) -> Plan | Repeat | Problem:
@@ -343,6 +360,7 @@ def _places(plans: Sequence[Plan]) -> list[tuple[int, int, UUID]]:
 
 def _finish(prepared: _PreparedList, found: KeyResolution) -> None:
     """Publish P0 and P1, and record metrics and refusals. A failure affects no stored row."""
+    accept_metrics.record(found.new_plans, seconds=clock.monotonic() - prepared.began)
     publish.publish_new(delivery for plan in found.new_plans for delivery in plan.deliveries)
     stopped = [
         delivery.reason

@@ -23,14 +23,11 @@ from notifications.rules.request import NotificationRequest, canonical
 from notifications.rules.sensitive import Sensitive
 from notifications.rules.states import Status, overall
 from notifications.rules.times.local_time import NO_ZONE, When
-from notifications.store.postgres import secret_variables
+from notifications.store.postgres import publish, secret_variables
 from notifications.store.postgres.idempotency import IdempotencyKey
 from notifications.store.postgres.inserts import NewDelivery, NotificationRow
 from notifications.store.postgres.secret_variables import Fingerprint
 from providers.contract import Channel
-
-_FIRST_REPUBLISH: Final = dt.timedelta(seconds=2)
-"""Delay after which the relay publishes P0 and P1 that the accepting process could not publish."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -81,7 +78,7 @@ def _resolve(request: NotificationRequest, checked: ValidRequest) -> Resolved:
         checked.reach,
         wanted=request.channels_in_order,
         spread=request.delivery,
-        topics=(rule.category, request.type),
+        topics=rule.topics(request.type),
         priority=rule.priority,
     )
 
@@ -126,7 +123,7 @@ def _delivery(
     elif target.stop is not None:
         status, due_at, reason = Status.SUPPRESSED, None, target.stop
     elif priority.is_urgent:
-        due_at = lookups.now + _FIRST_REPUBLISH
+        due_at = lookups.now + publish.FIRST_REPUBLISH
     return NewDelivery(
         id=delivery_id,
         mode=mode,
@@ -166,6 +163,7 @@ def _row(
         _json(variables),
         sealed,
         _json(request.metadata),
+        _inbox(request),
         request.collapse_key or "",
         request.ordering_key or "",
         request.webhook_url or "",
@@ -180,6 +178,16 @@ def _row(
         checked.expires_at,
         lookups.now,
     )
+
+
+def _inbox(request: NotificationRequest) -> str | None:
+    """Return the options of the in-app message as JSON; None without options."""
+    options: dict[str, Any] = {}
+    if request.inbox_expires_in_seconds is not None:
+        options["expires_in"] = request.inbox_expires_in_seconds
+    if request.inbox_data:
+        options["data"] = request.inbox_data
+    return _json(options) if options else None
 
 
 def _response(

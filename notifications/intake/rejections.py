@@ -5,11 +5,14 @@ A row has the producer, the problem and the JSON pointers, and no submitted valu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from typing import Final
 
 import structlog
 from django.db import Error
 
+from notifications import clock
 from notifications.intake.validation import Caller, IntakeRequest
 from notifications.models import Rejected
 from notifications.rules.problems import Problem
@@ -37,6 +40,33 @@ def note(refused: Iterable[tuple[IntakeRequest, Problem]]) -> None:
         Rejected.objects.bulk_create(rows)
     except Error as error:
         _log.warning("refusals_not_noted", count=len(rows), cause=str(error)[:200])
+
+
+def note_refused_token(producer_id: int, problem: Problem) -> None:
+    """Log a refused recipient token, for the producer's developers to read.
+
+    Anybody may repeat a refused token, so a process logs each fault of a producer once a minute. A
+    database error is logged and affects no request.
+    """
+    name, now = (producer_id, problem.detail), clock.monotonic()
+    if now - _noted_at.get(name, -math.inf) < _EVERY_SECONDS:
+        return
+    if len(_noted_at) >= _MOST_NOTED:
+        _noted_at.clear()
+    _noted_at[name] = now
+    row = Rejected(
+        producer_id=producer_id, problem=problem.kind.value, detail=redact(problem.detail)
+    )
+    try:
+        row.save()
+    except Error as error:
+        _log.warning("refusals_not_noted", count=1, cause=str(error)[:200])
+
+
+_noted_at: dict[tuple[int, str], float] = {}
+"""Producer and fault -> monotonic seconds."""
+_EVERY_SECONDS: Final = 60.0
+_MOST_NOTED: Final = 1_000
 
 
 def _row(caller: Caller, user_id: object, type_: object, problem: Problem) -> Rejected:

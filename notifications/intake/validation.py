@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from notifications import clock, conf
-from notifications.intake import webhook_urls
+from notifications.intake import content_urls, webhook_urls
 from notifications.rules import request_faults
 from notifications.rules.channels import DEFAULT_ORDER, RecipientContacts
 from notifications.rules.lane import Mode, Priority
@@ -162,6 +162,8 @@ def validate(ask: IntakeRequest, lookups: Lookups) -> ValidRequest | Problem:
         when = _when(request, reach, lookups.now)
         _check_sms(request, template, reach)
         if problem := webhook_urls.problem_of(request.webhook_url):
+            return problem
+        if problem := content_urls.problem_of(request.content):
             return problem
         return ValidRequest(
             rule=rule,

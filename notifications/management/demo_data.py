@@ -14,6 +14,8 @@ from notifications.rules.lane import Mode, Priority
 from providers.contract import Channel
 
 _EVERYTHING: Final = tuple(Priority)
+INBOX_SERVICE: Final = "shop"
+"""The producer whose page is `/demo/inbox`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,14 +43,25 @@ class Person:
 
 
 SERVICES: Final = (
-    Service(name="order-service", priorities=(Priority.P1, Priority.P2, Priority.P3)),
+    Service(
+        name="order-service",
+        priorities=(Priority.P1, Priority.P2, Priority.P3),
+        scopes=("notifications:*", "webhooks:*", "inbox:*", "recipients:*", "preferences:write"),
+    ),
     Service(name="auth-service", priorities=(Priority.P0, Priority.P1)),
     Service(name="marketing", priorities=(Priority.P2, Priority.P3)),
+    Service(
+        name=INBOX_SERVICE,
+        scopes=(
+            *("notifications:write", "recipients:write", "contacts:write"),
+            *("inbox:read", "inbox:write"),
+        ),
+    ),
     Service(
         name="operator",
         scopes=(
             *("notifications:read", "operations:*", "templates:*"),
-            *("recipients:*", "contacts:write", "preferences:write", "suppressions:*"),
+            *("recipients:*", "contacts:write", "preferences:write", "suppressions:*", "inbox:*"),
         ),
     ),
     Service(
@@ -56,7 +69,7 @@ SERVICES: Final = (
         mode=Mode.TEST,
         scopes=(
             *("notifications:*", "webhooks:*"),
-            *("recipients:*", "contacts:write", "preferences:write"),
+            *("recipients:*", "contacts:write", "preferences:write", "inbox:*"),
         ),
     ),
 )
@@ -70,6 +83,42 @@ TYPES: Final = {
     "MARKETING": (Priority.P3, "marketing"),
 }
 """Type -> priority, and the category which a recipient can switch off."""
+
+TOPIC_TEXTS: Final = {
+    "security": {
+        "en": "Security",
+        "de": "Sicherheit",
+        "fr": "Sécurité",
+        "es": "Seguridad",
+        "ar": "الأمان",
+        "pt-BR": "Segurança",
+    },
+    "orders": {
+        "en": "Orders",
+        "de": "Bestellungen",
+        "fr": "Commandes",
+        "es": "Pedidos",
+        "ar": "الطلبات",
+        "pt-BR": "Pedidos",
+    },
+    "social": {
+        "en": "Likes and comments",
+        "de": "Likes und Kommentare",
+        "fr": "Réactions et commentaires",
+        "es": "Me gusta y comentarios",
+        "ar": "الإعجابات والتعليقات",
+        "pt-BR": "Curtidas e comentários",
+    },
+    "marketing": {
+        "en": "Offers",
+        "de": "Angebote",
+        "fr": "Offres",
+        "es": "Ofertas",
+        "ar": "العروض",
+        "pt-BR": "Ofertas",
+    },
+}
+"""Category -> name for recipients by locale."""
 
 DIGESTS: Final = {"LIKE": "like_digest"}
 """Type -> template of the digest, sent instead of many capped messages."""

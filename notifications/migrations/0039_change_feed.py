@@ -8,41 +8,16 @@ after an interrupted migration.
 from __future__ import annotations
 
 import django.db.models.functions.comparison
-from django.apps.registry import Apps
 from django.db import migrations, models
-from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-_INDEX = "event_feed"
-_COLUMNS = "(xid, seq) WHERE xid IS NOT NULL"
+from notifications.migrations._partition_index import build
 
-
-def _build_index(_: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    """Build the index of each partition concurrently and attach it to the parent's index."""
-    with editor.connection.cursor() as running:
-        # Waits for older transactions block nobody, and the role's lock_timeout would end them.
-        running.execute("SET lock_timeout = 0")
-        running.execute(f"CREATE INDEX IF NOT EXISTS {_INDEX} ON ONLY event {_COLUMNS}")
-        running.execute(
-            "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'event'::regclass"
-        )
-        for (part,) in running.fetchall():
-            _build_index_of(running, part)
-        running.execute("RESET lock_timeout")
-
-
-def _build_index_of(running: object, part: str) -> None:
-    execute = running.execute  # type: ignore[attr-defined]  # Django's cursor has no public type
-    name = f"{part}_feed"
-    execute(
-        "SELECT count(*) FROM pg_inherits h JOIN pg_index i ON i.indexrelid = h.inhrelid"
-        " WHERE h.inhparent = %s::regclass AND i.indrelid = %s::regclass",
-        [_INDEX, part],
-    )
-    if running.fetchone()[0]:  # type: ignore[attr-defined]  # as above
-        return
-    execute(f"DROP INDEX IF EXISTS {name}")  # an interrupted build leaves an invalid one
-    execute(f"CREATE INDEX CONCURRENTLY {name} ON {part} {_COLUMNS}")
-    execute(f"ALTER INDEX {_INDEX} ATTACH PARTITION {name}")
+_build_index = build(
+    "event",
+    "event_feed",
+    "(xid, seq) WHERE xid IS NOT NULL",
+    suffix="feed",
+)
 
 
 class Migration(migrations.Migration):
@@ -87,7 +62,7 @@ class Migration(migrations.Migration):
                     index=models.Index(
                         condition=models.Q(("xid__isnull", False)),
                         fields=["xid", "seq"],
-                        name=_INDEX,
+                        name="event_feed",
                     ),
                 ),
             ],

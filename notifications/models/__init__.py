@@ -1,6 +1,7 @@
 """Django models: columns and constraints without behaviour, a module per group of tables.
 
     Producer --< ApiKey                     clients of the API
+    TokenSecret, TokenRevocation            recipient tokens: secrets of producers, revocations
     Recipient --< Contact, -- Preference    people, addresses and preferences
     Suppression                             addresses to which nothing is sent
     Template --< TemplateText               versions of texts; a published version never changes
@@ -11,6 +12,8 @@
     Notification --< Delivery --< Attempt   request, delivery to a contact, provider call
          `--------< Event                   status moves with reasons
     ErasureJob                              removal of a person's data
+    ArchiveDay --< ArchiveFile              days past retention and their Parquet files
+    ArchiveKey                              a person's key in the archive
     SealingJob                              encryption of variables declared sensitive later
     DeadLetter, ReplayJob                   failed deliveries and replays
     Breaker, BreakerEvent, ProviderPace     circuit breakers and rate limits of providers
@@ -19,9 +22,17 @@
     WebhookEndpoint --< WebhookMessage --< WebhookAttempt, WebhookPosition
                                             status webhooks to producers
     OrderingKey --< OrderedDelivery         deliveries in order of acceptance
-    IdempotencyKey, ReceivedText, Rejected, Alert, SweepRun, ChangeMark
+    RollupSeries --< Rollup, RollupLatency, -- RollupValue, RollupPosition
+                                            counts and latencies for analytics
+    Alert --< AlertNotice >-- AlertDestination
+                                            alerts, and notices of alerts to operators
+    BacklogSample                           depth and lag of each priority in each minute
+    Inbox --< InboxItem --< InboxReport     in-app messages of a recipient; reports to deliveries
+    InboxUncleared                          cached inboxes that a sweep has to clear
+    IdempotencyKey, ReceivedText, Rejected, SweepRun, ChangeMark
     AuditEntry                              changes by operators and keys; append-only
-    SignIn                                  operators' sessions
+    SignIn, ExternalIdentity                operators' sessions; identities of single sign-on
+    Deploy                                  releases of this service
 
 Notification, Delivery, Attempt and Event are partitioned by day on the leading id and have no
 foreign keys; the id of a notification can be computed from the id of a delivery (see `rules.ids`).
@@ -29,11 +40,16 @@ Only `store/` writes the partitioned tables.
 """
 
 from notifications.models.alert import Alert
+from notifications.models.alert_destination import AlertDestination, AlertNotice
+from notifications.models.archive import ArchiveDay, ArchiveFile, ArchiveKey, ArchiveState
 from notifications.models.audit import AuditEntry
+from notifications.models.backlog_sample import BacklogSample
 from notifications.models.breaker import Breaker, BreakerEvent, ProviderPace
+from notifications.models.cancel_job import CancelJob
 from notifications.models.connection import ProviderConnection
 from notifications.models.dead_letter import DeadLetter, ReplayJob
 from notifications.models.delivery import Attempt, Delivery, Event
+from notifications.models.deploy import Deploy
 from notifications.models.erasure import ErasureJob
 from notifications.models.housekeeping import (
     ChangeMark,
@@ -42,39 +58,65 @@ from notifications.models.housekeeping import (
     Rejected,
     SweepRun,
 )
+from notifications.models.inbox import Inbox, InboxItem, InboxReport, InboxUncleared
 from notifications.models.notification import Notification, NotificationType
 from notifications.models.ordering import OrderedDelivery, OrderingKey
 from notifications.models.producer import ApiKey, Producer
 from notifications.models.recipient import Contact, Preference, Recipient
+from notifications.models.recipient_token import TokenRevocation, TokenSecret
 from notifications.models.retry_preset import RetryPreset
+from notifications.models.rollup import (
+    Rollup,
+    RollupLatency,
+    RollupPosition,
+    RollupSeries,
+    RollupValue,
+)
 from notifications.models.route import ProviderRoute
 from notifications.models.schedule import Occurrence, Schedule
 from notifications.models.sealing import SealingJob
 from notifications.models.short_link import ShortLink
-from notifications.models.sign_in import SignIn
+from notifications.models.sign_in import ExternalIdentity, SignIn
 from notifications.models.suppression import Suppression
+from notifications.models.switch import Switch
 from notifications.models.template import Template, TemplateEvent, TemplateText
+from notifications.models.topic_text import TopicText
 from notifications.models.webhook import (
     WebhookAttempt,
     WebhookEndpoint,
     WebhookMessage,
     WebhookPosition,
 )
+from notifications.models.withdrawal import Withdrawal
 
 __all__ = [
     "Alert",
+    "AlertDestination",
+    "AlertNotice",
     "ApiKey",
+    "ArchiveDay",
+    "ArchiveFile",
+    "ArchiveKey",
+    "ArchiveState",
     "Attempt",
     "AuditEntry",
+    "BacklogSample",
     "Breaker",
     "BreakerEvent",
+    "CancelJob",
     "ChangeMark",
     "Contact",
     "DeadLetter",
     "Delivery",
+    "Deploy",
     "ErasureJob",
     "Event",
+    "ExternalIdentity",
     "IdempotencyKey",
+    "Inbox",
+    "InboxItem",
+    "InboxReport",
+    "InboxUncleared",
     "Notification",
     "NotificationType",
     "Occurrence",
@@ -90,17 +132,27 @@ __all__ = [
     "Rejected",
     "ReplayJob",
     "RetryPreset",
+    "Rollup",
+    "RollupLatency",
+    "RollupPosition",
+    "RollupSeries",
+    "RollupValue",
     "Schedule",
     "SealingJob",
     "ShortLink",
     "SignIn",
     "Suppression",
     "SweepRun",
+    "Switch",
     "Template",
     "TemplateEvent",
     "TemplateText",
+    "TokenRevocation",
+    "TokenSecret",
+    "TopicText",
     "WebhookAttempt",
     "WebhookEndpoint",
     "WebhookMessage",
     "WebhookPosition",
+    "Withdrawal",
 ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from notifications.rules import alerts
+
 
 class Alert(models.Model):
     """A condition which needs an operator, with at most one open row per kind and subject."""
@@ -17,6 +19,23 @@ class Alert(models.Model):
         auto_now=True, help_text="Last time at which the condition held."
     )
     resolved_at = models.DateTimeField(null=True, blank=True)
+    cause = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="covered",
+        help_text="The open alert that covers this alert.",
+    )
+    owner = models.CharField(
+        max_length=128, blank=True, db_default="", help_text="Person or team that works on it."
+    )
+    acknowledged_at = models.DateTimeField(null=True, blank=True)
+    acknowledged_by = models.CharField(max_length=128, blank=True, db_default="")
+    acknowledged_until = models.DateTimeField(
+        null=True, blank=True, help_text="Until then no reminder leaves."
+    )
+    note = models.CharField(max_length=500, blank=True, db_default="")
 
     class Meta:
         """Open alerts are unique."""
@@ -31,4 +50,9 @@ class Alert(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.subject}".strip()
+        return f"{self.title}: {self.subject}" if self.subject else self.title
+
+    @property
+    def title(self) -> str:
+        """Return the title of the kind."""
+        return alerts.title(self.kind)

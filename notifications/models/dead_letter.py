@@ -7,6 +7,7 @@ from django.db.models import Q
 
 from notifications.models.choices import CHANNELS, MODES, PRIORITIES
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.roles import permissions_of
 
 
 class ReplayJob(models.Model):
@@ -71,6 +72,7 @@ class DeadLetter(models.Model):
         """A delivery has at most one open dead letter, also after a second failure."""
 
         ordering = ("-id",)
+        permissions = permissions_of("deadletter")
         constraints = (
             models.UniqueConstraint(
                 fields=("delivery_id",),

@@ -10,6 +10,7 @@ from django.db.models.functions import Cast
 
 from notifications.models.choices import CHANNELS, MODES, PRIORITIES, STATUSES
 from notifications.rules import ids
+from notifications.rules.switches import REASONS
 
 
 class Delivery(models.Model):
@@ -51,6 +52,10 @@ class Delivery(models.Model):
         null=True,
         help_text="Reserved send time in the provider's bucket; the next call uses the slot.",
     )
+    switch_id = models.BigIntegerField(
+        null=True,
+        help_text="The switch of the last hold by a switch.",
+    )
     falls_back = models.BooleanField(
         default=False,
         db_default=False,
@@ -60,7 +65,7 @@ class Delivery(models.Model):
     delivered_at = models.DateTimeField(null=True)
 
     class Meta:
-        """An index for due rows, and an index for the provider's message id."""
+        """Indexes for due rows, held rows, unknown rows, and the provider's message id."""
 
         db_table = "delivery"
         verbose_name_plural = "deliveries"
@@ -75,6 +80,12 @@ class Delivery(models.Model):
                 condition=~Q(provider_message_id=""),
                 name="delivery_by_provider_id",
             ),
+            models.Index(
+                fields=("switch_id", "priority", "due_at"),
+                condition=Q(reason__in=[each.value for each in REASONS]),
+                name="delivery_switched",
+            ),
+            models.Index(fields=("id",), condition=Q(status=14), name="delivery_unknown"),
         )
 
     def __str__(self) -> str:
@@ -112,6 +123,12 @@ class Attempt(models.Model):
         blank=True,
         db_default="",  # a worker of an older release writes no such column
         help_text="Web Push: the public VAPID key of the call.",
+    )
+    country = models.CharField(
+        max_length=2,
+        blank=True,
+        db_default="",  # as above
+        help_text="SMS: country of the number, such as DE; empty if unknown.",
     )
 
     class Meta:

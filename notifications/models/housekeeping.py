@@ -58,7 +58,7 @@ class Rejected(models.Model):
 
     class Meta:
         ordering = ("-id",)
-        verbose_name_plural = "rejected requests"
+        verbose_name = "rejected request"
 
     def __str__(self) -> str:
         return self.problem

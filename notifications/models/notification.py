@@ -10,6 +10,7 @@ from django.db.models import Q
 from notifications.models.choices import CHANNELS, MODES, PRIORITIES
 from notifications.rules.fallback import FallbackOn
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.roles import permissions_of
 
 
 class NotificationType(models.Model):
@@ -64,6 +65,20 @@ class NotificationType(models.Model):
         " Empty: 5 for P0, 30 for other priorities.",
     )
 
+    is_mandatory = models.BooleanField(
+        "mandatory",
+        default=False,
+        db_default=False,
+        help_text="Recipients cannot switch the type off, by itself or by its category, such as"
+        " invoices. A type with priority P0 is always mandatory. A channel that is off stays off.",
+    )
+    is_listed = models.BooleanField(
+        "listed",
+        default=True,
+        db_default=True,
+        help_text="Recipients see the type on the preference page.",
+    )
+
     class Meta:
         ordering = ("name",)
 
@@ -92,6 +107,9 @@ class Notification(models.Model):
     variables = models.JSONField(default=dict)
     secrets = models.BinaryField(null=True, help_text="Sensitive variables, encrypted; then wiped.")
     metadata = models.JSONField(default=dict)
+    inbox = models.JSONField(
+        null=True, help_text="For the in-app message: expires_in, in seconds, and data."
+    )
     collapse_key = models.CharField(max_length=64, blank=True)
     ordering_key = models.CharField(max_length=255, blank=True, db_default="")
     webhook_url = models.CharField(
@@ -122,6 +140,7 @@ class Notification(models.Model):
         """Queries by recipient use an index; queries by producer and time use the primary key."""
 
         db_table = "notification"
+        permissions = permissions_of("notification")
         indexes = (
             models.Index(fields=("recipient_id", "-id"), name="notification_by_recipient"),
             models.Index(

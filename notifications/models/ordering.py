@@ -40,7 +40,8 @@ class OrderingKey(models.Model):
         )
 
     def __str__(self) -> str:
-        return self.key
+        """Return the id; a producer may use an address as the key."""
+        return f"ordering key {self.pk}"
 
 
 class OrderedDelivery(models.Model):

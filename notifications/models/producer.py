@@ -49,6 +49,14 @@ class Producer(models.Model):
         default=dt.time(20),
         help_text="End of the producer's day, as local time in the producer's timezone.",
     )
+    allowed_origins = ArrayField(
+        models.CharField(max_length=255),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Origins of web pages that may call with recipient tokens of the producer, such"
+        " as https://shop.example. * permits every origin.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from notifications.models.choices import CHANNELS, MODES
 from notifications.rules.lane import Mode
+from notifications.rules.roles import permissions_of
 
 
 class Recipient(models.Model):
@@ -81,6 +82,7 @@ class Contact(models.Model):
     class Meta:
         """The index on `address` serves the search by address."""
 
+        permissions = permissions_of("contact")
         constraints = (
             models.UniqueConstraint(
                 fields=("recipient", "channel", "address"), name="contact_once_per_recipient"
@@ -114,6 +116,33 @@ class Preference(models.Model):
         blank=True,
         editable=False,
         help_text="Switched off by the recipient. API keys cannot switch these categories on.",
+    )
+    topics_off = models.JSONField(
+        default=dict,
+        db_default={},
+        blank=True,
+        help_text="Channel -> categories and types that are off on this channel.",
+    )
+    channels_left = ArrayField(
+        models.SmallIntegerField(choices=CHANNELS),
+        default=list,
+        db_default=[],
+        blank=True,
+        editable=False,
+        help_text="Switched off by the recipient. API keys cannot switch these channels on.",
+    )
+    topics_left = models.JSONField(
+        default=dict,
+        db_default={},
+        blank=True,
+        editable=False,
+        help_text="Switched off by the recipient on a channel. API keys cannot switch these on.",
+    )
+    digests = models.JSONField(
+        default=dict,
+        db_default={},
+        blank=True,
+        help_text="Category or type -> at_once, daily or weekly, for e-mail.",
     )
     quiet_hours = models.JSONField(default=list, blank=True)
     do_not_disturb_until = models.DateTimeField(

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from notifications.models.choices import CHANNELS
+from notifications.rules.roles import permissions_of
 from providers.contract import Channel
 
 REGION: Final = r"^\+[1-9][0-9]{0,6}$"
@@ -53,6 +54,7 @@ class ProviderRoute(models.Model):
         """A provider appears once per channel, region and platform."""
 
         ordering = ("channel", "-region", "-platform", "rank", "provider")
+        permissions = permissions_of("providerroute")
         verbose_name = "provider route"
         constraints = (
             models.UniqueConstraint(

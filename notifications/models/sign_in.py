@@ -1,4 +1,4 @@
-"""Operators' admin sessions."""
+"""Operators' admin sessions, and their identities at an identity provider."""
 
 from __future__ import annotations
 
@@ -29,3 +29,29 @@ class SignIn(models.Model):
     def __str__(self) -> str:
         """Return the id; the session key is a secret."""
         return f"session {self.pk}"
+
+
+class ExternalIdentity(models.Model):
+    """The person at an identity provider (OpenID Connect) who signs in to an account.
+
+    Issuer and subject select the account. An e-mail address does not.
+    """
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="identities"
+    )
+    issuer = models.CharField(max_length=255)
+    subject = models.CharField(max_length=255)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """A person has one account; an account may have several identities."""
+
+        verbose_name_plural = "external identities"
+        constraints = (
+            models.UniqueConstraint(fields=("issuer", "subject"), name="one_account_per_identity"),
+        )
+
+    def __str__(self) -> str:
+        """Return the id; the subject is personal data."""
+        return f"external identity {self.pk}"

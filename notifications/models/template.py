@@ -7,6 +7,7 @@ from django.db import models
 
 from notifications.models.choices import CHANNELS
 from notifications.rules.fallback import FallbackOn
+from notifications.rules.roles import permissions_of
 
 
 class Template(models.Model):
@@ -70,7 +71,7 @@ class Template(models.Model):
 
     class Meta:
         ordering = ("template_id", "-version")
-        permissions = (("publish_template", "Can publish template"),)
+        permissions = permissions_of("template")
         constraints = (
             models.UniqueConstraint(
                 fields=("template_id", "version"), name="template_version_once"
@@ -100,6 +101,13 @@ class TemplateText(models.Model):
     )
     shorten_links = models.BooleanField(
         default=False, help_text="SMS: replace links by short links with click counts."
+    )
+    in_app = models.JSONField(
+        default=dict,
+        db_default={},
+        blank=True,
+        help_text='In-app: {"url": ..., "image_url": ..., "actions": [{"id", "label", "url"}]}.'
+        " The template editor has a field for each.",
     )
 
     class Meta:

@@ -1,8 +1,11 @@
 """Operations: actions started by operators.
 
 replay             replays dead letters as new deliveries, in jobs
+cancel_jobs        cancels many notifications, in jobs
+withdraw           cancels a notification, and removes shown pushes by withdrawal_calls
 test_send          sends the text of a draft template in test mode
 single_call        sends a message through an adapter, without rows
 suppression_csv    imports and exports the suppression list
+switches           sets and resumes kill switches
 connect            checks and repairs a provider's account, reads its lists
 """

@@ -15,9 +15,10 @@ from typing import Any, Final
 from uuid import UUID
 
 from notifications import clock, conf
+from notifications.feedback import fallback_receipts
 from notifications.intake import accept
 from notifications.models import DeadLetter, Delivery, Notification, Producer, ReplayJob
-from notifications.rules import ids, request
+from notifications.rules import ids, in_app_fields, request
 from notifications.rules.dead_letter_filter import LetterFilter
 from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.problems import Kind, Problem
@@ -29,6 +30,7 @@ from notifications.store.postgres import (
     dead_letters,
     fair_queue,
     id_ranges,
+    partitions,
     reads,
     secret_variables,
     transitions,
@@ -99,6 +101,23 @@ def run(job: ReplayJob, *, limit: int) -> int:
     return db.in_transaction(work)
 
 
+def stop(job: ReplayJob) -> int:
+    """Stop a job: release the dead letters that the job has not processed; returns the number.
+
+    Safe to run twice and beside the sweep: a transaction of the sweep that holds dead letters ends
+    first, and these dead letters are done.
+    """
+
+    def work() -> int:
+        released = DeadLetter.objects.filter(replay_job=job, resolved_at=None).update(
+            replay_job=None
+        )
+        ReplayJob.objects.filter(id=job.id, finished_at=None).update(finished_at=clock.now())
+        return released
+
+    return db.in_transaction(work)
+
+
 def discard(letter_ids: Sequence[int], *, by: str) -> int:
     """Close open dead letters without a replay, and wipe their sensitive variables."""
 
@@ -112,12 +131,15 @@ def discard(letter_ids: Sequence[int], *, by: str) -> int:
 
 
 def resolve_unknown(delivery_ids: Sequence[UUID], *, as_sent: bool, by: str) -> int:
-    """Set unanswered deliveries to sent or failed, by an operator's decision."""
+    """Set unanswered deliveries to sent or failed, by an operator's decision.
+
+    A failed delivery of a fallback chain opens the next channel, if the notification is still open.
+    """
     detail = f"resolved by {by}"
-    decided = [Move(id=each, reason=Reason.OPERATOR, detail=detail) for each in delivery_ids]
+    decided = {each: Move(id=each, reason=Reason.OPERATOR, detail=detail) for each in delivery_ids}
     if as_sent:
-        return len(transitions.apply(RESOLVE_AS_SENT, decided, ANYONE))
-    return len(transitions.apply(RESOLVE_AS_FAILED, decided, ANYONE))
+        return len(transitions.apply(RESOLVE_AS_SENT, decided.values(), ANYONE))
+    return len(fallback_receipts.apply(RESOLVE_AS_FAILED, decided, ANYONE))
 
 
 def _replay(job: ReplayJob, letters: Sequence[DeadLetter]) -> int:
@@ -152,7 +174,11 @@ def _notifications_of(letters: Iterable[DeadLetter]) -> dict[UUID, Notification]
         return {}
     span = id_ranges.around(wanted)
     within = Notification.objects.filter(id__gte=span["floor"], id__lt=span["ceiling"])
-    return within.in_bulk(list(wanted))
+    found: dict[UUID, Notification] = within.in_bulk(list(wanted))
+    # A day is frozen table by table, deliveries first: such a day counts as past.
+    frozen = {day for day in map(ids.day_of, found) if partitions.is_past(day)}
+    frozen = {day for day in frozen if "delivery" not in partitions.attached(day)}
+    return {id_: each for id_, each in found.items() if ids.day_of(id_) not in frozen}
 
 
 def _channels_reached(notification_ids: Collection[UUID]) -> dict[UUID, set[int]]:
@@ -285,5 +311,6 @@ def _body(letter: DeadLetter) -> dict[str, Any]:
         "channels": [Channel(letter.channel).label],
         "variables": kept["variables"],
         "metadata": kept["metadata"],
+        **in_app_fields.request_fields(kept.get("inbox")),
         **said,
     }

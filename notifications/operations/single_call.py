@@ -23,7 +23,7 @@ class CannotSend(Exception):
 
 
 def compose(
-    *, channel: Channel, address: str, kind: str = "", title: str = "", body: str
+    *, channel: Channel, address: str, kind: str = "", title: str = "", body: str, html: str = ""
 ) -> Message:
     """Build a message without a notification."""
     notification_id = clock.new_notification_id()
@@ -37,6 +37,7 @@ def compose(
         address_kind=kind,
         title=title,
         body=body,
+        html=html,
         urgent=True,
         data={"type": "SEND_ONE"},
     )

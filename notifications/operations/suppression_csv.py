@@ -18,6 +18,7 @@ from typing import Final
 from django.db.models import QuerySet
 
 from notifications.models import Suppression
+from notifications.rules import csv_lines
 from notifications.rules.suppression import Cause, address_fault
 from notifications.store.postgres import suppressions
 from notifications.store.postgres.suppressions import SuppressionEntry
@@ -32,10 +33,6 @@ _AT_ONCE: Final = 5_000
 """Entries in one statement."""
 _PER_READ: Final = 2_000
 """Rows of an export in each query."""
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""Characters that start a formula in a spreadsheet: a note or mailbox with such a start gets an
-apostrophe at export, which the import removes. Phone numbers stay unchanged."""
-_APOSTROPHE: Final = "'"
 
 
 class InvalidFile(ValueError):
@@ -111,7 +108,7 @@ def _entries(
 
 def _entry(row: Mapping[str, str]) -> SuppressionEntry | str:
     """Return the entry of a line, or the error text."""
-    given = {name: _unescape_formula(row.get(name, "").strip()) for name in COLUMNS}
+    given = {name: csv_lines.unescape(row.get(name, "").strip()) for name in COLUMNS}
     try:
         channel = Channel.from_label(given["channel"])
     except KeyError:
@@ -129,12 +126,12 @@ def export_lines(found: QuerySet[Suppression]) -> Iterator[str]:
 
     No cursor is open between two pages, so a slow reader holds no connection.
     """
-    yield _line(COLUMNS)
+    yield csv_lines.line(COLUMNS)
     for row in _pages(found):
         channel = Channel(row.channel)
-        address = row.address if channel is Channel.SMS else _escape_formula(row.address)
-        said = (channel.label, address, row.reason, row.provider, _escape_formula(row.note))
-        yield _line((*said, row.created_at.isoformat(), row.created_by))
+        address = row.address if channel is Channel.SMS else csv_lines.escape(row.address)
+        said = (channel.label, address, row.reason, row.provider, csv_lines.escape(row.note))
+        yield csv_lines.line((*said, row.created_at.isoformat(), row.created_by))
 
 
 def _pages(found: QuerySet[Suppression]) -> Iterator[Suppression]:
@@ -142,18 +139,3 @@ def _pages(found: QuerySet[Suppression]) -> Iterator[Suppression]:
     while page:
         yield from page
         page = list(found.filter(pk__lt=page[-1].pk).order_by("-pk")[:_PER_READ])
-
-
-def _escape_formula(text: str) -> str:
-    return _APOSTROPHE + text if text.startswith(_FORMULA) else text
-
-
-def _unescape_formula(text: str) -> str:
-    bare = text.removeprefix(_APOSTROPHE)
-    return bare if bare.startswith(_FORMULA) else text
-
-
-def _line(values: Iterable[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line).writerow(values)
-    return line.getvalue()

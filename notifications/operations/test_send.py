@@ -15,7 +15,7 @@ from notifications.delivery import routing
 from notifications.intake import accept
 from notifications.intake.accept import Caller, Refused
 from notifications.models import Contact, Producer, Recipient
-from notifications.rules import request
+from notifications.rules import in_app, request
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.language.templating import Rendered
 from notifications.rules.problems import Problem
@@ -56,7 +56,12 @@ def send(words: Rendered, channel: Channel, *, locale: str) -> Sample | Problem:
         "type": TYPE,
         "priority": Priority.P1.name,
         "channels": [channel.label],
-        "content": {"title": words.title, "body": words.body, "html": words.html},
+        "content": {
+            "title": words.title,
+            "body": words.body,
+            "html": words.html,
+            **in_app.written(words.in_app),
+        },
         "metadata": {"locale": locale},
     })
     if isinstance(asked, Problem):

@@ -20,6 +20,7 @@ from enum import StrEnum
 from typing import Final, Self
 
 from notifications.rules.lane import Mode
+from notifications.rules.recipient_tokens import TokenScope
 
 
 class Scope(StrEnum):
@@ -49,7 +50,7 @@ class Scope(StrEnum):
     )
     RECIPIENTS_WRITE = (
         "recipients:write",
-        "Create recipients, change locale and timezone, issue client tokens. Company-wide.",
+        "Create recipients, change locale and timezone, issue recipient tokens. Company-wide.",
     )
     ERASURES_WRITE = (
         "erasures:write",
@@ -62,6 +63,11 @@ class Scope(StrEnum):
         "Change where a recipient is reached, and so who reads the next one-time password.",
     )
     PREFERENCES_WRITE = "preferences:write", "Change what a recipient allows."
+    INBOX_READ = "inbox:read", "Read the inbox of every recipient, whatever the producer."
+    INBOX_WRITE = (
+        "inbox:write",
+        "Mark, snooze, archive and delete messages in the inbox of every recipient.",
+    )
     SUPPRESSIONS_WRITE = (
         "suppressions:write",
         "Enter addresses in the suppression list, and undo entries of its own producer.",
@@ -75,13 +81,14 @@ class Scope(StrEnum):
     )
     OPERATIONS_WRITE = (
         "operations:write",
-        "Replay and discard dead letters, and resolve alerts, of every producer.",
+        "Replay and discard dead letters, set switches, and acknowledge and resolve alerts.",
     )
     OPERATIONS_READ = (
         "operations:read",
-        "Read dead letters, replay jobs and alerts, and search, of every producer.",
+        "Read dead letters, replay jobs, switches and alerts, and search, of every producer.",
     )
 
+    ANALYTICS_READ = "analytics:read", "Read the figures of its own producer."
     SECRETS_ROTATE = (
         "secrets:rotate",
         "Rotate the signing secret of a webhook contact, and read the new one.",
@@ -112,12 +119,13 @@ class Entry(StrEnum):
     """Any key may call it."""
     SIGNED = "a signature"
     """The provider's signature, or the signed token in the path."""
-    CLIENT = "a client token"
-    """The token of one recipient's app."""
+    RECIPIENT = "a recipient token"
+    """The token of one recipient's app; keys are refused."""
 
 
 WHY_LIVE: Final = {
     "alerts": "alerts tell of live lanes, sweeps and providers; test mode raises none",
+    "switches": "switches hold live deliveries of every producer",
     "suppressions": "the suppression list stops live messages; test mode has no list",
     "templates": "templates are shared: what a key changes there is sent in live mode",
 }
@@ -138,6 +146,9 @@ class AccessRule:
     """Modes of the keys that may call the operation."""
     right: str = ""
     """The right that the same act needs in the admin; empty: the admin has no such act."""
+    token_scope: str = ""
+    """The scope with which a recipient token may call the operation for its own recipient; empty:
+    no recipient token may call the operation."""
 
     @property
     def writes(self) -> bool:
@@ -160,6 +171,11 @@ _SUPPRESSION: Final = "/v1/suppressions/{suppression_id}"
 _TEMPLATE: Final = "/v1/templates/{template_id}"
 _LETTER: Final = "/v1/dead-letters/{letter_id}"
 _WEBHOOK: Final = "/v1/webhook-endpoints/{endpoint_id}"
+_CANCEL_JOB: Final = "/v1/cancel-jobs/{job_id}"
+_INBOX: Final = "/v1/inbox/{user_id}"
+_MESSAGE: Final = "/v1/inbox/{user_id}/{message_id}"
+_MARKS: Final = ("seen", "read", "unread", "archive", "unarchive", "snooze", "unsnooze")
+_SWITCH: Final = "/v1/switches/{switch_id}"
 _ALERT: Final = "/v1/alerts/{alert_id}"
 
 TABLE: Final = (
@@ -169,6 +185,7 @@ TABLE: Final = (
     AccessRule("GET /problems/{kind}", Entry.OPEN),
     AccessRule("GET /", Entry.OPEN),
     AccessRule("GET /favicon.ico", Entry.OPEN),
+    AccessRule("GET /embed/{version}/{name}", Entry.OPEN),
     AccessRule("GET /l/{token}", Entry.OPEN),
     AccessRule("GET /v1/schema", Entry.OPEN),
     AccessRule("GET /v1/docs", Entry.OPEN),
@@ -176,8 +193,10 @@ TABLE: Final = (
     AccessRule("GET /c/{token}", Entry.SIGNED),
     AccessRule("GET /unsubscribe/{token}", Entry.SIGNED),
     AccessRule("POST /unsubscribe/{token}", Entry.SIGNED),
+    AccessRule("GET /preferences/{token}", Entry.SIGNED),
+    AccessRule("POST /preferences/{token}", Entry.SIGNED),
     AccessRule("POST /v1/receipts/{provider}", Entry.SIGNED),
-    AccessRule("POST /v1/receipts/client", Entry.CLIENT),
+    AccessRule("POST /v1/receipts/client", Entry.RECIPIENT, token_scope=TokenScope.RECEIPTS_WRITE),
     AccessRule("GET /v1/me", Entry.KEY),
     AccessRule("POST /v1/notifications", Scope.NOTIFICATIONS_WRITE),
     AccessRule("POST /v1/notifications to", Scope.NOTIFICATIONS_TO),
@@ -189,6 +208,11 @@ TABLE: Final = (
     AccessRule(f"GET {_NOTIFICATION}", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
     AccessRule(f"PATCH {_NOTIFICATION}", Scope.NOTIFICATIONS_WRITE),
     AccessRule(f"POST {_NOTIFICATION}/cancel", Scope.NOTIFICATIONS_WRITE),
+    AccessRule(f"POST {_NOTIFICATION}/withdraw", Scope.NOTIFICATIONS_WRITE),
+    AccessRule("POST /v1/notifications/cancel", Scope.NOTIFICATIONS_WRITE),
+    AccessRule("GET /v1/cancel-jobs", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
+    AccessRule(f"GET {_CANCEL_JOB}", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
+    AccessRule(f"POST {_CANCEL_JOB}/stop", Scope.NOTIFICATIONS_WRITE),
     AccessRule("GET /v1/schedules", Scope.NOTIFICATIONS_READ, BOTH, "view_schedule"),
     AccessRule("POST /v1/schedules", Scope.NOTIFICATIONS_WRITE),
     AccessRule(f"GET {_SCHEDULE}", Scope.NOTIFICATIONS_READ, BOTH, "view_schedule"),
@@ -202,18 +226,67 @@ TABLE: Final = (
     AccessRule("GET /v1/erasure-jobs/{job_id}", Scope.ERASURES_READ),
     AccessRule(f"PUT {_RECIPIENT}", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"),
     AccessRule(f"PUT {_RECIPIENT} contacts", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
-    AccessRule(f"POST {_RECIPIENT}/contacts", Scope.CONTACTS_WRITE, BOTH, "add_contact"),
-    AccessRule(f"DELETE {_CONTACT}", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
+    AccessRule(
+        f"POST {_RECIPIENT}/contacts",
+        Scope.CONTACTS_WRITE,
+        BOTH,
+        "add_contact",
+        TokenScope.CONTACTS_WRITE,
+    ),
+    AccessRule(
+        f"DELETE {_CONTACT}",
+        Scope.CONTACTS_WRITE,
+        BOTH,
+        "change_contact",
+        TokenScope.CONTACTS_WRITE,
+    ),
     AccessRule(f"GET {_CONTACT}/signing-secrets", Scope.RECIPIENTS_READ, BOTH, "view_contact"),
     AccessRule(
         f"POST {_CONTACT}/signing-secrets/rotate", Scope.SECRETS_ROTATE, BOTH, "change_contact"
     ),
     AccessRule(f"POST {_RECIPIENT}/client-tokens", Scope.RECIPIENTS_WRITE),
+    AccessRule(
+        f"DELETE {_RECIPIENT}/client-tokens", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"
+    ),
+    AccessRule(f"POST {_RECIPIENT}/client-tokens inbox:read", Scope.INBOX_READ),
+    AccessRule(f"POST {_RECIPIENT}/client-tokens inbox:write", Scope.INBOX_WRITE),
+    AccessRule(f"POST {_RECIPIENT}/client-tokens preferences:read", Scope.RECIPIENTS_READ),
+    AccessRule(f"POST {_RECIPIENT}/client-tokens preferences:write", Scope.PREFERENCES_WRITE),
+    AccessRule(f"POST {_RECIPIENT}/client-tokens contacts:write", Scope.CONTACTS_WRITE),
     AccessRule(f"GET {_RECIPIENT}/changes", Scope.RECIPIENTS_READ, BOTH, "view_auditentry"),
-    AccessRule(f"GET {_RECIPIENT}/preferences", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    AccessRule(
+        f"GET {_RECIPIENT}/preferences",
+        Scope.RECIPIENTS_READ,
+        BOTH,
+        "view_recipient",
+        token_scope=TokenScope.PREFERENCES_READ,
+    ),
     AccessRule(f"PUT {_RECIPIENT}/preferences", Scope.PREFERENCES_WRITE, BOTH, "change_preference"),
     AccessRule(
-        f"PATCH {_RECIPIENT}/preferences", Scope.PREFERENCES_WRITE, BOTH, "change_preference"
+        f"PATCH {_RECIPIENT}/preferences",
+        Scope.PREFERENCES_WRITE,
+        BOTH,
+        "change_preference",
+        token_scope=TokenScope.PREFERENCES_WRITE,
+    ),
+    *(
+        AccessRule(
+            f"GET {_INBOX}{part}", Scope.INBOX_READ, BOTH, "view_recipient", TokenScope.INBOX_READ
+        )
+        for part in ("", "/unread-count", "/changes", "/stream")
+    ),
+    *(
+        AccessRule(operation, Scope.INBOX_WRITE, token_scope=TokenScope.INBOX_WRITE)
+        for operation in (
+            *(f"POST {_MESSAGE}/{mark}" for mark in _MARKS),
+            f"POST {_MESSAGE}/actions/{{action_id}}",
+            f"DELETE {_MESSAGE}",
+            *(f"POST {_INBOX}/{mark}" for mark in ("seen", "read", "archive")),
+            *(f"POST {_INBOX}/{mark}-all" for mark in ("seen", "read", "archive")),
+        )
+    ),
+    AccessRule(
+        "GET /v1/push/web/key", Scope.RECIPIENTS_READ, token_scope=TokenScope.CONTACTS_WRITE
     ),
     AccessRule("GET /v1/suppressions", Scope.SUPPRESSIONS_READ, LIVE, "view_suppression"),
     AccessRule("POST /v1/suppressions", Scope.SUPPRESSIONS_WRITE, LIVE, "add_suppression"),
@@ -231,11 +304,16 @@ TABLE: Final = (
     AccessRule(f"GET {_TEMPLATE}/diff", Scope.TEMPLATES_READ, BOTH, "view_template"),
     AccessRule("GET /v1/dead-letters", Scope.OPERATIONS_READ, BOTH, "view_deadletter"),
     AccessRule(f"GET {_LETTER}", Scope.OPERATIONS_READ, BOTH, "view_deadletter"),
-    AccessRule("POST /v1/dead-letters/replay", Scope.OPERATIONS_WRITE, BOTH, "change_deadletter"),
-    AccessRule(f"POST {_LETTER}/discard", Scope.OPERATIONS_WRITE, BOTH, "change_deadletter"),
+    AccessRule("POST /v1/dead-letters/replay", Scope.OPERATIONS_WRITE, BOTH, "replay_deadletter"),
+    AccessRule(f"POST {_LETTER}/discard", Scope.OPERATIONS_WRITE, BOTH, "replay_deadletter"),
     AccessRule("GET /v1/replay-jobs", Scope.OPERATIONS_READ, BOTH, "view_replayjob"),
     AccessRule("GET /v1/replay-jobs/{job_id}", Scope.OPERATIONS_READ, BOTH, "view_replayjob"),
+    AccessRule("GET /v1/switches", Scope.OPERATIONS_READ, LIVE, "view_switch"),
+    AccessRule("POST /v1/switches", Scope.OPERATIONS_WRITE, LIVE, "add_switch"),
+    AccessRule(f"GET {_SWITCH}", Scope.OPERATIONS_READ, LIVE, "view_switch"),
+    AccessRule(f"DELETE {_SWITCH}", Scope.OPERATIONS_WRITE, LIVE, "change_switch"),
     AccessRule("GET /v1/alerts", Scope.OPERATIONS_READ, LIVE, "view_alert"),
+    AccessRule(f"POST {_ALERT}/acknowledge", Scope.OPERATIONS_WRITE, LIVE, "change_alert"),
     AccessRule(f"POST {_ALERT}/resolve", Scope.OPERATIONS_WRITE, LIVE, "change_alert"),
     AccessRule("GET /v1/webhook-endpoints", Scope.WEBHOOKS_READ, BOTH, "view_webhookendpoint"),
     AccessRule("POST /v1/webhook-endpoints", Scope.WEBHOOKS_WRITE, BOTH, "add_webhookendpoint"),
@@ -247,6 +325,8 @@ TABLE: Final = (
     AccessRule(f"POST {_WEBHOOK}/replay", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
     AccessRule(f"POST {_WEBHOOK}/test", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
     AccessRule("POST /v1/keys/rotate", Scope.KEYS_ROTATE, BOTH, "add_apikey"),
+    AccessRule("GET /v1/analytics", Scope.ANALYTICS_READ, BOTH, "view_notification"),
+    AccessRule("GET /v1/analytics producer", Scope.OPERATIONS_READ, BOTH, "view_notification"),
     AccessRule("GET /v1/search", Scope.OPERATIONS_READ, BOTH, "view_notification"),
 )
 """Every operation, by noun."""

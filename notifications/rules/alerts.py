@@ -1,74 +1,208 @@
-"""Alerts for operators: each kind with the sentence that admin and the API show.
+"""Alerts for operators: each kind with title, severity and sentence, and one alert for a cause.
 
 An alert lasts as long as its cause: every observation of the cause raises the alert again, and the
 end of the cause resolves it. The end of a cause in `RENEWED` is not observed: such an alert ends
-`GONE_AFTER` without a new observation.
+`GONE_AFTER` without a new observation. The end of an alert in `WITH_BREAKER` also needs closed
+circuit breakers: a provider without messages is observed by its breaker alone.
+
+`COVERED` names the alerts that follow from another open alert. A covered alert is shown below its
+cause and leaves the installation in no notice.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Final, Self
+from types import MappingProxyType
+from typing import Final, NamedTuple, Self
+
+
+class Severity(StrEnum):
+    """Urgency of an alert, most urgent first."""
+
+    PAGE = "page"
+    """Recipients miss messages, or will in minutes: an operator is called, also at night."""
+    TICKET = "ticket"
+    """An operator looks during working hours."""
 
 
 class AlertKind(StrEnum):
     """The kinds of alerts; Postgres stores the value."""
 
+    label: str
+    """The title: a few words for lists and notices (`str` has a method `title`)."""
+    severity: Severity
     sentence: str
     """Meaning, and where to look."""
 
-    def __new__(cls, value: str, sentence: str) -> Self:
-        """Create a member from a value and a sentence."""
+    def __new__(cls, value: str, label: str, severity: Severity, sentence: str) -> Self:
+        """Create a member from a value, a title, a severity and a sentence."""
         member = str.__new__(cls, value)
         member._value_ = value
+        member.label = label
+        member.severity = severity
         member.sentence = sentence
         return member
 
-    BEAT_DEAD = "beat_dead", "No sweep has run lately: check beat and the worker for ops."
-    BREAKER_OPEN = "breaker_open", "A provider rests: deliveries wait or fail over; see Breakers."
-    CLOCK_SKEW = "clock_skew", "The clock of a process differs from the database's: check NTP."
+    ALERT_DESTINATION_FAILING = (
+        *("alert_destination_failing", "A destination of alerts fails", Severity.TICKET),
+        "Alerts do not reach a destination: see Alert destinations.",
+    )
+    ARCHIVE_LATE = (
+        *("archive_late", "Old days are not archived", Severity.TICKET),
+        "Days past retention are not archived and stay in the database: see Archive.",
+    )
+    BEAT_DEAD = (
+        *("beat_dead", "No sweep runs", Severity.PAGE),
+        "No sweep has run lately: check beat and the worker for ops.",
+    )
+    BREAKER_OPEN = (
+        *("breaker_open", "A provider fails and is paused", Severity.PAGE),
+        "A provider rests: deliveries wait or fail over; see Breakers.",
+    )
+    CLOCK_SKEW = (
+        *("clock_skew", "The clock of a host is wrong", Severity.PAGE),
+        "The clock of a process differs from the database's: check NTP.",
+    )
     DEAD_LETTERS_GROW = (
-        "dead_letters_grow",
+        *("dead_letters_grow", "Dead letters grow", Severity.PAGE),
         "Many deliveries gave up in minutes: see Dead letters.",
     )
+    DELIVERIES_ORPHANED = (
+        *("deliveries_orphaned", "Deliveries of dead workers are not rescued", Severity.PAGE),
+        "Deliveries stay in the status sending after their lease: see the sweep rescue.",
+    )
+    DELIVERIES_STUCK = (
+        *("deliveries_stuck", "Due deliveries are not handled", Severity.PAGE),
+        "Deliveries have been due for 15 minutes and no sweep takes them: see Sweep runs.",
+    )
     DELIVERY_RATE_LOW = (
-        "delivery_rate_low",
+        *("delivery_rate_low", "The delivery rate of a channel is low", Severity.PAGE),
         "A channel sends under 99.5 % of its deliveries: see Deliveries.",
     )
-    ENDPOINTS_REST = "endpoints_rest", "Recipients' endpoints do not answer: see Breakers."
+    ENDPOINTS_REST = (
+        *("endpoints_rest", "Endpoints of recipients do not answer", Severity.TICKET),
+        "Recipients' endpoints do not answer: see Breakers.",
+    )
     FEED_HELD = (
-        "feed_held",
+        *("feed_held", "The change feed is held", Severity.TICKET),
         "A transaction stays open: the change feed and status webhooks wait for its end.",
     )
-    NO_PROVIDER = "no_provider", "Deliveries wait for a provider that takes them: check the routes."
+    LANE_BEHIND = (
+        *("lane_behind", "P2 or P3 deliveries wait too long", Severity.TICKET),
+        "Due P2 or P3 deliveries wait for a worker for over 15 minutes: add workers.",
+    )
+    NO_LIVE_PROCESS = (
+        *("no_live_process", "No live process runs", Severity.TICKET),
+        "NOTIFY_LIVE_URL is set and no live process reports: inboxes are not live; see Workers.",
+    )
+    NO_PROVIDER = (
+        *("no_provider", "A channel has no provider", Severity.PAGE),
+        "Deliveries wait for a provider that takes them: check the routes.",
+    )
+    PERMANENT_FAILURES_HIGH = (
+        *("permanent_failures_high", "Providers reject many messages for good", Severity.TICKET),
+        "Over 5 % of the deliveries of an hour were rejected for good: see Dead letters.",
+    )
+    PROCESSING_SLOW = (
+        *("processing_slow", "P0 deliveries are processed slowly", Severity.TICKET),
+        "The 95th percentile from accept to the provider call is over 500 ms for P0.",
+    )
     PROVIDER_FAILING = (
-        "provider_failing",
+        *("provider_failing", "Most calls of a provider fail", Severity.PAGE),
         "Most calls of a provider fail or are rejected: see its status page.",
     )
-    PROVIDER_MISCONFIGURED = "provider_misconfigured", "A provider refuses our account: check it."
-    REFUSALS_NOT_BELIEVED = "refusals_not_believed", "Most calls are refused: check the settings."
-    SCHEDULE_FAILED = "schedule_failed", "A schedule could not make its notification: see its page."
+    PROVIDER_MISCONFIGURED = (
+        *("provider_misconfigured", "A provider refuses our account", Severity.PAGE),
+        "A provider refuses our account: check it.",
+    )
+    QUEUE_DEEP = (
+        *("queue_deep", "A queue is deep", Severity.TICKET),
+        "Over 10,000 deliveries of a priority are due, or far more than usual.",
+    )
+    REFUSALS_NOT_BELIEVED = (
+        *("refusals_not_believed", "A provider refuses most messages", Severity.PAGE),
+        "Most calls are refused: check the settings.",
+    )
+    RETRY_SUCCESS_LOW = (
+        *("retry_success_low", "Few retries succeed", Severity.TICKET),
+        "Under 65 % of the deliveries with retries of an hour were sent.",
+    )
+    ROLLUPS_LATE = (
+        *("rollups_late", "Figures are late", Severity.TICKET),
+        "The roll-ups are over 5 minutes behind: charts and burn rates are late.",
+    )
+    SCHEDULE_FAILED = (
+        *("schedule_failed", "A schedule failed", Severity.TICKET),
+        "A schedule could not make its notification: see its page.",
+    )
+    SERVICE_LEVEL_AT_RISK = (
+        *("service_level_at_risk", "A service level is at risk", Severity.TICKET),
+        "Failures of three days use up the error budget of a service level.",
+    )
+    SERVICE_LEVEL_MISSED = (
+        *("service_level_missed", "A service level is missed", Severity.PAGE),
+        "Failures use up the error budget of a service level within days.",
+    )
     SWEEP_FAILED = (
-        "sweep_failed",
+        *("sweep_failed", "A sweep failed", Severity.TICKET),
         "A sweep or some of its rows failed: see the ops log.",
     )
-    SWEEP_LATE = "sweep_late", "A sweep has not begun for a while: see Periodic tasks."
-    SWEEP_OFF = "sweep_off", "An operator switched a periodic task off: see Periodic tasks."
-    SWEEP_UNFINISHED = "sweep_unfinished", "A sweep does not end: look for locks in the database."
-    URGENT_DEAD_LETTERS = "urgent_dead_letters", "P0 or P1 gave up: replay or discard each."
+    SWEEP_LATE = (
+        *("sweep_late", "A sweep is late", Severity.PAGE),
+        "A sweep has not begun for a while: see Periodic tasks.",
+    )
+    SWEEP_OFF = (
+        *("sweep_off", "A sweep is switched off", Severity.TICKET),
+        "An operator switched a periodic task off: see Periodic tasks.",
+    )
+    SWEEP_UNFINISHED = (
+        *("sweep_unfinished", "A sweep does not end", Severity.PAGE),
+        "A sweep does not end: look for locks in the database.",
+    )
+    UNKNOWN_GROW = (
+        *("unknown_grow", "Many calls get no answer", Severity.TICKET),
+        "Over 1 % of the deliveries of an hour became unknown: see Deliveries.",
+    )
+    URGENT_DEAD_LETTERS = (
+        *("urgent_dead_letters", "P0 or P1 messages gave up", Severity.PAGE),
+        "P0 or P1 gave up: replay or discard each.",
+    )
+    URGENT_LANE_BEHIND = (
+        *("urgent_lane_behind", "P0 or P1 deliveries wait too long", Severity.PAGE),
+        "Due P0 or P1 deliveries wait for a worker: check the workers of the lane.",
+    )
     WEBHOOK_PAUSED = (
-        "webhook_paused",
+        *("webhook_paused", "A webhook endpoint of a producer is paused", Severity.TICKET),
         "A producer's webhook endpoint failed for an hour and is paused: see Webhook endpoints.",
     )
 
 
-def sentence(kind: str) -> str:
+_KINDS: Final = {str(each): each for each in AlertKind}
+
+
+def find_kind(value: str) -> AlertKind | None:
+    """Return the kind with a stored value; None for a value of another release."""
+    return _KINDS.get(value)
+
+
+def title(value: str) -> str:
+    """Return the title of a stored kind; an unknown kind is returned as it is."""
+    kind = find_kind(value)
+    return kind.label if kind else value
+
+
+def sentence(value: str) -> str:
     """Explain a stored kind; an unknown kind is returned as it is."""
-    return _SENTENCES.get(kind, kind)
+    kind = find_kind(value)
+    return kind.sentence if kind else value
 
 
-_SENTENCES: Final = {str(each): each.sentence for each in AlertKind}
+def severity(value: str) -> Severity:
+    """Return the severity of a stored kind; an unknown kind is a ticket."""
+    kind = find_kind(value)
+    return kind.severity if kind else Severity.TICKET
 
 
 BEAT: Final = "beat"
@@ -79,5 +213,90 @@ RENEWED: Final = frozenset({
     AlertKind.REFUSALS_NOT_BELIEVED,
 })
 """Raised again by every delivery that meets the cause, and resolved by time."""
+WITH_BREAKER: Final = frozenset({
+    AlertKind.PROVIDER_MISCONFIGURED,
+    AlertKind.REFUSALS_NOT_BELIEVED,
+})
+"""Kinds of `RENEWED` whose subject is a provider: open while a breaker of the provider is open."""
 GONE_AFTER: Final = dt.timedelta(minutes=5)
 """Ten times as long as a delivery waits before it meets the cause again."""
+
+
+class SameSubject(StrEnum):
+    """The part of the subject that a covered alert shares with its cause."""
+
+    PROVIDER = "provider"
+    """The first word: `ses` of `ses email`."""
+    CHANNEL = "channel"
+    """The last word: `email` of `ses email`."""
+    WHOLE = "subject"
+    """The whole subject."""
+    ANY = "any"
+    """No part: the cause concerns the whole installation."""
+
+    def part(self, subject: str) -> str:
+        """Return the compared part of a subject."""
+        words = subject.split() or [""]
+        match self:
+            case SameSubject.PROVIDER:
+                return words[0]
+            case SameSubject.CHANNEL:
+                return words[-1]
+            case SameSubject.WHOLE:
+                return subject
+            case SameSubject.ANY:
+                return ""
+
+
+class Coverage(NamedTuple):
+    """A rule: an open alert of `cause` covers alerts of `kind`."""
+
+    kind: AlertKind
+    cause: AlertKind
+    same: SameSubject
+
+
+COVERED: Final = (
+    Coverage(AlertKind.BREAKER_OPEN, AlertKind.PROVIDER_MISCONFIGURED, SameSubject.PROVIDER),
+    Coverage(AlertKind.BREAKER_OPEN, AlertKind.REFUSALS_NOT_BELIEVED, SameSubject.PROVIDER),
+    Coverage(AlertKind.PROVIDER_FAILING, AlertKind.PROVIDER_MISCONFIGURED, SameSubject.PROVIDER),
+    Coverage(AlertKind.PROVIDER_FAILING, AlertKind.REFUSALS_NOT_BELIEVED, SameSubject.PROVIDER),
+    Coverage(AlertKind.PROVIDER_FAILING, AlertKind.BREAKER_OPEN, SameSubject.PROVIDER),
+    Coverage(AlertKind.DELIVERY_RATE_LOW, AlertKind.BREAKER_OPEN, SameSubject.CHANNEL),
+    Coverage(AlertKind.DELIVERY_RATE_LOW, AlertKind.PROVIDER_FAILING, SameSubject.CHANNEL),
+    Coverage(AlertKind.SERVICE_LEVEL_AT_RISK, AlertKind.SERVICE_LEVEL_MISSED, SameSubject.WHOLE),
+    Coverage(AlertKind.DELIVERIES_STUCK, AlertKind.BEAT_DEAD, SameSubject.ANY),
+    Coverage(AlertKind.DELIVERIES_ORPHANED, AlertKind.BEAT_DEAD, SameSubject.ANY),
+    Coverage(AlertKind.ROLLUPS_LATE, AlertKind.BEAT_DEAD, SameSubject.ANY),
+    Coverage(AlertKind.SWEEP_LATE, AlertKind.BEAT_DEAD, SameSubject.ANY),
+    Coverage(AlertKind.SWEEP_UNFINISHED, AlertKind.BEAT_DEAD, SameSubject.ANY),
+)
+"""The first rule with an open cause decides; `docs/alerts.md` has the table."""
+_RULES: Final[Mapping[str, tuple[Coverage, ...]]] = MappingProxyType({
+    str(kind): tuple(rule for rule in COVERED if rule.kind is kind) for kind in AlertKind
+})
+
+
+class OpenAlert(NamedTuple):
+    """An open alert, for the rules of coverage."""
+
+    id: int
+    kind: str
+    subject: str
+
+
+def causes(open_alerts: Iterable[OpenAlert]) -> dict[int, int]:
+    """Return the id of the cause of each covered alert."""
+    rows = list(open_alerts)
+    by_cause: dict[tuple[str, SameSubject, str], int] = {}
+    for row in rows:
+        for same in SameSubject:
+            by_cause.setdefault((row.kind, same, same.part(row.subject)), row.id)
+    covered: dict[int, int] = {}
+    for row in rows:
+        for rule in _RULES.get(row.kind, ()):
+            cause = by_cause.get((str(rule.cause), rule.same, rule.same.part(row.subject)))
+            if cause is not None:
+                covered[row.id] = cause
+                break
+    return covered

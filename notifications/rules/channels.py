@@ -1,23 +1,35 @@
 """The contacts of a notification, by the recipient's preferences and contacts.
 
 Decided at accept, and again at the release of a scheduled delivery. The gate before each call
-checks `declines` alone, because the delivery has its channel.
+checks `preferences.declines` alone, because the delivery has its channel.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from notifications.rules import preferences
 from notifications.rules.lane import Priority
 from notifications.rules.reasons import Reason
 from providers.contract import Channel
 
 DEFAULT_ORDER: Final = (Channel.PUSH, Channel.SMS, Channel.EMAIL)
 """For a recipient without an order (and a producer that names no channel)."""
+_NO_TOPICS: Final = frozenset[str]()
+INBOX_KIND: Final = "inbox"
+"""Kind of the address of a recipient's inbox; the address is the user id."""
+
+
+def inbox_of(recipient_id: int) -> int:
+    """Return the contact id of deliveries to a recipient's inbox: the negative recipient id.
+
+    Each recipient has an inbox, so a message on the channel in_app needs no contact. A delivery
+    without a contact id is another thing: its schedule is not released.
+    """
+    return -recipient_id
 
 
 class Spread(StrEnum):
@@ -43,23 +55,21 @@ class RecipientContacts(NamedTuple):
     channel_order: Sequence[Channel] = ()
     channels_off: frozenset[Channel] = frozenset()
     categories_off: frozenset[str] = frozenset()
+    topics_off: Mapping[Channel, frozenset[str]] = MappingProxyType({})
+    """Categories and types that are off on one channel."""
     locale: str = ""
     """Empty if unknown."""
 
 
 class Target(NamedTuple):
-    """A delivery to create: a contact on a channel, or the reason for the missing contact."""
+    """A delivery to create: a contact on a channel, or the reason for the missing contact.
+
+    The contact of an inbox is `inbox_of(recipient_id)`.
+    """
 
     channel: Channel
     contact_id: int | None
     stop: Reason | None = None
-
-
-def declines(
-    categories_off: AbstractSet[str], *, topics: Collection[str], priority: Priority
-) -> bool:
-    """Return True if the recipient opted out of any of `topics`. Always False for P0."""
-    return priority is not Priority.P0 and not categories_off.isdisjoint(topics)
 
 
 def targets(
@@ -97,12 +107,11 @@ def resolve(
         reach: the recipient's preferences and contacts.
         wanted: the producer's channels in order; empty: the recipient's order.
         spread: first working channel, or all channels.
-        topics: category and type of the notification.
+        topics: category and type of the notification; none of a mandatory type.
         priority: an opt-out from a topic does not stop P0; a disabled channel does.
     """
     order = dict.fromkeys(wanted or reach.channel_order or DEFAULT_ORDER)
-    declined = declines(reach.categories_off, topics=topics, priority=priority)
-    tried = [_on_channel(reach, channel, declined=declined) for channel in order]
+    tried = [_on_channel(reach, channel, topics=topics, priority=priority) for channel in order]
     if spread is Spread.ALL:
         return Resolved([target for found in tried for target in found], [])
     place = next((number for number, found in enumerate(tried) if found[0].stop is None), 0)
@@ -115,10 +124,23 @@ def resolve(
     return Resolved(tried[place], skipped)
 
 
-def _on_channel(reach: RecipientContacts, channel: Channel, *, declined: bool) -> list[Target]:
-    if declined or channel in reach.channels_off:
+def contacts_on(reach: RecipientContacts, channel: Channel) -> Sequence[int]:
+    """Return the contacts for a channel; on in_app, without a contact, the recipient's inbox."""
+    found = reach.contacts.get(channel, ())
+    if not found and channel is Channel.IN_APP and channel not in reach.suppressed:
+        return (inbox_of(reach.recipient_id),)
+    return found
+
+
+def _on_channel(
+    reach: RecipientContacts, channel: Channel, *, topics: Collection[str], priority: Priority
+) -> list[Target]:
+    off_on_channel = reach.topics_off.get(channel, _NO_TOPICS)
+    if channel in reach.channels_off or preferences.declines(
+        reach.categories_off, off_on_channel, topics=topics, priority=priority
+    ):
         return [Target(channel, None, Reason.OPTED_OUT)]
-    contacts = reach.contacts.get(channel, ())
+    contacts = contacts_on(reach, channel)
     if not contacts:
         stop = Reason.SUPPRESSION_LIST if channel in reach.suppressed else Reason.NO_CONTACT
         return [Target(channel, None, stop)]

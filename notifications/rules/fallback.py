@@ -44,6 +44,7 @@ _RESTS: Final = frozenset({
     Reason.ENDPOINT,
     Reason.NO_PROVIDER,
     Reason.PROVIDER_MISCONFIGURED,
+    Reason.CHANNEL_PAUSED,
 })
 """Reasons of a hold for which every provider of the channel rests."""
 REACHED: Final = frozenset({Status.DELIVERED, Status.READ})
@@ -89,17 +90,6 @@ _LABELS: Final = {
 }
 
 
-class Trigger(Enum):
-    """The event that asks for the next channel."""
-
-    ENDED = "ended"
-    """The delivery has ended without success."""
-    GIVES_UP = "gives_up"
-    """The delivery could retry, and gives up if another channel is left."""
-    UNCONFIRMED = "unconfirmed"
-    """The confirm window has ended."""
-
-
 class CallHistory(NamedTuple):
     """The calls of a delivery at a decision."""
 
@@ -141,21 +131,31 @@ def confirm_window(
     return chosen or CONFIRM_WITHIN[priority]
 
 
-def trigger_of(decision: Decision, *, priority: Priority, call: CallHistory) -> Trigger | None:
-    """Return the trigger of a worker's decision; None: the chain is not concerned."""
-    to, reason = decision.transition.to, decision.reason
-    if to in _ENDS or (to is Status.SUPPRESSED and reason in _STOPS):
-        return Trigger.ENDED
-    if not priority.is_urgent or decision.due_in is None:
-        return None
-    if to is Status.SCHEDULED and reason in _RESTS:
-        return Trigger.GIVES_UP
-    if to is Status.UNKNOWN and decision.due_in < CLOSE_AFTER:
-        return Trigger.GIVES_UP
-    if to is Status.RETRYING:
-        is_late = call.first_began + decision.due_in > RETRIES_WITHIN
-        return Trigger.GIVES_UP if call.counted >= FAILED_CALLS or is_late else None
-    return None
+def asks_for_next(decision: Decision, *, priority: Priority, call: CallHistory) -> bool:
+    """Return True if a worker's decision is a trigger: the next channel opens if one is left.
+
+    A delivery of P0 or P1 that could wait or retry is a trigger under the conditions above.
+    """
+    to = decision.transition.to
+    if to in _ENDS or (to is Status.SUPPRESSED and decision.reason in _STOPS):
+        return True
+    return priority.is_urgent and _gives_up(decision, call)
+
+
+def _gives_up(decision: Decision, call: CallHistory) -> bool:
+    """Return True if an urgent delivery that could wait or retry leaves its channel."""
+    if decision.due_in is None:
+        return False
+    match decision.transition.to:
+        case Status.SCHEDULED:
+            return decision.reason in _RESTS
+        case Status.UNKNOWN:
+            return decision.due_in < CLOSE_AFTER
+        case Status.RETRYING:
+            is_late = call.first_began + decision.due_in > RETRIES_WITHIN
+            return is_late or call.counted >= FAILED_CALLS
+        case _:
+            return False
 
 
 def advance(

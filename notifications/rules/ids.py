@@ -33,6 +33,11 @@ def notification_id(*, at_ms: int, entropy: int) -> UUID:
     return UUID(int=high | low)
 
 
+def milliseconds(row: UUID) -> int:
+    """Return the time in the id of a notification or delivery, in Unix milliseconds."""
+    return row.int >> 80
+
+
 def delivery_id(notification: UUID, number: int) -> UUID:
     """Return the id of a notification's `number`-th delivery, from 1 to MAX_DELIVERIES.
 

@@ -44,6 +44,8 @@ class Kind(StrEnum):
     """There is no recipient with this user id in this mode."""
     KEY_REUSED = "idempotency-key-reused"
     """The idempotency key was used before with another body."""
+    MISDIRECTED = "misdirected"
+    """Another process of the service answers this path."""
     RATE_LIMITED = "rate-limited"
     """Over the producer's rate limit."""
     UNAVAILABLE = "unavailable"
@@ -75,6 +77,7 @@ _STATUS = {
     Kind.INVALID: HTTPStatus.UNPROCESSABLE_ENTITY,
     Kind.UNKNOWN_RECIPIENT: HTTPStatus.UNPROCESSABLE_ENTITY,
     Kind.KEY_REUSED: HTTPStatus.UNPROCESSABLE_ENTITY,
+    Kind.MISDIRECTED: HTTPStatus.MISDIRECTED_REQUEST,
     Kind.RATE_LIMITED: HTTPStatus.TOO_MANY_REQUESTS,
     Kind.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
 }

@@ -28,6 +28,10 @@ class Reason(StrEnum):
     QUIET_HOURS = "quiet_hours", "The recipient is in quiet hours."
     PRODUCERS_NIGHT = "producers_night", "The timezone is unknown, and it is the producer's night."
     CAP = "cap", "The recipient has received as many messages as the frequency cap allows."
+    DIGEST = (
+        "digest",
+        "The recipient chose a daily or weekly digest for this topic.",
+    )
     CAP_UNKNOWN = "cap_unknown", "The state store is away, so the frequency cap cannot be checked."
     ORDERING = "ordering", "An earlier message with the same ordering key goes first."
     BREAKER = "breaker", "The provider fails; calls are paused until a probe succeeds."
@@ -39,6 +43,8 @@ class Reason(StrEnum):
     PROVIDER_BUCKET = "provider_bucket", "The provider's rate limit is used up for the moment."
     NO_PROVIDER = "no_provider", "No configured provider serves this channel."
     PROVIDER_MISCONFIGURED = "provider_misconfigured", "The provider refuses our account."
+    PAUSED = "paused", "An operator's switch holds the producer, type or template."
+    CHANNEL_PAUSED = "channel_paused", "An operator's switch holds the channel, provider or lane."
 
     # Back to the queue.
     RELEASED = "released", "The delivery time has come."
@@ -54,6 +60,8 @@ class Reason(StrEnum):
     THROTTLED = "throttled", "The provider asked for fewer messages; no attempt was spent."
     UNAVAILABLE = "unavailable", "The provider was unavailable; nothing was sent."
     UNANSWERED = "unanswered", "The provider did not answer: the message may have been sent."
+
+    FAILED_OVER = "failed_over", "The call failed, and the same worker calls the next provider."
 
     # Sent, and what became of it.
     ACCEPTED_BEFORE_CRASH = (
@@ -75,7 +83,14 @@ class Reason(StrEnum):
         "client_clicked",
         "The recipient's app reports a click on a link or button of the message.",
     )
+    INBOX_SEEN = "inbox_seen", "The recipient has seen the message in the inbox."
+    INBOX_READ = "inbox_read", "The recipient has read the message in the inbox."
+    INBOX_ACTION = "inbox_action", "The recipient pressed a button of the message in the inbox."
     OPERATOR = "operator", "An operator resolved the delivery by hand."
+
+    WITHDRAWING = "withdrawing", "The device is told to remove the message."
+    WITHDRAWN = "withdrawn", "The provider accepted the removal of the message from the device."
+    NOT_WITHDRAWN = "not_withdrawn", "The message was not removed from the device."
 
     UNCONFIRMED = "unconfirmed", "No receipt came in the confirm window; the next channel follows."
     NOT_CONFIRMED = (
@@ -88,7 +103,7 @@ class Reason(StrEnum):
     # Never sent.
     CONFIRMED_ELSEWHERE = (
         "confirmed_elsewhere",
-        "A receipt of an earlier channel came before this channel was used.",
+        "The message reached the recipient on another channel before this channel was used.",
     )
     CANCELLED = "cancelled", "The producer cancelled the notification."
     OPTED_OUT = "opted_out", "The recipient switched off this channel, category or type."
@@ -106,6 +121,10 @@ class Reason(StrEnum):
     TTL_PASSED_IN_PRODUCERS_NIGHT = (
         "ttl_passed_in_producers_night",
         "The time to live ended during the producer's night.",
+    )
+    TTL_PASSED_WHILE_PAUSED = (
+        "ttl_passed_while_paused",
+        "The time to live ended while an operator's switch held the message.",
     )
     RETENTION = "retention", "The retention period ended while the delivery was open."
 

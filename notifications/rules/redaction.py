@@ -12,8 +12,11 @@ from typing import Final
 DETAIL_LENGTH: Final = 500
 """Characters kept of a provider's answer."""
 _HASH_BYTES: Final = 8
-_LONG_DIGITS: Final = re.compile(r"\+?\d(?:[\s\-().]?\d){7,}")
-_MAILBOX: Final = re.compile(r"[^\s<>\"'@]+@[^\s<>\"'@]+")
+_LONG_DIGITS: Final = re.compile(r"\+?\d(?:[\s\-()./\u2010-\u2015]{0,3}\d){7,}")
+_MAILBOX: Final = re.compile(
+    r"[^\s<>\"@]+?(?:@|%40|&#64;|&#x40;|&commat;)[^\s<>\"'@]+", re.IGNORECASE
+)
+"""With the sign as a text, a URL or HTML spells it."""
 _TOKENLIKE: Final = re.compile(r"[A-Za-z0-9_\-:+/=.]{32,}")
 
 

@@ -19,14 +19,18 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    SerializerFunctionWrapHandler,
     StringConstraints,
     ValidationError,
     WithJsonSchema,
+    model_serializer,
     model_validator,
 )
 
-from notifications.rules import request_faults
+from notifications.rules import in_app_fields, request_faults
 from notifications.rules.channels import Spread
+from notifications.rules.in_app import MAX_ACTIONS, InAppPart
+from notifications.rules.in_app_fields import LONGEST_LIFE, MAX_DATA_BYTES, ContentAction, Url
 from notifications.rules.lane import Priority
 from notifications.rules.language.variables import UNSUBSCRIBE_URL
 from notifications.rules.problems import Problem
@@ -50,6 +54,20 @@ MAX_KEY: Final = 255
 """Characters of an idempotency key."""
 RESERVED_KEYS: Final = "$"
 """The idempotency keys that the service makes for itself begin with this; no producer's does."""
+DIGEST_KEYS: Final = f"{RESERVED_KEYS}digest-"
+"""The idempotency keys of digests begin with this."""
+
+
+def _no_boolean(value: object) -> object:
+    """Refuse true and false for a whole number; pydantic reads them as 1 and 0.
+
+    Raises:
+        ValueError: the sentence for the caller.
+    """
+    if isinstance(value, bool):
+        msg = "must be a whole number"
+        raise ValueError(msg)  # noqa: TRY004 - pydantic reports a ValueError at the field
+    return value
 
 
 def _no_nul(text: object) -> object:
@@ -129,11 +147,32 @@ AskedPriority = Annotated[
 class Content(BaseModel):
     """Raw text instead of a template, for producers with that permission."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     title: Annotated[Text, Field(max_length=998)] = ""
     body: Annotated[Text, Field(min_length=1, max_length=100_000)]
     html: Annotated[Text, Field(max_length=500_000)] = ""
+    url: Url = ""
+    """In-app and push: the link of the message: an https URL, a path, or a URL of an allowed app
+    scheme. A push carries the link as `data.url`."""
+    image_url: Url = ""
+    """In-app and push: an https URL or a path. A push carries it as `data.image_url`."""
+    actions: list[ContentAction] = Field(default_factory=list, max_length=MAX_ACTIONS)
+    """In-app: the buttons of the message."""
+
+    @property
+    def part(self) -> InAppPart:
+        """Link, image and actions of an in-app message."""
+        return in_app_fields.part_of(self.url, self.image_url, self.actions)
+
+    @model_validator(mode="after")
+    def _check_part(self) -> Self:
+        in_app_fields.check_structure(self.part)
+        return self
+
+    @model_serializer(mode="wrap")
+    def _write(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return in_app_fields.without_empty(write(self))
 
 
 class NotificationRequest(BaseModel):
@@ -165,8 +204,19 @@ class NotificationRequest(BaseModel):
     """True: the next channel follows when one fails for good, or is not confirmed in its window."""
     scheduled_at: Instant | None = None
     send_at_local: LocalTime | None = None
-    ttl_seconds: Annotated[int, Field(ge=1, le=int(MAX_TTL.total_seconds()))] | None = None
+    ttl_seconds: (
+        Annotated[int, Field(ge=1, le=int(MAX_TTL.total_seconds())), BeforeValidator(_no_boolean)]
+        | None
+    ) = None
     collapse_key: Annotated[Text, StringConstraints(min_length=1, max_length=64)] | None = None
+    inbox_expires_in_seconds: (
+        Annotated[int, Field(ge=1, le=LONGEST_LIFE), BeforeValidator(_no_boolean)] | None
+    ) = None
+    """Seconds for which the inbox shows the in-app message, from its delivery; omitted: for the
+    retention time of inboxes. `ttl_seconds` ends the delivery and does not shorten this time."""
+    inbox_data: dict[str, Any] = Field(default_factory=dict)
+    """An object for the recipient's app, at most 4 KiB: the `data` of the in-app message. The app
+    never gets `metadata`."""
     ordering_key: Key | None = None
     webhook_url: Annotated[Text, Field(max_length=2048)] | None = None
     """An https URL that learns of the status changes of this notification."""
@@ -188,6 +238,8 @@ class NotificationRequest(BaseModel):
         self._check_chain()
         if self.metadata:
             check_size(self.metadata, MAX_METADATA_BYTES, "metadata")
+        if self.inbox_data:
+            check_size(self.inbox_data, MAX_DATA_BYTES, "inbox_data")
         if variables := self.variables.reveal():
             check_size(variables, MAX_VARIABLES_BYTES, "variables")
         return self
@@ -253,6 +305,10 @@ def canonical(wanted: NotificationRequest) -> Sensitive[bytes]:
         del body["fallback_chain"]
     if wanted.webhook_url is None:
         del body["webhook_url"]
+    if wanted.inbox_expires_in_seconds is None:
+        del body["inbox_expires_in_seconds"]
+    if not wanted.inbox_data:
+        del body["inbox_data"]
     return Sensitive(orjson.dumps(body, option=orjson.OPT_SORT_KEYS, default=_plain))
 
 

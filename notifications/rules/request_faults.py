@@ -37,6 +37,7 @@ _UUID: Final = "must be a UUID"
 METADATA_PAIR: Final = r"^[^:]+:"
 PATTERNS: Final[Mapping[str, str]] = MappingProxyType({
     r"^[A-Za-z0-9_.:\-]+$": "may have letters, digits and the characters _ . : - only",
+    r"^[A-Za-z0-9_.\-]{1,64}$": "must be 1 to 64 of letters, digits and the characters _ . -",
     r"^[A-Za-z0-9_\-]+$": "may have letters, digits and the characters _ - only",
     r"^([01]\d|2[0-3]):[0-5]\d$": "must be a time of day like 09:00",
     r"^[A-Za-z]{2,3}([_\-][A-Za-z0-9]{2,8})*$": "must be a locale like en or pt-BR",

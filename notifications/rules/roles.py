@@ -1,7 +1,8 @@
 """Roles of operators: the admin permissions of each role, and the permission for each operation.
 
-A right is the codename of a Django permission. `migrate` creates a group for each role (`role:
-auditor` ...) and resets the permissions of these groups; other groups are left alone.
+A right is the codename of a Django permission: `view_alert`, or one of RIGHTS with a plain name.
+`migrate` creates a group for each role (`role: auditor` ...) and resets the permissions of these
+groups; other groups are left alone.
 """
 
 from __future__ import annotations
@@ -12,42 +13,78 @@ from typing import Final
 
 GROUP_PREFIX: Final = "role: "
 """Of the groups that `migrate` keeps."""
+DAILY_REPORT_GROUP: Final = "mail: daily report"
+"""Members get the daily report by e-mail; the group gives no right."""
 APPS: Final = frozenset({"notifications", "auth", "django_celery_beat"})
 """The apps with the permissions of the roles."""
+
+RIGHTS: Final[Mapping[str, tuple[str, str]]] = {
+    "cancel_notification": ("notification", "May cancel notifications"),
+    "export_list": ("notification", "May export lists as CSV files"),
+    "hold_provider": ("providerroute", "May hold a provider"),
+    "publish_template": ("template", "May publish templates"),
+    "read_archive": ("archiveday", "May read the archive"),
+    "replay_deadletter": ("deadletter", "May replay and discard dead letters"),
+    "see_addresses": ("contact", "May see addresses"),
+}
+"""Right beyond Django's add, change, delete and view -> model, and name for operators."""
+
+_TEMPLATES: Final = (
+    *("view_template", "view_templatetext", "view_templateevent", "view_notificationtype"),
+    "view_shortlink",
+)
 
 ROLES: Final[Mapping[str, tuple[str, ...]]] = {
     "auditor": ("view_*",),
     "operator": (
         "view_*",
+        *("replay_deadletter", "cancel_notification", "hold_provider"),
+        *("see_addresses", "export_list", "read_archive"),
         *("change_deadletter", "change_delivery", "change_alert", "change_breaker"),
-        *("change_schedule", "change_apikey"),
+        "add_notification",
+        *("add_switch", "change_switch", "add_canceljob"),
+        *("change_schedule", "change_apikey", "change_tokensecret"),
         *("add_suppression", "change_suppression"),
         *("add_recipient", "change_recipient", "add_contact", "change_contact"),
         *("add_preference", "change_preference"),
         "change_webhookendpoint",
     ),
     "editor": (
-        *("view_template", "view_templatetext", "view_templateevent", "view_notificationtype"),
-        *("add_template", "change_template", "delete_template", "publish_template"),
-        *("add_templatetext", "change_templatetext", "delete_templatetext", "view_shortlink"),
+        *_TEMPLATES,
+        *("add_template", "change_template", "delete_template"),
+        *("add_templatetext", "change_templatetext", "delete_templatetext"),
+        *("view_topictext", "add_topictext", "change_topictext", "delete_topictext"),
     ),
+    "publisher": (*_TEMPLATES, "publish_template"),
     "owner": ("*",),
 }
 """Role -> patterns of its rights."""
 
 ACTS: Final[Mapping[str, str]] = {
     "alert.resolve": "change_alert",
+    "alertdestination.steer": "change_alertdestination",
     "apikey.revoke": "change_apikey",
     "apikey.rotate": "add_apikey",
+    "archiveday.read": "read_archive",
     "contact.change": "change_contact",
-    "deadletter.replay": "change_deadletter",
+    "contact.reveal": "see_addresses",
+    "deadletter.replay": "replay_deadletter",
     "delivery.resolve": "change_delivery",
+    "notification.cancel": "cancel_notification",
+    "notification.resend": "add_notification",
+    "recipient.inbox": "view_delivery",
+    "recipient.change": "change_recipient",
+    "replayjob.stop": "replay_deadletter",
     "schedule.pause": "change_schedule",
     "suppression.add": "add_suppression",
+    "suppression.download": "export_list",
+    "suppression.reveal": "see_addresses",
     "suppression.undo": "change_suppression",
     "template.view": "view_template",
     "template.write": "change_template",
     "template.publish": "publish_template",
+    "tokensecret.revoke": "change_tokensecret",
+    "tokensecret.rotate": "add_tokensecret",
     "webhookendpoint.steer": "change_webhookendpoint",
     "signin.end": "change_user",
     "user.reset": "change_user",
@@ -63,3 +100,8 @@ def grants(role: str, right: str) -> bool:
 def having(right: str) -> list[str]:
     """Return the roles with a permission."""
     return [role for role in ROLES if grants(role, right)]
+
+
+def permissions_of(model: str) -> tuple[tuple[str, str], ...]:
+    """Return the rights of a model with their names, for `Meta.permissions`."""
+    return tuple((right, name) for right, (of, name) in RIGHTS.items() if of == model)

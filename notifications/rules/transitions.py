@@ -141,6 +141,9 @@ FALL_BACK_UNANSWERED: Final = Transition(
     name="fall_back_unanswered", sources={_S.SENDING}, to=_S.UNCONFIRMED
 )
 FALL_BACK_FAILED: Final = Transition(name="fall_back_failed", sources=FAIL.sources, to=_S.FAILED)
+FALL_BACK_RESOLVED: Final = Transition(
+    name="fall_back_resolved", sources={_S.UNKNOWN}, to=_S.FAILED
+)
 SUPERSEDE: Final = Transition(name="supersede", sources=_WAITING, to=_S.CANCELLED)
 
 TRANSITIONS: Final = tuple(each for each in globals().values() if isinstance(each, Transition))

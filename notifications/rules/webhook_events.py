@@ -27,6 +27,8 @@ class StatusEvent(StrEnum):
     CANCELLED = "notification.cancelled"
     CONTACT_INVALIDATED = "contact.invalidated"
     """A provider reported an address as dead; all producers of the mode learn of the contact."""
+    INBOX_ACTION = "inbox.action"
+    """The recipient pressed a button of an in-app message."""
     TEST = "webhook.test"
     """Sent by request of the producer or of an operator; concerns no notification."""
 

@@ -1,10 +1,14 @@
-"""Digests: merge deliveries held by a frequency cap into one message.
+"""Digests: merge held deliveries of a recipient, type, producer and channel into one message.
 
-Digests apply to types with a digest template. When the first held delivery of a recipient, type,
-producer and channel comes due, all such deliveries are merged into a new notification. The digest
-passes every gate and counts once against the cap. A single held delivery is released unchanged. The
-digest's template is rendered first; if the variables do not match, all deliveries are released
-unchanged.
+    held by a frequency cap    all held deliveries are merged when the first one comes due
+    held by a digest choice    all deliveries past their digest time are merged
+
+Digests apply to types with a digest template. The digest is a new notification that passes every
+gate and counts once against the cap. A single held delivery is released unchanged. The digest's
+template is rendered first; if the variables do not match, all deliveries are released unchanged.
+
+The digest time is computed again from the current choice and timezone. A delivery with a later
+digest time waits on; without a choice the delivery is merged at once.
 
 Each original reaches the recipient once: by its own message or in one digest. A transaction locks
 the originals, accepts the digest and suppresses the originals. A crash changes nothing, and a
@@ -13,27 +17,30 @@ concurrent sweep waits for the lock and then finds no rows.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
 import orjson
 import structlog
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.intake import accept
 from notifications.rules import digest, ids, request
 from notifications.rules.digest import Told
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.language.templating import Reader, RenderError
 from notifications.rules.reasons import Reason
-from notifications.rules.request import NotificationRequest
+from notifications.rules.request import DIGEST_KEYS, NotificationRequest
 from notifications.rules.states import Status
+from notifications.rules.times import digest_times
 from notifications.rules.transitions import SUPPRESS
 from notifications.store.cached import notification_types
-from notifications.store.postgres import db, secret_variables, transitions
+from notifications.store.postgres import db, id_ranges, reads, secret_variables, transitions
 from notifications.store.postgres.transitions import ANYONE, Move
 from notifications.store.templates import template_cache
 from notifications.store.templates.template_cache import TemplateVersion
@@ -44,8 +51,11 @@ _log = structlog.get_logger(__name__)
 _AT_ONCE: Final = 5_000
 """Maximum deliveries merged in one transaction; further deliveries go into the next digest."""
 
+_LONGEST_HOLD: Final = dt.timedelta(days=9)
+"""Days in which the messages of a digest were accepted: a week, and the change of a timezone."""
+
 Row = dict[str, Any]
-"""A row of `held_by_caps.sql`."""
+"""A row of `held_for_digests.sql`."""
 _Place = tuple[int, int, str, int]
 """Producer, recipient, type, channel."""
 
@@ -66,10 +76,12 @@ def merge(held: Sequence[Mapping[str, Any]], *, bounds: Mapping[str, UUID]) -> s
         bounds: `floor` and `ceiling` of the ids of open rows.
     """
     templates = _templates()
-    due = [row["id"] for row in held if row["reason"] == Reason.CAP]
-    if not (templates and due):
-        return set()
-    return db.in_transaction(lambda: _merge(due, templates, bounds))
+    moved: set[UUID] = set()
+    for reason in {row["reason"] for row in held} if templates else ():
+        due = [row["id"] for row in held if row["reason"] == reason]
+        read = partial(_held, due, templates, bounds, reason=reason)
+        moved |= db.in_transaction(partial(_merge, read, templates))
+    return moved
 
 
 def _templates() -> dict[str, TemplateVersion]:
@@ -83,22 +95,45 @@ def _templates() -> dict[str, TemplateVersion]:
     return {name: known[template] for name, template in wanted.items() if template in known}
 
 
-def _merge(
-    due: Sequence[UUID], templates: Mapping[str, TemplateVersion], bounds: Mapping[str, UUID]
-) -> set[UUID]:
-    found = db.rows(
-        "held_by_caps",
+def _held(
+    due: Sequence[UUID],
+    templates: Mapping[str, TemplateVersion],
+    bounds: Mapping[str, UUID],
+    *,
+    reason: Reason,
+) -> list[Row]:
+    """Lock and return the deliveries that are like the due deliveries."""
+    waits = reason == Reason.DIGEST
+    recent = id_ranges.last_days(_LONGEST_HOLD.days)
+    # A digest has the messages of a week, which lie in the partitions of many days.
+    floor = min(bounds["floor"], recent["floor"]) if waits else bounds["floor"]
+    ceiling = max(bounds["ceiling"], recent["ceiling"]) if waits else bounds["ceiling"]
+    return db.rows(
+        "held_for_digests",
         {
             "ids": list(due),
             "notification_ids": list({ids.notification_of(each) for each in due}),
             "types": list(templates),
-            **bounds,
+            "floor": floor,
+            "ceiling": ceiling,
             "scheduled": Status.SCHEDULED,
-            "cap": Reason.CAP,
+            "reason": reason,
+            "waits": waits,
             "devices": ids.MAX_DELIVERIES,
             "limit": _AT_ONCE,
         },
     )
+
+
+def _merge(read: Callable[[], list[Row]], templates: Mapping[str, TemplateVersion]) -> set[UUID]:
+    """Merge the deliveries that `read` locks; returns the merged ones and those that wait on."""
+    now = clock.now()
+    held = read()
+    later = {row["id"]: at for row in held if (at := _digest_time(row)) > now}
+    if later:
+        state = {"scheduled": Status.SCHEDULED, "reason": Reason.DIGEST}
+        db.run("hold_longer", {"ids": list(later), "due_at": list(later.values()), **state})
+    found = [row for row in held if row["id"] not in later and _is_alive(row, now)]
     places: dict[_Place, list[Row]] = defaultdict(list)
     for row in found:
         places[row["producer_id"], row["recipient_id"], row["type"], row["channel"]].append(row)
@@ -116,7 +151,31 @@ def _merge(
     secret_variables.wipe({ids.notification_of(each) for each in moved})
     if moved:
         _log.info("digested", merged=len(moved))
-    return set(moved)
+    return {*moved, *later}
+
+
+def _digest_time(row: Row) -> dt.datetime:
+    """Return the digest time by the current choice; in the past without a choice or for a cap."""
+    begins: dt.datetime = row["begins_at"]
+    if row["reason"] != Reason.DIGEST or not row["digests"]:
+        return begins
+    choice = digest_times.choice_of(
+        reads.read_digests(row["digests"]), type_=row["type"], category=row["category"]
+    )
+    at = digest_times.leaves_at(choice, timezone=row["timezone"], after=begins)
+    usual = conf.current().times_to_live[Priority(row["priority"])]
+    waits = at < row["expires_at"] or digest_times.has_usual_life(
+        begins, row["expires_at"], usual=usual
+    )
+    return at if waits else begins
+
+
+def _is_alive(row: Row, now: dt.datetime) -> bool:
+    """Return False after a time to live that the producer gave; the gate ends such a delivery."""
+    usual = conf.current().times_to_live[Priority(row["priority"])]
+    return row["expires_at"] > now or digest_times.has_usual_life(
+        row["begins_at"], row["expires_at"], usual=usual
+    )
 
 
 def _digest(rows: Sequence[Row], *, template: TemplateVersion) -> _Digest | None:
@@ -131,8 +190,6 @@ def _digest(rows: Sequence[Row], *, template: TemplateVersion) -> _Digest | None
     variables = digest.variables(list(moves.values()), type_=first["type"])
     if len(moves) == 1 or not _fits(template, Channel(first["channel"]), variables):
         return None
-    # The digest expires with the last of its originals.
-    life = max(row["expires_at"] for row in rows) - clock.now()
     body = {
         "user_id": first["user_id"],
         "type": first["type"],
@@ -140,9 +197,13 @@ def _digest(rows: Sequence[Row], *, template: TemplateVersion) -> _Digest | None
         "template_id": template.template_id,
         "variables": variables,
         "channels": [Channel(first["channel"]).label],
-        "ttl_seconds": max(1, int(life.total_seconds())),
     }
-    asked = request.own(f"digest-{first['id'].hex}", body)
+    if first["reason"] == Reason.CAP:
+        # The digest expires with the last of its originals. By choice the default counts.
+        life = max(row["expires_at"] for row in rows) - clock.now()
+        body["ttl_seconds"] = max(1, int(life.total_seconds()))
+    name = DIGEST_KEYS.removeprefix(request.RESERVED_KEYS) + first["id"].hex
+    asked = request.own(name, body)
     return _Digest(asked, rows) if isinstance(asked, NotificationRequest) else None
 
 

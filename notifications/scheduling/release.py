@@ -32,6 +32,7 @@ from notifications.rules.states import Status
 from notifications.rules.times.local_time import NO_ZONE, When
 from notifications.rules.transitions import RELEASE, SUPPRESS, Transition
 from notifications.scheduling import reschedule
+from notifications.store.cached import notification_types
 from notifications.store.postgres import (
     claims,
     db,
@@ -208,7 +209,7 @@ def _targets(notification: Notification, reach: RecipientContacts) -> list[Targe
         reach,
         wanted=[Channel(channel) for channel in notification.channels],
         spread=Spread(notification.spread),
-        topics=(notification.category, notification.type),
+        topics=notification_types.topics(notification.type, notification.category),
         priority=Priority(notification.priority),
     )
 

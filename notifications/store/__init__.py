@@ -5,4 +5,5 @@ redis          the state Redis: scripts (`lua/`), the sent-ledger, counters for 
 cached         small tables that operators edit, read again each second
 rate_limits    breakers, send slots, producer limits, frequency caps, address limits
 templates      template versions, and their cache in each process
+inbox          in-app messages of each recipient
 """

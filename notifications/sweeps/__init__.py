@@ -30,23 +30,33 @@ from notifications.store.postgres import alerts, periodic_tasks, sweep_runs
 from notifications.store.postgres.periodic_tasks import PeriodicSweep
 from notifications.store.postgres.sweep_runs import SweepResult
 from notifications.sweeps import (
+    alert_notices,
     breakers,
+    cancel_jobs,
+    daily_reports,
     dead_letters,
     delivery_health,
     digests,
     due_rows,
     erasures,
     housekeeping,
+    inbox,
+    inbox_reports,
     ordering,
     partitions,
+    provider_checks,
     relay,
     release,
     replays,
     resume,
+    rollups,
     schedules,
+    service_levels,
     webhooks,
+    withdrawals,
 )
 from notifications.sweeps.rounds import RunOnce, Swept
+from notifications.telemetry import instruments
 
 _log = structlog.get_logger(__name__)
 
@@ -68,46 +78,77 @@ class Sweep:
 
 _EARLY: Final = 0.9
 """Fraction of the interval after which a run may begin, because a message can arrive early."""
+
+
+def _archive(*, now: dt.datetime, limit: int) -> Swept:
+    """Run the sweep `archive`; only a process that runs the sweep loads pyarrow, 37 MB."""
+    from notifications.sweeps import archive  # noqa: PLC0415 - see above
+
+    return archive.run_once(now=now, limit=limit)
+
+
 _EVERY: Final = (
     ("relay", 1, 20_000, relay.run_once),
+    ("inbox_reports", 1, 2_000, inbox_reports.run_once),
     ("release", 1, 500, release.run_once),
     ("digests", 10, 500, digests.run_once),
     ("rescue", 3, 500, due_rows.rescue_lost),
     ("retry", 10, 500, due_rows.retry),
     ("resume", 5, 5_000, resume.run_once),
     ("replays", 10, 500, replays.run_once),
+    ("cancel_jobs", 2, 20, cancel_jobs.run_once),
+    ("withdrawals", 2, 500, withdrawals.run_once),
+    ("inbox", 2, 200, inbox.run_once),
+    ("inbox_retention", 600, 500, inbox.purge),
     ("erasures", 10, 500, erasures.run_once),
     ("recheck_unknown", 10, 500, due_rows.recheck_unknown),
     ("schedules", 10, 50, schedules.run_once),
     ("dead_letters", 60, 5_000, dead_letters.run_once),
     ("breakers", 60, 5_000, breakers.run_once),
+    ("alert_notices", 5, 500, alert_notices.run_once),
+    ("provider_checks", 30, 20, provider_checks.run_once),
+    ("service_levels", 60, 5_000, service_levels.run_once),
     ("delivery_health", 60, 1, delivery_health.run_once),
     ("ordering", 5, 1_000, ordering.run_once),
     ("webhooks", 2, 5_000, webhooks.run_once),
+    ("rollups", 5, 20_000, rollups.run_once),
     ("tell", 2, 256, webhooks.tell),
     ("housekeeping", 60, 5_000, housekeeping.run_once),
     ("partitions", 3_600, 500, partitions.run_once),
+    ("archive", 600, 500, _archive),
+    ("daily_reports", 600, 500, daily_reports.run_once),
 )
 """Name, interval in seconds of a new installation, rows in a batch, function."""
 _STOPS: Final = {
     "relay": "P2 and P3 deliveries, and P0 and P1 deliveries after a failed publish, stay queued.",
+    "inbox_reports": "Seen and read in-app messages stay sent, and fallback chains go on.",
     "release": "Scheduled and held deliveries stay scheduled; unconfirmed deliveries stay sent.",
-    "digests": "Deliveries held by a cap wait five minutes longer and leave without a digest.",
+    "digests": "Deliveries held for caps or digests wait five minutes longer and leave singly.",
     "rescue": "Deliveries of a killed worker stay in the status sending.",
     "retry": "A retry whose broker message was lost is not sent.",
     "resume": "P0 and P1 deliveries held by a circuit breaker wait after the circuit has closed.",
     "replays": "Replays of dead letters stop.",
+    "cancel_jobs": "Cancel jobs stop.",
+    "withdrawals": "Withdrawn messages stay on the devices.",
+    "inbox": "Open clients do not see that a snooze has ended or that a message has expired.",
+    "inbox_retention": "Messages stay in inboxes after the retention of the inbox.",
     "erasures": "Notifications of erased recipients are kept until the end of the retention time.",
     "recheck_unknown": "Deliveries with an unanswered call are not sent again and stay unknown.",
     "schedules": "Recurring schedules create no notifications.",
     "dead_letters": "Dead letters raise no alert and are not deleted.",
     "breakers": "Alerts of closed circuit breakers stay open.",
+    "alert_notices": "Alerts are not sent to alert destinations.",
+    "provider_checks": "A paused provider without traffic stays paused until the next message.",
+    "service_levels": "Burn rates, deep queues, late lanes and stuck deliveries raise no alert.",
     "delivery_health": "Failing providers and low delivery rates raise no alert.",
     "ordering": "An ordering key stops after a lost broker message; unused keys are kept.",
     "webhooks": "Webhooks to producers are made late, when the sweep is on again.",
+    "rollups": "Figures of the analytics stay as they are, and follow when the sweep is on again.",
     "tell": "Webhooks to producers wait and are not sent.",
     "housekeeping": "Expired secrets and keys are kept; new sensitive variables stay unencrypted.",
-    "partitions": "No partitions are created or dropped; after two weeks all requests are refused.",
+    "partitions": "No partitions are created; after two weeks all requests are refused.",
+    "daily_reports": "Operators get no daily report by e-mail.",
+    "archive": "Days past retention stay in the database, and expired files in the archive.",
 }
 SWEEPS: Final = {
     name: Sweep(
@@ -186,7 +227,17 @@ def _is_on(name: str) -> bool:
 
 
 def _run_safely(sweep: Sweep) -> tuple[Swept, str]:
-    """Run a sweep and catch exceptions; also returns the alert's text."""
+    """Run and measure a sweep, and catch exceptions; also returns the alert's text."""
+    began = clock.monotonic()
+    swept, detail = _run_and_catch(sweep)
+    instruments.SWEEP_SECONDS.labels(sweep.name).observe(clock.monotonic() - began)
+    for result, count in (("moved", swept.moved), ("failed", swept.failed)):
+        if count:
+            instruments.SWEPT_ROWS.labels(sweep.name, result).inc(count)
+    return swept, detail
+
+
+def _run_and_catch(sweep: Sweep) -> tuple[Swept, str]:
     try:
         swept = sweep.run_once(now=clock.now(), limit=sweep.limit)
     except Exception as error:  # noqa: BLE001 - a sweep that fails, however, must not stop the others

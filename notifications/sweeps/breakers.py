@@ -28,7 +28,13 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     newest = BreakerEvent.objects.values_list("id", flat=True).first() or 0
     past = BreakerEvent.objects.filter(id__lte=newest - _EVENTS_KEPT).values("id")[:limit]
     trimmed, _ = BreakerEvent.objects.filter(id__in=past).delete()
-    return Swept(_resolve_closed() + alerts.resolve_gone(now=now) + trimmed)
+    resolved = _resolve_closed() + alerts.resolve_gone(now=now, paused_providers=_paused())
+    return Swept(resolved + trimmed)
+
+
+def _paused() -> set[str]:
+    """Return the providers with an open breaker."""
+    return {pair[0] for pair, (_, seen) in breaker_status.with_counts().items() if seen.since}
 
 
 def _resolve_closed() -> int:

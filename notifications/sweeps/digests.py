@@ -1,8 +1,8 @@
-"""Digests: merge due rows held by a frequency cap into a message for each recipient.
+"""Digests: merge due rows held by a frequency cap or a digest choice, for each recipient.
 
 Rows of the same recipient, type and channel are merged (`scheduling.digests`); single rows are
-queued unchanged. The release sweep leaves rows held by a cap to this sweep for LEFT_FOR, so a late
-or disabled digest sweep delays rows and loses none.
+queued unchanged. The release sweep leaves such rows to this sweep for LEFT_FOR, so a late or
+disabled digest sweep delays rows and loses none.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Any, Final
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.transitions import RELEASE
-from notifications.scheduling import digests, release
+from notifications.scheduling import digests, lifetimes, release
 from notifications.store.postgres import locks
 from notifications.store.postgres.id_ranges import Span
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Due, Swept
 
 LEFT_FOR: Final = dt.timedelta(minutes=5)
-"""The release sweep leaves due rows held by a cap to the digest sweep for this time."""
+"""The release sweep leaves due rows of these holds to the digest sweep for this time."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Merge or queue all due rows held by a cap, in batches.
+    """Merge or queue all due rows held by a cap or a digest choice, in batches.
 
     Safe to run twice and beside the release sweep: a row is moved once, under a lock.
     """
@@ -35,11 +35,11 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 
 def due(limit: int, *, grace: dt.timedelta = rounds.NO_GRACE) -> Due:
     """Return the rows to take."""
-    return Due("digests", Status.SCHEDULED, limit, grace=grace, statement="due_by_caps")
+    return Due("digests", Status.SCHEDULED, limit, grace=grace, statement="due_for_digests")
 
 
 def merge_rows(rows: Sequence[dict[str, Any]], span: Span) -> int:
-    """Merge or queue rows of `due_by_caps.sql`; returns the number of changed rows.
+    """Merge or queue rows of `due_for_digests.sql`; returns the number of changed rows.
 
     Runs for a channel are serialised: a digest takes rows of its recipient from other batches and
     lanes, and concurrent runs would wait for locks.
@@ -48,4 +48,5 @@ def merge_rows(rows: Sequence[dict[str, Any]], span: Span) -> int:
         return 0
     merged = digests.merge(rows, bounds=span)
     left = [row for row in rows if row["id"] not in merged]
+    lifetimes.extend(left, span)
     return len(merged) + release.requeue(left, RELEASE, reason=Reason.HOLD_OVER)

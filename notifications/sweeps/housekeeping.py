@@ -16,8 +16,10 @@ from notifications.store.postgres import (
     db,
     late_encryption,
     received_texts,
+    rollups,
     secret_variables,
     short_links,
+    token_revocations,
     webhook_messages,
 )
 from notifications.store.redis import sign_ins
@@ -48,6 +50,8 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         lambda: change_feed.forget_marks(before=oldest, limit=limit),
         lambda: change_feed.forget_foreign(limit=limit),
         lambda: webhook_messages.forget(before=now - webhook_messages.KEPT, limit=limit),
+        lambda: rollups.forget(now=now, limit=limit),
+        lambda: token_revocations.forget(now=now, limit=limit),
         lambda: audit.discard_older_than(conf.current().audit_kept, limit=limit),
         lambda: sign_ins.discard_old(limit=limit),
         lambda: late_encryption.work_off(limit=limit),  # last, because its exceptions end the run

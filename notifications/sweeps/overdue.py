@@ -7,19 +7,27 @@
     sweep_unfinished   a sweep began and does not end
 
 A dead beat runs no sweep, so the web process checks on each request for `/readyz` or `/metrics`.
+While the sweep `alert_notices` does not run, the web process also sends the notices.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import threading
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+import structlog
+from django.db import Error, connection
+
 from notifications import clock
+from notifications.alerting import notices
 from notifications.models import Alert, SweepRun
 from notifications.rules.alerts import BEAT, AlertKind
 from notifications.store.postgres import alerts, periodic_tasks, sweep_runs
 from notifications.sweeps import SWEEPS
+
+_log = structlog.get_logger(__name__)
 
 _KINDS: Final = (
     AlertKind.BEAT_DEAD,
@@ -30,6 +38,7 @@ _KINDS: Final = (
 PATIENCE: Final = dt.timedelta(seconds=30)
 """Longer than a restart of beat takes."""
 _INTERVALS: Final = 3
+_NOTICES: Final = "alert_notices"
 
 
 class Trouble(NamedTuple):
@@ -39,6 +48,11 @@ class Trouble(NamedTuple):
     subject: str
     """The sweep's name, or `beat`."""
     text: str
+
+    @property
+    def stops_notices(self) -> bool:
+        """Return True if no sweep sends the notices of alerts."""
+        return self.kind is AlertKind.BEAT_DEAD or self.subject == _NOTICES
 
 
 def look() -> list[Trouble]:
@@ -54,7 +68,29 @@ def look() -> list[Trouble]:
         for subject in still_open.values_list("subject", flat=True):
             if (kind.value, subject) not in current:
                 alerts.resolve(kind, subject)
+    if any(trouble.stops_notices for trouble in found):
+        _send_notices()
     return found
+
+
+_sending: Final = threading.Lock()
+"""Held while the process sends notices in place of the sweep."""
+
+
+def _send_notices() -> None:
+    """Send notices in a thread, because a destination may take seconds to answer."""
+    if _sending.acquire(blocking=False):
+        threading.Thread(target=_send_and_release, name="alert_notices", daemon=True).start()
+
+
+def _send_and_release() -> None:
+    try:
+        notices.work_off(now=clock.now(), limit=SWEEPS[_NOTICES].limit)
+    except Error:
+        _log.exception("sweep_failed", sweep=_NOTICES)
+    finally:
+        connection.close()
+        _sending.release()
 
 
 def _hanging(now: dt.datetime) -> list[Trouble]:

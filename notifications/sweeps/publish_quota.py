@@ -17,7 +17,7 @@ from notifications import conf, lanes
 from notifications.delivery import routing
 from notifications.rules.lane import Lane, Mode
 from notifications.rules.rate_limits import token_bucket
-from notifications.rules.rate_limits.circuit_breaker import BreakerOverride, HealthKey
+from notifications.rules.rate_limits.circuit_breaker import HealthKey
 from notifications.store.cached import provider_overrides
 from notifications.store.rate_limits import breaker_status, circuit_breakers
 from notifications.store.rate_limits.breaker_status import BreakerStatus
@@ -63,8 +63,7 @@ def _for_breakers(
     states = [found[each.name, lane.channel] for each in providers]
     if not all(each.is_open for each in states):
         return _NO_LIMIT
-    due = any(each.forced is not BreakerOverride.OPEN and not each.wait for each in states)
-    return int(due and not depth)
+    return int(any(not each.wait for each in states) and not depth)
 
 
 _NO_LIMIT: Final = 1_000_000_000

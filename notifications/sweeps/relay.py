@@ -25,11 +25,10 @@ import structlog
 from django.db import transaction
 
 from notifications import lanes
-from notifications.intake import publish
 from notifications.rules import suspects
 from notifications.rules.lane import Lane
 from notifications.rules.states import Status
-from notifications.store.postgres import db, fair_queue, id_ranges, locks
+from notifications.store.postgres import db, fair_queue, id_ranges, locks, publish
 from notifications.store.postgres.id_ranges import Span
 from notifications.sweeps import publish_quota, rounds
 from notifications.sweeps.rounds import Swept

@@ -1,9 +1,10 @@
 """Release: queue due scheduled notifications, rows at the end of their hold, and next channels.
 
-The end of a confirm window opens the next channel of a fallback chain (`delivery.confirm`).
+The end of a confirm window opens the next channel of a fallback chain (`delivery.confirm`). After
+the resume of a switch, its held rows are made due (`switches`).
 
 A scheduled notification gets its contacts now; a held row has a contact. Rows held by a frequency
-cap are left to the sweep `digests` first.
+cap or for a digest are left to the sweep `digests` first.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from typing import Any
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.transitions import RELEASE
-from notifications.scheduling import release
+from notifications.scheduling import lifetimes, release
 from notifications.store.postgres.id_ranges import Span
-from notifications.sweeps import digests, due_rows, rounds
+from notifications.sweeps import digests, due_rows, rounds, switches
 from notifications.sweeps.rounds import Due, Swept
 
 
@@ -29,11 +30,16 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """
     del now  # Postgres's clock decides what is due
     held = Due(
-        "release", Status.SCHEDULED, limit, grace=rounds.retry_grace(), caps_after=digests.LEFT_FOR
+        "release",
+        Status.SCHEDULED,
+        limit,
+        grace=rounds.retry_grace(),
+        digests_after=digests.LEFT_FOR,
     )
-    scheduled = Due("release", Status.SCHEDULED, limit, caps_after=digests.LEFT_FOR)
+    scheduled = Due("release", Status.SCHEDULED, limit, digests_after=digests.LEFT_FOR)
     ends_at = rounds.deadline()
-    done = due_rows.end_confirm_windows(limit=limit, ends_at=ends_at)
+    done = switches.end_holds()
+    done += due_rows.end_confirm_windows(limit=limit, ends_at=ends_at)
     done += rounds.work(scheduled, _resolve, ends_at=ends_at)
     return done + rounds.work(held, release_rows, ends_at=ends_at)
 
@@ -41,6 +47,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 def release_rows(rows: Sequence[dict[str, Any]], span: Span) -> int:
     """Release rows of `due.sql`; returns the number of changed and new rows."""
     held = [row for row in rows if row["contact_id"] is not None]
+    lifetimes.extend(held, span)
     return release.requeue(held, RELEASE, reason=Reason.HOLD_OVER) + _resolve(rows, span)
 
 

@@ -37,6 +37,8 @@ RETRY_GRACE: Final = dt.timedelta(seconds=5)
 DATABASE_TROUBLE: Final = (OperationalError, InterfaceError)
 """Errors not caused by a row, such as a lock timeout or a lost connection: the lane waits."""
 NO_GRACE: Final = dt.timedelta(0)
+MERGED: Final = [Reason.CAP, Reason.DIGEST]
+"""Reasons of holds that the sweep `digests` merges."""
 LOOKED_AT: Final = 5_000
 """Number of due rows of a lane, longest due first, that a query for a reason examines. The limit
 bounds the cost of a query while many other rows are due."""
@@ -78,8 +80,8 @@ class Due:
     """Rows in a batch."""
     grace: dt.timedelta = NO_GRACE
     """Time between a row's `due_at` and the sweep."""
-    caps_after: dt.timedelta = NO_GRACE
-    """The same for rows held by a frequency cap."""
+    digests_after: dt.timedelta = NO_GRACE
+    """The same for rows that the sweep `digests` takes first."""
     statement: str = "due"
     """The SQL file that reads and locks a batch."""
 
@@ -158,8 +160,8 @@ def _parameters(due: Due, lane: Lane, span: Span) -> dict[str, object]:
         "priority": lane.priority,
         "channel": lane.channel,
         "grace": due.grace,
-        "cap": Reason.CAP,
-        "caps_after": due.caps_after,
+        "merged": MERGED,
+        "digests_after": due.digests_after,
         "looked_at": LOOKED_AT,
         "limit": due.limit,
     }

@@ -32,10 +32,9 @@ from django.db import connection
 
 from notifications import broker, clock, lanes, stopping, sweeps
 from notifications.delivery import deliver
-from notifications.intake import publish
 from notifications.rules.lane import LANES, Lane
 from notifications.rules.states import Status
-from notifications.store.postgres import db, id_ranges, periodic_tasks
+from notifications.store.postgres import db, id_ranges, periodic_tasks, publish
 from notifications.store.postgres.id_ranges import Span
 from notifications.sweeps import publish_quota, relay, rounds
 from notifications.tasks.deliver import SLOTS

@@ -4,6 +4,7 @@
     "user_id", "channel", "provider", "status", "reason", "message", "metadata", "occurred_at",
     "request_id"}}
 
+`inbox.action` has the field `action_id` too, which the row of the message keeps as its reason.
 The fields come from the rows of the notification, whose sensitive variables are not among them.
 """
 
@@ -19,6 +20,8 @@ from typing import Any, Final
 import orjson
 
 from notifications.rules import reasons
+from notifications.rules.reasons import Reason
+from notifications.rules.webhook_events import StatusEvent
 from notifications.store.postgres import secret_variables
 from notifications.store.postgres.webhook_messages import ClaimedMessage, status_of
 from providers import configuration, standard_webhooks
@@ -107,15 +110,18 @@ def _data(message: ClaimedMessage) -> dict[str, Any]:
         }
     if facts is None or status is None:
         return {"message": "This is a test event.", "occurred_at": message.occurred_at}
+    is_action = message.type == StatusEvent.INBOX_ACTION
+    reason = Reason.INBOX_ACTION if is_action else message.reason
     return {
         "notification_id": message.notification_id,
         "delivery_id": message.delivery_id,
+        **({"action_id": message.reason} if is_action else {}),
         "user_id": facts.user_id,
         "channel": None if facts.channel is None else Channel(facts.channel).label,
         "provider": facts.provider or None,
         "status": status.label,
-        "reason": message.reason,
-        "message": reasons.sentence(message.reason),
+        "reason": reason,
+        "message": reasons.sentence(reason),
         "metadata": facts.metadata,
         "occurred_at": message.occurred_at,
         "request_id": facts.traceparent[_TRACE_ID] or None,

@@ -161,6 +161,7 @@ class Apns(OneWay):
             repeat=Repeat.HIDDEN,
             gives_receipts=False,
             address_kinds=frozenset({"apns_token"}),
+            withdraws=True,
             pace=Pace.even(config.per_second),
         )
         self._transport = transport
@@ -215,11 +216,8 @@ class Apns(OneWay):
         headers = [
             *common,
             "Content-Type: application/json",
-            "apns-push-type: alert",
-            "apns-priority: 10" if message.urgent else "apns-priority: 5",
             f"apns-expiration: {int(expires_at.timestamp())}",
-            "apns-collapse-id: " + replacing.collapse_id(message),
-            f"apns-id: {message.delivery_id}",
+            *(_BACKGROUND if message.is_withdrawal else _alert(message)),
         ]
         url = self._url + quote(message.address, safe="", errors="replace")
         return Request(url=url, headers=headers, body=_payload(message))
@@ -245,7 +243,31 @@ class Apns(OneWay):
         return http_outcomes.outcome_of(reply, accepted=lambda _: accepted, hide=message.address)
 
 
+_BACKGROUND: Final = ("apns-push-type: background", "apns-priority: 5")
+"""Apple refuses another priority for a background push, and documents no collapse id for it."""
+
+
+def _alert(message: Message) -> list[str]:
+    return [
+        "apns-push-type: alert",
+        "apns-priority: 10" if message.urgent else "apns-priority: 5",
+        "apns-collapse-id: " + replacing.collapse_id(message),
+        f"apns-id: {message.delivery_id}",
+    ]
+
+
 def _payload(message: Message) -> bytes:
+    ids = {
+        "notification_id": str(message.notification_id),
+        "delivery_id": str(message.delivery_id),
+    }
+    if message.is_withdrawal:
+        aps = {"content-available": 1}
+        return rounds.json_body({
+            "aps": aps,
+            replacing.WITHDRAW_KEY: replacing.tag(message),
+            **ids,
+        })
     if "aps" in message.data:
         raise Unsendable("reserved_data_key", "APNs keeps the data key 'aps' to itself")
     texts = {"title": message.title, "body": message.body}
@@ -254,8 +276,7 @@ def _payload(message: Message) -> bytes:
         # Lets the app's Notification Service Extension run, and report the arrival.
         "aps": {"alert": alert, "mutable-content": 1},
         **message.data,
-        "notification_id": str(message.notification_id),
-        "delivery_id": str(message.delivery_id),
+        **ids,
     }
     return rounds.json_body(payload, limit_bytes=PAYLOAD_LIMIT_BYTES)
 

@@ -119,6 +119,7 @@ class Fcm(OneWay):
             gives_receipts=False,
             pace=Pace.even(config.per_second),
             address_kinds=ADDRESS_KINDS,
+            withdraws=True,
         )
         self._transport = transport
         self._now = now

@@ -35,8 +35,10 @@ def encode(message: Message, *, now: datetime) -> bytes:
     Raises:
         Unsendable: FCM would refuse the message, or the message is too large.
     """
-    tag, collapse_id = replacing.tag(message), replacing.collapse_id(message)
     seconds = max(0, int(min(message.time_to_live, LONGEST_LIFE).total_seconds()))
+    if message.is_withdrawal:
+        return _withdrawal(message, now=now, seconds=seconds)
+    tag, collapse_id = replacing.tag(message), replacing.collapse_id(message)
     android: dict[str, object] = {
         "collapse_key": message.collapse_key,
         "notification": {"tag": tag},
@@ -67,6 +69,30 @@ def encode(message: Message, *, now: datetime) -> bytes:
     return _ENCODE({"message": whole}).encode()
 
 
+def _withdrawal(message: Message, *, now: datetime, seconds: int) -> bytes:
+    """Encode a data message: without `notification`, FCM passes the message to the app's code.
+
+    Priority `normal`: FCM lowers the priority of an app whose high-priority messages show nothing.
+    """
+    android: dict[str, object] = {"priority": "normal", "ttl": f"{seconds}s"}
+    if message.collapse_key:
+        android["collapse_key"] = message.collapse_key
+    apns = {
+        "apns-expiration": str(int(now.timestamp()) + seconds),
+        "apns-priority": "5",
+        "apns-push-type": "background",
+    }
+    web = {"TTL": str(seconds), "Topic": replacing.topic(message), "Urgency": "normal"}
+    whole: dict[str, object] = {
+        "android": android,
+        "apns": {"headers": apns, "payload": {"aps": {"content-available": 1}}},
+        "data": {replacing.WITHDRAW_KEY: replacing.tag(message), **_ids(message)},
+        "webpush": {"headers": web},
+        "fid" if message.address_kind == "fcm_fid" else "token": message.address,
+    }
+    return _ENCODE({"message": whole}).encode()
+
+
 def _to_apple(headers: dict[str, str]) -> dict[str, object]:
     """Add the flag that lets the app's Notification Service Extension report the arrival."""
     return {"headers": headers, "payload": {"aps": {"mutable-content": 1}}}
@@ -82,11 +108,14 @@ def _data(message: Message) -> dict[str, str]:
     for key in message.data:
         if key in RESERVED_KEYS or key.startswith(RESERVED_PREFIXES):
             raise Unsendable("reserved_data_key", f"FCM keeps the data key {key!r} to itself")
-    ours = {
+    return {**message.data, **_ids(message)}
+
+
+def _ids(message: Message) -> dict[str, str]:
+    return {
         "notification_id": str(message.notification_id),
         "delivery_id": str(message.delivery_id),
     }
-    return {**message.data, **ours}
 
 
 def _check_size(*parts: dict[str, str]) -> None:

@@ -19,6 +19,9 @@ COLLAPSE_ID_BYTES: Final = 64
 TOPIC_CHARACTERS: Final = 32
 """RFC 8030, 5.4."""
 
+WITHDRAW_KEY: Final = "notifications.withdraw"
+"""Data field of a silent message that removes a shown message; the value is the tag."""
+
 _BASE64URL: Final = frozenset(ascii_letters + digits + "-_")
 _HASH_BYTES: Final = 16
 """22 characters of base64url: as unlikely to collide as two UUIDs."""

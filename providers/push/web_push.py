@@ -52,6 +52,7 @@ from providers.contract import (
     Repeat,
     Result,
 )
+from providers.errors import ForbiddenAddress
 from providers.push import keys, replacing
 from providers.push.web_push_encryption import PLAINTEXT_LIMIT_BYTES, Subscription, encrypt
 from providers.rounds import Unsendable
@@ -69,6 +70,10 @@ SERVICES: Final = (
     "notify.windows.com",
 )
 """Hosts whose 401 and 403 count against the VAPID key; subdomains count."""
+
+SHOWS_EACH_PUSH: Final = "push.apple.com"
+"""Safari ends the subscription of a page that shows nothing for a push: no silent message is sent
+to this service. https://webkit.org/blog/12945/meet-web-push/"""
 
 FORBIDDEN: Final = 403
 
@@ -160,13 +165,15 @@ class WebPush(OneWay):
             gives_receipts=False,
             concurrency=PER_STRANGER,
             address_kinds=frozenset({"web_push"}),
+            withdraws=True,
             pace=Pace.even(config.per_second),
         )
         self._transport = transport
         self._now = now
         self._config = config
         self._policy = AddressPolicy(allow_private=config.allow_private, nat64=config.nat64)
-        self._public_key = _base64url(config.private_key.public_key())
+        self.public_key: Final = _base64url(config.private_key.public_key())
+        """The `applicationServerKey` of subscriptions: the point in base64url."""
         self._authorization = lru_cache(maxsize=ORIGINS)(self._sign)
         self._know_our_key: set[str] = set()
         """Origins of SERVICES that accepted a message since the origin's last 403."""
@@ -180,14 +187,35 @@ class WebPush(OneWay):
             judge=partial(self._judge, endpoints=endpoints),
             transport=self._transport,
             deadline=deadline,
-            signed_with=self._public_key,
+            signed_with=self.public_key,
         )
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
         """Yield the public key, with which pages must subscribe: browsers use separate services."""
         del deadline
-        detail = f"pages must subscribe with applicationServerKey {self._public_key}"
+        detail = f"pages must subscribe with applicationServerKey {self.public_key}"
         yield Finding(subject="credentials", is_good=True, detail=detail)
+
+    def normalize(self, address: str) -> str:
+        """Return a subscription from a browser in the stored form, without further fields.
+
+        Raises:
+            ValueError: the subscription is malformed, or on no host of `Config.services`. The
+                message does not repeat the address.
+        """
+        try:
+            found = Subscription.parse(address)
+        except ValueError:
+            msg = "address must be the JSON of a PushSubscription: endpoint, keys.p256dh, keys.auth"
+            raise ValueError(msg) from None
+        try:
+            self._policy.check_url(found.endpoint)
+        except ForbiddenAddress as error:
+            raise ValueError(str(error)) from None
+        if not self._is_known(found.endpoint):
+            msg = "the endpoint of the subscription is on no host of NOTIFY_WEB_PUSH_SERVICES"
+            raise ValueError(msg)
+        return found.to_json()
 
     def _prepare(self, message: Message, *, now: datetime, endpoints: dict[UUID, str]) -> Request:
         try:
@@ -195,6 +223,8 @@ class WebPush(OneWay):
         except ValueError:
             raise Unsendable("malformed_subscription", contact_is_dead=True) from None
         self._policy.check_url(subscription.endpoint)
+        if message.is_withdrawal and _is_on(subscription.endpoint, SHOWS_EACH_PUSH):
+            raise Unsendable("silent_push_refused", "Safari ends a subscription for silent pushes")
         endpoints[message.delivery_id] = subscription.endpoint
         seconds = max(0, int(min(message.time_to_live, LONGEST_LIFE).total_seconds()))
         signature = self._authorization(_origin(subscription.endpoint), _window(now))
@@ -203,10 +233,10 @@ class WebPush(OneWay):
             "Content-Type: application/octet-stream",
             "Content-Encoding: aes128gcm",
             f"TTL: {seconds}",
-            "Urgency: high" if message.urgent else "Urgency: normal",
+            "Urgency: high" if _is_urgent(message) else "Urgency: normal",
             "Topic: " + replacing.topic(message),
         ]
-        plaintext = rounds.json_body(_payload(message), limit_bytes=PLAINTEXT_LIMIT_BYTES)
+        plaintext = rounds.json_body(payload(message), limit_bytes=PLAINTEXT_LIMIT_BYTES)
         return Request(
             url=subscription.endpoint,
             headers=headers,
@@ -241,8 +271,7 @@ class WebPush(OneWay):
         return Verdict.MISCONFIGURED
 
     def _is_known(self, endpoint: str) -> bool:
-        host = urlsplit(endpoint).hostname or ""
-        return any(host == name or host.endswith("." + name) for name in self._config.services)
+        return any(_is_on(endpoint, name) for name in self._config.services)
 
     def _sign(self, origin: str, window: int) -> str:
         import jwt  # noqa: PLC0415 - 9 MiB that only a process that sends has to pay
@@ -254,13 +283,29 @@ class WebPush(OneWay):
             "sub": self._config.subject,
         }
         token = jwt.encode(claims, self._config.private_key, algorithm="ES256")
-        return f"vapid t={token},k={self._public_key}"
+        return f"vapid t={token},k={self.public_key}"
 
 
-def _payload(message: Message) -> dict[str, object]:
-    return {
+def _is_on(endpoint: str, name: str) -> bool:
+    """Return True if an endpoint is on a host or one of its subdomains."""
+    host = urlsplit(endpoint).hostname or ""
+    return host == name or host.endswith("." + name)
+
+
+def _is_urgent(message: Message) -> bool:
+    return message.urgent and not message.is_withdrawal
+
+
+def payload(message: Message) -> dict[str, object]:
+    """Return the object that the service worker gets."""
+    ids = {
         "notification_id": str(message.notification_id),
         "delivery_id": str(message.delivery_id),
+    }
+    if message.is_withdrawal:
+        return {**ids, replacing.WITHDRAW_KEY: replacing.tag(message)}
+    return {
+        **ids,
         "title": message.title,
         "body": message.body,
         "tag": replacing.tag(message),

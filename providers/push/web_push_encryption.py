@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import struct
-from base64 import urlsafe_b64decode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
 from typing import Final
 
@@ -58,6 +58,11 @@ class Subscription:
             raise ValueError(f"keys.auth has {len(secret)} bytes, not {_AUTH_BYTES}")
         return cls(endpoint, key, secret)
 
+    def to_json(self) -> str:
+        """Return the text that `parse` reads, equal for equal subscriptions."""
+        keys = {"p256dh": _encode(_point(self.key)), "auth": _encode(self.auth)}
+        return orjson.dumps({"endpoint": self.endpoint, "keys": keys}).decode()
+
 
 def encrypt(plaintext: bytes, *, to: Subscription) -> bytes:
     """Encrypt at most PLAINTEXT_LIMIT_BYTES, so that only the subscription's browser can read."""
@@ -89,3 +94,7 @@ def _point(key: ec.EllipticCurvePublicKey) -> bytes:
 
 def _decode(text: str) -> bytes:
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def _encode(raw: bytes) -> str:
+    return urlsafe_b64encode(raw).rstrip(b"=").decode()

@@ -147,23 +147,35 @@ class App:
         if steering.ending is Ending.STALL:
             self._record(entry, request, effect="refused", status=0)
             return _never()
-        return self._accept(entry, request, steering=steering)
+        is_withdrawal = message.get("is_withdrawal") is True
+        return self._accept(entry, request, steering=steering, is_withdrawal=is_withdrawal)
 
     def _accept(
-        self, entry: DeliveryRecord, request: ServerRequest, *, steering: Steering
+        self,
+        entry: DeliveryRecord,
+        request: ServerRequest,
+        *,
+        steering: Steering,
+        is_withdrawal: bool,
     ) -> ServerAnswer | Awaitable[ServerAnswer | None]:
         dedup = steering.dedup and request.headers.get("sandbox-dedup") != "no"
-        known = entry.accepted.get(request.headers.get("idempotency-key", ""), "") if dedup else ""
+        key = request.headers.get("idempotency-key", "")
+        known = entry.accepted.get(key, "") if dedup else ""
         message_id = known or f"sbx_{token_hex(10)}"
         answered = steering.ending is Ending.ANSWER
+        effect = "withdrawn" if is_withdrawal else "shown"
         self._record(
             entry,
             request,
-            effect="duplicate" if known else "shown",
+            effect="duplicate" if known else effect,
             status=HTTPStatus.ACCEPTED if answered else 0,
             message_id=message_id,
         )
-        notes = [] if known else _notes(entry, steering=steering, message_id=message_id)
+        notes = (
+            []
+            if known or is_withdrawal
+            else _notes(entry, steering=steering, message_id=message_id)
+        )
         answer = _json(
             {"message_id": message_id, "duplicate": bool(known)}, status=HTTPStatus.ACCEPTED
         )

@@ -30,7 +30,8 @@ class RecordedCall:
     """ISO 8601, UTC."""
     idempotency_key: str
     effect: str
-    """`shown`, `duplicate` (recognised by the key, not shown again) or `refused`."""
+    """`shown`, `duplicate` (recognised by the key, not shown again), `withdrawn` (a removal) or
+    `refused`."""
     status: int
     """Status of the answer; 0: no answer."""
     message_id: str = ""
@@ -62,6 +63,7 @@ class DeliveryRecord:
             "message_id": next((call.message_id for call in self.calls if call.message_id), ""),
             "call_count": len(self.calls),
             "shown": self.shown,
+            "withdrawn": any(call.effect == "withdrawn" for call in self.calls),
             "deduplicated": any(call.effect == "duplicate" for call in self.calls),
             "first_at": self.calls[0].at,
             "last_at": self.calls[-1].at,
@@ -134,7 +136,7 @@ class Ledger:
             totals["refused"] += 1
         else:
             totals["accepted"] += 1
-            totals["shown" if call.effect == "shown" else "deduplicated"] += 1
+            totals["deduplicated" if call.effect == "duplicate" else call.effect] += 1
             totals["duplicates_shown"] += call.effect == "shown" and entry.shown > 0
             entry.accepted.setdefault(call.idempotency_key, call.message_id)
         entry.calls.append(call)

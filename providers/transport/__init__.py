@@ -23,7 +23,16 @@ most one copy of a request goes on the wire; "never sent" means that no byte of 
 A stopped process breaks the guarantees.
 """
 
-from providers.transport.client import PER_STRANGER, Transport
+from providers.transport.client import PER_STRANGER, Transport, Usage
 from providers.transport.exchange import Failure, FailureKind, Reply, Request, Response
 
-__all__ = ["PER_STRANGER", "Failure", "FailureKind", "Reply", "Request", "Response", "Transport"]
+__all__ = [
+    "PER_STRANGER",
+    "Failure",
+    "FailureKind",
+    "Reply",
+    "Request",
+    "Response",
+    "Transport",
+    "Usage",
+]

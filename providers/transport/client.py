@@ -15,7 +15,7 @@ from datetime import timedelta
 from queue import Empty
 from threading import Lock
 from time import monotonic
-from typing import Final
+from typing import Final, NamedTuple
 
 from providers.transport.exchange import Failure, FailureKind, Reply, Request
 from providers.transport.lines import Batch, Bounds
@@ -38,6 +38,13 @@ OTHER_FILES: Final = 512
 
 GRACE: Final = timedelta(seconds=1)
 """Wait for the loop after the deadline. Only a dead or stopped loop needs the wait."""
+
+
+class Usage(NamedTuple):
+    """Requests of a Transport now."""
+
+    in_flight: int
+    waiting: int
 
 
 class Transport:
@@ -71,6 +78,11 @@ class Transport:
         if requests:
             self._running_loop().submit(batch)
         return _replies(batch)
+
+    def usage(self) -> Usage:
+        """Return the numbers of requests in flight and waiting; 0 before the first `send`."""
+        loop = self._loop
+        return Usage(loop.in_flight, loop.waiting) if loop is not None else Usage(0, 0)
 
     def close(self) -> None:
         """Stop the thread and close the connections; a later `send` starts anew."""

@@ -109,6 +109,12 @@ class Lines:
         """Names of the origins with waiting requests, in order, by urgency."""
         self._in_flight = 0
 
+    @property
+    def waiting(self) -> int:
+        """Number of waiting requests; other threads may read the number."""
+        queues = list(self._queues.values())
+        return sum(len(line) for queue in queues for line in queue.lines.values())
+
     def add(self, batch: Batch) -> None:
         """Add the requests of a batch at the end of the queues."""
         for index, request in enumerate(batch.requests):

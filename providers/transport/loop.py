@@ -68,6 +68,16 @@ class Loop:
         """False after `close`, or after a bug ended the thread."""
         return self._thread.is_alive()
 
+    @property
+    def in_flight(self) -> int:
+        """Number of requests in flight."""
+        return len(self._flights)
+
+    @property
+    def waiting(self) -> int:
+        """Number of requests that wait for a slot or a connection; exact between two rounds."""
+        return self._lines.waiting
+
     def submit(self, batch: Batch) -> None:
         """Submit a batch; the replies arrive on the batch's queue."""
         self._inbox.put(batch)

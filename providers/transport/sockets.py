@@ -19,6 +19,7 @@ import socket
 from typing import Final
 
 _CLOSED: Final = select.POLLRDHUP | select.POLLHUP | select.POLLERR
+_INTERNET: Final = {socket.AF_INET, socket.AF_INET6}
 
 
 class Sockets:
@@ -76,13 +77,30 @@ class Sockets:
     def _place(self) -> None:
         for descriptor in self._unplaced:
             self._descriptors.pop(self._ports.pop(descriptor, -1), None)  # the number is used again
-            try:
-                borrowed = socket.socket(fileno=descriptor)
-            except OSError:
-                continue  # closed meanwhile: an address that lost the race to connect
-            port = borrowed.getsockname()[1]
-            borrowed.detach()
+            port = _get_local_port(descriptor)
+            if port is None:
+                continue
             self._ports[descriptor], self._descriptors[port] = port, descriptor
             self._tried.discard(port)
             self._proven.discard(port)
         self._unplaced.clear()
+
+
+def _get_local_port(descriptor: int) -> int | None:
+    """Return the local port of an internet socket; None for any other descriptor.
+
+    libcurl closes an address that lost the race to connect, and another thread may have the number
+    by now, for a file or a Unix socket. So the descriptor is detached whatever it is, because a
+    Python socket closes its descriptor when it is collected.
+    """
+    try:
+        borrowed = socket.socket(fileno=descriptor)
+    except OSError:
+        return None
+    try:
+        port: int | None = borrowed.getsockname()[1] if borrowed.family in _INTERNET else None
+    except OSError:
+        return None
+    finally:
+        borrowed.detach()
+    return port

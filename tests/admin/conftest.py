@@ -25,6 +25,7 @@ from notifications.models import (
 from notifications.rules import ids
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import Status
+from notifications.store.cached import shared_answers
 from notifications.store.postgres import partitions
 from providers.contract import Channel
 
@@ -36,6 +37,12 @@ def _quick_passwords() -> Iterator[None]:
     """Hash passwords in microseconds: Django's own hasher takes half a second for each."""
     with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
         yield
+
+
+@pytest.fixture(autouse=True)
+def _own_answers() -> None:
+    """Forget the figures of the previous test."""
+    shared_answers.forget()
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ def test_a_persons_page_shows_who_changed_contacts_and_preferences(
     door: Client, maria: Recipient
 ) -> None:
     contact = maria.contacts.get()
-    page = f"/admin/notifications/contact/{contact.pk}/change/"
+    page = f"/admin/notifications/contact/{contact.pk}/change/?show=address"
     form = {"recipient": maria.pk, "channel": 3, "kind": "", "is_primary": "on"}
     form["channel"] = contact.channel
     assert door.post(page, form | {"address": "other@sandbox.example"}).status_code == 302
@@ -95,8 +95,7 @@ def test_actions_are_in_the_log(door: Client, make_letters: object) -> None:
     row = Suppression.objects.get()
     door.post(f"/admin/notifications/suppression/{row.pk}/undo/", {"note": "she called"})
     assert latest("undo_suppression").after["undone_by"] == "operator"
-    form = {"provider": "sandbox", "channel": "push", "forced": "open"}
-    door.post("/admin/notifications/breaker/", form)
+    door.post("/admin/notifications/breaker/sandbox/push/closed/")
     assert latest("force_breaker").object_type == "breaker"
 
 

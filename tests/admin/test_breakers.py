@@ -11,8 +11,11 @@ from django.urls import reverse
 
 from notifications.delivery import routing
 from notifications.models import ProviderPace
+from notifications.operations import switches
+from notifications.operations.switches import SwitchTarget
 from notifications.rules.alerts import BEAT, AlertKind
 from notifications.rules.rate_limits.circuit_breaker import BreakerOverride, CallStats, HealthKey
+from notifications.rules.switches import SwitchKind
 from notifications.store.cached import provider_overrides
 from notifications.store.postgres import alerts
 from notifications.store.rate_limits import breaker_status, circuit_breakers
@@ -33,17 +36,16 @@ def _fresh(db: None) -> Iterator[None]:  # noqa: ARG001 - pytest-django asks for
     provider_overrides.forget()
 
 
-def _force(client: Client, forced: str, *, provider: str = "sandbox", channel: str = "push") -> int:
-    fields = {"provider": provider, "channel": channel, "forced": forced}
-    return client.post(BOARD, fields).status_code
+def _override(*names: str) -> str:
+    return reverse("admin:notifications_breaker_override", args=names)
 
 
 def test_the_board_says_which_rest_and_why(door: Client) -> None:
     circuit_breakers.record_calls({PUSH: CallStats(unavailable=10, last_failures=10, calls=10)})
     page = door.get(BOARD)
     found = {(line.provider, line.channel): line.state for line in page.context["lines"]}
-    assert found[PUSH.pair] == "open"
-    assert found["sandbox", Channel.SMS] == "closed"
+    assert found[PUSH.pair] == "rests"
+    assert found["sandbox", Channel.SMS] == "sends"
     assert "10 failures in a row" in page.content.decode()
 
 
@@ -71,26 +73,50 @@ def test_an_alert_says_what_its_kind_means(door: Client) -> None:
     assert "check the routes" in page
 
 
-def test_an_operator_opens_closes_and_lets_go(door: Client) -> None:
-    for forced in (BreakerOverride.OPEN, BreakerOverride.CLOSED, BreakerOverride.AUTO):
-        assert _force(door, forced.value) == 302
+def test_an_operator_sends_despite_failures_and_lets_calls_decide(door: Client) -> None:
+    for name, forced in (("closed", BreakerOverride.CLOSED), ("auto", BreakerOverride.AUTO)):
+        before = breaker_status.of([PUSH])[PUSH].forced
+        assert "?" in door.get(_override("sandbox", "push", name)).context["title"]
+        assert breaker_status.of([PUSH])[PUSH].forced is before  # a question changes nothing
+        assert door.post(_override("sandbox", "push", name)).status_code == 302
         assert breaker_status.of([PUSH])[PUSH].forced is forced
     events = door.get(reverse("admin:notifications_breakerevent_changelist"))
-    assert events.content.decode().count("by operator") == 3
+    assert events.content.decode().count("by operator") == 2
 
 
-def test_who_may_only_look_forces_nothing(window: Client) -> None:
-    assert window.get(BOARD).status_code == 200
-    assert "Force open" not in window.get(BOARD).content.decode()
-    assert _force(window, "open") == 403
+def test_the_board_leads_to_a_hold_and_shows_the_hold(door: Client) -> None:
+    page = door.get(BOARD)
+    [line] = [each for each in page.context["lines"] if (each.provider, each.channel) == PUSH.pair]
+    assert "Hold push by sandbox" in page.content.decode()
+    form = door.get(line.hold_url).context["form"]
+    assert (form["kind"].value(), form["value"].value()) == ("provider", "sandbox")
+    assert (form["channel"].value(), form["minutes"].value()) == (str(Channel.PUSH.value), "30")
+    target = SwitchTarget(kind=SwitchKind.PROVIDER, value="sandbox", channel=Channel.PUSH)
+    switches.set_switch(target, reason="it sends twice", expires_at=None, by="maria")
+    page = door.get(BOARD)
+    found = {(each.provider, each.channel): each.state for each in page.context["lines"]}
+    assert (found[PUSH.pair], found["sandbox", Channel.SMS]) == ("held", "sends")
+    assert "it sends twice" in page.content.decode()
+    assert "Let it go" in page.content.decode()
+
+
+def test_who_may_only_look_changes_nothing(window: Client) -> None:
+    page = window.get(BOARD)
+    assert page.status_code == 200
+    assert "Hold push" not in page.content.decode()
+    assert "Send despite" not in page.content.decode()
+    for method in (window.get, window.post):
+        assert method(_override("sandbox", "push", "closed")).status_code == 403
     assert breaker_status.of([PUSH])[PUSH].forced is BreakerOverride.AUTO
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"provider": "nobody"}, {"channel": "smoke"}, {"forced": "ajar"}], ids=str
+    "wrong",
+    [("nobody", "push", "closed"), ("sandbox", "smoke", "closed"), ("sandbox", "push", "ajar")],
+    ids=str,
 )
-def test_nonsense_is_refused(door: Client, wrong: dict[str, str]) -> None:
-    assert _force(door, **({"forced": "open"} | wrong)) == 400
+def test_nonsense_is_refused(door: Client, wrong: tuple[str, ...]) -> None:
+    assert door.post(_override(*wrong)).status_code == 400
 
 
 def test_a_pace_is_set_and_taken_back(door: Client) -> None:

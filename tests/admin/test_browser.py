@@ -14,6 +14,7 @@ from django.core.management import call_command
 from django_otp.oath import totp
 from django_otp.plugins.otp_static.models import StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
+from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 from selenium.webdriver.common.by import By
@@ -37,8 +38,10 @@ from notifications.models import (
     TemplateText,
 )
 from notifications.rules.lane import Mode, Priority
-from notifications.store.postgres import api_keys
+from notifications.store.postgres import api_keys, role_groups
+from notifyproj.single_sign_on import metadata
 from providers.contract import Channel
+from tests.admin import identity_provider
 
 CHROMIUM: Final = shutil.which("chromium")
 CHROMEDRIVER: Final = shutil.which("chromedriver")
@@ -107,7 +110,7 @@ def browser(live_server: LiveServer, operator: User, tmp_path: Path) -> Iterator
         signed_in.see("[name=username]").send_keys(operator.username)
         signed_in.see("[name=password]").send_keys("a-long-password")
         signed_in.click("[type=submit]")
-        signed_in.see("#sweeps")
+        signed_in.see("#monitoring")
         yield signed_in
     finally:
         chrome.quit()
@@ -128,6 +131,30 @@ def test_a_dead_letter_is_found_and_replayed(
     assert browser.errors() == []
 
 
+def test_single_sign_on_from_the_button_to_the_overview(
+    browser: Browser, settings: Settings
+) -> None:
+    role_groups.keep()  # the tables of the test before were emptied
+    browser.chrome.delete_all_cookies()
+    with identity_provider.real_provider() as issuer:
+        metadata.forget()
+        settings.SINGLE_SIGN_ON = identity_provider.options(issuer)
+        settings.AUTHENTICATION_BACKENDS = [
+            *settings.AUTHENTICATION_BACKENDS,
+            "notifyproj.single_sign_on.backend.SingleSignOn",
+        ]
+        identity_provider.set_person(issuer, "kim", email="kim@example.com", groups=["oncall"])
+        browser.open("notifications/alert/")
+        browser.click("#single-sign-on a")
+        browser.see("[name=sub]").send_keys("kim")
+        browser.click("[type=submit]")
+        browser.see("#content")
+        assert browser.chrome.current_url.endswith("/admin/notifications/alert/")
+        assert "notifications/deadletter/" in browser.menu()
+    own = [line for line in browser.errors() if browser.base in line]  # not the provider's page
+    assert own == []
+
+
 def test_every_page_of_the_menu_opens_without_a_complaint_of_the_browser(
     browser: Browser, maria: Recipient
 ) -> None:
@@ -139,11 +166,15 @@ def test_every_page_of_the_menu_opens_without_a_complaint_of_the_browser(
         assert browser.errors() == [], page
 
 
-def test_a_breaker_is_opened_by_hand(browser: Browser) -> None:
+def test_a_provider_is_held_by_hand(browser: Browser) -> None:
     browser.open("notifications/breaker/")
-    browser.click("#sandbox-push button[value=open]")
-    assert "forced open" in browser.see("#sandbox-push .nc-bad").text
-    assert "by operator" in browser.see("#events").text
+    browser.click("#sandbox-push .nc-acts a")
+    browser.see("[name=reason]").send_keys("it sends twice")
+    browser.click("#switch button[type=submit]")
+    browser.click("#switch button[name=confirmed]")
+    browser.wait_for("#content", "it sends twice")
+    browser.open("notifications/breaker/")
+    assert "it sends twice" in browser.see("#sandbox-push").text
     assert browser.errors() == []
 
 

@@ -6,6 +6,7 @@ import datetime as dt
 import re
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -17,6 +18,7 @@ from tests.admin.conftest import ADDRESS, MakeDelivery
 
 LIST = reverse("admin:notifications_notification_changelist")
 DELIVERIES = reverse("admin:notifications_delivery_changelist")
+UNKNOWN = {"status__exact": str(Status.UNKNOWN.value)}
 
 
 def page_of(delivery: Delivery) -> str:
@@ -31,13 +33,13 @@ def test_a_message_is_found_by_whatever_is_in_hand(
     door: Client, make_delivery: MakeDelivery, term: str, where: str
 ) -> None:
     delivery = make_delivery(age=dt.timedelta(days=2))
-    found = door.get(where, {"q": term.format(delivery)})
+    found = door.get(where, {"q": term.format(delivery)}, follow=True)
     assert str(delivery.notification_id)[:30] in found.content.decode()
 
 
 def test_an_unknown_term_finds_nothing(door: Client, make_delivery: MakeDelivery) -> None:
     delivery = make_delivery()
-    found = door.get(LIST, {"q": "somebody@else.example"})
+    found = door.get(LIST, {"q": "somebody@else.example"}, follow=True)
     assert str(delivery.notification_id) not in found.content.decode()
 
 
@@ -94,20 +96,38 @@ def test_what_does_not_exist_is_not_found(door: Client, nonsense: str) -> None:
         assert door.get(page, follow=True).status_code == 404
 
 
+def test_an_old_list_leads_to_the_activity_with_its_filters(door: Client) -> None:
+    activity = reverse("admin:notifications_activity")
+    query = {"q": "u_789012", "within": "week", "mode__exact": "1", "status__exact": "12"}
+    wanted = f"{activity}?q=u_789012&within=week&mode=1&status=12"
+    for where in (LIST, DELIVERIES):
+        assert door.get(where, query).headers["Location"] == wanted
+        assert door.get(where).headers["Location"] == activity
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("where", [LIST, DELIVERIES])
-def test_a_list_never_counts_a_partitioned_table_whole(
-    door: Client, make_delivery: MakeDelivery, where: str
+def test_an_old_list_leads_nobody_without_the_right(where: str) -> None:
+    client = Client()
+    client.force_login(User.objects.create_user("nobody", is_staff=True))
+    assert client.get(where).status_code == 403
+
+
+def test_the_list_of_unknown_deliveries_never_counts_a_partitioned_table_whole(
+    door: Client, make_delivery: MakeDelivery
 ) -> None:
-    old, new = make_delivery(age=dt.timedelta(days=2)), make_delivery()
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
-        page = door.get(where).content.decode()
-    assert str(new.notification_id)[:30] in page
-    assert str(old.notification_id)[:30] not in page
+    unknown = {"status": Status.UNKNOWN}
+    old, new = make_delivery(age=dt.timedelta(days=2), **unknown), make_delivery(**unknown)
+    other = make_delivery()
+    with CaptureQueriesContext(connection) as queries:
+        page = door.get(DELIVERIES, UNKNOWN).content.decode()
     counts = [query["sql"] for query in queries if "COUNT(" in query["sql"]]
+    assert str(new.pk) in page
+    assert str(old.pk) not in page
+    assert str(other.pk) not in page
+    assert str(old.pk) in door.get(DELIVERIES, UNKNOWN | {"within": "week"}).content.decode()
     assert counts
-    assert all("LIMIT" in sql and '"id" >= ' in sql for sql in counts if "notification" in sql)
+    assert all("LIMIT" in sql and '"id" >= ' in sql for sql in counts if "delivery" in sql)
 
 
 def test_unknown_deliveries_are_settled_by_hand(door: Client, make_delivery: MakeDelivery) -> None:
@@ -139,5 +159,5 @@ def test_the_page_tells_the_persons_own_time_and_why_in_words(
 
 
 def test_the_list_of_deliveries_is_called_so(door: Client, make_delivery: MakeDelivery) -> None:
-    make_delivery()
-    assert "deliverys" not in door.get(DELIVERIES).content.decode().lower()
+    make_delivery(status=Status.UNKNOWN)
+    assert "deliverys" not in door.get(DELIVERIES, UNKNOWN).content.decode().lower()

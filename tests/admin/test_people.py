@@ -13,7 +13,16 @@ from django.test import Client
 from django.urls import reverse
 
 from notifications import clock, conf
-from notifications.models import Alert, ApiKey, Contact, Preference, Producer, Recipient, Template
+from notifications.models import (
+    Alert,
+    ApiKey,
+    AuditEntry,
+    Contact,
+    Preference,
+    Producer,
+    Recipient,
+    Template,
+)
 from notifications.rules.allowed import AllowList
 from notifications.rules.suppression import Cause
 from notifications.store.postgres import api_keys, suppressions
@@ -57,7 +66,23 @@ def test_an_address_is_on_the_contacts_own_page_alone(door: Client, maria: Recip
     ]
     for page in elsewhere:
         assert ADDRESS not in door.get(page).content.decode()
-    assert ADDRESS in door.get(change("contact", contact.pk)).content.decode()
+    assert "m***@sandbox.example" in door.get(changelist("contact")).content.decode()
+    assert ADDRESS not in door.get(change("contact", contact.pk)).content.decode()
+    assert not AuditEntry.objects.exists()
+    shown = door.get(change("contact", contact.pk).replace("change/", "address/"), follow=True)
+    assert ADDRESS in shown.content.decode()
+    seen = AuditEntry.objects.get()
+    assert (seen.by, seen.operation, seen.object_id) == ("operator", "see_address", str(contact.pk))
+
+
+def test_who_may_not_see_addresses_gets_masked_ones(window: Client, maria: Recipient) -> None:
+    page = change("contact", maria.contacts.get().pk)
+    for path in (page, f"{page}?show=address"):
+        answer = window.get(path).content.decode()
+        assert ADDRESS not in answer
+        assert "m***@sandbox.example" in answer
+    assert window.get(page.replace("change/", "address/")).status_code == 403
+    assert not AuditEntry.objects.exists()
 
 
 def test_a_contact_is_found_by_its_whole_address_only(door: Client, maria: Recipient) -> None:
@@ -166,7 +191,7 @@ def test_every_page_says_so_where_not_everybody_is_reached(
 
 
 PAGES = [
-    *("notification", "delivery", "deadletter", "replayjob", "alert", "rejected", "sweeprun"),
+    *("deadletter", "replayjob", "alert", "rejected", "sweeprun"),
     *("template", "notificationtype", "recipient", "contact", "producer", "apikey"),
     "providerroute",
 ]

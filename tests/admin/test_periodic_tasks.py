@@ -6,7 +6,9 @@ import datetime as dt
 from dataclasses import replace
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django_celery_beat.models import PeriodicTask
 
@@ -40,6 +42,19 @@ def test_the_list_shows_every_sweep_with_its_last_run_and_result(
     assert all(name in shown for name in SWEEPS)
     assert SWEEPS[relay.name].stops in shown
     assert reverse(_LIST) in door.get(reverse("admin:index")).content.decode()
+
+
+def test_the_list_reads_all_runs_at_once(door: Client, relay: PeriodicTask) -> None:
+    assert relay.pk
+    with CaptureQueriesContext(connection) as queries:
+        door.get(reverse(_LIST))
+    assert sum("notifications_sweeprun" in query["sql"] for query in queries) == 1
+
+
+@pytest.mark.django_db
+def test_schedules_of_other_kinds_have_no_page(door: Client) -> None:
+    for name in ("clockedschedule", "crontabschedule", "intervalschedule", "solarschedule"):
+        assert door.get(f"/admin/django_celery_beat/{name}/").status_code == 404
 
 
 def test_switching_off_asks_first_and_says_what_stops(door: Client, relay: PeriodicTask) -> None:

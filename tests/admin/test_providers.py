@@ -61,7 +61,7 @@ def mail(monkeypatch: pytest.MonkeyPatch) -> _Mail:
 def test_every_provider_is_there_with_what_it_needs(door: Client) -> None:
     page = door.get(PAGE)
     lines = {line.name: line for line in page.context["lines"]}
-    assert set(lines) == {vendor.name for vendor in registry.VENDORS}
+    assert set(lines) == {*(vendor.name for vendor in registry.VENDORS), "inbox"}
     assert lines["sandbox"].is_configured
     assert "push" in lines["sandbox"].routed
     assert not lines["twilio"].is_configured

@@ -13,7 +13,7 @@ from django.test import Client, RequestFactory
 
 from notifications.models import ApiKey, Producer, Template
 from notifications.rules import access, roles
-from notifications.rules.roles import ACTS, ROLES
+from notifications.rules.roles import ACTS, RIGHTS, ROLES
 from notifications.store.postgres import role_groups
 
 OPEN_TO_ALL = {"signin"}
@@ -67,7 +67,7 @@ def test_every_cell_of_the_lists(role: str) -> None:
     client.force_login(member(role))
     for model in admin.site._registry:
         app, name = model._meta.app_label, model._meta.model_name
-        answer = client.get(f"/admin/{app}/{name}/")
+        answer = client.get(f"/admin/{app}/{name}/", follow=True)
         seen = answer.status_code == 200
         assert seen is (name in OPEN_TO_ALL or roles.grants(role, f"view_{name}")), (
             f"{role}, {name}"
@@ -81,6 +81,44 @@ def test_the_right_of_each_operation_is_a_right_of_the_admin() -> None:
     there = set(Permission.objects.values_list("codename", flat=True))
     assert {rule.right for rule in access.TABLE if rule.right} <= there
     assert set(ACTS.values()) <= there
+
+
+@pytest.mark.django_db
+def test_each_right_has_its_plain_name_in_the_database() -> None:
+    there = dict(Permission.objects.values_list("codename", "name"))
+    assert {right: there.get(right) for right in RIGHTS} == {
+        right: name for right, (_, name) in RIGHTS.items()
+    }
+
+
+@pytest.mark.django_db
+def test_an_upgrade_keeps_what_people_could_do() -> None:
+    keeper = User.objects.create_user("keeper", password="x", is_staff=True)
+    wanted = ("change_deadletter", "change_breaker", "view_contact")
+    keeper.user_permissions.set(Permission.objects.filter(codename__in=wanted))
+    editor = member("editor")
+    Permission.objects.filter(codename__in=["replay_deadletter", "see_addresses"]).delete()
+    Permission.objects.filter(codename="publish_template").update(name="Can publish template")
+    upgrade = importlib.import_module("notifications.migrations.0042_plain_rights")
+    upgrade.keep_abilities(apps, None)
+    role_groups.keep()
+    keeper, editor = (User.objects.get(pk=each.pk) for each in (keeper, editor))
+    assert keeper.has_perms(["notifications.replay_deadletter", "notifications.hold_provider"])
+    assert not keeper.has_perm("notifications.see_addresses")
+    assert editor.has_perm("notifications.publish_template")
+    assert Permission.objects.get(codename="publish_template").name == "May publish templates"
+
+
+@pytest.mark.django_db
+def test_a_page_without_the_right_names_the_account_and_its_groups() -> None:
+    client = Client()
+    client.force_login(member("editor"))
+    answer = client.get("/admin/notifications/deadletter/", headers={"Accept": "text/html"})
+    text = answer.content.decode()
+    assert answer.status_code == 403
+    assert "You have no access to this page" in text
+    assert "role: editor" in text
+    assert "Back to the overview" in text
 
 
 @pytest.mark.django_db

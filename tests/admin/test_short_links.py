@@ -28,4 +28,7 @@ def test_the_clicks_of_a_delivery_are_found_and_its_target_is_not_shown(door: Cl
     assert link.token not in listed
     for page in (listed, door.get(one).content.decode()):
         assert "secret-place" not in page
+    assert door.get(LIST, {"token__startswith": "t"}).status_code == 400
+    export = {"action": "export_csv", "_selected_action": [link.pk], "select_across": "1"}
+    assert link.token not in door.post(LIST, export, follow=True).content.decode()
     assert door.get(LIST, {"q": str(uuid4())}).context["cl"].result_count == 0

@@ -72,7 +72,8 @@ def test_an_address_is_found_whole_and_shown_on_its_own_page_alone(
     door: Client, bounced: Suppression
 ) -> None:
     assert ADDRESS not in door.get(LIST).content.decode()
-    assert ADDRESS in door.get(page(bounced)).content.decode()
+    assert ADDRESS not in door.get(page(bounced)).content.decode()
+    assert ADDRESS in door.get(f"{page(bounced)}?show=address").content.decode()
     assert page(bounced) in door.get(LIST, {"q": f" {ADDRESS.upper()}"}).content.decode()
     assert page(bounced) not in door.get(LIST, {"q": ADDRESS[:5]}).content.decode()
 
@@ -111,3 +112,11 @@ def test_who_may_only_look_changes_nothing_and_takes_nothing_away(
     assert window.get(DOWNLOAD).status_code == 403
     assert window.get(UPLOAD).status_code == 403
     assert Suppression.objects.filter(undone_at=None).count() == 1
+
+
+def test_an_address_in_a_note_is_masked_like_the_address(door: Client) -> None:
+    door.post(ADD, {"channel": 3, "address": ADDRESS, "note": f"asked for by {ADDRESS}"})
+    row = Suppression.objects.get()
+    door.post(undo_page(row), {"note": f"{ADDRESS} wrote"})
+    assert ADDRESS not in door.get(page(row)).content.decode()
+    assert f"{ADDRESS} wrote" in door.get(page(row), {"show": "address"}).content.decode()

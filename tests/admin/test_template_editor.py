@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from notifications.models import Delivery, Notification, Template
+from notifications.rules.in_app import Action, InAppPart
 from notifications.rules.lane import Mode
 from notifications.rules.templates import contents
 from notifications.rules.templates.contents import TemplateContent
@@ -71,11 +72,42 @@ def test_what_is_typed_is_rendered_escaped_and_measured(door: Client, draft: Tem
     assert said(draft)["email en"] == "Hello {{ name }}"
 
 
+def test_an_in_app_text_has_fields_for_its_link_image_and_actions(
+    door: Client, draft: Template
+) -> None:
+    shown = door.get(url(draft), {"channel": "in_app"}).content.decode()
+    assert 'name="in_app-image_url"' in shown
+    assert 'name="in_app-action-1-label"' in shown
+    fields = {"in_app-title": "Hi", "in_app-body": "Hello", "in_app-url": "/orders/{{ name }}"}
+    action = {"in_app-action-1-id": "yes", "in_app-action-1-label": "Yes, {{ name }}"}
+    assert not ask(door, draft, "save", **fields, **action)["fault"]
+    [text] = [each for each in versions.content_of(draft).texts if each.channel is Channel.IN_APP]
+    assert text.in_app == InAppPart("/orders/{{ name }}", "", (Action("yes", "Yes, {{ name }}"),))
+    shown = door.get(url(draft)).content.decode()
+    assert "Yes, {{ name }}" in shown
+    assert 'name="in_app-action-2-label"' in shown
+    wrong = {"in_app-action-1-id": "yes", "in_app-action-1-label": ""}
+    told = ask(door, draft, "save", **fields, **wrong)["fault"]
+    assert told == "in_app en, actions.0.label must not be empty."
+
+
+def test_a_push_text_has_fields_for_its_link_and_image(door: Client, draft: Template) -> None:
+    shown = door.get(url(draft), {"channel": "push"}).content.decode()
+    assert 'name="push-url"' in shown
+    assert 'name="push-action-1-label"' not in shown
+    fields = {"push-title": "Hi", "push-body": "Hello", "push-url": "/orders/{{ name }}"}
+    frame = ask(door, draft, "render", **typed("7"), **fields)["frames"]["push"]
+    assert 'Opens <span class="nc-mono">/orders/7</span>' in frame
+    assert not ask(door, draft, "save", **fields)["fault"]
+    [text] = [each for each in versions.content_of(draft).texts if each.channel is Channel.PUSH]
+    assert text.in_app == InAppPart("/orders/{{ name }}")
+
+
 @pytest.mark.parametrize(
     ("source", "told"),
     [
         ("{{ absent }}", "the variable &#x27;absent&#x27; is missing"),
-        ("fine\n{{ x.__class__ }}", "Line 2: __class__"),
+        ("fine\n{{ x.__class__ }}", "text, line 2: __class__"),
         ("{{ absent|default('x') }}", "Not among the sample variables: absent"),
     ],
 )
@@ -138,7 +170,7 @@ def test_saving_stores_one_locale_and_leaves_the_others(door: Client, draft: Tem
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"sms-body": "{{ x() }}"}, "sms body, line 1"),
+        ({"sms-body": "{{ x() }}"}, "sms en, text, line 1"),
         ({"sms-body": "x", "locale": "no locale"}, "Unknown locale"),
     ],
 )

@@ -13,9 +13,10 @@ from notifications.models import Producer, Recipient
 from notifications.rules import access
 from notifications.rules.access import Scope
 from notifications.rules.lane import Mode
-from notifications.store.cached import notification_types
+from notifications.store.cached import notification_types, recipient_ids
 from notifications.store.postgres import api_keys
 from notifications.store.rate_limits import producer_limits
+from notifications.store.recipient_tokens import cors, revocations, token_secrets
 from notifications.store.redis import state
 from notifications.store.templates import template_cache
 
@@ -58,6 +59,9 @@ def _fresh_state(db: None) -> Iterator[None]:  # noqa: ARG001 - pytest-django as
     api_keys.forget()
     template_cache.forget()
     notification_types.forget()
+    recipient_ids.forget()
+    for each in (cors, revocations, token_secrets):
+        each.forget()
     state.client().flushdb()
     producer_limits.forget()
     yield

@@ -5,6 +5,7 @@ It has the demo's people, types and templates, and one object for each id that a
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from io import StringIO
 from typing import Any, Final
@@ -20,18 +21,24 @@ from notifications.models import (
     DeadLetter,
     ErasureJob,
     NotificationType,
+    Recipient,
     ReplayJob,
     Suppression,
+    Switch,
 )
-from notifications.operations import replay
+from notifications.operations import cancel_jobs, replay, switches
+from notifications.operations.cancel_jobs import CancelFilter
+from notifications.operations.switches import SwitchTarget
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.suppression import Cause
+from notifications.rules.switches import SwitchKind
 from notifications.rules.templates import contents
 from notifications.store.postgres import alerts, suppressions
 from notifications.store.postgres.suppressions import SuppressionEntry
 from notifications.store.templates import versions
 from providers.contract import Channel
+from tests.api import inboxes
 from tests.api.conftest import Caller
 
 World = Mapping[object, object]
@@ -41,7 +48,7 @@ _CURSOR: Final = 4711
 
 
 def furnish(caller: Caller) -> World:
-    """Make everything that the examples name; returns what stands for their ids."""
+    """Create the rows that the examples name; return the ids that replace those of the examples."""
     for name, (priority, category) in demo_data.TYPES.items():
         NotificationType.objects.create(name=name, priority=priority, category=category)
     call_command("import_templates", "--publish", stdout=StringIO())
@@ -50,11 +57,14 @@ def furnish(caller: Caller) -> World:
     return {
         **dict(zip((51, 52), contacts, strict=False)),
         **_hooks(caller),
+        **_messages(caller),
         **_sent(caller),
         **_suppressed(caller),
         **_letters(caller),
         **_jobs(),
         91: _alert(),
+        **_switches(),
+        **_cancel_jobs(caller),
         shape.CLIENT_TOKEN: _client_token(caller),
         _CURSOR: _CURSOR,
     }
@@ -96,6 +106,17 @@ def _hooks(caller: Caller) -> dict[object, object]:
     _made(caller, f"{path}/{made[1]['id']}/signing-secrets/rotate", {})
     endpoint = _made(caller, "/v1/webhook-endpoints", {"url": "https://hooks.example.com/in"})
     return {53: made[0]["id"], 54: made[1]["id"], 65: endpoint["id"]}
+
+
+def _messages(caller: Caller) -> dict[object, object]:
+    person = Recipient.objects.get(mode=caller.mode, user_id=shape.USER)
+    made = inboxes.add_messages(person.pk, 2)
+    soon = (clock.now() + dt.timedelta(days=1)).isoformat()
+    return {
+        shape.MESSAGE: str(made[0]),
+        shape.ANOTHER_MESSAGE: str(made[1]),
+        shape.SOON: soon,
+    }
 
 
 def _sent(caller: Caller) -> dict[object, object]:
@@ -164,6 +185,23 @@ def _jobs() -> dict[object, object]:
 
 def _client_token(caller: Caller) -> object:
     return _made(caller, f"/v1/recipients/{shape.USER}/client-tokens", {})["token"]
+
+
+def _cancel_jobs(caller: Caller) -> dict[object, object]:
+    wanted = CancelFilter(mode=caller.mode, producer_id=caller.producer.pk, type="FLASH_SALE")
+    running, stopped = (cancel_jobs.start(wanted, requested_by="test", by="test") for _ in range(2))
+    cancel_jobs.stop(stopped)
+    return {87: running.pk, 88: stopped.pk}
+
+
+def _switches() -> dict[object, object]:
+    target = SwitchTarget(kind=SwitchKind.TYPE, value="FLASH_SALE")
+    made = [
+        switches.set_switch(target, reason="for the test", expires_at=None, by="test").pk
+        for _ in range(2)
+    ]
+    switches.resume(Switch.objects.filter(pk=made[1]), by="test")
+    return {85: made[0], 86: made[1]}
 
 
 def _alert() -> object:

@@ -12,15 +12,21 @@ from uuid import uuid4
 
 from notifications import clock
 from notifications.models import Alert, DeadLetter, Recipient, Suppression
+from notifications.operations import cancel_jobs, switches
+from notifications.operations.cancel_jobs import CancelFilter
+from notifications.operations.switches import SwitchTarget
 from notifications.rules.access import TABLE, Scope
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Priority
+from notifications.rules.recipient_tokens import TokenScope
 from notifications.rules.suppression import Cause
+from notifications.rules.switches import SwitchKind
 from notifications.rules.templates import contents
 from notifications.store.postgres import alerts, suppressions
 from notifications.store.postgres.suppressions import SuppressionEntry
 from notifications.store.templates import versions
 from providers.contract import Channel
+from tests.api import inboxes
 from tests.api.conftest import Caller
 
 SENT: Final = {
@@ -43,6 +49,9 @@ BODIES: Final[Mapping[str, object]] = {
     "POST /v1/notifications/batch": {"notifications": [SENT]},
     "PATCH /v1/notifications/{notification_id}": {"scheduled_at": _AT},
     "POST /v1/notifications/{notification_id}/cancel": {},
+    "POST /v1/notifications/{notification_id}/withdraw": {},
+    "POST /v1/notifications/cancel": {"type": "X"},
+    "POST /v1/cancel-jobs/{job_id}/stop": {},
     "POST /v1/schedules": {"name": "n", "rrule": "FREQ=DAILY", "notification": SENT},
     "PATCH /v1/schedules/{schedule_id}": {"name": "other"},
     "DELETE /v1/schedules/{schedule_id}": None,
@@ -55,8 +64,29 @@ BODIES: Final[Mapping[str, object]] = {
     "DELETE /v1/recipients/{user_id}/contacts/{contact_id}": None,
     "POST /v1/recipients/{user_id}/contacts/{contact_id}/signing-secrets/rotate": {},
     "POST /v1/recipients/{user_id}/client-tokens": {},
+    "DELETE /v1/recipients/{user_id}/client-tokens": None,
+    **{
+        f"POST /v1/recipients/{{user_id}}/client-tokens {scope}": {"scopes": [scope]}
+        for scope in TokenScope
+        if scope is not TokenScope.RECEIPTS_WRITE
+    },
     "PUT /v1/recipients/{user_id}/preferences": {"channels_off": ["sms"]},
     "PATCH /v1/recipients/{user_id}/preferences": {"channels_off": ["sms"]},
+    **dict.fromkeys((
+        *(
+            f"POST /v1/inbox/{{user_id}}/{{message_id}}/{mark}"
+            for mark in ("seen", "read", "unread", "archive", "unarchive", "unsnooze")
+        ),
+        "POST /v1/inbox/{user_id}/{message_id}/actions/{action_id}",
+        "DELETE /v1/inbox/{user_id}/{message_id}",
+    )),
+    "POST /v1/inbox/{user_id}/{message_id}/snooze": {"until": _AT},
+    "POST /v1/inbox/{user_id}/seen": {"message_ids": [str(uuid4())]},
+    "POST /v1/inbox/{user_id}/read": {"message_ids": [str(uuid4())]},
+    "POST /v1/inbox/{user_id}/archive": {"message_ids": [str(uuid4())]},
+    "POST /v1/inbox/{user_id}/seen-all": {},
+    "POST /v1/inbox/{user_id}/read-all": {},
+    "POST /v1/inbox/{user_id}/archive-all": {"category": "orders"},
     "POST /v1/suppressions": {"channel": "email", "address": "nobody@example.com"},
     "DELETE /v1/suppressions/{suppression_id}": None,
     "POST /v1/templates": {"template_id": "hello", "texts": [_TEXT]},
@@ -65,6 +95,9 @@ BODIES: Final[Mapping[str, object]] = {
     "POST /v1/templates/{template_id}/preview": {"channel": "push", "variables": {}},
     "POST /v1/dead-letters/replay": {"reason": "permanent"},
     "POST /v1/dead-letters/{letter_id}/discard": {},
+    "POST /v1/alerts/{alert_id}/acknowledge": {},
+    "POST /v1/switches": {"kind": "type", "value": "X", "reason": "the text is wrong"},
+    "DELETE /v1/switches/{switch_id}": None,
     "POST /v1/alerts/{alert_id}/resolve": {},
     "POST /v1/webhook-endpoints": {"url": "https://hooks.example.com/in"},
     "PATCH /v1/webhook-endpoints/{endpoint_id}": {"events": ["notification.failed"]},
@@ -99,7 +132,14 @@ def furnish(caller: Caller) -> dict[str, object]:
     return {
         "user_id": person.user_id,
         "contact_id": contact.pk,
+        "action_id": "accept",
+        "message_id": inboxes.add_message(person.pk),
         "letter_id": letter.pk,
+        "job_id": cancel_jobs.start(
+            CancelFilter(mode=caller.mode, producer_id=caller.producer.pk, type="X"),
+            requested_by="test",
+            by="test",
+        ).pk,
         "notification_id": _made(caller, "/v1/notifications", SENT | {"scheduled_at": _AT}),
         "endpoint_id": _made(
             caller, "/v1/webhook-endpoints", {"url": "https://hooks.example.com/in"}
@@ -135,6 +175,12 @@ def _live(caller: Caller) -> dict[str, object]:
         "template_id": "hello",
         "suppression_id": Suppression.objects.get().pk,
         "alert_id": Alert.objects.get().pk,
+        "switch_id": switches.set_switch(
+            SwitchTarget(kind=SwitchKind.TYPE, value="Y"),
+            reason="for the test",
+            expires_at=None,
+            by="test",
+        ).pk,
     }
 
 

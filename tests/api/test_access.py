@@ -12,20 +12,23 @@ from django.db.models import Model
 from django.urls import URLPattern
 
 from notifications.api.urls import urlpatterns
-from notifications.models import ApiKey
+from notifications.models import ApiKey, Recipient
 from notifications.rules import access
 from notifications.rules.access import GRANTABLE, TABLE, AccessRule, Scope
 from notifications.rules.lane import Mode
+from notifications.rules.recipient_tokens import TokenScope
 from notifications.store.postgres import api_keys
 from tests.api import operations
 from tests.api.conftest import EVERYTHING, Caller, MakeCaller
 
 SCOPED = {rule: rule.needs for rule in TABLE if isinstance(rule.needs, Scope)}
-WHOLES = {"notifications:write", "recipients:write"}
+WHOLES = {"analytics:read", "notifications:write", "recipients:write"}
 """Scopes of the operations that have a part with a scope of its own."""
 NAMELESS = {
+    "embed": {"GET"},
     "front_page": {"GET"},
     "links": {"GET"},
+    "preference_page": {"GET", "POST"},
     "problems": {"GET"},
     "schema": {"GET"},
     "unsubscribe": {"GET", "POST"},
@@ -33,7 +36,7 @@ NAMELESS = {
 """Modules of views that are functions, and the methods that these take."""
 OF_NO_MODE = {
     *("AuditEntry", "Attempt", "Event", "OrderedDelivery", "Occurrence", "ShortLink"),
-    *("WebhookAttempt", "WebhookMessage"),
+    *("TokenRevocation", "WebhookAttempt", "WebhookMessage"),
 }
 """Models whose rows belong to a notification or schedule that has a mode, or name the key."""
 
@@ -120,8 +123,13 @@ def _with(make_caller: MakeCaller, mode: Mode, scopes: Collection[str]) -> Calle
 
 def _is_let_in(caller: Caller, operation: str) -> bool:
     method, path, *part = operation.split()
-    named = re.sub(r"\{\w+\}", "1", path.replace("{notification_id}", str(uuid4())))
-    answer = caller.send(method, named, {name: [] for name in part})
+    with_uuids = re.sub(r"\{(?:notification|message)_id\}", str(uuid4()), path)
+    named = re.sub(r"\{\w+\}", "1", with_uuids)
+    if method == "GET":
+        named += "".join(f"?{name}=*" for name in part)
+    scopes = [name for name in part if name in set(TokenScope)]
+    body = {"scopes": scopes} if scopes else {name: [] for name in part}
+    answer = caller.send(method, named, body)
     assert answer.resolver_match.route
     assert answer.status_code < 500
     return answer.status_code != 403
@@ -138,7 +146,11 @@ def _live_rows() -> dict[str, list[dict[str, object]]]:
 
 def _rows(model: type[Model]) -> list[dict[str, object]]:
     names = {field.name for field in model._meta.get_fields()}
-    owner = next((path for path in ("mode", "recipient") if path in names), "")
-    of_live = {"mode": {"mode": Mode.LIVE}, "recipient": {"recipient__mode": Mode.LIVE}}
+    owner = next((path for path in ("mode", "recipient", "recipient_id") if path in names), "")
+    of_live: dict[str, dict[str, object]] = {
+        "mode": {"mode": Mode.LIVE},
+        "recipient": {"recipient__mode": Mode.LIVE},
+        "recipient_id": {"recipient_id__in": Recipient.objects.filter(mode=Mode.LIVE)},
+    }
     found = model._default_manager.filter(**of_live.get(owner, {}))
     return sorted(found.values(), key=str)

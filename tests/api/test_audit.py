@@ -21,8 +21,11 @@ SENDING = (
     "PATCH /v1/notifications",
     "POST /v1/templates/{template_id}/preview",
     "POST /v1/recipients/{user_id}/client-tokens",
+    "POST /v1/inbox/",
+    "DELETE /v1/inbox/",
 )
-"""Operations that a notification's own timeline records, and those that change nothing."""
+"""Operations that the timeline of a notification or an inbox item itself records, and operations
+that change nothing."""
 CHANGING = [each for each in operations.WRITING if not each.operation.startswith(SENDING)]
 EMPTY = "TRUNCATE notifications_auditentry"
 

@@ -8,12 +8,14 @@ import pytest
 
 from notifications import clock
 from notifications.models import (
+    ArchiveKey,
     AuditEntry,
     Contact,
     DeadLetter,
     Delivery,
     ErasureJob,
     Event,
+    InboxItem,
     Notification,
     Preference,
     Recipient,
@@ -21,6 +23,9 @@ from notifications.models import (
     ShortLink,
 )
 from notifications.rules.lane import Mode
+from notifications.store.inbox import writes
+from notifications.store.inbox.items import NewItem
+from notifications.store.postgres import archive_keys, erasure, partitions
 from notifications.sweeps import erasures
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
@@ -91,6 +96,11 @@ def test_what_was_sent_to_an_erased_person_is_removed_by_a_job(
     assert not Rejected.objects.filter(user_id="maria").exclude(problem="unknown-recipient")
 
 
+def _archive_key(recipient_id: int) -> None:
+    sealed = archive_keys.wrap(bytes(32), recipient_id)
+    ArchiveKey.objects.create(recipient_id=recipient_id, sealed=sealed)
+
+
 def _mail(address: str) -> dict[str, str]:
     return {"channel": "email", "address": address}
 
@@ -135,3 +145,58 @@ def test_a_job_says_nothing_of_whom_it_erased(caller: Caller) -> None:
 def test_a_test_key_erases_in_its_own_world(make_caller: MakeCaller) -> None:
     assert make_caller(mode=Mode.TEST).send("DELETE", PATH).status_code == 404
     assert Recipient.objects.get().user_id == "maria"
+
+
+def _inbox_item(recipient_id: int) -> NewItem:
+    return NewItem(
+        id=clock.new_notification_id(),
+        recipient_id=recipient_id,
+        notification_id=clock.new_notification_id(),
+        type="t",
+        category="c",
+        title="Hello",
+        body="Maria",
+        created_at=clock.now(),
+    )
+
+
+def test_a_finished_job_has_a_signed_receipt(caller: Caller, maria: Recipient) -> None:
+    _archive_key(maria.pk)
+    _send(caller)
+    writes.add([_inbox_item(maria.pk)])
+    contacts = maria.contacts.count()
+    path = caller.send("DELETE", PATH).headers["Location"]
+    assert not ArchiveKey.objects.exists()
+    assert caller.get(path).json()["receipt"] is None
+    _archive_key(maria.pk)  # as an export that runs at the same time
+    for _ in range(2):
+        erasures.run_once(now=clock.now() + _LATER, limit=100)
+    assert not ArchiveKey.objects.exists()
+    assert not InboxItem.objects.exists()
+    done = caller.get(path).json()
+    assert done["receipt"]["erased"] == {
+        "contacts": contacts,
+        "notifications": 1,
+        "dead_letters": 0,
+        "inbox_items": 1,
+        "archive_keys": 2,
+    }
+    assert done["receipt"]["requested_by"] == caller.key.prefix
+    assert "maria" not in str(done["receipt"])
+    job = ErasureJob.objects.get()
+    assert erasure.is_genuine(job)
+    job.receipt = {**done["receipt"], "erased_at": "2026-01-01T00:00:00+00:00"}
+    assert not erasure.is_genuine(job)
+
+
+def test_a_job_waits_for_the_drop_of_a_frozen_day(
+    caller: Caller, maria: Recipient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = caller.send("DELETE", PATH).headers["Location"]
+    with monkeypatch.context() as patched:
+        patched.setattr(partitions, "frozen", lambda: {dt.date(2026, 1, 2)})
+        erasures.run_once(now=clock.now() + _LATER, limit=100)
+        assert caller.get(path).json()["finished_at"] is None
+    erasures.run_once(now=clock.now() + _LATER, limit=100)
+    assert caller.get(path).json()["finished_at"] is not None
+    assert maria.pk == ErasureJob.objects.get().recipient_id

@@ -63,6 +63,7 @@ def _errors(answer: Reply) -> dict[str, str]:
         ({"send_at_local": "9 am"}, "/send_at_local", "must be a time of day like 09:00"),
         ({"ttl_seconds": "soon"}, "/ttl_seconds", "must be a whole number"),
         ({"ttl_seconds": 0}, "/ttl_seconds", "must be at least 1"),
+        ({"ttl_seconds": True}, "/ttl_seconds", "must be a whole number"),
         ({"type": "order ready"}, "/type", "letters, digits"),
         ({"user_id": ""}, "/user_id", "must not be empty"),
         ({"user_id": "nobody"}, "/user_id", "PUT /v1/recipients/{user_id}"),

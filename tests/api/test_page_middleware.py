@@ -35,4 +35,6 @@ def test_only_pages_have_a_session_a_user_and_messages(path: str, *, expected: b
 def test_a_page_still_asks_for_a_csrf_token() -> None:
     client = Client(enforce_csrf_checks=True)
     asked = {"username": "somebody", "password": "wrong"}
-    assert client.post("/admin/login/", asked).status_code == 403
+    refused = client.post("/admin/login/", asked)
+    assert refused.status_code == 403
+    assert "The form has expired" in refused.content.decode()

@@ -42,8 +42,36 @@ def test_a_template_is_drafted_and_read_again(caller: Caller) -> None:
     assert made["texts"] == [
         {"channel": "push", "locale": "pt-BR", "title": "Hi", "body": "Olá", "html": ""}
         | {"transliterate": False, "max_segments": None, "shorten_links": False}
+        | {"url": None, "image_url": None, "actions": []}
     ]
     assert caller.get(f"{HELLO}/versions/1").json() == made
+
+
+def test_an_in_app_text_has_link_image_and_actions(caller: Caller) -> None:
+    yes = {"id": "yes", "label": "Yes, {{ name }}"}
+    part: dict[str, object] = {"url": "/orders/{{ name }}", "image_url": "/a.png", "actions": [yes]}
+    made = draft(caller, {**text("B"), "channel": "in_app", **part})
+    assert made["texts"][0]["actions"] == [yes | {"url": None}]
+    assert made["texts"][0]["url"] == part["url"]
+    told = caller.post(f"{HELLO}/preview", {"channel": "in_app", "variables": {"name": "Ana"}})
+    assert told.json()["actions"] == [{"id": "yes", "label": "Yes, Ana", "url": None}]
+    assert (told.json()["url"], told.json()["image_url"]) == ("/orders/Ana", "/a.png")
+
+
+def test_a_push_text_has_a_link_and_an_image_but_no_actions(caller: Caller) -> None:
+    asked = {"url": "/orders/{{ name }}", "image_url": "/a.png"}
+    made = draft(caller, text("B") | asked | {"actions": [{"id": "yes", "label": "Yes"}]})
+    assert made["texts"][0].items() >= {**asked, "actions": []}.items()
+    told = caller.post(f"{HELLO}/preview", {"channel": "push", "variables": {"name": "Ana"}})
+    assert (told.json()["url"], told.json()["image_url"]) == ("/orders/Ana", "/a.png")
+
+
+def test_a_wrong_action_of_an_in_app_text_has_its_pointer(caller: Caller) -> None:
+    twice = [{"id": "a", "label": "A"}, {"id": "a", "label": "{{ x"}]
+    wrong = {**text("B"), "channel": "in_app", "actions": twice}
+    answer = caller.post(PATH, {"template_id": "hello", "texts": [wrong]})
+    assert answer.status_code == 422, answer.content
+    assert [each["pointer"] for each in answer.json()["errors"]] == ["/texts/0/actions/1/label"]
 
 
 def test_declarations_and_sms_policies_are_kept_and_judged(caller: Caller) -> None:

@@ -13,13 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from notifications.api.body_limits import UNSUBSCRIBE_LIMIT
-from notifications.api.unsubscribe_words import LANGUAGES
 from notifications.delivery import unsubscribe_links
 from notifications.delivery.unsubscribe_links import Link
 from notifications.feedback import unsubscribe
-from notifications.models import Preference, Recipient, Suppression
+from notifications.models import NotificationType, Preference, Recipient, Suppression
 from notifications.rules.lane import Mode
+from notifications.rules.language.page_languages import PAGE_LANGUAGES
 from notifications.rules.suppression import Cause
+from notifications.store.cached import notification_types
 from notifications.store.postgres import suppressions
 from notifications.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
@@ -131,12 +132,33 @@ def test_the_form_offers_the_kind_all_advertising_and_the_channel(maria: Recipie
     assert Suppression.objects.get().address == "maria@example.com"
 
 
+@pytest.mark.parametrize("topic", ["INVOICE", "billing"])
+def test_a_mandatory_topic_is_not_offered_and_not_said_to_be_off(
+    maria: Recipient, topic: str
+) -> None:
+    NotificationType.objects.create(
+        name="INVOICE", priority=2, category="billing", is_mandatory=True
+    )
+    notification_types.forget()
+    page = Client().get(path_for(maria, topic)).content.decode()
+    assert re.findall(r'value="(\w+)"', page) == ["marketing", "channel"]
+    for body in (ONE_CLICK, "choice=topic"):
+        assert Client().post(path_for(maria, topic), body, content_type=FORM).status_code == 409
+    assert not Preference.objects.exists()
+    NotificationType.objects.create(name="OFFER", priority=2, category="billing")
+    notification_types.forget()
+    offered = topic == "billing"
+    answer = Client().post(path_for(maria, topic), ONE_CLICK, content_type=FORM)
+    assert answer.status_code == (200 if offered else 409)
+    assert categories_off() == (["billing"] if offered else [])
+
+
 def test_advertising_is_offered_once(maria: Recipient) -> None:
     page = Client().get(path_for(maria, "marketing")).content.decode()
     assert re.findall(r'value="(\w+)"', page) == ["marketing", "channel"]
 
 
-@pytest.mark.parametrize("locale", LANGUAGES)
+@pytest.mark.parametrize("locale", PAGE_LANGUAGES)
 def test_the_page_speaks_the_persons_language(maria: Recipient, locale: str) -> None:
     Recipient.objects.update(locale=locale)
     assert f'<html lang="{locale}" dir=' in Client().get(path_for(maria)).content.decode()

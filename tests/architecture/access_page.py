@@ -7,7 +7,8 @@ from typing import Final
 
 from notifications.rules.access import TABLE, AccessRule, Entry, Scope
 from notifications.rules.lane import Mode
-from notifications.rules.roles import ACTS, GROUP_PREFIX, ROLES, having
+from notifications.rules.recipient_tokens import TokenScope
+from notifications.rules.roles import ACTS, GROUP_PREFIX, RIGHTS, ROLES, having
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "access.md"
 
@@ -31,6 +32,15 @@ def _scopes_and_operations() -> list[str]:
         "| scope | meaning |",
         "| --- | --- |",
         *(f"| `{each}` | {each.sentence} |" for each in Scope),
+        "",
+        "## Scopes of recipient tokens",
+        "",
+        "A recipient token acts for its own recipient only. A key gives a token only scopes that",
+        "the key has itself.",
+        "",
+        "| scope | meaning |",
+        "| --- | --- |",
+        *(f"| `{each}` | {each.sentence} |" for each in TokenScope),
         "",
         "## Operations",
         "",
@@ -59,6 +69,21 @@ def _roles_and_buttons() -> list[str]:
             for role, rights in ROLES.items()
         ),
         "",
+        "## Rights with plain names",
+        "",
+        "Beside Django's rights to view, add, change and delete, a group can have these rights.",
+        "",
+        "| right | name in the admin | roles with it |",
+        "| --- | --- | --- |",
+        *(
+            f"| `{right}` | {name} | {', '.join(having(right))} |"
+            for right, (_, name) in RIGHTS.items()
+        ),
+        "",
+        "Without `see_addresses` each page, list and file shows `m***@example.com` or",
+        "`+49 *** 123`. With the right a contact's page has the button `Show the address`; the",
+        "audit log has an entry `see_address` for each use.",
+        "",
         "## Buttons of the admin",
         "",
         "| model and button | right | roles with it |",
@@ -74,6 +99,8 @@ def _roles_and_buttons() -> list[str]:
 def _line(rule: AccessRule) -> str:
     live, test = ("yes" if mode in rule.modes else "no" for mode in (Mode.LIVE, Mode.TEST))
     needs = rule.needs if isinstance(rule.needs, Entry) else f"`{rule.needs}`"
+    if rule.token_scope:
+        needs += f", or a recipient token with `{rule.token_scope}`"
     if isinstance(rule.needs, Entry):
         live = test = ""
     test += f": {rule.why_live}" if rule.why_live else ""

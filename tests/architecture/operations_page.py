@@ -11,11 +11,13 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 import django
+from prometheus_client.metrics_core import Metric as Family
 
 from notifications.rules.alerts import AlertKind
 from notifications.rules.reasons import Reason
 from tests.architecture import log_events
 
+_METRIC_HEADER: Final = ("metric", "type", "labels", "meaning")
 PAGE: Final = log_events.ROOT / "docs" / "operations.md"
 
 
@@ -24,10 +26,15 @@ def tables() -> Mapping[str, str]:
     return {
         "reasons": _table(("reason", "meaning"), ((f"`{each}`", each.sentence) for each in Reason)),
         "alerts": _table(
-            ("alert", "meaning"),
-            ((f"[`{each}`](#{each})", each.sentence) for each in AlertKind),
+            ("alert", "title", "severity", "meaning"),
+            (
+                (f"[`{each}`](#{each})", each.label, each.severity.value, each.sentence)
+                for each in AlertKind
+            ),
         ),
         "metrics": _metrics(),
+        "instruments": _instruments(),
+        "worker gauges": _worker_gauges(),
         "log events": _log_events(),
         "sweeps": _sweeps(),
     }
@@ -47,17 +54,29 @@ def text(page: str) -> str:
 def _metrics() -> str:
     from notifications.api.metrics import Metric  # noqa: PLC0415 - after Django is set up
 
-    def name(metric: Metric) -> str:
-        family = metric.family()
-        return family.name + ("_total" if family.type == "counter" else "")
+    families = [(each.family(), each.labels) for each in Metric]
+    return _table(_METRIC_HEADER, (_metric(*each) for each in families))
 
+
+def _instruments() -> str:
+    from notifications.telemetry.instruments import INSTRUMENTS  # noqa: PLC0415 - after Django is set up
+
+    families = [(each.describe(), each._labelnames) for each in INSTRUMENTS]
+    return _table(_METRIC_HEADER, (_metric(family, labels) for [family], labels in families))
+
+
+def _worker_gauges() -> str:
+    from notifications.tasks.metrics import WorkerGauges  # noqa: PLC0415 - after Django is set up
+
+    families = WorkerGauges(1).collect()
     return _table(
-        ("metric", "type", "labels", "meaning"),
-        (
-            (f"`{name(each)}`", each.family().type, ", ".join(each.labels), each.sentence)
-            for each in Metric
-        ),
+        _METRIC_HEADER, (_metric(each, list(each.samples[0].labels)) for each in families)
     )
+
+
+def _metric(family: Family, labels: Iterable[str]) -> tuple[str, ...]:
+    name = family.name + ("_total" if family.type == "counter" else "")
+    return f"`{name}`", family.type, ", ".join(labels), family.documentation
 
 
 def _log_events() -> str:

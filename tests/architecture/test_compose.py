@@ -16,7 +16,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 _COMPOSE = yaml.safe_load((_ROOT / "docker-compose.yml").read_text())
 _SERVICES: Final[dict[str, dict[str, Any]]] = _COMPOSE["services"]
 _PRODUCTION = {name: each for name, each in _SERVICES.items() if not each.get("profiles")}
-_PROCESSES = {"web", "beat", *(name for name in _SERVICES if name.startswith("worker-"))}
+_PROCESSES = {"web", "live", "beat", *(name for name in _SERVICES if name.startswith("worker-"))}
 _DEVELOPMENT: Final = {"NOTIFY_DEBUG", "NOTIFY_ALLOW_SHARED_REDIS"}
 """Settings that a production file does not offer."""
 _SECRETS: Final = {
@@ -114,7 +114,7 @@ def test_only_the_proxy_is_published_and_the_sandbox_is_not_in_production() -> N
     reachable = {
         name for name, each in _PRODUCTION.items() if not set(each["networks"]) <= internal
     }
-    assert reachable == {"proxy", *_PROCESSES}
+    assert reachable == {"proxy", *_PROCESSES} - {"live"}
 
 
 def test_each_service_is_limited_and_cannot_write() -> None:

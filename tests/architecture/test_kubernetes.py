@@ -109,4 +109,4 @@ def test_what_scales_and_what_may_not_be_disturbed_exists() -> None:
 
 def test_only_who_calls_providers_may_leave_the_cluster() -> None:
     calling = {name for name, pod in _PODS.items() if "notify/calls" in pod["metadata"]["labels"]}
-    assert calling == set(_PODS) - {"beat", "flower", "migrate"}
+    assert calling == set(_PODS) - {"beat", "flower", "live", "migrate"}

@@ -11,7 +11,9 @@ from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
 from notifications.api.metrics import Metric
-from notifications.rules.alerts import AlertKind
+from notifications.rules.alerts import COVERED, AlertKind, SameSubject
+from notifications.tasks import metrics
+from notifications.telemetry.instruments import INSTRUMENTS
 from tests.architecture import log_events, operations_page
 
 
@@ -49,7 +51,9 @@ def test_what_the_text_names_exists() -> None:
     titles = {title for _, items in menu._MENU for title, *_ in items}
     assert set(re.findall(r"\*Admin: ([^*]+)\*", page)) <= titles
     assert set(re.findall(r"manage\.py (\w+)", page)) <= get_commands().keys()
-    families = {family.name for family in (metric.family() for metric in Metric)}
+    instruments = [family for each in INSTRUMENTS for family in each.describe()]
+    families = {family.name for family in [*instruments, *(each.family() for each in Metric)]}
+    families |= set(metrics.GAUGES)
     named = set(re.findall(r"\bnotifications_[a-z_]+", page))
     assert {name.removesuffix("_total") for name in named} <= families
 
@@ -62,6 +66,24 @@ def test_a_scrape_has_the_metrics_of_the_table(client: Client) -> None:
         for family in text_string_to_metric_families(text)
         if family.name.startswith("notifications_")
     }
+    instruments = [family for each in INSTRUMENTS for family in each.describe()]
     assert scraped == {
-        metric.full_name: (metric.family().type, metric.sentence) for metric in Metric
+        family.name: (family.type, family.documentation)
+        for family in [*instruments, *(metric.family() for metric in Metric)]
+    }
+
+
+def test_the_alerts_page_names_every_rule_of_coverage() -> None:
+    page = (log_events.ROOT / "docs" / "alerts.md").read_text()
+    rows = [line.split("|") for line in page.splitlines() if line.startswith("| `")]
+    written = {
+        (kind, cause, cells[3].strip())
+        for cells in rows
+        if len(cells) == 5
+        for kind in re.findall(r"`(\w+)`", cells[1])
+        for cause in re.findall(r"`(\w+)`", cells[2])
+    }
+    words = {SameSubject.ANY: "installation"}
+    assert written == {
+        (str(rule.kind), str(rule.cause), words.get(rule.same, rule.same.value)) for rule in COVERED
     }

@@ -37,7 +37,10 @@ class _Limits:
 
 _PACKAGES: Final = {
     "notifications": _Limits(),
+    "notifications/alerting": _Limits(),
+    "notifications/archive": _Limits(),
     "notifications/delivery": _Limits(),
+    "notifications/inbox": _Limits(),
     "notifications/intake": _Limits(),
     "notifications/feedback": _Limits(),
     "notifications/scheduling": _Limits(),
@@ -45,9 +48,11 @@ _PACKAGES: Final = {
     "notifications/sweeps": _Limits(),
     "notifications/tasks": _Limits(),
     "notifications/webhooks": _Limits(),
+    "notifications/analytics": _Limits(),
     "notifications/store": _Limits(),
     "notifications/rules": _Limits(),
     "notifications/models": _Limits(),
+    "notifications/telemetry": _Limits(),
     "notifications/api": _Limits(),
     "notifications/admin": _Limits(),
     "notifications/management": _Limits(),

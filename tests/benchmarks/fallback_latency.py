@@ -14,7 +14,7 @@ from typing import Final
 from uuid import UUID
 
 from notifications.rules import ids
-from notifications.rules.rate_limits.circuit_breaker import BreakerOverride
+from notifications.rules.switches import SwitchKind
 from providers.contract import Channel
 from tests.benchmarks import load, p0_latency
 from tests.benchmarks.figures import Figure, paired
@@ -43,12 +43,12 @@ def measure(stage: Stage) -> Figure:
 
     def chain() -> float:
         stage.clear()
-        _force(BreakerOverride.OPEN)
+        _hold()
         _pause.wait(_READ_SECONDS)
         try:
             p50, p99 = _percentiles(stage, _with_chain())
         finally:
-            _force(BreakerOverride.AUTO)
+            _let_go()
         medians["chain"].append(p50)
         return p99
 
@@ -69,10 +69,19 @@ def measure(stage: Stage) -> Figure:
     )
 
 
-def _force(override: BreakerOverride) -> None:
-    from notifications.store.rate_limits import circuit_breakers  # noqa: PLC0415 - after Django is set up
+def _hold() -> None:
+    from notifications.operations import switches  # noqa: PLC0415 - after Django is set up
 
-    circuit_breakers.force(_PUSH, override, by="bench")
+    target = switches.SwitchTarget(
+        kind=SwitchKind.PROVIDER, value=_PUSH[0], channel=Channel(_PUSH[1])
+    )
+    switches.set_switch(target, reason="bench", expires_at=None, by="bench")
+
+
+def _let_go() -> None:
+    from notifications.operations import switches  # noqa: PLC0415 - after Django is set up
+
+    switches.resume(switches.active(), by="bench")
 
 
 def _with_chain() -> list[bytes]:

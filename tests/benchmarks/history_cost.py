@@ -46,8 +46,8 @@ _FILL: Final = {
 def measure(stage: Stage) -> Figure:
     """Measure it."""
     stage.run()
-    days, old = _old_days(), stage.size(_ROWS)
-    _build(stage, days, rows=old)
+    days, old = old_days(), stage.size(_ROWS)
+    build(stage, days, rows=old)
     spent = {name: costs.Meter() for name in ("warm", "old", "empty")}
 
     def microseconds(name: str) -> float:
@@ -66,7 +66,7 @@ def measure(stage: Stage) -> Figure:
         microseconds("warm")
         found = paired(ours=with_history, theirs=without)
     finally:
-        _drop(stage, days)
+        drop(stage, days)
     return Figure(
         name="history_cost",
         value=found.ours,
@@ -80,15 +80,16 @@ def measure(stage: Stage) -> Figure:
     )
 
 
-def _old_days() -> list[dt.date]:
+def old_days() -> list[dt.date]:
+    """Return the days of the history, the newest first."""
     today = clock.now().date()
     # Yesterday has a partition of its own as soon as a stack is a day old.
     return [today - dt.timedelta(days=back) for back in range(2, _DAYS + 2)]
 
 
-def _build(stage: Stage, days: Sequence[dt.date], *, rows: int) -> None:
+def build(stage: Stage, days: Sequence[dt.date], *, rows: int) -> None:
     """Make the old days beside the tables; unlogged, because each run makes them anew."""
-    _drop(stage, days)
+    drop(stage, days)
     with stage.database() as link:
         for table, day in itertools.product(_TABLES, days):
             name, column = _name(table, day), _TABLES[table]
@@ -123,7 +124,8 @@ def _detach(stage: Stage, days: Sequence[dt.date]) -> None:
             link.execute(f"ALTER TABLE {table} DETACH PARTITION {_name(table, day)}")
 
 
-def _drop(stage: Stage, days: Sequence[dt.date]) -> None:
+def drop(stage: Stage, days: Sequence[dt.date]) -> None:
+    """Drop the history."""
     with stage.database() as link:
         for table, day in itertools.product(_TABLES, days):
             link.execute(f"DROP TABLE IF EXISTS {_name(table, day)}")

@@ -67,6 +67,7 @@ class Stage:
     def __init__(self) -> None:
         self.ports = Ports(
             web=free_port(f"{VAR}/web"),
+            live=free_port(f"{VAR}/live"),
             flower=free_port(f"{VAR}/flower"),
             sandbox=free_port(f"{VAR}/sandbox"),
         )
@@ -136,6 +137,16 @@ class Stage:
             self._processes[entry.name].wait_ready()
         if fresh and {"web", "beat", "ops"} <= self._processes.keys():
             self._processes["web"].wait_ready(sign=Answers("web", "/readyz"))
+
+    @contextmanager
+    def settings(self, **environ: str) -> Iterator[None]:
+        """Give processes that start during the block further settings."""
+        os.environ.update(environ)
+        try:
+            yield
+        finally:
+            for name in environ:
+                del os.environ[name]
 
     @contextmanager
     def standing_still(self, *names: str) -> Iterator[None]:

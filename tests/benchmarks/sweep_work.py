@@ -34,6 +34,7 @@ from providers.contract import Accepted, Channel, Receipt, ReceiptKind, Result
 from tests.benchmarks import costs, rows
 from tests.benchmarks.figures import Figure, Paired, paired
 from tests.benchmarks.stage import Stage
+from tests.old_days import drop_day
 
 _MANY: Final = 2_000_000
 _FEW: Final = 2_000
@@ -132,7 +133,7 @@ def measure_partitions(stage: Stage) -> Figure:
 
     def without() -> float:
         for day in old:
-            partitions.drop(day)
+            drop_day(day)
         id_ranges.forget()
         receipts[False].append(_each(_foreign_receipt))
         return _settle_seconds(stage)
@@ -142,7 +143,7 @@ def measure_partitions(stage: Stage) -> Figure:
         found = paired(ours=with_history, theirs=without)
     finally:
         for day in (*old, *recent):
-            partitions.drop(day)
+            drop_day(day)
     return _partitions_figure(found, receipts)
 
 

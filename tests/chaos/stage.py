@@ -143,7 +143,7 @@ class Stage:
         self._settings = settings or {}
         VAR.mkdir(parents=True, exist_ok=True)
         self.ports = Ports(**{
-            name: free_port(f"{VAR}/{name}") for name in ("web", "flower", "sandbox")
+            name: free_port(f"{VAR}/{name}") for name in ("web", "live", "flower", "sandbox")
         })
         self.stand_ins = StandIns(VAR)
         self.stack = Stack("chaos", root=ROOT, environ={})

@@ -3,7 +3,8 @@
     python -m tests.clients.furnish PRODUCER WEBHOOK_URL
 
 Prints JSON: `key` (may do everything), `letter` and `alert` (ids), `user_id` (a person with the
-webhook), `secrets` (of that webhook: the current one and the former one, both valid).
+webhook), `messages` (ids in the inbox of the person), `secrets` (of that webhook: the current one
+and the former one, both valid), `token_secret` (signs recipient tokens).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from uuid import uuid4
 import django
 
 
-def main(name: str, webhook_url: str) -> None:
+def furnish(name: str, webhook_url: str) -> dict[str, object]:
     """Make it in the database that the environment names."""
     from notifications import clock  # noqa: PLC0415 - after Django is set up
     from notifications.delivery import webhook_signing  # noqa: PLC0415 - same
@@ -29,9 +30,8 @@ def main(name: str, webhook_url: str) -> None:
     from providers.standard_webhooks import Secret  # noqa: PLC0415 - same
 
     producer = Producer.objects.create(name=name, may_send_content=True)
-    everything = {scope.wildcard for scope in access.Scope}
-    scopes = everything - set(access.useless(everything, Mode.LIVE))
-    _, key = api_keys.issue(producer, mode=Mode.LIVE, scopes=scopes)
+    scopes = {scope.wildcard for scope in access.Scope}
+    scopes -= set(access.useless(scopes, Mode.LIVE))
     person = Recipient.objects.create(mode=Mode.LIVE, user_id=f"{name}-webhook")
     contact = person.contacts.create(channel=Channel.WEBHOOK, address=webhook_url, is_primary=True)
     former = Secret(webhook_signing.keys_of(contact.pk, contact, now=clock.now())[0])
@@ -49,17 +49,33 @@ def main(name: str, webhook_url: str) -> None:
         created_at=clock.now(),
     )
     alerts.raise_once(AlertKind.BEAT_DEAD, name, "for the test")
-    made = {
-        "key": key,
+    return {
+        "key": api_keys.issue(producer, mode=Mode.LIVE, scopes=scopes)[1],
         "letter": letter.pk,
+        "messages": _messages(person.pk),
         "alert": Alert.objects.get(subject=name).pk,
         "user_id": person.user_id,
         "secrets": [current.text(), former.text()],
+        "token_secret": _token_secret(name),
     }
-    print(json.dumps(made))  # noqa: T201 - the answer to whoever runs it
+
+
+def _messages(recipient_id: int) -> list[str]:
+    from tests.api import inboxes  # noqa: PLC0415 - after Django is set up
+
+    return [str(inboxes.add_message(recipient_id)) for _ in range(2)]
+
+
+def _token_secret(name: str) -> str:
+    """A secret of the producer."""
+    from notifications.models import Producer  # noqa: PLC0415 - after Django is set up
+    from notifications.rules.lane import Mode  # noqa: PLC0415 - same
+    from notifications.store.recipient_tokens import token_secrets  # noqa: PLC0415 - same
+
+    return token_secrets.create(Producer.objects.get(name=name), mode=Mode.LIVE)[1]
 
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyproj.settings")
     django.setup()
-    main(*sys.argv[1:])
+    print(json.dumps(furnish(*sys.argv[1:])))  # noqa: T201 - the answer to the caller

@@ -183,6 +183,10 @@ def test_webhooks_of_the_service_are_verified(node: str, setting: dict[str, Any]
     _tests(node, "webhooks", setting)
 
 
+def test_the_service_accepts_tokens_of_a_token_secret(node: str, setting: dict[str, Any]) -> None:
+    _tests(node, "tokens", setting)
+
+
 def test_lost_answers_send_nothing_twice(node: str, setting: dict[str, Any], world: World) -> None:
     _tests(node, "retries", setting)
     found = world.rows(

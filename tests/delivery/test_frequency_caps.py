@@ -14,13 +14,16 @@ from notifications import clock, conf
 from notifications.delivery import batch, deliver, frequency_caps, settle
 from notifications.intake.accept import Caller
 from notifications.models import Contact, Delivery, Event, Notification, Preference, Recipient
+from notifications.operations import switches
+from notifications.operations.switches import SwitchTarget
 from notifications.rules.lane import Mode
-from notifications.rules.rate_limits.circuit_breaker import BreakerOverride
 from notifications.rules.rate_limits.frequency_caps import Cap, Caps
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
+from notifications.rules.switches import SwitchKind
 from notifications.scheduling import cancel
 from notifications.store.cached import provider_overrides
+from notifications.store.cached import switches as cached_switches
 from notifications.store.postgres import claims
 from notifications.store.rate_limits import circuit_breakers
 from notifications.store.rate_limits.frequency_caps import Window
@@ -39,7 +42,7 @@ pytestmark = pytest.mark.usefixtures("outbox")
 def _one_an_hour(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     assert caller.producer_id  # the database is ready, Redis is empty
     _allow(monkeypatch, {Channel.EMAIL: Cap(1, HOUR), Channel.PUSH: Cap(1, HOUR)})
-    for store in (circuit_breakers, provider_overrides):
+    for store in (circuit_breakers, provider_overrides, cached_switches):
         store.forget()
 
 
@@ -247,12 +250,12 @@ def test_what_waited_for_its_provider_counts_from_when_it_left(
 ) -> None:
     monkeypatch.setattr(frequency_caps, "_RENEWED_AFTER", dt.timedelta(minutes=-1))
     reach(email="maria@sandbox.example")
-    pair = ("sandbox", Channel.EMAIL)
-    circuit_breakers.force(pair, BreakerOverride.OPEN, by="tests")
+    target = SwitchTarget(kind=SwitchKind.PROVIDER, value="sandbox", channel=Channel.EMAIL)
+    switches.set_switch(target, reason="tests", expires_at=None, by="tests")
     waited = deliveries_of(take())
-    assert _sent(waited) == [(Status.SCHEDULED, "breaker")]
+    assert _sent(waited) == [(Status.SCHEDULED, "channel_paused")]
     age_caps(dt.timedelta(minutes=50))
-    circuit_breakers.force(pair, BreakerOverride.AUTO, by="tests")
+    switches.resume(switches.active(), by="tests")
     Delivery.objects.filter(id=waited[0].id).update(due_at=clock.now() - HOUR)
     assert _sent(waited) == [GOES]
     age_caps(dt.timedelta(minutes=20))

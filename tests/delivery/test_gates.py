@@ -11,11 +11,19 @@ import pytest
 
 from notifications import clock, conf
 from notifications.delivery import deliver
-from notifications.models import Attempt, Delivery, Event, Notification, Preference, Producer
+from notifications.models import (
+    Attempt,
+    Delivery,
+    Event,
+    Notification,
+    NotificationType,
+    Preference,
+    Producer,
+)
 from notifications.models import Recipient as Person
 from notifications.rules import ids
 from notifications.rules.states import Status
-from notifications.store.cached import producer_windows
+from notifications.store.cached import notification_types, producer_windows
 from notifications.sweeps import release as sweep
 from notifications.sweeps import rounds
 from providers.contract import Channel
@@ -120,6 +128,38 @@ def test_a_category_or_type_switched_off_while_queued_counts(
     _wish(maria, categories_off=[off])
     deliver.deliver([row.id])
     assert _status(row.id) == (Status.SUPPRESSED, "opted_out")
+
+
+def test_a_topic_switched_off_on_a_channel_stops_that_channel_alone(
+    maria: Person, take: Accept
+) -> None:
+    mail, push = deliveries_of(take(channels=["email", "push"], delivery="all"))
+    _wish(maria, topics_off={"email": ["social"]})
+    deliver.deliver([mail.id, push.id])
+    assert _status(mail.id) == (Status.SUPPRESSED, "opted_out")
+    assert _status(push.id)[0] is Status.SENT
+
+
+def test_a_first_delivery_goes_to_the_next_channel_where_the_topic_is_on(
+    maria: Person, take: Accept
+) -> None:
+    _wish(maria, topics_off={"push": ["LIKE"]})
+    [row] = deliveries_of(take(channels=["push", "email"], delivery="first"))
+    assert row.channel == Channel.EMAIL
+
+
+def test_a_mandatory_type_passes_topics_that_are_off_and_no_channel_that_is_off(
+    maria: Person, take: Accept
+) -> None:
+    NotificationType.objects.update(is_mandatory=True)
+    notification_types.forget()
+    _wish(maria, categories_off=["social"], topics_off={"email": ["LIKE"]})
+    [passes], [stops] = (deliveries_of(take()) for _ in range(2))
+    deliver.deliver([passes.id])
+    assert _status(passes.id)[0] is Status.SENT
+    _wish(maria, channels_off=[Channel.EMAIL])
+    deliver.deliver([stops.id])
+    assert _status(stops.id) == (Status.SUPPRESSED, "opted_out")
 
 
 def test_a_channel_switched_off_while_queued_does_not_fall_back_unasked(

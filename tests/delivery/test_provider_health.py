@@ -329,7 +329,6 @@ def test_an_operator_who_closes_a_breaker_releases_what_it_held(reach: Reach, ta
     Delivery.objects.filter(id=row.id).update(
         status=Status.SCHEDULED, reason=Reason.BREAKER, due_at=later
     )
-    circuit_breakers.force(EMAIL.pair, BreakerOverride.OPEN, by="maria")
     assert resume.run_once(now=clock.now(), limit=10).moved == 0
     circuit_breakers.force(EMAIL.pair, BreakerOverride.CLOSED, by="maria")
     assert resume.run_once(now=clock.now(), limit=10).moved == 1

@@ -20,6 +20,7 @@ from notifications.models import (
     Attempt,
     Delivery,
     Notification,
+    NotificationType,
     Recipient,
     Rejected,
     ShortLink,
@@ -28,6 +29,7 @@ from notifications.models import (
 )
 from notifications.rules.problems import Kind
 from notifications.rules.states import Status
+from notifications.store.cached import notification_types
 from notifications.sweeps import housekeeping
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of
@@ -109,6 +111,56 @@ def test_a_variable_is_written_for_its_reader(
     deliver.deliver([row.id])
     [message] = outbox(row.id)
     assert message["body"].replace("\xa0", " ") == "€ 5,00 00:30"
+
+
+@pytest.mark.parametrize("is_mandatory", [True, False])
+def test_a_mail_that_cannot_be_declined_has_no_unsubscribe_link(
+    reach: Reach, take: Accept, outbox: Outbox, *, is_mandatory: bool
+) -> None:
+    reach(email="maria@sandbox.example")
+    template("shop", "{{ unsubscribe_url }}|")
+    NotificationType.objects.create(name="INVOICE", priority=2, is_mandatory=is_mandatory)
+    notification_types.forget()
+    [row] = deliveries_of(take(type="INVOICE", template_id="shop", variables={}))
+    deliver.deliver([row.id])
+    [message] = outbox(row.id)
+    assert message["body"].startswith("|") is is_mandatory
+
+
+def test_a_push_carries_the_link_and_the_image_of_its_text(
+    reach: Reach, take: Accept, outbox: Outbox
+) -> None:
+    reach(push="fcm-token", email="maria@sandbox.example")
+    made = Template.objects.create(template_id="track")
+    part = {"url": "/orders/{{ order }}", "image_url": "https://shop.example/a.png"}
+    for channel in (Channel.PUSH, Channel.EMAIL):
+        TemplateText.objects.create(template=made, channel=channel, body="Hi", in_app=part)
+    Template.objects.filter(pk=made.pk).update(published_at=clock.now())
+    asked = {"template_id": "track", "variables": {"order": "4 5"}}
+    rows = deliveries_of(take(channels=["push", "email"], delivery="all", **asked))
+    raw = {"title": "T", "body": "B", "url": "/orders/7"}
+    rows += deliveries_of(
+        take(channels=["push"], template_id=None, variables={}, content=raw, type="LIKE")
+    )
+    deliver.deliver([row.id for row in rows])
+    assert [message["data"] for row in rows for message in outbox(row.id)] == [
+        {"type": "LIKE", "url": "/orders/4%205", "image_url": "https://shop.example/a.png"},
+        {"type": "LIKE"},
+        {"type": "LIKE", "url": "/orders/7"},
+    ]
+
+
+def test_a_push_with_an_unsafe_link_fails_with_the_reason(reach: Reach, take: Accept) -> None:
+    reach(push="fcm-token")
+    made = Template.objects.create(template_id="track")
+    part = {"url": "{{ link }}"}
+    TemplateText.objects.create(template=made, channel=Channel.PUSH, body="Hi", in_app=part)
+    Template.objects.filter(pk=made.pk).update(published_at=clock.now())
+    asked = {"template_id": "track", "variables": {"link": "javascript:alert(1)"}}
+    [row] = deliveries_of(take(channels=["push"], **asked))
+    deliver.deliver([row.id])
+    row.refresh_from_db()
+    assert (row.status, row.reason) == (Status.FAILED, "render_error")
 
 
 def test_a_link_in_an_sms_leads_back_through_us(

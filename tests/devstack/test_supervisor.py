@@ -28,6 +28,7 @@ from notifyproj.devstack.supervisor.programs import (
     Program,
     program,
 )
+from providers.push import keys
 
 _SERVE = "import http.server as h, sys; h.test(h.SimpleHTTPRequestHandler, port=int(sys.argv[1]))"
 _STUBBORN = (
@@ -224,12 +225,13 @@ def test_a_taken_port_is_told_in_one_line(ports: Ports, capsys: pytest.CaptureFi
 def test_the_demos_secrets_are_made_once_and_are_private(tmp_path: Path) -> None:
     first = demo_secrets(tmp_path)
     assert demo_secrets(tmp_path) == first
+    keys.p256_pem_or_raw(first["NOTIFY_WEB_PUSH_PRIVATE_KEY"])
     assert (tmp_path / "demo.json").stat().st_mode & 0o077 == 0
 
 
 def test_every_program_runs_under_this_interpreter_and_has_its_ports_filled_in() -> None:
     for entry in PROGRAMS:
-        command = entry.command(Ports(web=1, flower=2, sandbox=3))
+        command = entry.command(Ports(web=1, live=4, flower=2, sandbox=3))
         assert command[4 * entry.yields] == sys.executable
         assert not any("{" in part for part in command)
 

@@ -14,7 +14,13 @@ const scope = {
   // A worker resolves a path against its own site.
   fetch: (target, options) => fetch(new URL(target, site), options),
   addEventListener: (name, listener) => (listeners[name] = listener),
-  registration: { showNotification: async (title, options) => void shown.push({ title, ...options, close() {} }) },
+  registration: {
+    showNotification: async (title, options) => {
+      const notification = { title, ...options, closed: false, close: () => (notification.closed = true) };
+      shown.push(notification);
+    },
+    getNotifications: async ({ tag }) => shown.filter((each) => each.tag === tag && !each.closed),
+  },
   clients: { openWindow: async () => null },
 };
 scope.self = scope;
@@ -25,7 +31,14 @@ for (const each of events) {
   const [name, action = ""] = each.split(":");
   let work;
   const waitUntil = (promise) => (work = promise);
-  listeners[name]({ data: { json: () => JSON.parse(payload) }, notification: shown[0], action, waitUntil });
+  // `withdraw` is the silent push about the notification of the payload, `withdraw:ID` about another notification.
+  const first = JSON.parse(payload);
+  const silent = {
+    notification_id: action || first.notification_id, delivery_id: first.delivery_id, "notifications.withdraw": first.tag,
+  };
+  const data = { json: () => (name === "withdraw" ? silent : first) };
+  const listener = listeners[name === "withdraw" ? "push" : name];
+  listener({ data, notification: shown[0], action, waitUntil });
   const results = await work;
   for (const result of results ?? []) if (result.status === "rejected") throw result.reason;
 }

@@ -29,6 +29,8 @@ _PAGE: Final = _ROOT / "docs" / "client-receipts.md"
 _SCOPE: Final = Path(__file__).with_name("service_worker.mjs")
 _NODE: Final = shutil.which("node")
 
+NOTIFICATION: Final = "0198f2a4-6b00-7c3e-9d21-5f0c8e7a1000"
+
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(_NODE is None, reason="node is missing: apt-get install nodejs"),
@@ -76,6 +78,7 @@ def run(live_server: LiveServer, backend: str, tmp_path: Path) -> Run:
 
     def events(delivery_id: object, *names: str) -> list[dict[str, Any]]:
         payload = {
+            "notification_id": NOTIFICATION,
             "delivery_id": str(delivery_id),
             "title": "Hi",
             "body": "x",
@@ -111,7 +114,8 @@ def test_the_service_worker_of_the_page_reports_what_happens(
 ) -> None:
     delivery_id = make_delivery(Status.SENT, attempts=1, provider="web_push")
     [shown] = run(delivery_id, *events)
-    assert (shown["title"], shown["data"]) == ("Hi", {"delivery_id": str(delivery_id)})
+    carried = {"notification_id": NOTIFICATION, "delivery_id": str(delivery_id)}
+    assert (shown["title"], shown["data"]) == ("Hi", carried)
     told = Event.objects.filter(notification_id=ids.notification_of(delivery_id))
     found = told.filter(reason__startswith="client_").order_by("seq")
     assert [each.reason for each in found] == reasons
@@ -120,3 +124,14 @@ def test_the_service_worker_of_the_page_reports_what_happens(
     assert row.status == (Status.DELIVERED if len(reasons) == 1 else Status.READ)
     assert Contact.objects.get(pk=row.contact_id or 0).client_receipt_at is not None
     assert Recipient.objects.get().user_id == "maria"
+
+
+def test_the_service_worker_removes_a_withdrawn_message_and_keeps_a_later_one(
+    make_delivery: MakeDelivery, run: Run
+) -> None:
+    delivery_id = make_delivery(Status.SENT, attempts=1, provider="web_push")
+    for repeats in (1, 2):
+        [removed] = run(delivery_id, "push", *["withdraw"] * repeats)
+        assert removed["closed"]
+    [kept] = run(delivery_id, "push", "withdraw:0198f2a4-6b00-7c3e-9d21-5f0c8e7a9999")
+    assert (kept["closed"], kept["data"]["notification_id"]) == (False, NOTIFICATION)

@@ -14,7 +14,7 @@ from notifications import clock
 from notifications.rules import ids
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import OPEN, Status
-from notifications.store.postgres import db, id_ranges
+from notifications.store.postgres import db, id_ranges, rollups
 from providers.contract import Channel
 
 _ROWS: Final = 40_000
@@ -58,16 +58,16 @@ _RECEIPT: Final[dict[str, Any]] = {
 
 
 def _asked() -> list[tuple[str, dict[str, Any], int]]:
-    """Statement, parameters, partitions of `delivery` that it may read."""
+    """Return statements with parameters and the permitted number of partitions of `delivery`."""
     lane, queued, span = _LANE, {"queued": Status.QUEUED}, _span()
     one = [ids.notification_id(at_ms=int(clock.now().timestamp() * 1000), entropy=1)]
     day = id_ranges.around(one)
     status = {"status": Status.SCHEDULED}
-    caps = {"cap": "cap", "caps_after": _SECOND, "looked_at": 5_000}
+    caps = {"merged": ["cap", "digest"], "digests_after": _SECOND, "looked_at": 5_000}
     return [
         ("lanes_due", {**id_ranges.LANE_COLUMNS, **span, **status, "within": -_SECOND}, 3),
         ("due", {**lane, **span, **status, "grace": _SECOND, **caps, "limit": 500}, 3),
-        ("due_by_caps", {**lane, **span, **status, "grace": _SECOND, **caps, "limit": 500}, 6),
+        ("due_for_digests", {**lane, **span, **status, "grace": _SECOND, **caps, "limit": 500}, 6),
         ("publish", {**lane, **span, **queued, "room": 12_000}, 3),
         ("publish_again", {**lane, **span, **queued, "older_than": _SECOND, "limit": 20_000}, 3),
         ("due_now", {**queued, **span, "ids": one}, 3),
@@ -76,6 +76,7 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
             {**id_ranges.LANE_COLUMNS, **span, "statuses": [2, 4], "counted": 10_000},
             3,
         ),
+        ("waiting", {**id_ranges.LANE_COLUMNS, **span, "statuses": [2, 4], "counted": 1_000}, 3),
         (
             "wipe_secrets",
             {**day, "ids": one, "open": sorted(OPEN), "unconfirmed": [Status.SENT, Status.UNKNOWN]},
@@ -94,6 +95,7 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
         ("chain_busy", {**day, "ids": one}, 0),
         ("chain_members", {**day, "ids": one, "most": ids.MAX_DELIVERIES}, 1),
         ("chain_waiting", {**day, "ids": one, "waiting": sorted(OPEN)}, 1),
+        ("rollup_add", {**rollups._PAGE, **day, "below": 9, "scanned": 20_000}, 1),
     ]
 
 
@@ -104,5 +106,5 @@ def test_no_plan_reads_all_that_waits_nor_a_partition_that_is_not_asked_for() ->
         assert today not in plan, (name, plan)
         read = set(re.findall(r" on (delivery_[0-9]{8})", plan))
         assert len(read) <= most, (name, plan)
-        if name.startswith("chain_"):
+        if name.startswith(("chain_", "rollup_")):
             assert len(set(re.findall(r" on (notification_[0-9]{8})", plan))) <= 1, (name, plan)

@@ -49,11 +49,11 @@ def test_calls_of_several_recipients_in_one_group_keep_to_their_own_rows(
         client_receipts._Call(_holder(mine), both),
         client_receipts._Call(_holder(mine), both),
     ]
-    answers, _ = client_receipts._run_group(calls)
+    answers, _ = client_receipts._group._together(calls)
     assert list(answers) == [0, 1, 0], "a change counts for its first call"
     assert (_status(mine), _status(theirs)) == (Status.READ, Status.SENT)
     calls.append(client_receipts._Call(_holder(theirs), both))
-    answers, _ = client_receipts._run_group(calls)
+    answers, _ = client_receipts._group._together(calls)
     assert list(answers) == [0, 0, 0, 1]
     assert _status(theirs) is Status.READ
 

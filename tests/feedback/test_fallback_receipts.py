@@ -20,6 +20,7 @@ from notifications.models import (
     NotificationType,
     ProviderRoute,
 )
+from notifications.operations import replay
 from notifications.rules.client_receipts import ClientReceiptKind, TokenHolder
 from notifications.rules.fallback import FallbackOn
 from notifications.rules.lane import Mode
@@ -213,3 +214,29 @@ def test_an_app_that_sends_receipts_starts_windows_and_ends_chains(
     late = ClientReceipt(kind=ClientReceiptKind.RECEIVED, subject=push.id)
     assert client_receipts.record(holder, [late]) == 1
     assert [row[1] for row in chain_statuses(answer)] == ["delivered", "cancelled"]
+
+
+@pytest.mark.parametrize(
+    ("channels", "second", "letters"),
+    [
+        ({"sms": "+15552020300", "email": "maria@example.com"}, ("email", "queued", "fallback"), 0),
+        ({"sms": "+15552020300"}, None, 1),
+    ],
+)
+def test_an_unanswered_call_that_an_operator_calls_failed_opens_the_next_channel(
+    channels: dict[str, str],
+    second: tuple[str, str, str] | None,
+    letters: int,
+    *,
+    reach: Reach,
+    take: Accept,
+) -> None:
+    reach(**channels)
+    answer = take(**CHAIN)
+    first = chain_of(answer)[0].id
+    Delivery.objects.filter(id=first).update(status=Status.UNKNOWN, attempts=1)
+    assert replay.resolve_unknown([first], as_sent=False, by="ada") == 1
+    assert replay.resolve_unknown([first], as_sent=False, by="ada") == 0
+    expected = [("sms", "failed", "operator"), *([second] if second else [])]
+    assert chain_statuses(answer) == expected
+    assert DeadLetter.objects.count() == letters

@@ -54,7 +54,7 @@ class Runs:
         return 2 * call
 
     def with_a_group_of(self, calls: Sequence[int]) -> list[int | Exception]:
-        """Start one call, let the others come during its run, and return what each of them got."""
+        """Start a call and further calls during the first run; return the answers of all calls."""
 
         def run(call: int) -> int | Exception:
             try:
@@ -326,7 +326,7 @@ def test_receipts_of_a_group_are_counted_for_the_callback_that_told_them(
     Delivery.objects.filter(id__in=ids).update(status=Status.SENT, provider="mailer", due_at=None)
     told = [Receipt(kind=ReceiptKind.DELIVERED, delivery_id=each) for each in ids]
     stranger = Receipt(kind=ReceiptKind.DELIVERED, provider_message_id="never heard of")
-    counts, _ = delivery_receipts._run_group([
+    counts, _ = delivery_receipts._group._together([
         delivery_receipts._Callback("mailer", told[:1]),
         delivery_receipts._Callback("mailer", [*told, stranger]),
         delivery_receipts._Callback("somebody else", told),
@@ -352,7 +352,7 @@ def test_a_callback_that_cannot_be_applied_fails_alone(monkeypatch: pytest.Monke
         delivery_receipts._Callback("broken", []),
     )
     with pytest.raises(NothingStored):
-        delivery_receipts._run_group([fine, broken])
-    assert delivery_receipts._run_alone(fine) == 0
+        delivery_receipts._group._together([fine, broken])
+    assert delivery_receipts._group._alone(fine) == 0
     with pytest.raises(OperationalError):
-        delivery_receipts._run_alone(broken)
+        delivery_receipts._group._alone(broken)

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from notifications.rules import fallback, transitions
-from notifications.rules.fallback import CallHistory, ChainStep, FallbackOn, Member, Trigger
+from notifications.rules.fallback import CallHistory, ChainStep, FallbackOn, Member
 from notifications.rules.lane import Priority
 from notifications.rules.outcomes import Decision
 from notifications.rules.reasons import Reason
@@ -117,54 +117,64 @@ T = transitions
 @pytest.mark.parametrize(
     ("made", "priority", "call", "expected"),
     [
-        (decision(T.REJECT), Priority.P3, CallHistory(), Trigger.ENDED),
-        (decision(T.DROP), Priority.P3, CallHistory(), Trigger.ENDED),
-        (decision(T.BOUNCE), Priority.P2, CallHistory(), Trigger.ENDED),
-        (decision(T.SUPPRESS, reason=Reason.OPTED_OUT), Priority.P2, CallHistory(), Trigger.ENDED),
-        (decision(T.SUPPRESS, reason=Reason.CAPPED), Priority.P2, CallHistory(), None),
-        (decision(T.SUPPRESS, reason=Reason.NOT_ALLOWED), Priority.P0, CallHistory(), None),
-        (decision(T.EXPIRE), Priority.P0, CallHistory(), None),
-        (decision(T.CANCEL), Priority.P0, CallHistory(), None),
-        (decision(T.ACCEPT), Priority.P0, CallHistory(), None),
-        (decision(T.RETRY, due=SECOND), Priority.P0, CallHistory(1), None),
-        (decision(T.RETRY, due=SECOND), Priority.P0, CallHistory(3), Trigger.GIVES_UP),
-        (decision(T.RETRY, due=SECOND), Priority.P1, CallHistory(3), Trigger.GIVES_UP),
-        (decision(T.RETRY, due=SECOND), Priority.P2, CallHistory(3), None),
+        (decision(T.REJECT), Priority.P3, CallHistory(), True),
+        (decision(T.DROP), Priority.P3, CallHistory(), True),
+        (decision(T.BOUNCE), Priority.P2, CallHistory(), True),
+        (decision(T.SUPPRESS, reason=Reason.OPTED_OUT), Priority.P2, CallHistory(), True),
+        (decision(T.SUPPRESS, reason=Reason.CAPPED), Priority.P2, CallHistory(), False),
+        (decision(T.SUPPRESS, reason=Reason.NOT_ALLOWED), Priority.P0, CallHistory(), False),
+        (decision(T.EXPIRE), Priority.P0, CallHistory(), False),
+        (decision(T.CANCEL), Priority.P0, CallHistory(), False),
+        (decision(T.ACCEPT), Priority.P0, CallHistory(), False),
+        (decision(T.RETRY, due=SECOND), Priority.P0, CallHistory(1), False),
+        (decision(T.RETRY, due=SECOND), Priority.P0, CallHistory(3), True),
+        (decision(T.RETRY, due=SECOND), Priority.P1, CallHistory(3), True),
+        (decision(T.RETRY, due=SECOND), Priority.P2, CallHistory(3), False),
         (
             decision(T.RETRY, due=SECOND),
             Priority.P0,
             CallHistory(2, 4.5 * SECOND),
-            Trigger.GIVES_UP,
+            True,
         ),
-        (decision(T.RETRY, due=SECOND), Priority.P0, CallHistory(2, 4 * SECOND), None),
-        (decision(T.RETRY_REFUNDED, due=6 * SECOND), Priority.P0, CallHistory(1), Trigger.GIVES_UP),
+        (decision(T.RETRY, due=SECOND), Priority.P0, CallHistory(2, 4 * SECOND), False),
+        (decision(T.RETRY_REFUNDED, due=6 * SECOND), Priority.P0, CallHistory(1), True),
         (
             decision(T.HOLD, reason=Reason.BREAKER, due=SECOND),
             Priority.P0,
             CallHistory(),
-            Trigger.GIVES_UP,
+            True,
         ),
-        (decision(T.HOLD, reason=Reason.BREAKER, due=SECOND), Priority.P2, CallHistory(), None),
-        (decision(T.HOLD, reason=Reason.QUIET_HOURS, due=SECOND), Priority.P1, CallHistory(), None),
+        (decision(T.HOLD, reason=Reason.BREAKER, due=SECOND), Priority.P2, CallHistory(), False),
+        (
+            decision(T.HOLD, reason=Reason.QUIET_HOURS, due=SECOND),
+            Priority.P1,
+            CallHistory(),
+            False,
+        ),
         (
             decision(T.HOLD, reason=Reason.PROVIDER_BUCKET, due=SECOND),
             Priority.P0,
             CallHistory(),
-            None,
+            False,
         ),
         (
             decision(T.LEAVE_UNANSWERED, due=5 * SECOND),
             Priority.P0,
             CallHistory(1),
-            Trigger.GIVES_UP,
+            True,
         ),
-        (decision(T.LEAVE_UNANSWERED, due=dt.timedelta(days=1)), Priority.P0, CallHistory(2), None),
+        (
+            decision(T.LEAVE_UNANSWERED, due=dt.timedelta(days=1)),
+            Priority.P0,
+            CallHistory(2),
+            False,
+        ),
     ],
 )
 def test_decisions_that_end_a_channel(
-    made: Decision, priority: Priority, call: CallHistory, expected: Trigger | None
+    *, made: Decision, priority: Priority, call: CallHistory, expected: bool
 ) -> None:
-    assert fallback.trigger_of(made, priority=priority, call=call) is expected
+    assert fallback.asks_for_next(made, priority=priority, call=call) is expected
 
 
 @pytest.mark.parametrize(

@@ -47,3 +47,20 @@ def test_what_nobody_can_dial_is_no_number(written: str) -> None:
 )
 def test_a_number_tells_the_timezone_of_its_country(number: str, zone: str) -> None:
     assert phone.zone_of(number) == zone
+
+
+@pytest.mark.parametrize(
+    ("number", "country"),
+    [
+        ("+4915112345678", "DE"),
+        ("+14165551234", "CA"),
+        ("+12125551234", "US"),
+        ("+447400123456", "GB"),
+        ("+77011234567", "KZ"),
+        ("+79161234567", "RU"),
+        ("+870123456789", ""),  # a satellite has no country
+        *[("+15550000", ""), ("+1", ""), ("+", ""), ("", ""), ("sandbox", "")],
+    ],
+)
+def test_a_number_has_a_country(number: str, country: str) -> None:
+    assert phone.country_of(number) == country

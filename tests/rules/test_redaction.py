@@ -11,7 +11,11 @@ from notifications.rules.redaction import DETAIL_LENGTH, address_hash, redact
 
 @pytest.mark.parametrize(
     "address",
-    ["maria@example.com", "+5511987654321", "+55 11 98765-4321", "fcm_" + "aZ09-_:" * 20],
+    [
+        *("maria@example.com", "maria%40example.com", "maria&#64;example.com"),
+        *("+5511987654321", "+55 11 98765-4321", "(011) 98765-4321", "+55/11/987654321"),
+        "fcm_" + "aZ09-_:" * 20,
+    ],
 )
 def test_an_address_in_an_answer_is_taken_out(address: str) -> None:
     assert address not in redact(f"550 5.1.1 {address} is unknown here")

@@ -25,7 +25,9 @@ class Proxy(Child):
 
     stop_signal = signal.SIGTERM
 
-    def __init__(self, folder: Path, *, web: str, flower: str, connections: int) -> None:
+    def __init__(
+        self, folder: Path, *, web: str, flower: str, connections: int, live: str = LOOPBACK
+    ) -> None:
         super().__init__("proxy", log=folder / "proxy.log")
         self._folder = folder
         self.http, self.https, flower_port = (free_port(f"{folder}/{name}") for name in "abc")
@@ -36,6 +38,7 @@ class Proxy(Child):
             "HTTPS_PORT": f"{LOOPBACK}:{self.https}",
             "FLOWER_PORT": f"{LOOPBACK}:{flower_port}",
             "WEB": web,
+            "LIVE": live,
             "FLOWER": flower,
             "RESOLVER": LOOPBACK,  # addresses are not asked for
             "TLS": str(folder),

@@ -18,6 +18,12 @@ from tests import roles
 from tests.scenarios.world import World
 
 
+def _drop(link: psycopg.Connection, table: str, day: dt.date) -> object:
+    row = link.execute("SELECT drop_partition(%s, %s)", [table, day]).fetchone()
+    assert row is not None
+    return row[0]
+
+
 @pytest.fixture
 def app(world: World) -> Iterator[psycopg.Connection]:
     """A session as the processes have it."""
@@ -60,6 +66,8 @@ def app(world: World) -> Iterator[psycopg.Connection]:
         "CREATE OR REPLACE FUNCTION first_id_of(day date) RETURNS uuid LANGUAGE sql RETURN NULL",
         "SELECT make_partitions(current_date + 365)",
         "SELECT drop_partition('delivery', current_date)",
+        "SELECT freeze_partition('delivery', current_date)",
+        "SELECT freeze_partition('producer', date '2020-01-01')",
         "SELECT drop_partition('producer', date '2020-01-01')",
         # Its partition would have the name of today's.
         "SELECT drop_partition('event', (current_date::text || ' BC')::date)",
@@ -88,7 +96,16 @@ def test_the_apps_role_makes_a_missing_day_and_drops_an_old_one(app: psycopg.Con
     app.execute("SELECT make_partitions(%s)", day)
     assert _tables(app, day[0]) == sorted(f"{table}_{day[0]:%Y%m%d}" for table in TABLES)
     for table in TABLES:
-        app.execute("SELECT drop_partition(%s, %s)", [table, day[0]])
+        assert _drop(app, table, day[0]) == "attached"
+        app.execute("SELECT freeze_partition(%s, %s)", [table, day[0]])
+        assert _drop(app, table, day[0]) == "not verified"
+    app.execute(
+        "INSERT INTO archive_day (day, state, started_at, problem)"
+        " VALUES (%s, 'not_archived', now(), '')",
+        day,
+    )
+    for table in TABLES:
+        assert _drop(app, table, day[0]) == "dropped"
     assert _tables(app, day[0]) == []
 
 

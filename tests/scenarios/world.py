@@ -40,8 +40,7 @@ _SECRETS: Final = {
     "NOTIFY_SECRET_KEY": "a-key-for-scenarios-that-signs-nothing-of-worth",
     "NOTIFY_ENCRYPTION_KEYS": "dGVzdHMtZW5jcnlwdC13aXRoLXRoaXMta2V5LW9ubHk=",
     "NOTIFY_SANDBOX_SECRET": "whsec_dGVzdHMtc2lnbi10aGVpci1yZWNlaXB0cy13aXRoLXRoaXM=",
-    "NOTIFY_ROUTES": "push=sandbox,sms=sandbox,email=sandbox,in_app=sandbox,webhook=sandbox,"
-    "chat=sandbox",
+    "NOTIFY_ROUTES": "push=sandbox,sms=sandbox,email=sandbox,webhook=sandbox,chat=sandbox",
     "NOTIFY_ALLOWED_HOSTS": LOOPBACK,
     "NOTIFY_CAPS": "none",  # one person stands for many
     "DEMO_ADMIN_PASSWORD": "opens-nothing",
@@ -57,7 +56,7 @@ class World:
         self.stack = stack
         self.var = var
         self.ports = Ports(**{
-            name: free_port(f"{var}/{name}") for name in ("web", "flower", "sandbox")
+            name: free_port(f"{var}/{name}") for name in ("web", "live", "flower", "sandbox")
         })
         self.url = f"http://{LOOPBACK}:{self.ports.web}"
         self.sandbox = Sandbox(f"http://{LOOPBACK}:{self.ports.sandbox}")

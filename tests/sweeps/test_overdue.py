@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import threading
 
 import pytest
 from django_celery_beat.models import PeriodicTask
 
 from notifications import clock, sweeps
+from notifications.alerting import notices
 from notifications.models import Alert, SweepRun
 from notifications.rules.alerts import BEAT, AlertKind
 from notifications.store.postgres import periodic_tasks, sweep_runs
@@ -114,3 +116,23 @@ def test_a_dead_beat_is_one_alert_and_not_one_for_each_sweep() -> None:
         _ran(name, ago=5 * _MINUTE)
     overdue.look()
     assert _open() == {(AlertKind.BEAT_DEAD, BEAT)}
+
+
+def test_the_web_process_sends_notices_while_no_sweep_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[int] = []
+    done = threading.Event()
+
+    def work_off(*, now: dt.datetime, limit: int) -> int:
+        del now
+        runs.append(limit)
+        done.set()
+        return 0
+
+    monkeypatch.setattr(notices, "work_off", work_off)
+    _all_ran()
+    overdue.look()
+    assert not runs
+    SweepRun.objects.update(started_at=clock.now() - _MINUTE)
+    overdue.look()
+    assert done.wait(10)
+    assert runs == [SWEEPS["alert_notices"].limit]

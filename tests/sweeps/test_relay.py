@@ -15,12 +15,11 @@ from kombu import pools
 from celeryconfig import KEY_PREFIX
 from notifications import broker as broker_state
 from notifications import clock, conf, lanes
-from notifications.intake import publish
 from notifications.models import Delivery
 from notifications.rules import suspects
 from notifications.rules.lane import Lane, Mode, Priority
 from notifications.store.cached import provider_overrides
-from notifications.store.postgres import fair_queue
+from notifications.store.postgres import fair_queue, publish
 from notifications.store.postgres.fair_queue import Ask
 from notifications.store.rate_limits import circuit_breakers
 from notifications.sweeps import relay

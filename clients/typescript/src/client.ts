@@ -16,11 +16,14 @@ export class Notify {
   readonly schedules: Schedules;
   readonly recipients: Recipients;
   readonly preferences: Preferences;
+  readonly inbox: Inbox;
   readonly templates: Templates;
   readonly suppressions: Suppressions;
   readonly deadLetters: DeadLetters;
   readonly replayJobs: ReplayJobs;
   readonly alerts: Alerts;
+  readonly cancelJobs: CancelJobs;
+  readonly switches: Switches;
   readonly webhookEndpoints: WebhookEndpoints;
   readonly #transport: Transport;
 
@@ -32,11 +35,14 @@ export class Notify {
     this.schedules = new Schedules(transport);
     this.recipients = new Recipients(transport);
     this.preferences = new Preferences(transport);
+    this.inbox = new Inbox(transport);
     this.templates = new Templates(transport);
     this.suppressions = new Suppressions(transport);
     this.deadLetters = new DeadLetters(transport);
     this.replayJobs = new ReplayJobs(transport);
     this.alerts = new Alerts(transport);
+    this.cancelJobs = new CancelJobs(transport);
+    this.switches = new Switches(transport);
     this.webhookEndpoints = new WebhookEndpoints(transport);
   }
 
@@ -48,6 +54,11 @@ export class Notify {
   /** Create a key with the same permissions; the old key stays valid for `overlap_hours`. */
   async rotateKey(body: api.RotateRequest = {}, options?: PostOptions): Promise<api.KeyRotated> {
     return (await this.#transport.call({ operation: "POST /v1/keys/rotate", body, options })) as api.KeyRotated;
+  }
+
+  /** A metric over time, by minute, hour or day, in groups. */
+  async analytics(query: api.GetAnalyticsQuery, options?: CallOptions): Promise<api.AnalyticsAnswer> {
+    return (await this.#transport.call({ operation: "GET /v1/analytics", query, options })) as api.AnalyticsAnswer;
   }
 
   /** Find deliveries of all producers by address, user or an id; a page, newest first. */
@@ -129,6 +140,16 @@ class Notifications extends Group {
   /** Cancel deliveries that have not been sent; the response lists the sent deliveries. */
   cancel(notificationId: string, options?: PostOptions): Promise<api.NotificationCancelled> {
     return this.call({ operation: "POST /v1/notifications/{notification_id}/cancel", at: [notificationId], options });
+  }
+
+  /** Cancel deliveries that have not been sent, and remove shown push messages from the devices. */
+  withdraw(notificationId: string, options?: PostOptions): Promise<api.NotificationWithdrawn> {
+    return this.call({ operation: "POST /v1/notifications/{notification_id}/withdraw", at: [notificationId], options });
+  }
+
+  /** Start a job that cancels all matching notifications. */
+  cancelMany(body: api.CancelRequest, options?: PostOptions): Promise<api.CancelJobAnswer> {
+    return this.call({ operation: "POST /v1/notifications/cancel", body, options });
   }
 }
 
@@ -224,9 +245,20 @@ class Recipients extends Group {
     return this.call({ operation, at: [userId, contactId], body, options });
   }
 
-  /** Issue a token with which the recipient's app sends client receipts. */
+  /** Issue a token with which the recipient's app or browser calls the service. */
   clientToken(userId: string, body: api.ClientTokenRequest = {}, options?: CallOptions): Promise<api.ClientTokenIssued> {
     return this.call({ operation: "POST /v1/recipients/{user_id}/client-tokens", at: [userId], body, options });
+  }
+
+  /** The VAPID public key of the service, with which browsers subscribe to web push. */
+  webPushKey(options?: CallOptions): Promise<api.WebPushKey> {
+    return this.call({ operation: "GET /v1/push/web/key", at: [], options });
+  }
+
+  /** Revoke all tokens of the recipient that were issued until now. */
+  revokeClientTokens(userId: string, options?: CallOptions): Promise<void> {
+    const operation = "DELETE /v1/recipients/{user_id}/client-tokens";
+    return this.call({ operation, at: [userId], options, answer: "nothing" });
   }
 
   /** List changes of the recipient with author, newest first. */
@@ -240,8 +272,8 @@ class Recipients extends Group {
 }
 
 class Preferences extends Group {
-  get(userId: string, options?: CallOptions): Promise<api.PreferencesAnswer> {
-    return this.call({ operation: "GET /v1/recipients/{user_id}/preferences", at: [userId], options });
+  get(userId: string, options?: CallOptions, query?: api.GetPreferencesQuery): Promise<api.PreferencesAnswer> {
+    return this.call({ operation: "GET /v1/recipients/{user_id}/preferences", at: [userId], query, options });
   }
 
   /** undefined: the preferences are unchanged. */
@@ -262,6 +294,123 @@ class Preferences extends Group {
   /** Omitted fields stay. */
   change(userId: string, body: api.PatchedPreferencesRequest, options?: WriteOptions): Promise<api.PreferencesAnswer> {
     return this.call({ operation: "PATCH /v1/recipients/{user_id}/preferences", at: [userId], body, options });
+  }
+}
+
+class Inbox extends Group {
+  list(userId: string, query?: api.GetInboxQuery, options?: CallOptions): List<api.InboxItem> {
+    return this.iterate({ operation: "GET /v1/inbox/{user_id}", at: [userId], query, options });
+  }
+
+  /** A page with the counts and the version of the inbox. */
+  page(userId: string, query?: api.GetInboxQuery, options?: CallOptions): Promise<api.InboxAnswer> {
+    return this.call({ operation: "GET /v1/inbox/{user_id}", at: [userId], query, options });
+  }
+
+  /** undefined: the inbox is unchanged. */
+  pageIfChanged(
+    userId: string,
+    known: object | string,
+    query?: api.GetInboxQuery,
+    options?: CallOptions,
+  ): Promise<api.InboxAnswer | undefined> {
+    return this.ifChanged({ operation: "GET /v1/inbox/{user_id}", at: [userId], query, ifNoneMatch: known, options });
+  }
+
+  unreadCount(userId: string, options?: CallOptions): Promise<api.InboxUnreadCount> {
+    return this.call({ operation: "GET /v1/inbox/{user_id}/unread-count", at: [userId], options });
+  }
+
+  /** undefined: the inbox is unchanged. */
+  unreadCountIfChanged(
+    userId: string,
+    known: object | string,
+    options?: CallOptions,
+  ): Promise<api.InboxUnreadCount | undefined> {
+    const operation = "GET /v1/inbox/{user_id}/unread-count";
+    return this.ifChanged({ operation, at: [userId], ifNoneMatch: known, options });
+  }
+
+  /** The changes since a version; with `reset` the first page is to be read again. */
+  changes(userId: string, since: number, options?: CallOptions): Promise<api.InboxChanges> {
+    return this.call({ operation: "GET /v1/inbox/{user_id}/changes", at: [userId], query: { since }, options });
+  }
+
+  /** The message was on a screen. */
+  markSeen(userId: string, messageId: string, options?: CallOptions): Promise<api.InboxMarked> {
+    return this.call({ operation: "POST /v1/inbox/{user_id}/{message_id}/seen", at: [userId, messageId], options });
+  }
+
+  /** A message that is read counts as seen too. */
+  markRead(userId: string, messageId: string, options?: CallOptions): Promise<api.InboxMarked> {
+    return this.call({ operation: "POST /v1/inbox/{user_id}/{message_id}/read", at: [userId, messageId], options });
+  }
+
+  markUnread(userId: string, messageId: string, options?: CallOptions): Promise<api.InboxMarked> {
+    return this.call({ operation: "POST /v1/inbox/{user_id}/{message_id}/unread", at: [userId, messageId], options });
+  }
+
+  archive(userId: string, messageId: string, options?: CallOptions): Promise<api.InboxMarked> {
+    return this.call({ operation: "POST /v1/inbox/{user_id}/{message_id}/archive", at: [userId, messageId], options });
+  }
+
+  unarchive(userId: string, messageId: string, options?: CallOptions): Promise<api.InboxMarked> {
+    return this.call({ operation: "POST /v1/inbox/{user_id}/{message_id}/unarchive", at: [userId, messageId], options });
+  }
+
+  /** Bring a snoozed message back now. */
+  unsnooze(userId: string, messageId: string, options?: CallOptions): Promise<api.InboxMarked> {
+    return this.call({ operation: "POST /v1/inbox/{user_id}/{message_id}/unsnooze", at: [userId, messageId], options });
+  }
+
+  /** Report the press of a button without a URL, and mark the message as read. */
+  recordAction(userId: string, messageId: string, actionId: string, options?: CallOptions): Promise<api.InboxMarked> {
+    const operation = "POST /v1/inbox/{user_id}/{message_id}/actions/{action_id}";
+    return this.call({ operation, at: [userId, messageId, actionId], options });
+  }
+
+  /** Hide a message until an instant, at most 30 days ahead. */
+  snooze(userId: string, messageId: string, body: api.SnoozeRequest, options?: CallOptions): Promise<api.InboxMarked> {
+    const operation = "POST /v1/inbox/{user_id}/{message_id}/snooze";
+    return this.call({ operation, at: [userId, messageId], body, options });
+  }
+
+  /** Delete a message from the inbox for good. */
+  delete(userId: string, messageId: string, options?: CallOptions): Promise<api.InboxMarked> {
+    return this.call({ operation: "DELETE /v1/inbox/{user_id}/{message_id}", at: [userId, messageId], options });
+  }
+
+  /** Up to 200 messages; `unknown` of the answer has the ids that are not in the inbox. */
+  markManySeen(userId: string, messageIds: string[], options?: CallOptions): Promise<api.InboxMessagesMarked> {
+    const body = { message_ids: messageIds };
+    return this.call({ operation: "POST /v1/inbox/{user_id}/seen", at: [userId], body, options });
+  }
+
+  /** Up to 200 messages; `unknown` of the answer has the ids that are not in the inbox. */
+  markManyRead(userId: string, messageIds: string[], options?: CallOptions): Promise<api.InboxMessagesMarked> {
+    const body = { message_ids: messageIds };
+    return this.call({ operation: "POST /v1/inbox/{user_id}/read", at: [userId], body, options });
+  }
+
+  /** Up to 200 messages; `unknown` of the answer has the ids that are not in the inbox. */
+  archiveMany(userId: string, messageIds: string[], options?: CallOptions): Promise<api.InboxMessagesMarked> {
+    const body = { message_ids: messageIds };
+    return this.call({ operation: "POST /v1/inbox/{user_id}/archive", at: [userId], body, options });
+  }
+
+  /** All messages of the tab `inbox`, of a category, up to a version. */
+  markAllSeen(userId: string, body: api.InboxAllRequest = {}, options?: CallOptions): Promise<api.InboxMarked> {
+    return this.call({ operation: "POST /v1/inbox/{user_id}/seen-all", at: [userId], body, options });
+  }
+
+  /** All messages of the tab `inbox`, of a category, up to a version. */
+  markAllRead(userId: string, body: api.InboxAllRequest = {}, options?: CallOptions): Promise<api.InboxMarked> {
+    return this.call({ operation: "POST /v1/inbox/{user_id}/read-all", at: [userId], body, options });
+  }
+
+  /** All messages of the tab `inbox`, of a category, up to a version. */
+  archiveAll(userId: string, body: api.InboxAllRequest = {}, options?: CallOptions): Promise<api.InboxMarked> {
+    return this.call({ operation: "POST /v1/inbox/{user_id}/archive-all", at: [userId], body, options });
   }
 }
 
@@ -376,8 +525,47 @@ class Alerts extends Group {
     return this.iterate({ operation: "GET /v1/alerts", query, options });
   }
 
+  acknowledge(id: Id, body: api.AlertAcknowledgement, options?: PostOptions): Promise<api.AlertAnswer> {
+    return this.call({ operation: "POST /v1/alerts/{alert_id}/acknowledge", at: [id], body, options });
+  }
+
   resolve(id: Id, options?: PostOptions): Promise<api.AlertAnswer> {
     return this.call({ operation: "POST /v1/alerts/{alert_id}/resolve", at: [id], options });
+  }
+}
+
+class CancelJobs extends Group {
+  list(query?: api.ListCancelJobsQuery, options?: CallOptions): List<api.CancelJobAnswer> {
+    return this.iterate({ operation: "GET /v1/cancel-jobs", query, options });
+  }
+
+  get(id: number, options?: CallOptions): Promise<api.CancelJobAnswer> {
+    return this.call({ operation: "GET /v1/cancel-jobs/{job_id}", at: [id], options });
+  }
+
+  /** Stop a job; cancelled notifications stay cancelled. */
+  stop(id: number, options?: PostOptions): Promise<api.CancelJobAnswer> {
+    return this.call({ operation: "POST /v1/cancel-jobs/{job_id}/stop", at: [id], options });
+  }
+}
+
+class Switches extends Group {
+  list(query?: api.ListSwitchesQuery, options?: CallOptions): List<api.SwitchAnswer> {
+    return this.iterate({ operation: "GET /v1/switches", query, options });
+  }
+
+  /** Set a switch: matching deliveries wait. */
+  set(body: api.SwitchRequest, options?: PostOptions): Promise<api.SwitchAnswer> {
+    return this.call({ operation: "POST /v1/switches", body, options });
+  }
+
+  get(id: number, options?: CallOptions): Promise<api.SwitchAnswer> {
+    return this.call({ operation: "GET /v1/switches/{switch_id}", at: [id], options });
+  }
+
+  /** End the pause; a second call changes nothing. */
+  resume(id: number, options?: CallOptions): Promise<api.SwitchAnswer> {
+    return this.call({ operation: "DELETE /v1/switches/{switch_id}", at: [id], options });
   }
 }
 

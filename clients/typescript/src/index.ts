@@ -14,5 +14,7 @@ export type { Page } from "./pages.ts";
 export { responseOf } from "./responses.ts";
 export type { ResponseHead } from "./responses.ts";
 export type * from "./schema.ts";
+export { mintRecipientToken } from "./tokens.ts";
+export type { TokenOptions } from "./tokens.ts";
 export { verifyWebhook, WebhookError } from "./webhooks.ts";
 export type { VerifyOptions, Webhook, WebhookPayload } from "./webhooks.ts";

@@ -4,10 +4,30 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description A button of an in-app message, in the template language. */
+        ActionSource: {
+            /** @description Name of the action in the webhook `inbox.action`; unique in the text. */
+            id: string;
+            label: string;
+            /** @description Null: the button tells the producer (webhook `inbox.action`). */
+            url?: string | null;
+        };
+        /** @description Time, owner and note of an acknowledgement. */
+        AlertAcknowledgement: {
+            /** @description Minutes without a reminder. Default: `240`. */
+            minutes?: number;
+            /** @description Person or team that works on the alert; omitted: the owner stays, or the name of the key. */
+            owner?: string;
+            /** @description A note for other operators; omitted: the note stays. */
+            note?: string;
+        };
         /** @description A condition which needs an operator. */
         AlertAnswer: {
             id: number;
             kind: string;
+            title: string;
+            /** @description `page`: an operator is needed now. `ticket`: during working hours. */
+            severity: string;
             subject: string;
             detail: string;
             /** Format: date-time */
@@ -15,10 +35,50 @@ export interface components {
             /** Format: date-time */
             seen_at: string;
             resolved_at: string | null;
+            /** @description The open alert from which this alert follows. */
+            cause_id: number | null;
+            owner: string;
+            acknowledged_at: string | null;
+            acknowledged_by: string;
+            /** @description Until then no reminder leaves. */
+            acknowledged_until: string | null;
+            note: string;
+            /** @description The alert's page in the admin. */
+            url: string;
+            /** @description The page that shows what is ill; empty without such a page. */
+            cause_url: string;
+            runbook_url: string;
         };
         AlertAnswerPage: {
             results: components["schemas"]["AlertAnswer"][];
             next: string | null;
+        };
+        /** @description Figures of an interval. */
+        AnalyticsAnswer: {
+            metric: string;
+            /** @enum {string} */
+            unit: "deliveries" | "calls" | "USD" | "ratio" | "ms";
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until: string;
+            /** @enum {string} */
+            step: "minute" | "hour" | "day" | "total";
+            /** @description Start of each bucket in UTC; empty for `total`. */
+            buckets: string[];
+            /** @description The groups, the highest total first. */
+            groups: components["schemas"]["AnalyticsGroup"][];
+        };
+        /** @description The values of a group. */
+        AnalyticsGroup: {
+            /** @description The value of each dimension of `by`; empty without `by`. */
+            group: {
+                [key: string]: string | number;
+            };
+            /** @description The value for the whole interval. */
+            total: number | null;
+            /** @description A value for each of `buckets`; null where a rate or percentile has no data. */
+            values: (number | null)[];
         };
         /** @description A provider call. */
         AttemptDetail: {
@@ -63,11 +123,60 @@ export interface components {
             duplicate: number;
             rejected: number;
         };
+        /** @description The progress of a cancel job. */
+        CancelJobAnswer: {
+            id: number;
+            /** Format: date-time */
+            created_at: string;
+            requested_by: string;
+            /** @description Progress by the time of the examined notifications. */
+            percent: number;
+            /** @description Cancelled notifications. */
+            cancelled: number;
+            /** @description Deliveries that had not left and do not leave. */
+            stopped: number;
+            /** @description True if the job was stopped before its end. */
+            is_stopped: boolean;
+            finished_at: string | null;
+        };
+        CancelJobAnswerPage: {
+            results: components["schemas"]["CancelJobAnswer"][];
+            next: string | null;
+        };
+        /** @description The notifications to cancel: at least one field; every given field must match. */
+        CancelRequest: {
+            /** @description Ids of notifications. */
+            ids?: string[] | null;
+            type?: string | null;
+            /** @description Name of the template; all versions match. */
+            template_id?: string | null;
+            priority?: ("P0" | "P1" | "P2" | "P3") | null;
+            /** @description Names and values that the metadata of the notification must have, such as a campaign. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Notifications accepted at or after this instant. */
+            since?: string | null;
+            /** @description Notifications accepted before this instant. Absent: before this call. */
+            until?: string | null;
+        };
         /**
          * @description The cause of a suppression. Undoing one cause leaves the others.
          * @enum {string}
          */
         Cause: "bounce" | "complaint" | "stop_keyword" | "unsubscribe_all" | "manual" | "import";
+        /** @description A topic on a channel. */
+        CellChoice: {
+            /** @enum {string} */
+            channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
+            /** @description A message of this topic is sent on the channel. */
+            on: boolean;
+            /**
+             * @description The reason for which the cell cannot be changed: `mandatory`, `channel_off`, or
+             *     `category_off`; empty: it can be changed.
+             */
+            locked: components["schemas"]["Lock"];
+        };
         /** @description A change of a recipient, a contact or preferences. */
         ChangeLine: {
             /** Format: date-time */
@@ -89,6 +198,23 @@ export interface components {
         ChangeLinePage: {
             results: components["schemas"]["ChangeLine"][];
             next: string | null;
+        };
+        /** @description A channel of the recipient. */
+        ChannelChoice: {
+            /** @enum {string} */
+            channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
+            /** @description In the language of the answer. */
+            name: string;
+            /** @description false: nothing is sent on the channel, not even a P0. */
+            on: boolean;
+        };
+        /** @description A topic, a channel, or a topic on a channel, to switch on or off. */
+        ChoiceRequest: {
+            /** @description A category or a notification type. Omitted: the whole channel. */
+            topic?: string | null;
+            /** @description Omitted: the topic on each channel. */
+            channel?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat") | null;
+            on: boolean;
         };
         /**
          * @description The event that the app reports.
@@ -114,15 +240,24 @@ export interface components {
         };
         /** @description A token for the app of one recipient. */
         ClientTokenIssued: {
-            /** @description For `Authorization: Bearer` at `/v1/receipts/client`. Ends by time only. */
+            /**
+             * @description For `Authorization: Bearer` in the recipient's app or browser. A JWT; ends by time, by
+             *     revocation of the recipient's tokens, and with the API key.
+             */
             token: string;
+            scopes: components["schemas"]["TokenScope"][];
             /** Format: date-time */
             expires_at: string;
         };
-        /** @description Options of a client token. */
+        /** @description Options of a recipient token. */
         ClientTokenRequest: {
             /** @description Default: `3600`. */
             expires_in_seconds?: number;
+            /**
+             * @description Rights of the token. The key needs the same right for all recipients: `preferences:read`
+             *     needs the key's scope `recipients:read`, and `receipts:write` needs no further scope.
+             */
+            scopes?: components["schemas"]["TokenScope"][];
         };
         /** @description A stored contact. */
         ContactAnswer: {
@@ -167,6 +302,26 @@ export interface components {
             title?: string;
             body: string;
             html?: string;
+            /**
+             * @description In-app and push: the link of the message: an https URL, a path, or a URL of an allowed app
+             *     scheme. A push carries the link as `data.url`.
+             */
+            url?: string;
+            /** @description In-app and push: an https URL or a path. A push carries it as `data.image_url`. */
+            image_url?: string;
+            /** @description In-app: the buttons of the message. */
+            actions?: components["schemas"]["ContentAction"][];
+        };
+        /** @description A button of an in-app message. */
+        ContentAction: {
+            /** @description Name of the action in the webhook `inbox.action`; unique in the message. */
+            id: string;
+            label: string;
+            /**
+             * @description Opened by the button: an https URL, a path, or a URL of an allowed app scheme. Null: the
+             *     button tells the producer (webhook `inbox.action`).
+             */
+            url?: string | null;
         };
         /** @description A delivery which failed for good. */
         DeadLetterAnswer: {
@@ -223,6 +378,24 @@ export interface components {
             stages: components["schemas"]["StageLine"][];
             attempts: components["schemas"]["AttemptDetail"][];
         };
+        /** @description A delivery and the state of its withdrawal. */
+        DeliveryWithdrawn: {
+            /** Format: uuid */
+            delivery_id: string;
+            /** @enum {string} */
+            channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
+            /** @enum {string} */
+            status: "scheduled" | "queued" | "sending" | "retrying" | "sent" | "unconfirmed" | "delivered" | "read" | "bounced" | "failed" | "expired" | "suppressed" | "cancelled" | "unknown";
+            /**
+             * @description `withdrawing`: the device is told to remove the message. `withdrawn`: the provider accepted
+             *     the removal before. `not_sent`: the message does not leave. `replaced`: a later message with the
+             *     same collapse key has replaced the message. `unsupported`: the channel or the provider cannot
+             *     remove a message, such as an SMS or an e-mail.
+             */
+            withdrawal: components["schemas"]["WithdrawalState"];
+            /** @description The state as a sentence. */
+            detail: string;
+        };
         /** @description The differences between two versions. */
         DiffAnswer: {
             template_id: string;
@@ -230,6 +403,24 @@ export interface components {
             new_version: number;
             /** @description A unified diff of the versions' files; empty for equal versions. */
             diff: string;
+        };
+        /**
+         * @description The recipient's choice for a topic.
+         * @enum {string}
+         */
+        DigestChoice: "at_once" | "daily" | "weekly";
+        /** @description Counts of the erased data by place. */
+        ErasedCounts: {
+            contacts: number;
+            notifications: number;
+            dead_letters: number;
+            /** @description In-app messages in the inbox. Default: `0`. */
+            inbox_items?: number;
+            /**
+             * @description Deleted keys of the recipient's data in the archive; without the key the data is
+             *     unreadable.
+             */
+            archive_keys: number;
         };
         /** @description The progress of an erasure job. */
         ErasureJobAnswer: {
@@ -241,6 +432,25 @@ export interface components {
             notifications: number;
             /** @description null: the job is still running. */
             finished_at: string | null;
+            /** @description null: the job is still running. */
+            receipt: components["schemas"]["ErasureReceipt"] | null;
+            /** @description HMAC-SHA256 of the receipt under a key of the service, hexadecimal; empty while it runs. */
+            receipt_signature: string;
+        };
+        /** @description The evidence of a finished erasure. */
+        ErasureReceipt: {
+            job_id: number;
+            mode: string;
+            /** @description Number of the removed recipient; the receipt has no user id. */
+            recipient_id: number;
+            requested_by: string;
+            /** Format: date-time */
+            requested_at: string;
+            /** Format: date-time */
+            erased_at: string;
+            erased: components["schemas"]["ErasedCounts"];
+            /** @description Data that an erasure leaves, with the reason. */
+            kept: string[];
         };
         /** @description An event of the timeline. */
         EventLine: {
@@ -298,6 +508,152 @@ export interface components {
             results: components["schemas"]["HitAnswer"][];
             next: string | null;
         };
+        /** @description A button of an in-app message. */
+        InAppAction: {
+            id: string;
+            label: string;
+            /** @description Null: the button tells the producer. */
+            url: string | null;
+        };
+        /** @description The limits of a mark on all messages. An empty object means all messages of the inbox. */
+        InboxAllRequest: {
+            /** @description Messages of this category only. */
+            category?: string | null;
+            /**
+             * @description The `version` of the page that the person sees: a message that arrived later stays as it
+             *     is. Absent: every message.
+             */
+            version?: number | null;
+        };
+        /** @description A page of an inbox, newest first. */
+        InboxAnswer: {
+            results: components["schemas"]["InboxItem"][];
+            next: string | null;
+            counts: components["schemas"]["InboxCounts"];
+            /** @description The version of the inbox that the page shows; see `since` of the changes. */
+            version: number;
+            /** @description The server-sent events of this inbox; null: this installation has no live process. */
+            stream_url: string | null;
+        };
+        /** @description The counts of a category. */
+        InboxCategoryCounts: {
+            unread: number;
+            unseen: number;
+        };
+        /** @description The difference between two versions of an inbox. */
+        InboxChanges: {
+            /** @description Ask for the next changes with this version. */
+            version: number;
+            /**
+             * @description New and changed messages in their present state. A message with `archived_at` or
+             *     `snoozed_until` has left the tab `inbox`.
+             */
+            results: components["schemas"]["InboxItem"][];
+            /**
+             * @description Messages that left every tab: deleted, expired, withdrawn, or replaced by a newer message of
+             *     the group.
+             */
+            removed: string[];
+            counts: components["schemas"]["InboxCounts"];
+            /** @description `true`: the changes are too many or too old. Load the first page again. */
+            reset: boolean;
+        };
+        /** @description The counts of an inbox, without archived, snoozed and expired messages. */
+        InboxCounts: {
+            unread: number;
+            unseen: number;
+            total: number;
+            categories: {
+                [key: string]: components["schemas"]["InboxCategoryCounts"];
+            };
+        };
+        /** @description A message in an inbox. */
+        InboxItem: {
+            /**
+             * Format: uuid
+             * @description The id of the message, and of the delivery on the channel `in_app`.
+             */
+            message_id: string;
+            /**
+             * Format: uuid
+             * @description Deliveries on other channels, such as a push, have the same notification id.
+             */
+            notification_id: string;
+            type: string;
+            category: string;
+            title: string;
+            body: string;
+            /** @description The page that a click on the message opens. */
+            url: string | null;
+            image_url: string | null;
+            actions: components["schemas"]["InboxItemAction"][];
+            /** @description Values of the producer for the app. */
+            data: {
+                [key: string]: unknown;
+            };
+            group: components["schemas"]["InboxItemGroup"] | null;
+            /**
+             * Format: date-time
+             * @description Time of arrival in the inbox.
+             */
+            created_at: string;
+            expires_at: string | null;
+            /** @description Time at which the message was first on a screen. */
+            seen_at: string | null;
+            read_at: string | null;
+            archived_at: string | null;
+            snoozed_until: string | null;
+            /**
+             * @description The version of the inbox at the arrival of the message, or at the end of its last snooze.
+             *     Show the messages by this number, then by `message_id`, the highest first.
+             */
+            added_version: number;
+            /** @description The version of the inbox that the last change of the message made. */
+            version: number;
+        };
+        /** @description A button of a message. */
+        InboxItemAction: {
+            id: string;
+            label: string;
+            /**
+             * @description The page that the button opens; null: the app reports the press to
+             *     `POST /v1/inbox/{user_id}/{message_id}/actions/{action_id}`.
+             */
+            url: string | null;
+        };
+        /** @description The messages with one `collapse_key`, which the newest message stands for. */
+        InboxItemGroup: {
+            key: string;
+            /** @description Number of messages, the newest included. */
+            size: number;
+        };
+        /** @description The inbox after a mark. */
+        InboxMarked: {
+            counts: components["schemas"]["InboxCounts"];
+            version: number;
+        };
+        /** @description The inbox after a mark on several messages. */
+        InboxMessagesMarked: {
+            counts: components["schemas"]["InboxCounts"];
+            version: number;
+            /** @description The given ids that are not in this inbox. The other messages are marked. */
+            unknown: string[];
+        };
+        /** @description The messages to mark. */
+        InboxMessagesRequest: {
+            message_ids: string[];
+        };
+        /** @description The counts of an inbox, and their version. */
+        InboxUnreadCount: {
+            unread: number;
+            unseen: number;
+            total: number;
+            categories: {
+                [key: string]: components["schemas"]["InboxCategoryCounts"];
+            };
+            /** @description Grows by one with each change of the inbox; 0: no message ever came. */
+            version: number;
+        };
         /**
          * @description The new key.
          *
@@ -310,6 +666,16 @@ export interface components {
             expires_at: string | null;
             old_key_expires_at: string | null;
         };
+        /**
+         * @description The reason for which a cell cannot be changed; empty: it can.
+         * @enum {string}
+         */
+        Lock: "" | "mandatory" | "channel_off" | "category_off";
+        /**
+         * @description The reason for which a topic cannot be switched off; empty: it can.
+         * @enum {string}
+         */
+        Mandatory: "" | "security" | "required";
         /** @description The key of the request. */
         MeAnswer: {
             producer: string;
@@ -450,6 +816,18 @@ export interface components {
             send_at_local?: string | null;
             ttl_seconds?: number | null;
             collapse_key?: string | null;
+            /**
+             * @description Seconds for which the inbox shows the in-app message, from its delivery; omitted: for the
+             *     retention time of inboxes. `ttl_seconds` ends the delivery and does not shorten this time.
+             */
+            inbox_expires_in_seconds?: number | null;
+            /**
+             * @description An object for the recipient's app, at most 4 KiB: the `data` of the in-app message. The app
+             *     never gets `metadata`.
+             */
+            inbox_data?: {
+                [key: string]: unknown;
+            };
             ordering_key?: string | null;
             /** @description An https URL that learns of the status changes of this notification. */
             webhook_url?: string | null;
@@ -458,11 +836,37 @@ export interface components {
             };
             idempotency_key?: string | null;
         };
+        /** @description The notification is cancelled; the state of the withdrawal of each delivery. */
+        NotificationWithdrawn: {
+            /** Format: uuid */
+            notification_id: string;
+            /** @enum {string} */
+            status: "scheduled" | "queued" | "sending" | "retrying" | "sent" | "unconfirmed" | "delivered" | "read" | "bounced" | "failed" | "expired" | "suppressed" | "cancelled" | "unknown";
+            deliveries: components["schemas"]["DeliveryWithdrawn"][];
+        };
         /** @description Preferences of a recipient. Omitted fields keep the current value. */
         PatchedPreferencesRequest: {
             channels_off?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[] | null;
             channel_order?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[] | null;
+            /** @description Categories and notification types that are off on each channel. */
             categories_off?: string[] | null;
+            /**
+             * @description Categories and notification types that are off on one channel: `{"email": ["orders"]}`.
+             *     Replaces all of these.
+             */
+            topics_off?: {
+                [key: string]: string[];
+            } | null;
+            /** @description Topics and channels to switch on or off, after the fields above. Everything else stays. */
+            choices?: components["schemas"]["ChoiceRequest"][];
+            /**
+             * @description E-mails of a category or type: `at_once`, or together `daily` or `weekly`, as
+             *     `{"social": "weekly"}`. The choice for a type wins over that for its category. Other topics
+             *     keep their choice.
+             */
+            digests?: {
+                [key: string]: components["schemas"]["DigestChoice"];
+            };
             /** @description Replaces all quiet hours. During quiet hours only P0 is sent; other priorities wait. */
             quiet_hours?: components["schemas"]["Window"][] | null;
             /** @description Quiet until this instant; null ends the quiet time. */
@@ -474,6 +878,10 @@ export interface components {
             caps?: {
                 [key: string]: string;
             } | null;
+            /** @description The recipient's language, for every message. */
+            locale?: string | null;
+            /** @description The recipient's IANA timezone, for quiet hours; empty: unknown. */
+            timezone?: string | null;
         };
         /** @description Changes of a recipient. Omitted fields keep the current value. */
         PatchedRecipientChange: {
@@ -502,7 +910,7 @@ export interface components {
         /** @description Changes of an endpoint; omitted fields stay. */
         PatchedWebhookEndpointChange: {
             url?: string | null;
-            events?: ("notification.accepted" | "notification.sent" | "notification.delivered" | "notification.read" | "notification.failed" | "notification.expired" | "notification.suppressed" | "notification.cancelled" | "contact.invalidated")[] | null;
+            events?: ("notification.accepted" | "notification.sent" | "notification.delivered" | "notification.read" | "notification.failed" | "notification.expired" | "notification.suppressed" | "notification.cancelled" | "contact.invalidated" | "inbox.action")[] | null;
             preset?: components["schemas"]["RetryPreset"] | null;
             /**
              * @description `active`: waiting messages leave. `paused`: messages wait, for 7 days at most. `disabled`:
@@ -510,9 +918,14 @@ export interface components {
              */
             state?: ("active" | "paused" | "disabled") | null;
         };
-        /** @description The preferences of a recipient. */
+        /** @description The preferences of a recipient, and the choices for display. */
         PreferencesAnswer: {
             channels_off: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
+            /**
+             * @description Channels from `channels_off` which the person switched off; no key can switch these on
+             *     again.
+             */
+            channels_left: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
             channel_order: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
             categories_off: string[];
             /**
@@ -520,17 +933,58 @@ export interface components {
              *     again.
              */
             categories_left: string[];
+            /** @description Categories and types that are off on one channel. */
+            topics_off: {
+                [key: string]: string[];
+            };
+            /** @description Those of `topics_off` which the person switched off; no key can switch these on again. */
+            topics_left: {
+                [key: string]: string[];
+            };
+            /** @description The choices of the recipient: `at_once`, `daily` or `weekly` by category or type. */
+            digests: {
+                [key: string]: string;
+            };
             quiet_hours: components["schemas"]["Window"][];
             do_not_disturb_until: string | null;
             caps: {
                 [key: string]: string;
             };
+            locale: string;
+            timezone: string;
+            /** @description The language of the names: the parameter `language`, else of the locale, else `en`. */
+            language: string;
+            /** @description Channels with a valid contact, and in-app. */
+            channels: components["schemas"]["ChannelChoice"][];
+            topics: components["schemas"]["TopicChoice"][];
         };
-        /** @description All preferences of a recipient. Omitted fields are reset to the default. */
+        /**
+         * @description All preferences of a recipient. Omitted fields are reset to the default.
+         *
+         *     An omitted `locale` or `timezone` stays.
+         */
         PreferencesReplacement: {
             channels_off?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[] | null;
             channel_order?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[] | null;
+            /** @description Categories and notification types that are off on each channel. */
             categories_off?: string[] | null;
+            /**
+             * @description Categories and notification types that are off on one channel: `{"email": ["orders"]}`.
+             *     Replaces all of these.
+             */
+            topics_off?: {
+                [key: string]: string[];
+            } | null;
+            /** @description Topics and channels to switch on or off, after the fields above. Everything else stays. */
+            choices?: components["schemas"]["ChoiceRequest"][];
+            /**
+             * @description E-mails of a category or type: `at_once`, or together `daily` or `weekly`, as
+             *     `{"social": "weekly"}`. The choice for a type wins over that for its category. Other topics
+             *     keep their choice.
+             */
+            digests?: {
+                [key: string]: components["schemas"]["DigestChoice"];
+            };
             /** @description Replaces all quiet hours. During quiet hours only P0 is sent; other priorities wait. */
             quiet_hours?: components["schemas"]["Window"][] | null;
             /** @description Quiet until this instant; null ends the quiet time. */
@@ -542,9 +996,16 @@ export interface components {
             caps?: {
                 [key: string]: string;
             } | null;
+            /** @description The recipient's language, for every message. */
+            locale?: string | null;
+            /** @description The recipient's IANA timezone, for quiet hours; empty: unknown. */
+            timezone?: string | null;
         };
         /** @description The rendered message. */
         PreviewAnswer: {
+            url: string | null;
+            image_url: string | null;
+            actions: components["schemas"]["InAppAction"][];
             version: number;
             /** @enum {string} */
             channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
@@ -584,7 +1045,7 @@ export interface components {
              * @description The code for programs. Later versions of the service may add codes.
              * @enum {string}
              */
-            code: "malformed" | "unauthenticated" | "forbidden" | "not-found" | "method-not-allowed" | "not-acceptable" | "in-progress" | "conflict" | "precondition-failed" | "too-large" | "unsupported-media-type" | "invalid" | "unknown-recipient" | "idempotency-key-reused" | "rate-limited" | "unavailable" | "internal-error";
+            code: "malformed" | "unauthenticated" | "forbidden" | "not-found" | "method-not-allowed" | "not-acceptable" | "in-progress" | "conflict" | "precondition-failed" | "too-large" | "unsupported-media-type" | "invalid" | "unknown-recipient" | "idempotency-key-reused" | "misdirected" | "rate-limited" | "unavailable" | "internal-error";
             title: string;
             status: number;
             /** @description Text for people; the wording can change. */
@@ -786,6 +1247,14 @@ export interface components {
              */
             reason: string;
         };
+        /** @description The end of a snooze. */
+        SnoozeRequest: {
+            /**
+             * Format: date-time
+             * @description The message comes back at this instant, at most 30 days ahead.
+             */
+            until: string;
+        };
         /**
          * @description The part of a request that an error is in.
          * @enum {string}
@@ -869,6 +1338,42 @@ export interface components {
             /** @description The first 100 rejected lines. */
             faults: components["schemas"]["RefusedLine"][];
         };
+        /** @description A switch. */
+        SwitchAnswer: {
+            id: number;
+            kind: components["schemas"]["SwitchKind"];
+            value: string;
+            channel: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat") | null;
+            reason: string;
+            set_by: string;
+            /** Format: date-time */
+            set_at: string;
+            expires_at: string | null;
+            resumed_at: string | null;
+            resumed_by: string;
+        };
+        SwitchAnswerPage: {
+            results: components["schemas"]["SwitchAnswer"][];
+            next: string | null;
+        };
+        /**
+         * @description The kind of a switch: the property of a delivery that the switch compares.
+         * @enum {string}
+         */
+        SwitchKind: "producer" | "type" | "template" | "channel" | "provider" | "lane";
+        /** @description A switch to set. */
+        SwitchRequest: {
+            /** @description The property of deliveries that the switch compares. */
+            kind: components["schemas"]["SwitchKind"];
+            /** @description Name of the producer, type, template, channel, provider or lane, such as `p3.email`. */
+            value: string;
+            /** @description Only for the kind `provider`: the channel. Absent: every channel of the provider. */
+            channel?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat") | null;
+            /** @description The reason, for operators; each held delivery shows it. */
+            reason: string;
+            /** @description The pause ends at this instant by itself. Absent: `DELETE` ends the pause. */
+            expires_at?: string | null;
+        };
         /** @description A template with the latest versions and events, newest first. */
         TemplateAnswer: {
             template_id: string;
@@ -932,6 +1437,9 @@ export interface components {
         };
         /** @description The text for a channel and locale. */
         TextAnswer: {
+            url: string | null;
+            image_url: string | null;
+            actions: components["schemas"]["InAppAction"][];
             /** @enum {string} */
             channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
             locale: string;
@@ -955,7 +1463,7 @@ export interface components {
              *
              *     An e-mail may use `unsubscribe_url`, which the service fills in: the page for unsubscribing from
              *     messages of the type. The variable is empty for P0, P1 and test mode: `{% if unsubscribe_url
-             *     %}`.
+             *     %}`. `preferences_url` is the recipient's preference page, in each e-mail.
              */
             body?: string;
             /** @description HTML part of an e-mail; variables are escaped. */
@@ -966,6 +1474,15 @@ export interface components {
             max_segments?: number | null;
             /** @description SMS: replace links by short links with click counts. Default: `false`. */
             shorten_links?: boolean;
+            /**
+             * @description In-app and push: the link of the message: an https URL, a path, or a URL of an allowed app
+             *     scheme. A push carries the link as `data.url`.
+             */
+            url?: string;
+            /** @description In-app and push: an https URL or a path. A push carries it as `data.image_url`. */
+            image_url?: string;
+            /** @description In-app: the buttons. An action whose label or link renders to nothing is left out. */
+            actions?: components["schemas"]["ActionSource"][];
         };
         /**
          * @description The clock of an instant.
@@ -984,10 +1501,52 @@ export interface components {
             timezone?: string | null;
         };
         /**
+         * @description A right of a recipient token; every right concerns the token's recipient only.
+         * @enum {string}
+         */
+        TokenScope: "inbox:read" | "inbox:write" | "preferences:read" | "preferences:write" | "contacts:write" | "receipts:write";
+        /** @description A category with its types, or a type without a category. */
+        TopicChoice: {
+            /** @description The key for `choices`. */
+            topic: string;
+            /** @description In the language of the answer; without a text of an operator, from the key. */
+            name: string;
+            description: string;
+            /**
+             * @description `security`: the type has priority P0. `required`: the setting of the type. Empty: the
+             *     recipient can switch the topic off.
+             */
+            mandatory: components["schemas"]["Mandatory"];
+            /** @description In the language of the answer; empty if the topic can be switched off. */
+            mandatory_reason: string;
+            cells: components["schemas"]["CellChoice"][];
+            /** @description The choice that applies to e-mails of the topic; null: the topic offers no digest. */
+            digest: components["schemas"]["DigestChoice"] | null;
+            types: components["schemas"]["TypeChoice"][];
+        };
+        /**
          * @description JSON type of a variable.
          * @enum {string}
          */
         Type: "string" | "integer" | "number" | "boolean" | "datetime" | "date" | "money" | "list" | "object";
+        /** @description A notification type, with a cell for each channel. */
+        TypeChoice: {
+            /** @description The key for `choices`. */
+            topic: string;
+            /** @description In the language of the answer; without a text of an operator, from the key. */
+            name: string;
+            description: string;
+            /**
+             * @description `security`: the type has priority P0. `required`: the setting of the type. Empty: the
+             *     recipient can switch the topic off.
+             */
+            mandatory: components["schemas"]["Mandatory"];
+            /** @description In the language of the answer; empty if the topic can be switched off. */
+            mandatory_reason: string;
+            cells: components["schemas"]["CellChoice"][];
+            /** @description The choice that applies to e-mails of the topic; null: the topic offers no digest. */
+            digest: components["schemas"]["DigestChoice"] | null;
+        };
         /** @description The declaration of a template variable. */
         VariableRequest: {
             name: string;
@@ -1036,6 +1595,14 @@ export interface components {
         /** @description The version to publish. */
         VersionRequest: {
             version: number;
+        };
+        /** @description The service's key for web push. */
+        WebPushKey: {
+            /**
+             * @description The VAPID public key (RFC 8292) in base64url, for `applicationServerKey`; null: the service
+             *     has no web push.
+             */
+            public_key: string | null;
         };
         /** @description A call of an endpoint. */
         WebhookAttemptLine: {
@@ -1119,7 +1686,7 @@ export interface components {
             /** @description An https URL with a public address. */
             url: string;
             /** @description Omitted: all events. */
-            events?: ("notification.accepted" | "notification.sent" | "notification.delivered" | "notification.read" | "notification.failed" | "notification.expired" | "notification.suppressed" | "notification.cancelled" | "contact.invalidated")[];
+            events?: ("notification.accepted" | "notification.sent" | "notification.delivered" | "notification.read" | "notification.failed" | "notification.expired" | "notification.suppressed" | "notification.cancelled" | "contact.invalidated" | "inbox.action")[];
             /**
              * @description `standard`: answers within 10 s, retries over 24 hours. `brief`: answers within 30 s, three
              *     retries after 1, 2 and 4 s, none after a 4xx. Default: `"standard"`.
@@ -1170,6 +1737,11 @@ export interface components {
              */
             end: string;
         };
+        /**
+         * @description The state of the withdrawal of one delivery; `sentence` explains it to a caller.
+         * @enum {string}
+         */
+        WithdrawalState: "withdrawing" | "withdrawn" | "not_sent" | "replaced" | "unsupported";
         /** @description The query of `list_alerts`. */
         ListAlertsQuery: {
             /** @description The value of `next` on the previous page. */
@@ -1178,6 +1750,69 @@ export interface components {
             limit?: number;
             /** @description `true` lists resolved alerts instead of open alerts. Default: `false`. */
             resolved?: boolean;
+        };
+        /** @description The query of `get_analytics`. */
+        GetAnalyticsQuery: {
+            /** @description Up to two dimensions to group by: the parameter is repeated. */
+            by?: ("channel" | "provider" | "priority" | "type" | "template" | "version" | "producer" | "country" | "reason")[];
+            /**
+             * @description Only this channel.
+             * @enum {string}
+             */
+            channel?: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
+            /** @description Only calls to phone numbers of this country (ISO 3166-1 alpha-2). */
+            country?: string;
+            /**
+             * @description `csv` answers with a CSV file, as `Accept: text/csv` does.
+             * @enum {string}
+             */
+            format?: "json" | "csv";
+            /**
+             * @description A count, a rate or a percentile; `docs/analytics.md` explains each metric.
+             * @enum {string}
+             */
+            metric?: "accepted" | "sent" | "delivered" | "read" | "clicked" | "failed" | "bounced" | "expired" | "suppressed" | "cancelled" | "unknown" | "unconfirmed" | "retried" | "replayed" | "calls" | "failed_calls" | "sent_after_retry" | "failed_after_retry" | "cost" | "delivery_rate" | "failure_rate" | "read_rate" | "click_rate" | "call_failure_rate" | "retry_success_rate" | "accept_to_call_p50" | "accept_to_call_p95" | "accept_to_call_p99" | "call_to_answer_p50" | "call_to_answer_p95" | "call_to_answer_p99" | "accept_to_delivered_p50" | "accept_to_delivered_p95" | "accept_to_delivered_p99";
+            /**
+             * @description Only this priority.
+             * @enum {string}
+             */
+            priority?: "P0" | "P1" | "P2" | "P3";
+            /** @description The name of a producer, or `*` for all. Without it, the producer of the key. */
+            producer?: string;
+            /** @description Only this provider. Deliveries have none before the first call. */
+            provider?: string;
+            /** @description Only this reason, or outcome of a call. */
+            reason?: string;
+            /**
+             * Format: date-time
+             * @description Start of the interval, rounded down to a bucket; `from` is another name. Without it, a day
+             *     before the end.
+             */
+            since?: string;
+            /**
+             * @description Length of a bucket; `total` has no buckets. Without it, minutes up to 3 hours, hours up to
+             *     14 days, else days.
+             * @enum {string}
+             */
+            step?: "minute" | "hour" | "day" | "total";
+            /** @description Only this template. */
+            template?: string;
+            /** @description Only this notification type. */
+            type?: string;
+            /**
+             * Format: date-time
+             * @description End of the interval, rounded up to a bucket; `to` is another name. Without it, now.
+             */
+            until?: string;
+            /** @description Only this version of the template. */
+            version?: number;
+        };
+        /** @description The query of `list_cancel_jobs`. */
+        ListCancelJobsQuery: {
+            /** @description The value of `next` on the previous page. */
+            cursor?: number;
+            /** @description Maximum number of results per page. Default: `50`. */
+            limit?: number;
         };
         /** @description The query of `list_dead_letters`. */
         ListDeadLettersQuery: {
@@ -1203,6 +1838,29 @@ export interface components {
              * @description Dead letters created before this instant.
              */
             until?: string;
+        };
+        /** @description The query of `get_inbox`. */
+        GetInboxQuery: {
+            /** @description Messages of this category only. */
+            category?: string;
+            /** @description The value of `next` on the previous page. */
+            cursor?: string;
+            /** @description The messages of a group: the value of `group.key`. */
+            group?: string;
+            /** @description Maximum number of results per page. Default: `50`. */
+            limit?: number;
+            /**
+             * @description The part of the inbox: `inbox`, `archived` or `snoozed` messages. Default: `"inbox"`.
+             * @enum {string}
+             */
+            tab?: "inbox" | "archived" | "snoozed";
+            /** @description `true` lists unread messages only. Default: `false`. */
+            unread?: boolean;
+        };
+        /** @description The query of `list_inbox_changes`. */
+        ListInboxChangesQuery: {
+            /** @description The `version` of the last page or of the last changes. */
+            since?: number;
         };
         /** @description The query of `list_notifications`. */
         ListNotificationsQuery: {
@@ -1259,6 +1917,30 @@ export interface components {
             /** @description Maximum number of results per page. Default: `50`. */
             limit?: number;
         };
+        /** @description The query of `get_preferences`. */
+        GetPreferencesQuery: {
+            /**
+             * @description Language of the names in the answer, such as `de`: `en`, `de`, `fr`, `es`, `ar` or `pt-BR`.
+             *     Default: the recipient's locale.
+             */
+            language?: string;
+        };
+        /** @description The query of `put_preferences`. */
+        PutPreferencesQuery: {
+            /**
+             * @description Language of the names in the answer, such as `de`: `en`, `de`, `fr`, `es`, `ar` or `pt-BR`.
+             *     Default: the recipient's locale.
+             */
+            language?: string;
+        };
+        /** @description The query of `change_preferences`. */
+        ChangePreferencesQuery: {
+            /**
+             * @description Language of the names in the answer, such as `de`: `en`, `de`, `fr`, `es`, `ar` or `pt-BR`.
+             *     Default: the recipient's locale.
+             */
+            language?: string;
+        };
         /** @description The query of `list_replay_jobs`. */
         ListReplayJobsQuery: {
             /** @description The value of `next` on the previous page. */
@@ -1309,6 +1991,15 @@ export interface components {
             /** @description The reason, shown to operators beside the entry. */
             note?: string;
         };
+        /** @description The query of `list_switches`. */
+        ListSwitchesQuery: {
+            /** @description The value of `next` on the previous page. */
+            cursor?: number;
+            /** @description `true` lists resumed and expired switches instead of active switches. Default: `false`. */
+            ended?: boolean;
+            /** @description Maximum number of results per page. Default: `50`. */
+            limit?: number;
+        };
         /** @description The query of `list_templates`. */
         ListTemplatesQuery: {
             /** @description The value of `next` on the previous page. */
@@ -1344,16 +2035,26 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type ActionSource = components['schemas']['ActionSource'];
+export type AlertAcknowledgement = components['schemas']['AlertAcknowledgement'];
 export type AlertAnswer = components['schemas']['AlertAnswer'];
 export type AlertAnswerPage = components['schemas']['AlertAnswerPage'];
+export type AnalyticsAnswer = components['schemas']['AnalyticsAnswer'];
+export type AnalyticsGroup = components['schemas']['AnalyticsGroup'];
 export type AttemptDetail = components['schemas']['AttemptDetail'];
 export type BatchAccepted = components['schemas']['BatchAccepted'];
 export type BatchRequest = components['schemas']['BatchRequest'];
 export type BatchResult = components['schemas']['BatchResult'];
 export type BatchSummary = components['schemas']['BatchSummary'];
+export type CancelJobAnswer = components['schemas']['CancelJobAnswer'];
+export type CancelJobAnswerPage = components['schemas']['CancelJobAnswerPage'];
+export type CancelRequest = components['schemas']['CancelRequest'];
 export type Cause = components['schemas']['Cause'];
+export type CellChoice = components['schemas']['CellChoice'];
 export type ChangeLine = components['schemas']['ChangeLine'];
 export type ChangeLinePage = components['schemas']['ChangeLinePage'];
+export type ChannelChoice = components['schemas']['ChannelChoice'];
+export type ChoiceRequest = components['schemas']['ChoiceRequest'];
 export type ClientReceiptKind = components['schemas']['ClientReceiptKind'];
 export type ClientReceiptReport = components['schemas']['ClientReceiptReport'];
 export type ClientReceiptsRequest = components['schemas']['ClientReceiptsRequest'];
@@ -1362,18 +2063,38 @@ export type ClientTokenRequest = components['schemas']['ClientTokenRequest'];
 export type ContactAnswer = components['schemas']['ContactAnswer'];
 export type ContactRequest = components['schemas']['ContactRequest'];
 export type Content = components['schemas']['Content'];
+export type ContentAction = components['schemas']['ContentAction'];
 export type DeadLetterAnswer = components['schemas']['DeadLetterAnswer'];
 export type DeadLetterAnswerPage = components['schemas']['DeadLetterAnswerPage'];
 export type DeliveryBrief = components['schemas']['DeliveryBrief'];
 export type DeliveryDetail = components['schemas']['DeliveryDetail'];
+export type DeliveryWithdrawn = components['schemas']['DeliveryWithdrawn'];
 export type DiffAnswer = components['schemas']['DiffAnswer'];
+export type DigestChoice = components['schemas']['DigestChoice'];
+export type ErasedCounts = components['schemas']['ErasedCounts'];
 export type ErasureJobAnswer = components['schemas']['ErasureJobAnswer'];
+export type ErasureReceipt = components['schemas']['ErasureReceipt'];
 export type EventLine = components['schemas']['EventLine'];
 export type FieldProblem = components['schemas']['FieldProblem'];
 export type FoundRecipient = components['schemas']['FoundRecipient'];
 export type HitAnswer = components['schemas']['HitAnswer'];
 export type HitAnswerPage = components['schemas']['HitAnswerPage'];
+export type InAppAction = components['schemas']['InAppAction'];
+export type InboxAllRequest = components['schemas']['InboxAllRequest'];
+export type InboxAnswer = components['schemas']['InboxAnswer'];
+export type InboxCategoryCounts = components['schemas']['InboxCategoryCounts'];
+export type InboxChanges = components['schemas']['InboxChanges'];
+export type InboxCounts = components['schemas']['InboxCounts'];
+export type InboxItem = components['schemas']['InboxItem'];
+export type InboxItemAction = components['schemas']['InboxItemAction'];
+export type InboxItemGroup = components['schemas']['InboxItemGroup'];
+export type InboxMarked = components['schemas']['InboxMarked'];
+export type InboxMessagesMarked = components['schemas']['InboxMessagesMarked'];
+export type InboxMessagesRequest = components['schemas']['InboxMessagesRequest'];
+export type InboxUnreadCount = components['schemas']['InboxUnreadCount'];
 export type KeyRotated = components['schemas']['KeyRotated'];
+export type Lock = components['schemas']['Lock'];
+export type Mandatory = components['schemas']['Mandatory'];
 export type MeAnswer = components['schemas']['MeAnswer'];
 export type NotificationAccepted = components['schemas']['NotificationAccepted'];
 export type NotificationCancelled = components['schemas']['NotificationCancelled'];
@@ -1381,6 +2102,7 @@ export type NotificationDetail = components['schemas']['NotificationDetail'];
 export type NotificationLine = components['schemas']['NotificationLine'];
 export type NotificationLinePage = components['schemas']['NotificationLinePage'];
 export type NotificationRequest = components['schemas']['NotificationRequest'];
+export type NotificationWithdrawn = components['schemas']['NotificationWithdrawn'];
 export type PatchedPreferencesRequest = components['schemas']['PatchedPreferencesRequest'];
 export type PatchedRecipientChange = components['schemas']['PatchedRecipientChange'];
 export type PatchedRescheduleRequest = components['schemas']['PatchedRescheduleRequest'];
@@ -1413,6 +2135,7 @@ export type SecretRotation = components['schemas']['SecretRotation'];
 export type SigningSecret = components['schemas']['SigningSecret'];
 export type SigningSecrets = components['schemas']['SigningSecrets'];
 export type SkippedChannel = components['schemas']['SkippedChannel'];
+export type SnoozeRequest = components['schemas']['SnoozeRequest'];
 export type Source = components['schemas']['Source'];
 export type Spread = components['schemas']['Spread'];
 export type Stage = components['schemas']['Stage'];
@@ -1423,6 +2146,10 @@ export type SuppressionAnswer = components['schemas']['SuppressionAnswer'];
 export type SuppressionAnswerPage = components['schemas']['SuppressionAnswerPage'];
 export type SuppressionRequest = components['schemas']['SuppressionRequest'];
 export type SuppressionsImported = components['schemas']['SuppressionsImported'];
+export type SwitchAnswer = components['schemas']['SwitchAnswer'];
+export type SwitchAnswerPage = components['schemas']['SwitchAnswerPage'];
+export type SwitchKind = components['schemas']['SwitchKind'];
+export type SwitchRequest = components['schemas']['SwitchRequest'];
 export type TemplateAnswer = components['schemas']['TemplateAnswer'];
 export type TemplateLine = components['schemas']['TemplateLine'];
 export type TemplateLinePage = components['schemas']['TemplateLinePage'];
@@ -1432,11 +2159,15 @@ export type TextAnswer = components['schemas']['TextAnswer'];
 export type TextRequest = components['schemas']['TextRequest'];
 export type TimeSource = components['schemas']['TimeSource'];
 export type To = components['schemas']['To'];
+export type TokenScope = components['schemas']['TokenScope'];
+export type TopicChoice = components['schemas']['TopicChoice'];
 export type Type = components['schemas']['Type'];
+export type TypeChoice = components['schemas']['TypeChoice'];
 export type VariableRequest = components['schemas']['VariableRequest'];
 export type VersionAnswer = components['schemas']['VersionAnswer'];
 export type VersionLine = components['schemas']['VersionLine'];
 export type VersionRequest = components['schemas']['VersionRequest'];
+export type WebPushKey = components['schemas']['WebPushKey'];
 export type WebhookAttemptLine = components['schemas']['WebhookAttemptLine'];
 export type WebhookAttemptLinePage = components['schemas']['WebhookAttemptLinePage'];
 export type WebhookEndpointAnswer = components['schemas']['WebhookEndpointAnswer'];
@@ -1448,17 +2179,26 @@ export type WebhookSecretRotated = components['schemas']['WebhookSecretRotated']
 export type WebhookSecretRotation = components['schemas']['WebhookSecretRotation'];
 export type WebhookTestSent = components['schemas']['WebhookTestSent'];
 export type Window = components['schemas']['Window'];
+export type WithdrawalState = components['schemas']['WithdrawalState'];
 export type ListAlertsQuery = components['schemas']['ListAlertsQuery'];
+export type GetAnalyticsQuery = components['schemas']['GetAnalyticsQuery'];
+export type ListCancelJobsQuery = components['schemas']['ListCancelJobsQuery'];
 export type ListDeadLettersQuery = components['schemas']['ListDeadLettersQuery'];
+export type GetInboxQuery = components['schemas']['GetInboxQuery'];
+export type ListInboxChangesQuery = components['schemas']['ListInboxChangesQuery'];
 export type ListNotificationsQuery = components['schemas']['ListNotificationsQuery'];
 export type ListStatusChangesQuery = components['schemas']['ListStatusChangesQuery'];
 export type ListRecipientsQuery = components['schemas']['ListRecipientsQuery'];
 export type ListRecipientChangesQuery = components['schemas']['ListRecipientChangesQuery'];
+export type GetPreferencesQuery = components['schemas']['GetPreferencesQuery'];
+export type PutPreferencesQuery = components['schemas']['PutPreferencesQuery'];
+export type ChangePreferencesQuery = components['schemas']['ChangePreferencesQuery'];
 export type ListReplayJobsQuery = components['schemas']['ListReplayJobsQuery'];
 export type ListSchedulesQuery = components['schemas']['ListSchedulesQuery'];
 export type SearchQuery = components['schemas']['SearchQuery'];
 export type ListSuppressionsQuery = components['schemas']['ListSuppressionsQuery'];
 export type UndoSuppressionQuery = components['schemas']['UndoSuppressionQuery'];
+export type ListSwitchesQuery = components['schemas']['ListSwitchesQuery'];
 export type ListTemplatesQuery = components['schemas']['ListTemplatesQuery'];
 export type DiffTemplateQuery = components['schemas']['DiffTemplateQuery'];
 export type ListWebhookEndpointsQuery = components['schemas']['ListWebhookEndpointsQuery'];

@@ -84,7 +84,10 @@ test("each operation has a method that the service takes, or a reason", async ()
   await notify.notifications.changes({ cursor: next });
   await notify.notifications.reschedule(one.notification_id, { send_at_local: "09:00" });
   await notify.notifications.cancel(one.notification_id);
+  await notify.notifications.withdraw(one.notification_id);
   await notify.search({ user_id });
+  const figures = await notify.analytics({ metric: "accepted", by: ["channel"], step: "total" });
+  assert.equal(figures.unit, "deliveries");
 
   const schedule = await notify.schedules.create({
     name: fresh("daily"), rrule: "FREQ=DAILY", timezone: "UTC", notification: mail(user_id),
@@ -100,7 +103,9 @@ test("each operation has a method that the service takes, or a reason", async ()
   await notify.recipients.removeContact(user_id, contact.id);
   const hook = await notify.recipients.addContact(user_id, { channel: "webhook", address: "https://hooks.example/" });
   const issued = await notify.recipients.clientToken(user_id, { expires_in_seconds: 60 });
+  assert.equal(await notify.recipients.revokeClientTokens(user_id), undefined);
   assert.ok(new Date(issued.expires_at) > new Date());
+  assert.equal((await notify.recipients.webPushKey()).public_key, null); // this service has no web push
   const { secret, fingerprint } = await notify.recipients.rotateSigningSecret(user_id, hook.id);
   const { secrets } = await notify.recipients.listSigningSecrets(user_id, hook.id);
   assert.equal(secrets.find((each) => each.current).fingerprint, fingerprint);
@@ -145,7 +150,46 @@ test("each operation has a method that the service takes, or a reason", async ()
   await notify.replayJobs.list().page();
   await notify.replayJobs.get(replay.id);
   await notify.alerts.list().page();
+  await notify.alerts.acknowledge(SETTING.alert, { minutes: 30 });
   await notify.alerts.resolve(SETTING.alert);
+
+  const who = SETTING.user_id;
+  const [message, another] = SETTING.messages;
+  const page = await notify.inbox.page(who);
+  assert.equal(page.counts.unread, 2);
+  assert.equal(await notify.inbox.pageIfChanged(who, page), undefined);
+  const [newest] = await notify.inbox.list(who, { limit: 1 }).page().then(({ results }) => results);
+  assert.equal(newest.message_id, another);
+  const counts = await notify.inbox.unreadCount(who);
+  assert.equal(await notify.inbox.unreadCountIfChanged(who, counts), undefined);
+  await notify.inbox.markSeen(who, message);
+  const marked = await notify.inbox.markRead(who, message);
+  assert.equal((await notify.inbox.markRead(who, message)).version, marked.version, "a repeat changes nothing");
+  const changed = await notify.inbox.changes(who, page.version);
+  assert.deepEqual(changed.results.map((each) => each.message_id), [message]);
+  assert.equal((await notify.inbox.markUnread(who, message)).counts.unread, 2);
+  assert.equal((await notify.inbox.recordAction(who, message, "accept")).counts.unread, 1);
+  await notify.inbox.archive(who, message);
+  await notify.inbox.unarchive(who, message);
+  await notify.inbox.snooze(who, message, { until: new Date(Date.now() + 3_600_000).toISOString() });
+  await notify.inbox.unsnooze(who, message);
+  const unknown = "0198f2a4-6b00-7c3e-9d21-000000000000";
+  assert.deepEqual((await notify.inbox.markManySeen(who, [another, unknown])).unknown, [unknown]);
+  await notify.inbox.markManyRead(who, [another]);
+  await notify.inbox.archiveMany(who, [another]);
+  await notify.inbox.markAllSeen(who);
+  await notify.inbox.markAllRead(who, { version: page.version });
+  await notify.inbox.archiveAll(who, { category: "offers" });
+  assert.equal((await notify.inbox.delete(who, message)).counts.total, 0);
+
+  const cancellation = await notify.notifications.cancelMany({ metadata: { run: fresh("run") } });
+  await notify.cancelJobs.get(cancellation.id);
+  await notify.cancelJobs.list().page();
+  await notify.cancelJobs.stop(cancellation.id);
+  const held = await notify.switches.set({ kind: "type", value: "NO_SUCH_TYPE", reason: "a test" });
+  await notify.switches.get(held.id);
+  await notify.switches.list().page();
+  await notify.switches.resume(held.id);
 
   const endpoint = await notify.webhookEndpoints.create({ url: "https://hooks.example.com/in" });
   assert.match(endpoint.secret, /^whsec_/);

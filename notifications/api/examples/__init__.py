@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from notifications.api.examples.inbox import INBOX
 from notifications.api.examples.people import RECIPIENTS, SUPPRESSIONS
 from notifications.api.examples.running import OPERATIONS, TEMPLATES
 from notifications.api.examples.sending import KEYS, NOTIFICATIONS, RECEIPTS, SCHEDULES
@@ -22,6 +23,7 @@ EXAMPLES: Final[Examples] = {
     **SCHEDULES,
     **RECIPIENTS,
     **SUPPRESSIONS,
+    **INBOX,
     **TEMPLATES,
     **RECEIPTS,
     **OPERATIONS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from notifications.api.examples.shape import ANOTHER_USER, TAG, USER, Example, Examples
+from notifications.rules.lane import Mode
 
 _USER: Final = {"user_id": USER}
 _MAIL: Final = {"channel": "email", "address": "maria@sandbox.example"}
@@ -124,11 +125,22 @@ RECIPIENTS: Final[Examples] = {
             body={},
         ),
         "usual": Example(
-            summary="A token for a day, the longest time",
+            summary="A token for the inbox and for receipts, for a day",
             status=201,
             path=_USER,
-            body={"expires_in_seconds": 86_400},
+            body={
+                "expires_in_seconds": 86_400,
+                "scopes": ["inbox:read", "inbox:write", "receipts:write"],
+            },
         ),
+    },
+    "get_web_push_key": {
+        "minimal": Example(summary="The key of this service", status=200),
+        "usual": Example(summary="The key with a test key", status=200, mode=Mode.TEST),
+    },
+    "revoke_client_tokens": {
+        "minimal": Example(summary="Sign the recipient out everywhere", status=204, path=_USER),
+        "usual": Example(summary="After a token was stolen", status=204, path=_USER),
     },
     "list_recipient_changes": {
         "minimal": Example(summary="The latest changes", status=200, path=_USER),

@@ -159,10 +159,61 @@ OPERATIONS: Final[Examples] = {
         "minimal": Example(summary="A running replay", status=200, path={"job_id": 81}),
         "finished": Example(summary="A finished replay", status=200, path={"job_id": 82}),
     },
+    "list_switches": {
+        "minimal": Example(summary="The active switches", status=200),
+        "usual": Example(
+            summary="Ten ended switches", status=200, query={"ended": "true", "limit": 10}
+        ),
+    },
+    "set_switch": {
+        "minimal": Example(
+            summary="Hold a notification type until an operator resumes",
+            status=201,
+            body={"kind": "type", "value": "ORDER_READY", "reason": "the text is wrong"},
+        ),
+        "usual": Example(
+            summary="Hold the messages of a channel for some time",
+            status=201,
+            headers={"Idempotency-Key": "hold-sms-2026-11-23"},
+            body={
+                "kind": "channel",
+                "value": "sms",
+                "reason": "the vendor moves our account",
+                "expires_at": "2099-11-23T18:00:00Z",
+            },
+        ),
+    },
+    "get_switch": {
+        "minimal": Example(summary="An active switch", status=200, path={"switch_id": 85}),
+        "ended": Example(summary="An ended switch", status=200, path={"switch_id": 86}),
+    },
+    "resume_switch": {
+        "minimal": Example(summary="End a switch", status=200, path={"switch_id": 85}),
+        "usual": Example(
+            summary="End a switch, with an idempotency key",
+            status=200,
+            path={"switch_id": 85},
+            headers={"Idempotency-Key": "resume-85"},
+        ),
+    },
     "list_alerts": {
         "minimal": Example(summary="The open alerts", status=200),
         "usual": Example(
             summary="Ten resolved alerts", status=200, query={"resolved": "true", "limit": 10}
+        ),
+    },
+    "acknowledge_alert": {
+        "minimal": Example(
+            summary="Acknowledge an alert for four hours",
+            status=200,
+            path={"alert_id": 91},
+            body={},
+        ),
+        "usual": Example(
+            summary="Acknowledge an alert for an hour, with owner and note",
+            status=200,
+            path={"alert_id": 91},
+            body={"minutes": 60, "owner": "mail team", "note": "The vendor works on it."},
         ),
     },
     "resolve_alert": {
@@ -172,6 +223,29 @@ OPERATIONS: Final[Examples] = {
             status=200,
             path={"alert_id": 91},
             headers={"Idempotency-Key": "resolve-91"},
+        ),
+    },
+    "get_analytics": {
+        "minimal": Example(
+            summary="Sent deliveries of the last day, by hour",
+            status=200,
+            query={"metric": "sent"},
+        ),
+        "usual": Example(
+            summary="The p95 from acceptance to arrival of P1 SMS, for each provider",
+            status=200,
+            query={
+                "metric": "accept_to_delivered_p95",
+                "by": "provider",
+                "step": "total",
+                "channel": "sms",
+                "priority": "P1",
+            },
+        ),
+        "csv": Example(
+            summary="Failures by reason as a CSV file",
+            status=200,
+            query={"metric": "failed", "by": ["channel", "reason"], "format": "csv"},
         ),
     },
     "search": {

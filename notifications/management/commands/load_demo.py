@@ -13,11 +13,22 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from notifications import conf
+from notifications.delivery import routing
 from notifications.management import arguments, demo_data
-from notifications.models import Contact, NotificationType, Preference, Producer, Recipient
+from notifications.models import (
+    Contact,
+    NotificationType,
+    Preference,
+    Producer,
+    ProviderRoute,
+    Recipient,
+    TopicText,
+)
 from notifications.rules.lane import Mode
 from notifications.store.postgres import api_keys
 from providers.contract import Channel
+from providers.push import web_push
 
 PASSWORD: Final = "DEMO_ADMIN_PASSWORD"  # noqa: S105 - the variable's name
 VAR: Final = "DEMO_VAR"
@@ -54,8 +65,10 @@ class Command(BaseCommand):
         if not admin_password:
             raise CommandError(f"Give --admin-password or set {PASSWORD}.")
         _load_types()
+        _load_topic_texts()
         call_command("import_templates", "--publish", stdout=self.stdout)
         _load_people()
+        _load_routes()
         _load_operator(admin_password)
         try:
             _load_services(keys_file)
@@ -74,6 +87,17 @@ def _load_types() -> None:
                 "digest_template": demo_data.DIGESTS.get(name, ""),
             },
         )
+
+
+def _load_topic_texts() -> None:
+    TopicText.objects.bulk_create(
+        (
+            TopicText(topic=topic, locale=locale, name=name)
+            for topic, names in demo_data.TOPIC_TEXTS.items()
+            for locale, name in names.items()
+        ),
+        ignore_conflicts=True,
+    )
 
 
 @transaction.atomic
@@ -122,6 +146,17 @@ def _contacts(row: Recipient, person: demo_data.Person) -> list[Contact]:
         )
         seen.add(channel)
     return made
+
+
+def _load_routes() -> None:
+    """Route browsers to web push, if web push has a key, and all other push contacts as before."""
+    default = conf.current().routes.get(Channel.PUSH, "")
+    if web_push.NAME not in routing.providers_by_name() or default in ("", web_push.NAME):
+        return
+    for provider, platform in ((default, ""), (web_push.NAME, web_push.NAME)):
+        ProviderRoute.objects.get_or_create(
+            channel=Channel.PUSH, provider=provider, platform=platform
+        )
 
 
 def _load_operator(password: str) -> None:

@@ -16,6 +16,7 @@ from typing import Final
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
 
+from notifications.rules.language import plain_faults
 from notifications.rules.language.formats import PLURALS
 
 MAX_SOURCE: Final = 200_000
@@ -90,7 +91,7 @@ def parse(source: str, *, parser: Environment) -> nodes.Template:
     try:
         tree = parser.parse(source)
     except TemplateSyntaxError as error:
-        fault = TemplateFault(error.lineno, error.message or "not understood")
+        fault = TemplateFault(error.lineno, plain_faults.plain(error.message or "not understood"))
         raise BrokenTemplate([fault]) from error
     except RecursionError as error:
         raise BrokenTemplate([TemplateFault(1, "nested too deeply")]) from error

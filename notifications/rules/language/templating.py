@@ -35,7 +35,9 @@ from jinja2.runtime import Context, LoopContext, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.tests import TESTS
 
-from notifications.rules.language import comparisons, formats, syntax
+from notifications.rules import in_app
+from notifications.rules.in_app import InAppPart
+from notifications.rules.language import comparisons, formats, plain_faults, syntax
 from notifications.rules.language.formats import READER, Reader, RenderError
 from notifications.rules.language.missing import ITEM, NamedKeys
 from notifications.rules.language.syntax import BrokenTemplate, TemplateFault
@@ -94,6 +96,8 @@ class Rendered(NamedTuple):
     """One line, because it becomes a mail header."""
     body: str
     html: str
+    in_app: InAppPart = in_app.EMPTY
+    """Link, image and actions of an in-app message."""
 
     def __repr__(self) -> str:
         return f"Rendered({MASK})"
@@ -163,7 +167,7 @@ def tokens(source: str) -> Iterator[tuple[str, str]]:
         for _, kind, text in environment(autoescape=False).lex(source):
             yield kind, text
     except TemplateSyntaxError as error:
-        fault = TemplateFault(error.lineno, error.message or "not understood")
+        fault = TemplateFault(error.lineno, plain_faults.plain(error.message or "not understood"))
         raise BrokenTemplate([fault]) from error
 
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from notifications.rules.language import formats
 
@@ -25,8 +25,25 @@ UNSUBSCRIBE_URL: Final = "unsubscribe_url"
 """Set by us in every P2 and P3 e-mail of live mode: where the reader unsubscribes. Elsewhere it is
 empty, so a template for P1 too writes `{% if unsubscribe_url %}`. It is neither declared nor sent.
 """
-UNSUBSCRIBE_EXAMPLE: Final = "https://notify.example/unsubscribe/WzEsMywic29jaWFsIl0.signature"
-"""Its value in previews."""
+PREFERENCES_URL: Final = "preferences_url"
+"""Set by us in every e-mail: the recipient's preference page. Elsewhere it is empty. A variable of
+this name that a producer sends has precedence."""
+
+
+class MailLinks(NamedTuple):
+    """The links of an e-mail that we set; empty on other channels."""
+
+    unsubscribe_url: str = ""
+    preferences_url: str = ""
+
+
+NO_LINKS: Final = MailLinks()
+LINK_EXAMPLES: Final = MailLinks(
+    "https://notify.example/unsubscribe/WzEsMywic29jaWFsIl0.signature",
+    "https://notify.example/preferences/WzEsMjA3ODBd.signature",
+)
+"""Their values in previews."""
+LINK_NAMES: Final = frozenset(MailLinks._fields)
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 """Names that a source can use: `{{ order-id }}` would be a subtraction."""
 _FIELDS: Final = frozenset({"name", "type", "required", "example"})

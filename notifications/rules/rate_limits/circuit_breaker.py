@@ -258,7 +258,5 @@ class BreakerOverride(StrEnum):
 
     AUTO = ""
     """No override: the outcomes of calls decide."""
-    OPEN = "open"
-    """Send no messages and no probes."""
     CLOSED = "closed"
     """Send everything, and treat every refusal as genuine."""

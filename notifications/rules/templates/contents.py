@@ -11,12 +11,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from notifications.rules import in_app
+from notifications.rules.in_app import InAppPart
 from notifications.rules.language import locales
 from notifications.rules.texts.wording import TextSource
 from providers.contract import Channel
 
 UNTITLED: Final = frozenset({Channel.SMS})
 """Channels without a title."""
+LINKED: Final = frozenset({Channel.IN_APP, Channel.PUSH})
+"""Channels whose texts have a link and an image; an in-app text has actions as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +34,26 @@ class TemplateContent:
 
 
 def words(
-    channel: Channel, locale: str, *, title: str = "", body: str = "", html: str = ""
+    channel: Channel,
+    locale: str,
+    *,
+    title: str = "",
+    body: str = "",
+    html: str = "",
+    part: InAppPart = in_app.EMPTY,
 ) -> TextSource:
     """Build a text without an SMS policy."""
-    return normalize(TextSource(channel=channel, locale=locale, title=title, body=body, html=html))
+    return normalize(
+        TextSource(channel=channel, locale=locale, title=title, body=body, html=html, in_app=part)
+    )
 
 
 def normalize(source: TextSource) -> TextSource:
     """Return the text in the stored form.
 
     A title becomes a single line, and an SMS has no title. SMS settings are dropped on other
-    channels; a limit of zero segments means no limit (see `publishing`).
+    channels, and so are link, image and actions (see LINKED); a limit of zero segments means no
+    limit (see `publishing`).
     """
     one_way = dataclasses.replace(
         source,
@@ -49,10 +62,17 @@ def normalize(source: TextSource) -> TextSource:
         body=_lines(source.body),
         html=_lines(source.html),
         max_segments=source.max_segments or None,
+        in_app=in_app.normalize(_part_for(source.channel, source.in_app)),
     )
     if source.channel is Channel.SMS:
         return one_way
     return dataclasses.replace(one_way, transliterate=False, max_segments=None, shorten_links=False)
+
+
+def _part_for(channel: Channel, part: InAppPart) -> InAppPart:
+    if channel is Channel.IN_APP:
+        return part
+    return part._replace(actions=()) if channel in LINKED else in_app.EMPTY
 
 
 def content(

@@ -4,6 +4,9 @@
                                              (see `language.variables` and `sms_policy`)
     <template_id>/<channel>.<locale>.txt     title, an empty line, body; an SMS is its body alone
     <template_id>/<channel>.<locale>.html    the HTML part of that text
+    <template_id>/in_app.<locale>.json       its link, image and actions: {"url": "/orders/7",
+                                             "image_url": ..., "actions": [{"id", "label", "url"}]}
+    <template_id>/push.<locale>.json         its link and image: {"url": ..., "image_url": ...}
 
 `parse(write(content)) == content`, and equal contents produce equal files, so an export followed
 by an import changes nothing.
@@ -17,14 +20,16 @@ from typing import Any, Final
 
 import orjson
 
+from notifications.rules import in_app
+from notifications.rules.in_app import InAppPart
 from notifications.rules.language import locales, templating
 from notifications.rules.templates import contents, sms_policy
-from notifications.rules.templates.contents import UNTITLED, TemplateContent
+from notifications.rules.templates.contents import LINKED, UNTITLED, TemplateContent
 from notifications.rules.texts.wording import TextSource
 from providers.contract import Channel
 
 SETTINGS_FILE: Final = "template.json"
-_TEXT_FILE: Final = re.compile(r"([a-z_]+)\.([A-Za-z0-9_\-]{1,35})\.(txt|html)")
+_TEXT_FILE: Final = re.compile(r"([a-z_]+)\.([A-Za-z0-9_\-]{1,35})\.(txt|html|json)")
 
 
 class BrokenFiles(Exception):
@@ -42,6 +47,9 @@ def write(content: TemplateContent) -> dict[str, str]:
         files[f"{name}.txt"] = f"{titled}\n"
         if text.html:
             files[f"{name}.html"] = f"{text.html}\n"
+        if part := in_app.written(text.in_app):
+            written = orjson.dumps(part, option=orjson.OPT_INDENT_2).decode()
+            files[f"{name}.json"] = f"{written}\n"
     return files
 
 
@@ -87,7 +95,7 @@ def _meaning(name: str) -> tuple[Channel, str, str]:
 def _text(channel: Channel, locale: str, parts: Mapping[str, str]) -> TextSource:
     name = f"{channel.label}.{locale}"
     if "txt" not in parts:
-        raise BrokenFiles(f"{name}.html: the file {name}.txt is missing")
+        raise BrokenFiles(f"{name}.{next(iter(parts))}: the file {name}.txt is missing")
     text = parts["txt"].replace("\r\n", "\n")
     title, gap, body = ("", "", text) if channel in UNTITLED else text.partition("\n\n")
     if channel not in UNTITLED and not gap:
@@ -95,7 +103,48 @@ def _text(channel: Channel, locale: str, parts: Mapping[str, str]) -> TextSource
     for source, kind in ((title, "txt"), (body, "txt"), (parts.get("html", ""), "html")):
         for fault in templating.check(source):
             raise BrokenFiles(f"{name}.{kind}: line {fault.line}: {fault.detail}")
-    return contents.words(channel, locale, title=title, body=body, html=parts.get("html", ""))
+    part = _in_app_part(channel, f"{name}.json", parts.get("json", ""))
+    html = parts.get("html", "")
+    return contents.words(channel, locale, title=title, body=body, html=html, part=part)
+
+
+def _in_app_part(channel: Channel, name: str, text: str) -> InAppPart:
+    """Read link, image and actions.
+
+    Raises:
+        BrokenFiles: with the place.
+    """
+    if not text:
+        return in_app.EMPTY
+    if channel not in LINKED:
+        raise BrokenFiles(f"{name}: only in_app and push texts have a link and an image")
+    try:
+        stored = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise BrokenFiles(f"{name}: {error}") from error
+    part = in_app.read(stored)
+    if in_app.written(part) != stored:
+        raise BrokenFiles(
+            f"{name}: it holds url, image_url and actions, a list of id, label and url; all are"
+            " texts, and empty ones are left out"
+        )
+    if part.actions and channel is not Channel.IN_APP:
+        raise BrokenFiles(f"{name}: only in_app texts have actions")
+    _check_part(name, part)
+    return part
+
+
+def _check_part(name: str, part: InAppPart) -> None:
+    """Check the actions and the sources of a part.
+
+    Raises:
+        BrokenFiles: with the place.
+    """
+    for place, detail in in_app.structure_faults(part):
+        raise BrokenFiles(f"{name}: {'.'.join(map(str, place))} {detail}")
+    for label, source in in_app.sources(part):
+        for fault in templating.check(source):
+            raise BrokenFiles(f"{name}: {label}: {fault.detail}")
 
 
 def _settings(text: str) -> dict[str, Any]:

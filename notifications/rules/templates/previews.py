@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from notifications.rules import in_app
 from notifications.rules.language import locales, variables
 from notifications.rules.language.syntax import BrokenTemplate
 from notifications.rules.language.templating import Reader, Rendered, RenderError
-from notifications.rules.language.variables import UNSUBSCRIBE_EXAMPLE, UNSUBSCRIBE_URL
+from notifications.rules.language.variables import LINK_EXAMPLES, LINK_NAMES, NO_LINKS
 from notifications.rules.texts import sms_segments, wording
 from notifications.rules.texts.sms_segments import SmsSize
 from notifications.rules.texts.wording import TextSource
@@ -54,25 +55,31 @@ def samples(texts: Iterable[TextSource], declared: object) -> dict[str, Any]:
         return made
 
 
-def preview(words: TextSource, given: Mapping[str, Any]) -> Preview:
-    """Render a text with sample variables, for a reader of the text's locale."""
+def preview(
+    words: TextSource, given: Mapping[str, Any], *, url_schemes: Collection[str] = ()
+) -> Preview:
+    """Render a text with sample variables, for a reader of the text's locale.
+
+    Args:
+        words: the text.
+        given: the sample variables.
+        url_schemes: app schemes that links of in-app and push texts may have.
+    """
     missing = tuple(sorted(wording.mentions(words) - given.keys()))
     reader = Reader(words.locale)
-    link = UNSUBSCRIBE_EXAMPLE if words.channel is Channel.EMAIL else ""
+    links = LINK_EXAMPLES if words.channel is Channel.EMAIL else NO_LINKS
     try:
         text = wording.compile_text(words)
-        whole = text.text.render({**given, UNSUBSCRIBE_URL: link}, reader)
-        rendered = text.render(given, reader, unsubscribe_url=link)
-    except BrokenTemplate as error:
-        told = tuple(f"Line {fault.line}: {fault.detail}." for fault in error.faults)
-        return _without_text(words, missing, told)
+        whole = text.text.render({**links._asdict(), **given}, reader)
+        rendered = text.render(given, reader, mail_links=links)
+    except BrokenTemplate:
+        return _without_text(words, missing, tuple(wording.fault_sentences(words)))
     except RenderError as error:
         return _without_text(words, missing, (f"It cannot be rendered: {error}.",))
     parts = {"title": rendered.title, "body": rendered.body, "html": rendered.html}
     sizes = {name: len(part.encode()) for name, part in parts.items() if part}
     sms = sms_segments.measure(rendered.body) if words.channel is Channel.SMS else None
-    cut = words.channel is Channel.PUSH and whole.body != rendered.body
-    problems = ("The body is cut off at the end: a push holds no more.",) if cut else ()
+    problems = (*_cut(words.channel, whole, rendered), *_bad_links(rendered, url_schemes))
     return Preview(
         words=words,
         rendered=rendered,
@@ -81,6 +88,21 @@ def preview(words: TextSource, given: Mapping[str, Any]) -> Preview:
         missing=missing,
         problems=(*problems, *_warnings(words, sizes, sms)),
     )
+
+
+def _cut(channel: Channel, whole: Rendered, rendered: Rendered) -> Iterator[str]:
+    if channel is Channel.PUSH and whole.body != rendered.body:
+        yield "The body is cut off at the end: a push holds no more."
+    if channel is Channel.IN_APP and (whole.title, whole.body) != (rendered.title, rendered.body):
+        yield (
+            f"The text is cut off: an inbox shows {in_app.MAX_TITLE} characters of a title and"
+            f" {in_app.MAX_BODY} of a body."
+        )
+
+
+def _bad_links(rendered: Rendered, url_schemes: Collection[str]) -> Iterator[str]:
+    for place, fault in in_app.url_faults(rendered.in_app, url_schemes):
+        yield f"{'.'.join(map(str, place))} {fault}."
 
 
 def _without_text(
@@ -99,6 +121,6 @@ def _warnings(words: TextSource, sizes: Mapping[str, int], sms: SmsSize | None) 
     if words.channel is Channel.EMAIL and "title" not in sizes:
         yield "A mail without a subject looks like spam."
     if words.channel is not Channel.EMAIL and wording.has_link(words):
-        yield f"{UNSUBSCRIBE_URL} is for e-mail, and empty here."
+        yield f"{' or '.join(sorted(LINK_NAMES))} is for e-mail, and empty here."
     if "body" not in sizes:
         yield "The body is empty."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from html.entities import html5
 from typing import Final
 
@@ -31,13 +31,13 @@ _REFERENCE: Final = re.compile(
 _END: Final = re.compile(r"</body\s*>", re.IGNORECASE)
 
 
-def replace_links(source: str, tracked: Callable[[str], str], *, keep: str = "") -> str:
-    """Replace the target of each link by the tracked link of the target; `keep` stays."""
+def replace_links(source: str, tracked: Callable[[str], str], *, keep: Collection[str] = ()) -> str:
+    """Replace the target of each link by the tracked link of the target; links in `keep` stay."""
 
     def replaced(found: re.Match[str]) -> str:
         target = _REFERENCE.sub(_character, found["target"])
         is_long = len(target.encode()) > LONGEST_TARGET
-        if target == keep or is_long or not is_target(target):
+        if target in keep or is_long or not is_target(target):
             return found[0]
         link = html.escape(tracked(target))
         return f"{found['begin']}{found['quote']}{link}{found['quote']}"

@@ -1,12 +1,13 @@
 """A push that is too large loses the end of its body.
 
-After `shorten`, title and body fit every push service, unless the title alone does not. A body is
-cut between two grapheme clusters (never inside an emoji) and ends in an ellipsis.
+After `shorten`, a message fits every push service, unless title, link and image alone do not. A
+body is cut between two grapheme clusters (never inside an emoji) and ends in an ellipsis.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Final
 
 import regex
@@ -16,8 +17,10 @@ LIMIT_BYTES: Final = 3993
 ENVELOPE_BYTES: Final = 447
 """For ids, type and collapse key (64 characters each), and JSON's own characters."""
 TEXT_BYTES: Final = LIMIT_BYTES - ENVELOPE_BYTES
-"""For title and body together, as JSON."""
+"""For title, body, link and image together, as JSON."""
 ELLIPSIS: Final = "…"
+_URL_BYTES: Final = len('"image_url":"",')
+"""JSON's own characters of a URL in the payload, at most."""
 _LARGEST: Final = 6
 """Bytes of JSON for one character: a control character is written as \\u001f."""
 _CHARACTER: Final = regex.compile(r"\X")
@@ -28,11 +31,12 @@ def size(text: str) -> int:
     return len(json.dumps(text, ensure_ascii=False).encode(errors="surrogatepass")) - len('""')
 
 
-def shorten(title: str, body: str) -> str:
-    """Return the part of the body that fits beside the title."""
-    if (len(title) + len(body)) * _LARGEST <= TEXT_BYTES:
+def shorten(title: str, body: str, *, urls: Collection[str] = ()) -> str:
+    """Return the part of the body that fits beside the title and the URLs."""
+    room = TEXT_BYTES - sum(size(url) + _URL_BYTES for url in urls if url)
+    if (len(title) + len(body)) * _LARGEST <= room:
         return body  # as nearly all do, and nothing was counted
-    room = TEXT_BYTES - size(title)
+    room -= size(title)
     if size(body) <= room:
         return body
     room -= size(ELLIPSIS)

@@ -2,7 +2,7 @@
 
     Source  -> compile_text()  -> Wording.render(variables, reader) -> Rendered
                e-mail: frame, inlined CSS, plain text       SMS: short links, transliteration
-                                                            push: the body shortened to fit
+                                                            push, in-app: shortened to fit
 
 Callers keep the result of `compile_text`; apart from rendering, a message then costs a few
 microseconds.
@@ -11,27 +11,32 @@ microseconds.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from notifications.rules import in_app
+from notifications.rules.in_app import InAppPart
 from notifications.rules.language import locales, needs, templating
 from notifications.rules.language.templating import CompiledText, Reader, Rendered
-from notifications.rules.language.variables import UNSUBSCRIBE_URL
+from notifications.rules.language.variables import LINK_NAMES, NO_LINKS, UNSUBSCRIBE_URL, MailLinks
 from notifications.rules.texts import (
+    in_app_text,
     mail_html,
     mail_text,
     push_size,
     short_links,
     sms_transliteration,
 )
+from notifications.rules.texts.in_app_text import CompiledPart
 from providers.contract import Channel
 
 COLUMNS: Final = (
     *("locale", "title", "body", "html"),
-    *("transliterate", "max_segments", "shorten_links"),
+    *("transliterate", "max_segments", "shorten_links", "in_app"),
 )
-"""Fields of a `TextSource` besides the channel, which are columns of the table as well."""
+"""Fields of a `TextSource` besides the channel, which are columns of the table as well; `columns`
+and `source` convert."""
 Shorten = Callable[[str], str]
 """Returns a short link for a long one."""
 
@@ -51,6 +56,8 @@ class TextSource:
     """SMS: publishing fails if the example renders to more. Sent text is never truncated: the cut
     part could be the link or the code."""
     shorten_links: bool = False
+    in_app: InAppPart = in_app.EMPTY
+    """In-app and push: link and image; in-app: actions."""
 
     @property
     def label(self) -> str:
@@ -58,9 +65,28 @@ class TextSource:
         return f"{self.channel.label} {self.locale}"
 
     @property
-    def parts(self) -> tuple[str, str, str]:
+    def parts(self) -> tuple[str, ...]:
         """Return the sources that may mention variables."""
-        return self.title, self.body, self.html
+        return tuple(source for _, source in self.named_parts)
+
+    @property
+    def named_parts(self) -> list[tuple[str, str]]:
+        """Return the sources with their names for authors."""
+        title = "subject" if self.channel is Channel.EMAIL else "title"
+        texts = [(title, self.title), ("text", self.body), ("HTML", self.html)]
+        return [*texts, *in_app.sources(self.in_app)]
+
+
+def columns(source: TextSource) -> dict[str, Any]:
+    """Return the values of COLUMNS for the table."""
+    told = {name: getattr(source, name) for name in COLUMNS}
+    return told | {"in_app": in_app.written(source.in_app)}
+
+
+def source_of(channel: Channel, stored: Mapping[str, Any]) -> TextSource:
+    """Return the text of a stored row, by the names of COLUMNS."""
+    told = {name: stored[name] for name in COLUMNS}
+    return TextSource(channel=channel, **told | {"in_app": in_app.read(stored["in_app"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +96,9 @@ class Wording:
     source: TextSource
     text: CompiledText
     has_link: bool = False
-    """The text holds the unsubscribe URL."""
+    """The text holds a link of `MailLinks`."""
+    part: CompiledPart | None = None
+    """The compiled `TextSource.in_app`; None: empty."""
 
     def render(
         self,
@@ -78,7 +106,7 @@ class Wording:
         reader: Reader,
         *,
         shorten: Shorten | None = None,
-        unsubscribe_url: str = "",
+        mail_links: MailLinks = NO_LINKS,
     ) -> Rendered:
         """Render the message for a reader.
 
@@ -87,8 +115,12 @@ class Wording:
         """
         source = self.source
         if self.has_link:
-            variables = {**variables, UNSUBSCRIBE_URL: unsubscribe_url}
-        rendered = self.text.render(variables, _reader_for(source.locale, reader))
+            ours = mail_links._asdict()
+            variables = {**ours, **variables, UNSUBSCRIBE_URL: mail_links.unsubscribe_url}
+        reader = _reader_for(source.locale, reader)
+        rendered = self.text.render(variables, reader)
+        if self.part is not None:
+            rendered = rendered._replace(in_app=self.part.render(variables, reader))
         if source.channel is Channel.SMS:
             return self._reduce_segments(rendered, shorten)
         return fit(source.channel, rendered)
@@ -113,17 +145,27 @@ def compile_text(source: TextSource) -> Wording:
         html = mail_html.prepare(source.html, locale=source.locale)
         body = body or mail_text.text_of(source.html)
     text = templating.compile_text(source.title, body, html)
-    return Wording(source, text, has_link=has_link(source))
+    part = in_app_text.compile_part(source.in_app)
+    return Wording(source, text, has_link=has_link(source), part=part)
+
+
+def fault_sentences(source: TextSource) -> Iterator[str]:
+    """Yield a sentence for each fault: channel, language, field, line and what is wrong."""
+    for place, fault_text in in_app.structure_faults(source.in_app):
+        yield f"{source.label}, {'.'.join(map(str, place))} {fault_text}."
+    for field, part in source.named_parts:
+        for fault in templating.check(part):
+            yield f"{source.label}, {field}, line {fault.line}: {fault.detail}."
 
 
 def mentions(source: TextSource) -> frozenset[str]:
     """Return the producer's variables mentioned in a text; empty for an invalid text."""
-    return _names(source) - {UNSUBSCRIBE_URL}
+    return _names(source) - LINK_NAMES
 
 
 def has_link(source: TextSource) -> bool:
-    """Return True if the text contains the unsubscribe URL."""
-    return UNSUBSCRIBE_URL in _names(source)
+    """Return True if the text contains a link of `MailLinks`."""
+    return not LINK_NAMES.isdisjoint(_names(source))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -140,15 +182,26 @@ def required_variables(source: TextSource) -> frozenset[str]:
         BrokenTemplate: a part would not be safe to render.
     """
     names = frozenset[str]().union(*map(needs.required_variables, source.parts))
-    return names - {UNSUBSCRIBE_URL}
+    return names - LINK_NAMES
 
 
 def fit(channel: Channel, rendered: Rendered) -> Rendered:
     """Shorten a text to the limits of the channel."""
+    if channel is Channel.IN_APP:
+        title, body = in_app.fit(rendered.title, rendered.body)
+        return rendered._replace(title=title, body=body, html="")
     if channel is not Channel.PUSH:
         return rendered
-    body = push_size.shorten(rendered.title, rendered.body)
+    part = rendered.in_app
+    body = push_size.shorten(rendered.title, rendered.body, urls=(part.url, part.image_url))
     return rendered if body is rendered.body else rendered._replace(body=body)
+
+
+def raw(content: Mapping[str, object]) -> Rendered:
+    """Read stored raw content; unknown fields, of another release, are ignored."""
+    texts = [content.get(name) for name in ("title", "body", "html")]
+    title, body, html = (text if isinstance(text, str) else "" for text in texts)
+    return Rendered(title, body, html, in_app.read(content))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -68,7 +68,10 @@
     try {
       const answer = await ask(button.value, panel ? { channel: panel.dataset.channel } : {});
       told.innerHTML = answer.told;
-      if (button.value === "save" && !answer.fault) dirty = false;
+      if (button.value === "save" && !answer.fault) {
+        dirty = false;
+        document.getElementById("objections").innerHTML = answer.objections;
+      }
     } catch (error) {
       told.textContent = error.message;
     } finally {

@@ -1,4 +1,5 @@
 """Caches of small tables that operators edit; an edit acts within two seconds.
 
 `ttl_cache` keeps each table for a second in each process; `ttl_cache.forget` clears all caches.
+`recipient_ids` keeps the ids of recipients, which do not change.
 """

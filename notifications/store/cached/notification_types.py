@@ -28,6 +28,14 @@ class TypeRule:
     """E-mails have a tracking pixel."""
     tracks_clicks: bool = False
     """Links of e-mails are rewritten, and clicks on links of e-mails and SMS are recorded."""
+    is_mandatory: bool = False
+    """Recipients cannot switch the type off."""
+    is_listed: bool = True
+    """Recipients see the type on the preference page."""
+
+    def topics(self, type_: str) -> tuple[str, ...]:
+        """Return the topics by which a recipient may decline the type; none of a mandatory type."""
+        return () if self.is_mandatory else (self.category, type_)
 
 
 @Fresh
@@ -45,9 +53,22 @@ def every() -> Mapping[str, TypeRule]:
             else None,
             tracks_opens=row.tracks_opens,
             tracks_clicks=row.tracks_clicks,
+            is_mandatory=row.is_mandatory,
+            is_listed=row.is_listed,
         )
         for row in NotificationType.objects.all()
     }
+
+
+def is_mandatory(type_: str) -> bool:
+    """Return True if recipients cannot switch a type off by the setting of the type."""
+    rule = every().get(type_)
+    return rule is not None and rule.is_mandatory
+
+
+def topics(type_: str, category: str) -> tuple[str, ...]:
+    """Return the topics by which a recipient may decline a notification."""
+    return () if is_mandatory(type_) else (category, type_)
 
 
 forget = every.forget

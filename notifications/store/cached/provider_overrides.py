@@ -27,8 +27,8 @@ def current() -> ProviderOverrides:
     """Read the settings in force."""
     return ProviderOverrides(
         forced={
-            (row.provider, Channel(row.channel)): BreakerOverride(row.forced)
-            for row in Breaker.objects.exclude(forced=BreakerOverride.AUTO)
+            (row.provider, Channel(row.channel)): BreakerOverride.CLOSED
+            for row in Breaker.objects.filter(forced=BreakerOverride.CLOSED)
         },
         paces={
             row.provider: Pace(burst=row.burst, per_second=row.per_second)

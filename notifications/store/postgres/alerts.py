@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
+from typing import Final
 
 from django.db import connection
+from django.db.models import QuerySet
 
 from notifications import clock
 from notifications.models import Alert
-from notifications.rules.alerts import GONE_AFTER, RENEWED, AlertKind
+from notifications.rules.alerts import (
+    GONE_AFTER,
+    RENEWED,
+    WITH_BREAKER,
+    AlertKind,
+    OpenAlert,
+    causes,
+)
+
+_LINKED: Final = 1_000
+"""Open alerts that are compared at most: the newest."""
+_OWNER: Final = 128
+_NOTE: Final = 500
+"""Characters of the columns."""
 
 
 def raise_once(kind: AlertKind, subject: str, detail: str) -> None:
@@ -30,7 +46,56 @@ def resolve(kind: AlertKind, subject: str) -> None:
     )
 
 
-def resolve_gone(*, now: dt.datetime) -> int:
-    """Resolve alerts of `RENEWED` that were not raised for `GONE_AFTER`; return the count."""
+def resolve_gone(*, now: dt.datetime, paused_providers: Iterable[str]) -> int:
+    """Resolve alerts of `RENEWED` that were not raised for `GONE_AFTER`; return the count.
+
+    Alerts of `WITH_BREAKER` about one of the `paused_providers` stay open.
+    """
     gone = Alert.objects.filter(kind__in=RENEWED, seen_at__lt=now - GONE_AFTER, resolved_at=None)
+    gone = gone.exclude(kind__in=WITH_BREAKER, subject__in=list(paused_providers))
     return gone.update(resolved_at=now)
+
+
+def open_subjects(kind: AlertKind) -> set[str]:
+    """Return the subjects of the open alerts of a kind."""
+    return set(Alert.objects.filter(kind=kind, resolved_at=None).values_list("subject", flat=True))
+
+
+def open_causes() -> QuerySet[Alert]:
+    """Return the open alerts that no other open alert covers, newest first."""
+    return Alert.objects.filter(resolved_at=None, cause=None)
+
+
+def link_causes() -> None:
+    """Set the cause of each open alert (`rules.alerts.COVERED`). Safe at any time.
+
+    Only the sweep of the notices calls the function, outside any transaction: a settle that
+    updated alerts of other causes could deadlock with another settle.
+    """
+    rows = Alert.objects.filter(resolved_at=None).order_by("-id")[:_LINKED]
+    stored = {row.id: row for row in rows}
+    found = causes(OpenAlert(row.id, row.kind, row.subject) for row in stored.values())
+    for alert_id, row in stored.items():
+        if row.cause_id != found.get(alert_id):
+            Alert.objects.filter(pk=alert_id).update(cause=found.get(alert_id))
+
+
+def acknowledge(
+    alerts: QuerySet[Alert], *, by: str, until: dt.datetime, owner: str = "", note: str = ""
+) -> int:
+    """Acknowledge open alerts until an instant; return the count.
+
+    An empty `owner` keeps the owner, or sets `by` for an alert without an owner. An empty `note`
+    keeps the note.
+    """
+    count = 0
+    for alert in alerts.filter(resolved_at=None):
+        changed = Alert.objects.filter(pk=alert.pk, resolved_at=None).update(
+            acknowledged_at=clock.now(),
+            acknowledged_by=by[:_OWNER],
+            acknowledged_until=until,
+            owner=(owner or alert.owner or by)[:_OWNER],
+            note=(note or alert.note)[:_NOTE],
+        )
+        count += changed
+    return count

@@ -38,7 +38,8 @@ _ALPHABET: Final = string.ascii_lowercase + string.digits
 _PUBLIC_LENGTH: Final = 8
 _SECRET_LENGTH: Final = 52
 """Of 36 letters: 268 bits."""
-_SHAPE: Final = re.compile(rf"(nk_(?:live|test)_[a-z0-9]{{{_PUBLIC_LENGTH}}})_[a-z0-9]{{32,64}}")
+_PREFIX: Final = re.compile(rf"nk_(?:live|test)_[a-z0-9]{{{_PUBLIC_LENGTH}}}")
+_SHAPE: Final = re.compile(rf"({_PREFIX.pattern})_[a-z0-9]{{32,64}}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +160,20 @@ def recognise(secret: str) -> KnownKey | None:
         return None
     known = _verified_key(shape[1])
     return known if known is not None and known.is_valid(secret, now=clock.now()) else None
+
+
+def of_prefix(prefix: str) -> KnownKey | None:
+    """Return the key with a prefix, also if the key is revoked or expired; None: there is none.
+
+    Raises:
+        django.db.OperationalError: the key is not cached, and the database is away.
+    """
+    return _verified_key(prefix) if _PREFIX.fullmatch(prefix) else None
+
+
+def is_cached(prefix: str) -> bool:
+    """Return True if the prefix belonged to a key at the last lookup. Makes no query."""
+    return prefix in _cache
 
 
 def verified_prefix(secret: str) -> str:

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import Min
 
 from notifications.models import Attempt
+from notifications.rules.reasons import Reason
 from notifications.store.postgres import db
 
 
@@ -30,12 +31,31 @@ class AttemptRow(NamedTuple):
     """Seconds that the provider asked to wait."""
     signed_with: str = ""
     """Web Push: the public VAPID key."""
+    country: str = ""
+    """SMS: country of the number, ISO 3166-1 alpha-2; empty if unknown."""
 
 
 def record(calls: Sequence[AttemptRow], *, provider: str) -> None:
     """Write one attempt a call; an existing attempt stays."""
     if calls:
         db.run("attempts", {"provider": provider, **db.columns(calls)})
+
+
+def record_failed_over(calls: Sequence[AttemptRow], *, provider: str) -> None:
+    """Write one attempt a call, and an event for the timeline and the roll-ups.
+
+    The call of a settled delivery has the event of the new status; a delivery that fails over keeps
+    its status. Safe to run twice: an existing attempt stays, and gets no event.
+    """
+    ids = {"delivery_id": [each.delivery_id for each in calls]}
+    numbers = {"number": [each.number for each in calls]}
+
+    def write() -> None:
+        record(calls, provider=provider)
+        db.run("events_of_calls", {"reason": Reason.FAILED_OVER.value, **ids, **numbers})
+
+    if calls:
+        db.in_transaction(write)
 
 
 def first_began(delivery_ids: Collection[UUID]) -> dict[UUID, dt.datetime]:

@@ -102,3 +102,9 @@ def set_slots(waits: Mapping[UUID, dt.timedelta], *, provider: str, token: UUID)
     """Store the time until a provider's bucket admits rows of a claim."""
     parameters = {"ids": list(waits), "waits": list(waits.values())}
     db.fetch_in_own_transaction("set_slots", {**parameters, "provider": provider, "token": token})
+
+
+def set_switches(switches: Mapping[UUID, int], *, token: UUID) -> None:
+    """Store the switches that hold rows of a claim."""
+    parameters = {"ids": list(switches), "switches": list(switches.values()), "token": token}
+    db.fetch_in_own_transaction("set_switches", parameters)

@@ -3,20 +3,42 @@
 What is kept: deliveries and attempts without an address, for counts and bills; entries of the
 suppression list, because an address that opted out must stay out; the job itself. Answers under
 idempotency keys end within 24 hours by themselves.
+
+The recipient's archive key is deleted at once, so the personal values in the files of the archive
+are unreadable from then on. The job deletes the key again at its end, because an export that runs
+at the same time may have stored a new key; an erased recipient never gets a key after that. A job
+waits while a day is frozen: the rows of the day are out of reach until the day is dropped. At the
+end the job writes a signed receipt.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from typing import Final
+import hmac
+from collections.abc import Mapping
+from typing import Any, Final
 
+import orjson
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from notifications.models import DeadLetter, ErasureJob, Recipient, Rejected
 from notifications.rules.lane import Mode
-from notifications.store.postgres import db
+from notifications.store.postgres import (
+    archive_keys,
+    db,
+    partitions,
+    secret_variables,
+    token_revocations,
+)
 
+KEPT: Final = (
+    "deliveries and attempts without an address",
+    "entries of the suppression list",
+    "encrypted values in the archive, whose key is deleted",
+    "backups of the database, until the backups are deleted",
+)
+"""Places that an erasure leaves, as the receipt names them."""
 _GRACE: Final = dt.timedelta(minutes=1)
 """A request that was being accepted while its recipient was erased has stored its rows by then."""
 
@@ -27,28 +49,92 @@ def begin(*, mode: Mode, user_id: str, by: str) -> ErasureJob | None:
         recipient = Recipient.objects.select_for_update().filter(mode=mode, user_id=user_id).first()
         if recipient is None:
             return None
-        job = ErasureJob.objects.create(mode=mode, recipient_id=recipient.pk, requested_by=by)
+        job = ErasureJob.objects.create(
+            mode=mode,
+            recipient_id=recipient.pk,
+            requested_by=by,
+            contacts=recipient.contacts.count(),
+            archive_keys=archive_keys.delete(recipient.pk),
+        )
         Rejected.objects.filter(user_id=user_id).update(user_id="")
+        token_revocations.revoke([recipient.pk])
         recipient.delete()
     return job
 
 
 def open_jobs(*, limit: int) -> list[ErasureJob]:
-    """The oldest jobs that are not done."""
-    return list(ErasureJob.objects.filter(finished_at=None).order_by("id")[:limit])
+    """Return the oldest jobs without a receipt."""
+    return list(ErasureJob.objects.filter(receipt__isnull=True).order_by("id")[:limit])
 
 
-def work_off(job: ErasureJob, *, now: dt.datetime, limit: int) -> int:
-    """Remove up to so many notifications of a job; returns how many. Safe to run twice."""
+def work_off(job: ErasureJob, *, now: dt.datetime, limit: int, inbox_items: int = 0) -> int:
+    """Remove up to so many notifications of a job; returns how many. Safe to run twice.
+
+    Args:
+        job: an open job.
+        now: the present.
+        limit: notifications.
+        inbox_items: items that the caller has erased from the inbox of the recipient since the last
+            call (`store.inbox.writes.erase`).
+    """
     parameters = {"recipient": job.recipient_id, "limit": limit}
     with transaction.atomic():
         removed = len(db.rows("erase_notifications", parameters))
         letters = DeadLetter.objects.filter(mode=job.mode, recipient_id=job.recipient_id)
-        letters.exclude(snapshot={}).update(snapshot={}, detail="")
+        emptied = letters.exclude(snapshot={}).update(snapshot={}, detail="")
         letters.filter(resolved_at=None).update(resolved_at=now, resolution="recipient erased")
-        mine = ErasureJob.objects.filter(pk=job.pk, finished_at=None)
-        if removed:
-            mine.update(notifications=F("notifications") + removed)
-        elif now - job.created_at > _GRACE:
-            mine.update(finished_at=now)
+        same = ErasureJob.objects.filter(pk=job.pk, receipt__isnull=True)
+        same.update(
+            notifications=F("notifications") + removed,
+            dead_letters=F("dead_letters") + emptied,
+            inbox_items=F("inbox_items") + inbox_items,
+            archive_keys=F("archive_keys") + archive_keys.delete(job.recipient_id),
+        )
+        if (
+            not removed
+            and not inbox_items
+            and now - job.created_at > _GRACE
+            and not partitions.frozen()
+        ):
+            _finish(same, now)
     return removed
+
+
+def _finish(same: QuerySet[ErasureJob], now: dt.datetime) -> None:
+    """Write the receipt, once."""
+    job = same.select_for_update().first()
+    if job is None:
+        return
+    job.receipt = {
+        "job_id": job.pk,
+        "mode": Mode(job.mode).label,
+        "recipient_id": job.recipient_id,
+        "requested_by": job.requested_by,
+        "requested_at": job.created_at.isoformat(),
+        "erased_at": now.isoformat(),
+        "erased": {
+            "contacts": job.contacts,
+            "notifications": job.notifications,
+            "inbox_items": job.inbox_items,
+            "dead_letters": job.dead_letters,
+            "archive_keys": job.archive_keys,
+        },
+        "kept": list(KEPT),
+    }
+    job.receipt_signature = sign(job.receipt)[0]
+    job.finished_at = job.finished_at or now
+    job.save(update_fields=["receipt", "receipt_signature", "finished_at"])
+
+
+def sign(receipt: Mapping[str, Any]) -> list[str]:
+    """Return the HMAC-SHA256 of a receipt under each encryption key, the current key first."""
+    text = orjson.dumps(receipt, option=orjson.OPT_SORT_KEYS)
+    keys = secret_variables.derive(b"erasure-receipt")
+    return [hmac.digest(key, text, "sha256").hex() for key in keys]
+
+
+def is_genuine(job: ErasureJob) -> bool:
+    """Return True if the receipt of a job is as the service wrote the receipt."""
+    return job.receipt is not None and any(
+        hmac.compare_digest(job.receipt_signature, each) for each in sign(job.receipt)
+    )

@@ -82,13 +82,18 @@ current = _spans.current
 forget = _spans.forget
 
 
+def open_days() -> list[dt.date]:
+    """Return the days with an open delivery, and today, oldest first."""
+    return sorted({*_with_open_rows(partitions.existing()), clock.now().date()})
+
+
 def around(any_ids: Collection[UUID]) -> Span:
     """Return the range of whole days that holds these ids (at least one)."""
     return _range(ids.day_of(min(any_ids)), ids.day_of(max(any_ids)) + _DAY)
 
 
 def by_day(any_ids: Iterable[UUID]) -> list[tuple[Span, list[UUID]]]:
-    """Return each day's range with those of the ids in it."""
+    """Return the range of each day, with the ids of the day."""
     days: dict[dt.date, list[UUID]] = {}
     for each in any_ids:
         days.setdefault(ids.day_of(each), []).append(each)

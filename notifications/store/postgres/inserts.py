@@ -27,6 +27,7 @@ _NOTIFICATION: Final = (
     "variables",
     "secrets",
     "metadata",
+    "inbox",
     "collapse_key",
     "ordering_key",
     "webhook_url",

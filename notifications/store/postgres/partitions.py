@@ -1,4 +1,4 @@
-"""Daily partitions of the four big tables: created ahead, dropped after retention.
+"""Daily partitions of the four big tables: created ahead, frozen and dropped after retention.
 
 There is no default partition, because rows in a default partition block the creation of the right
 partition. Partitions are created two weeks ahead, at every boot and every hour; an insert without a
@@ -6,18 +6,20 @@ partition creates the partition of the day and retries. A partition is built as 
 attached, which does not block writers.
 
 The database role of the processes owns no table and cannot alter or drop a table. The functions of
-migration `partition_functions` run as the owner, and only create days near today and drop days
-older than the shortest retention. Therefore every process can create a missing day.
+migrations `partition_functions` and `archive_functions` run as the owner: they create only days
+near today, and drop only frozen days older than the shortest retention whose rows are in the
+archive. Therefore every process can create a missing day, and no process can lose a day.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeVar
 
 import psycopg
-from django.db import IntegrityError, OperationalError, connection
+from django.db import IntegrityError, OperationalError, connection, transaction
 
 from notifications import clock, conf
 from notifications.store.postgres import db
@@ -36,6 +38,7 @@ _MAKE_TRIES: Final = 20
 """
 _DROP_TRIES: Final = 3
 """Each attempt blocks writers for at most 200 ms. The next run of the sweep tries again."""
+_FREEZE_ORDER: Final = ("delivery", "notification", "event", "attempt")
 
 
 def ensure(today: dt.date, *, days: int = DAYS_AHEAD) -> int:
@@ -47,7 +50,7 @@ def ensure(today: dt.date, *, days: int = DAYS_AHEAD) -> int:
     attached = {(part.table, part.day) for part in _parts() if part.is_attached}
     missing = {day for day in wanted if any((table, day) not in attached for table in TABLES)}
     for day in sorted(missing):
-        _call("SELECT make_partitions(%s)", [day], tries=_MAKE_TRIES)
+        _patiently(functools.partial(_call, "SELECT make_partitions(%s)", [day]), tries=_MAKE_TRIES)
     return len(missing)
 
 
@@ -82,19 +85,65 @@ def past() -> list[dt.date]:
     return sorted({part.day for part in _parts() if is_past(part.day)})
 
 
-def drop(day: dt.date) -> None:
-    """Detach and drop the four tables of a day.
+def present(day: dt.date) -> list[str]:
+    """Return the tables of a day that are left, attached or frozen; the largest table first."""
+    found = {part.table for part in _parts() if part.day == day}
+    return [table for table in reversed(TABLES) if table in found]
 
-    A detach waits until no transaction uses the table, for at most 200 ms a try, while new
-    statements wait behind it. The tables with the most rows go first.
+
+def frozen() -> set[dt.date]:
+    """Return the days of which a table is frozen and not yet dropped."""
+    return {part.day for part in _parts() if not part.is_attached}
+
+
+def attached(day: dt.date) -> list[str]:
+    """Return the tables of a day that are not frozen."""
+    return [part.table for part in _parts() if part.day == day and part.is_attached]
+
+
+def freeze(day: dt.date) -> bool:
+    """Detach the tables of a day, so that no row changes; False: a delivery of the day is open.
+
+    Deliveries first: an open delivery keeps all tables attached. A detach waits until no
+    transaction uses the table, for at most 200 ms a try, while new statements wait behind it. Safe
+    to run twice.
 
     Raises:
         OperationalError: a reader has held one of the tables for too long.
     """
-    found = {part.table for part in _parts() if part.day == day}
-    for table in reversed(TABLES):
-        if table in found:
-            _call("SELECT drop_partition(%s, %s)", [table, day], tries=_DROP_TRIES)
+    left = sorted(present(day), key=_FREEZE_ORDER.index)
+    return all(
+        _patiently(
+            functools.partial(_call, "SELECT freeze_partition(%s, %s)", [table, day]),
+            tries=_DROP_TRIES,
+        )
+        for table in left
+    )
+
+
+def drop_frozen(day: dt.date) -> dict[str, str]:
+    """Drop the frozen tables of a day, all or none.
+
+    PostgreSQL drops a table only if the archive has exactly its rows, or if the day is marked as
+    not archived. Returns table -> reason (`attached`, `not verified`, `changed`) for each refused
+    table; an empty result means that all tables are dropped.
+
+    Raises:
+        OperationalError: a reader has held a table for too long.
+    """
+
+    def work() -> dict[str, str]:
+        with transaction.atomic():
+            answers = {
+                table: str(_call("SELECT drop_partition(%s, %s)", [table, day]))
+                for table in present(day)
+            }
+            refused = {table: each for table, each in answers.items() if each != "dropped"}
+            if refused:
+                transaction.set_rollback(True)
+        return refused
+
+    return _patiently(work, tries=_DROP_TRIES)
 
 
 class _Part(NamedTuple):
@@ -127,13 +176,24 @@ def _parts() -> list[_Part]:
     ]
 
 
-def _call(statement: str, values: Sequence[str | dt.date], *, tries: int) -> None:
+def _call(statement: str, values: Sequence[str | dt.date]) -> object:
+    """Return the value of a function."""
+    with connection.cursor() as running:
+        running.execute(statement, values)
+        return running.fetchone()[0]
+
+
+def _patiently(work: Callable[[], Answer], *, tries: int) -> Answer:
+    """Run `work`, again while a lock is not available.
+
+    Raises:
+        OperationalError: the lock was not available in any try.
+        AssertionError: never.
+    """
     for tries_left in reversed(range(tries)):
         try:
-            with connection.cursor() as running:
-                running.execute(statement, values)
+            return work()
         except OperationalError as error:
             if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable) or not tries_left:
                 raise
-        else:
-            return
+    raise AssertionError  # the last try returns or raises

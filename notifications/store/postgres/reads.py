@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import orjson
 
-from notifications.rules.channels import RecipientContacts
+from notifications.rules import preferences
+from notifications.rules.channels import INBOX_KIND, RecipientContacts
 from notifications.rules.lane import Mode
 from notifications.rules.rate_limits import frequency_caps
 from notifications.rules.rate_limits.frequency_caps import Caps
+from notifications.rules.request import DIGEST_KEYS
+from notifications.rules.times import digest_times
+from notifications.rules.times.digest_times import Digests
 from notifications.store.postgres import db
 from notifications.store.postgres.recipients import TAKEN_AWAY
 from providers.contract import Channel
 
 _NO_CAPS: Final[Caps] = {}
 _NOTHING: Final = frozenset[Any]()
+_NO_DIGESTS: Final[Digests] = MappingProxyType({})
+_NO_TOPICS: Final[Mapping[Channel, frozenset[str]]] = MappingProxyType({})
 
 
 class NotificationRow(NamedTuple):
@@ -40,6 +47,13 @@ class NotificationRow(NamedTuple):
     traceparent: str
     expires_at: dt.datetime
     is_cancelled: bool
+    is_scheduled: bool
+    begins_at: dt.datetime
+    """The creation, or the later send time: the beginning of the time to live."""
+    is_digest: bool
+    """True if the notification replaces others (`scheduling.digests`)."""
+    inbox: str | None = None
+    """JSON object of the in-app options `expires_in` and `data`."""
 
 
 class ContactState(NamedTuple):
@@ -48,6 +62,10 @@ class ContactState(NamedTuple):
     channels_off: frozenset[Channel]
     categories_off: frozenset[str]
     caps: Caps
+    topics_off: Mapping[Channel, frozenset[str]]
+    """Categories and types that are off on one channel."""
+    digests: Digests
+    """The recipient's choices between at once, daily and weekly, by topic."""
     contact_id: int
     kind: str
     address: str
@@ -71,8 +89,15 @@ class ContactState(NamedTuple):
 
 def notifications(notification_ids: Iterable[UUID]) -> dict[UUID, NotificationRow]:
     """Return the existing notifications by id."""
-    found = db.fetch_as("notifications_of", {"ids": list(notification_ids)}, _notification_row)
+    parameters = {"ids": list(notification_ids), "digest": DIGEST_KEYS}
+    found = db.fetch_as("notifications_of", parameters, _notification_row)
     return {each.id: each for each in found}
+
+
+def traceparents(notification_ids: Iterable[UUID]) -> dict[UUID, str]:
+    """Return the trace context of the existing notifications by id."""
+    rows = db.rows("traceparents", {"ids": list(notification_ids)})
+    return {row["id"]: row["traceparent"] for row in rows}
 
 
 def _notification_row(content: str | None, variables: str, *others: Any) -> NotificationRow:  # noqa: ANN401 - the rest of the row, as it comes
@@ -86,21 +111,33 @@ def _object(kept: str) -> dict[str, Any]:
 
 
 def destinations(contact_ids: Iterable[int]) -> dict[int, ContactState]:
-    """Return the existing contacts by id."""
-    parameters = {"ids": list(set(contact_ids)), "live": Mode.LIVE, "taken_away": TAKEN_AWAY}
-    return {each.contact_id: each for each in db.fetch_as("contacts", parameters, _destination)}
+    """Return the existing contacts and inboxes by id (see `channels.inbox_of`)."""
+    wanted = set(contact_ids)
+    inboxes = [-each for each in wanted if each < 0]
+    found: list[ContactState] = []
+    if len(inboxes) < len(wanted):
+        parameters = {"ids": list(wanted), "live": Mode.LIVE, "taken_away": TAKEN_AWAY}
+        found += db.fetch_as("contacts", parameters, _destination)
+    if inboxes:
+        parameters = {"recipients": inboxes, "kind": INBOX_KIND}
+        found += db.fetch_as("inbox_destinations", parameters, _destination)
+    return {each.contact_id: each for each in found}
 
 
 def _destination(
     channels_off: list[int] | None,
     categories_off: list[str] | None,
     own_caps: str | None,
+    topics_off: str | None,
+    digests: str | None,
     *others: Any,  # noqa: ANN401 - the rest of the row, as it comes
 ) -> ContactState:
     return ContactState(
         _channels(channels_off),
         frozenset(categories_off) if categories_off else _NOTHING,
         _caps(own_caps) if own_caps else _NO_CAPS,
+        _topics_off(topics_off) if topics_off else _NO_TOPICS,
+        read_digests(digests) if digests else _NO_DIGESTS,
         *others,
     )
 
@@ -113,6 +150,18 @@ def _caps(written: str) -> Caps:
         return frequency_caps.parse_all(orjson.loads(written))
     except (KeyError, ValueError):
         return _NO_CAPS
+
+
+@functools.lru_cache(maxsize=4096)
+def _topics_off(written: str) -> Mapping[Channel, frozenset[str]]:
+    found = orjson.loads(written)
+    return MappingProxyType(preferences.read_topics(found))
+
+
+@functools.lru_cache(maxsize=4096)
+def read_digests(written: str) -> Digests:
+    """Return the digest choices of a stored JSON object."""
+    return MappingProxyType(digest_times.read(orjson.loads(written)))
 
 
 def reaches(mode: Mode, user_ids: Collection[str]) -> dict[str, RecipientContacts]:
@@ -139,7 +188,7 @@ def _reach(*row: Any) -> RecipientContacts:  # noqa: ANN401 - a row of reaches.s
     recipient_id, user_id, timezone, locale, *wishes, contact_channels, contact_ids, suppressed = (
         row
     )
-    off, order, categories_off = wishes
+    off, order, categories_off, topics_off = wishes
     contacts: dict[Channel, list[int]] = {}
     for channel, contact_id in zip(contact_channels or (), contact_ids or (), strict=True):
         if channel in _CHANNELS:
@@ -153,6 +202,7 @@ def _reach(*row: Any) -> RecipientContacts:  # noqa: ANN401 - a row of reaches.s
         channel_order=[_CHANNELS[channel] for channel in order or () if channel in _CHANNELS],
         channels_off=_channels(off),
         categories_off=frozenset(categories_off) if categories_off else _NOTHING,
+        topics_off=_topics_off(topics_off) if topics_off else _NO_TOPICS,
         locale=locale,
     )
 

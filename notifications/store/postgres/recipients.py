@@ -43,17 +43,6 @@ class Address:
     primary: bool = False
 
 
-class RecipientOptedOut(Exception):
-    """The recipient opted out of the categories; only the recipient or an operator opts in."""
-
-    def __init__(self, categories: Sequence[str]) -> None:
-        """Carry the categories."""
-        super().__init__(
-            f"the person switched {', '.join(categories)} off: keep it in categories_off; the"
-            " person or an operator may switch it on"
-        )
-
-
 def find(*, mode: Mode, user_id: str) -> Recipient | None:
     """Return the recipient with a user id and mode."""
     return Recipient.objects.filter(mode=mode, user_id=user_id).first()
@@ -148,23 +137,6 @@ def set_timezone(recipient: Recipient) -> None:
     suggested = phone.zone_of(number) if number else ""
     stale = Recipient.objects.filter(pk=recipient.pk).exclude(phone_timezone=suggested)
     stale.update(phone_timezone=suggested)
-
-
-def prefer(recipient: Recipient, changes: Mapping[str, object]) -> Preference:
-    """Change preferences of a recipient; the names are columns of the model.
-
-    Raises:
-        RecipientOptedOut: a category that the person switched off would be switched on.
-    """
-    with transaction.atomic():
-        Preference.objects.get_or_create(recipient=recipient)
-        preference = Preference.objects.select_for_update().get(recipient=recipient)
-        for name, value in changes.items():
-            setattr(preference, name, value)
-        if returned := set(preference.categories_left) - set(preference.categories_off):
-            raise RecipientOptedOut(sorted(returned))
-        preference.save()
-    return preference
 
 
 def leave_category(recipient_id: int, *, category: str) -> bool:

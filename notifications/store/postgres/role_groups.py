@@ -9,6 +9,7 @@ from notifications.rules import roles
 
 def keep() -> None:
     """Create missing groups, and give each group the permissions of the role."""
+    Group.objects.get_or_create(name=roles.DAILY_REPORT_GROUP)
     there = list(Permission.objects.filter(content_type__app_label__in=roles.APPS))
     for role in roles.ROLES:
         group, _ = Group.objects.get_or_create(name=f"{roles.GROUP_PREFIX}{role}")

@@ -26,12 +26,12 @@ def _keys() -> MultiFernet:
 
 @functools.cache
 def _hash_keys() -> tuple[bytes, ...]:
-    return _derive(b"request-body")
+    return derive(b"request-body")
 
 
 @functools.cache
 def _signing_keys() -> tuple[bytes, ...]:
-    return _derive(b"webhook-secret")
+    return derive(b"webhook-secret")
 
 
 def signing_key(name: str) -> list[bytes]:
@@ -43,7 +43,7 @@ def signing_key(name: str) -> list[bytes]:
     return [hmac.digest(key, name.encode(), "sha256") for key in _signing_keys()]
 
 
-def _derive(purpose: bytes) -> tuple[bytes, ...]:
+def derive(purpose: bytes) -> tuple[bytes, ...]:
     """Derive one key of 32 bytes per encryption key, in order."""
     secrets = [base64.urlsafe_b64decode(key) for key in conf.current().encryption_keys]
     return tuple(hashlib.blake2b(each, person=purpose, digest_size=32).digest() for each in secrets)

@@ -42,6 +42,8 @@ class DeliveryView:
     due_at: dt.datetime | None
     sent_at: dt.datetime | None
     delivered_at: dt.datetime | None
+    contact_id: int | None = None
+    generation: int = 0
     attempts: tuple[Attempt, ...] = ()
     stages: tuple[StageTime, ...] = ()
 
@@ -104,6 +106,8 @@ def _deliveries(notification: Notification, events: Sequence[Event]) -> tuple[De
             due_at=row.due_at,
             sent_at=row.sent_at,
             delivered_at=row.delivered_at,
+            contact_id=row.contact_id,
+            generation=row.generation,
             attempts=made.get(row.id, ()),
             stages=_stages(row, notification, made.get(row.id, ()), events),
         )

@@ -7,20 +7,24 @@ in another status stays unchanged, so every caller may run twice.
 from __future__ import annotations
 
 import datetime as dt
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from django.db import transaction
+
 from notifications.rules.client_receipts import TokenHolder
 from notifications.rules.ids import notification_of
-from notifications.rules.lane import Mode
+from notifications.rules.lane import Mode, Priority
 from notifications.rules.outcomes import Decision
 from notifications.rules.states import Status
 from notifications.rules.transitions import ACCEPT_LATE, REPLAY, Transition
 from notifications.store.postgres import db
 from notifications.store.redis import metric_counters
+from notifications.telemetry import instruments
+from providers.contract import Channel
 
 
 class Move(NamedTuple):
@@ -110,7 +114,7 @@ def apply_rows(
         return _count(transition.to, db.fetch_in_own_transaction("transition", parameters))
 
     def work() -> Sequence[Mapping[str, Any]]:
-        moved = db.rows("transition", parameters)
+        moved = _count(transition.to, db.rows("transition", parameters))
         if moved:
             ids = [row["id"] for row in moved]
             _insert_dead_letters(ids, {each.id: each.detail for each in batch})
@@ -142,12 +146,27 @@ def write(decisions: Mapping[UUID, Decision], guard: Guard) -> set[UUID]:
 
 
 def _count(to: Status, moved: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Report moved rows to `metric_counters`; return the rows."""
+    """Count moved rows after the commit; return the rows."""
+    if moved and instruments.are_on():
+        transaction.on_commit(lambda: _add_to_instruments(to, moved))
     if to in metric_counters.COUNTED:
         metric_counters.count_moves(
             to, (row["reason"] for row in moved if row["mode"] == Mode.LIVE)
         )
     return moved
+
+
+def _add_to_instruments(to: Status, moved: Sequence[Mapping[str, Any]]) -> None:
+    lanes = Counter((row["mode"], row["priority"], row["channel"]) for row in moved)
+    for (mode, priority, channel), count in lanes.items():
+        labels = (Mode(mode).label, Priority(priority).name, Channel(channel).label)
+        instruments.TRANSITIONS.labels(*labels, to.label).inc(count)
+    if to is Status.DELIVERED:
+        for row in moved:
+            if row["mode"] == Mode.LIVE and row["since_sent"] is not None:
+                histogram = instruments.RECEIPT_SECONDS
+                channel = Channel(row["channel"]).label
+                histogram.labels(row["provider"], channel).observe(max(0.0, row["since_sent"]))
 
 
 def _columns(batch: Sequence[Move]) -> dict[str, object]:

@@ -30,7 +30,9 @@ class Bucket(StrEnum):
     FAILED = "failed"
     """Requests with a wrong key or signature."""
     RECIPIENT = "recipient"
-    """Requests with a client token, per recipient in place of the address."""
+    """Requests with recipient tokens, per recipient in place of the address."""
+    TOKEN = "token"  # noqa: S105 - the name of a bucket
+    """Requests with one recipient token, per token in place of the address; half of the rate."""
 
 
 def take(bucket: Bucket, address: str) -> dt.timedelta:
@@ -40,6 +42,8 @@ def take(bucket: Bucket, address: str) -> dt.timedelta:
     call.
     """
     rate = conf.current().web.open_requests_per_second
+    if bucket is Bucket.TOKEN and rate:
+        rate = max(1, rate // 2)
     name = f"limit:{bucket}:{address}"
     waits = wait(bucket, address)
     if waits or not rate:

@@ -44,14 +44,8 @@ class BreakerStatus:
 
     @property
     def is_open(self) -> bool:
-        """Only probes are sent; with `forced`, no probes either."""
-        match self.forced:
-            case BreakerOverride.OPEN:
-                return True
-            case BreakerOverride.CLOSED:
-                return False
-            case _:
-                return self.since is not None
+        """Only probes are sent."""
+        return self.since is not None and self.forced is not BreakerOverride.CLOSED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -262,12 +262,10 @@ def force(pair: Pair, forced: BreakerOverride, *, by: str) -> None:
     )
     kind = {
         BreakerOverride.AUTO: Kind.AUTO,
-        BreakerOverride.OPEN: Kind.FORCED_OPEN,
         BreakerOverride.CLOSED: Kind.FORCED_CLOSED,
     }[forced]
     _record(HealthKey(*pair), kind, f"by {by}")
     provider_overrides.forget()
-    if forced is not BreakerOverride.OPEN:
-        # While Redis is away the waiting rows come due by themselves, later.
-        with contextlib.suppress(state.Away), state.connection() as redis:
-            redis.sadd(CLOSED, key(HealthKey(*pair)))
+    # While Redis is away the waiting rows come due by themselves, later.
+    with contextlib.suppress(state.Away), state.connection() as redis:
+        redis.sadd(CLOSED, key(HealthKey(*pair)))

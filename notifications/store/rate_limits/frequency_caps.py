@@ -16,6 +16,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple, cast
 from uuid import UUID
 
+from notifications import clock
 from notifications.models import Delivery
 from notifications.rules import ids
 from notifications.rules.lane import Mode, Priority
@@ -66,6 +67,23 @@ def count(asks: Sequence[CapRequest]) -> list[dt.timedelta]:
         arguments += [cap.limit, window, int(always), len(together), *together]
     waits = cast("list[int]", state.call("cap", [each.window.key for each in asks], arguments))
     return [wait * _MICROSECOND if wait else _NOT_AT_ALL for wait in waits]
+
+
+def counted(windows: Sequence[tuple[Window, Cap]]) -> list[int]:
+    """Return the number of counted notifications in each window, and count nothing.
+
+    Raises:
+        state.Away: Redis did not answer.
+    """
+    if not windows:
+        return []
+    now = clock.now().timestamp()
+    with state.connection() as redis, redis.pipeline(transaction=False) as together:
+        for window, cap in windows:
+            begin = (now - cap.window.total_seconds()) * 1_000_000
+            together.zcount(window.key, f"({begin:.0f}", "+inf")
+        found: list[int] = together.execute()
+    return found
 
 
 def renew(asks: Sequence[CapRequest]) -> None:

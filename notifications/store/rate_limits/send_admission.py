@@ -81,19 +81,11 @@ class Admission:
 
 def check(wanted: Sequence[AdmissionRequest]) -> list[Admission]:
     """Return an admission for each request; reserves the slots and the probe."""
-    now = provider_overrides.current()
-    shut = [now.forced.get(each.key.pair) is BreakerOverride.OPEN for each in wanted]
-    asks = [each for each, is_shut in zip(wanted, shut, strict=True) if not is_shut]
     try:
-        answers = iter(_check_in_redis(asks, now))
+        return _check_in_redis(wanted, provider_overrides.current())
     except state.Away:
         all_now = Admission(state=BreakerState.CLOSED, wait=dt.timedelta(0), room=0, slots=None)
-        answers = iter([replace(all_now, room=each.count) for each in asks])
-    return [_FORCED_OPEN if is_shut else next(answers) for is_shut in shut]
-
-
-_FORCED_OPEN: Final = Admission(state=BreakerState.OPEN, wait=PROBE_EVERY, room=0, slots=())
-"""Result for a breaker that is forced open: no probe, `wait` is the time until the next check."""
+        return [replace(all_now, room=each.count) for each in wanted]
 
 
 def _check_in_redis(wanted: Sequence[AdmissionRequest], now: ProviderOverrides) -> list[Admission]:

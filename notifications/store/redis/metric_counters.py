@@ -24,6 +24,7 @@ from notifications.store.redis import state
 COUNTED: Final = frozenset({Status.SCHEDULED, Status.QUEUED, Status.SUPPRESSED, Status.EXPIRED})
 """Statuses with a counter of transitions."""
 CATEGORY: Final = "category"
+CHANNEL: Final = "channel"
 """Cause of an opt-out from a category; the other causes are causes of the suppression list."""
 _MOVES: Final = "tally:moves"
 _OPT_OUTS: Final = "tally:opt_outs"

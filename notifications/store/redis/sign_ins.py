@@ -30,6 +30,8 @@ _log = structlog.get_logger(__name__)
 
 KNOWN_FOR: Final = dt.timedelta(days=30)
 """Time for which an address counts as known to an account after a sign-in."""
+BY_PROVIDER: Final = "single_sign_on"
+"""Field of a session that began with single sign-on, so without a code of this service."""
 KEPT: Final = dt.timedelta(days=90)
 """Time for which ended sessions are listed."""
 _SEEN_EVERY: Final = dt.timedelta(minutes=1)

@@ -7,14 +7,15 @@ from notifications.models import Template, TemplateText
 from notifications.rules.language import variables
 from notifications.rules.language.variables import MalformedDeclaration
 from notifications.rules.templates import publishing
+from notifications.rules.texts import wording
 from notifications.rules.texts.wording import COLUMNS, TextSource
 from providers.contract import Channel
 
 
 def source_of(text: TemplateText) -> TextSource:
     """Return the source of a text, before compilation."""
-    columns = {name: getattr(text, name) for name in COLUMNS}
-    return TextSource(channel=Channel(text.channel), **columns)
+    stored = {name: getattr(text, name) for name in COLUMNS}
+    return wording.source_of(Channel(text.channel), stored)
 
 
 def objections(template: Template) -> list[str]:
@@ -31,4 +32,5 @@ def objections(template: Template) -> list[str]:
         declared=declared,
         sensitive=template.sensitive_variables,
         public_url=conf.current().public_url,
+        url_schemes=conf.current().inbox_url_schemes,
     )

@@ -23,7 +23,7 @@ from notifications.rules import request_faults
 from notifications.rules.language import locales, syntax, templating, variables
 from notifications.rules.language.variables import Variable
 from notifications.rules.texts import wording
-from notifications.rules.texts.wording import COLUMNS, TextSource, Wording
+from notifications.rules.texts.wording import TextSource, Wording
 from notifications.store.postgres import db
 from notifications.store.templates import invalidation
 from providers.contract import Channel
@@ -177,8 +177,8 @@ def _version(rows: list[dict[str, Any]]) -> TemplateVersion:
     for row in rows:
         if row["channel"] not in _CHANNELS:  # of a newer release
             continue
-        columns = {name: row[name] for name in COLUMNS}
-        source = TextSource(channel=Channel(row["channel"]), **columns)
+        row["in_app"] = orjson.loads(row["in_app"])
+        source = wording.source_of(Channel(row["channel"]), row)
         if source.shorten_links and wording.mentions(source) & sensitive:
             source = dataclasses.replace(source, shorten_links=False)
         texts[source.channel][source.locale] = source

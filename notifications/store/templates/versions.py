@@ -26,7 +26,7 @@ from notifications import clock
 from notifications.models import Template, TemplateEvent, TemplateText
 from notifications.rules.templates import contents
 from notifications.rules.templates.contents import TemplateContent
-from notifications.rules.texts.wording import COLUMNS
+from notifications.rules.texts import wording
 from notifications.store.postgres import db, late_encryption
 from notifications.store.templates import invalidation, rows
 
@@ -162,7 +162,7 @@ def _write(version: Template, content: TemplateContent) -> None:
         TemplateText(
             template=version,
             channel=text.channel,
-            **{name: getattr(text, name) for name in COLUMNS},
+            **wording.columns(text),
         )
         for text in content.texts
     )

@@ -18,13 +18,19 @@ def main() -> int:
     parser.add_argument("--stop", action="store_true", help="stop the demo that runs here")
     parser.add_argument("--no-stories", action="store_true", help="hand in no message")
     parser.add_argument("--web-port", type=int, default=standard.web)
+    parser.add_argument("--live-port", type=int, default=standard.live)
     parser.add_argument("--flower-port", type=int, default=standard.flower)
     parser.add_argument("--sandbox-port", type=int, default=standard.sandbox)
     chosen = parser.parse_args()
     if chosen.stop:
         print(handle.stop(var=VAR))
         return 0
-    ports = Ports(web=chosen.web_port, flower=chosen.flower_port, sandbox=chosen.sandbox_port)
+    ports = Ports(
+        web=chosen.web_port,
+        live=chosen.live_port,
+        flower=chosen.flower_port,
+        sandbox=chosen.sandbox_port,
+    )
     return run(ports, stay=not chosen.exit, stories=not chosen.no_stories)
 
 

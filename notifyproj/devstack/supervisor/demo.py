@@ -97,12 +97,13 @@ def _settings(urls: Mapping[str, str], *, ports: Ports) -> dict[str, str]:
     defaults = {
         "NOTIFY_PUBLIC_URL": public_url,
         "NOTIFY_ALLOWED_HOSTS": "localhost",
+        "NOTIFY_LIVE_URL": f"http://{LOOPBACK}:{ports.live}",
         "NOTIFY_FLOWER_URL": f"http://{LOOPBACK}:{ports.flower}",
         "NOTIFY_SANDBOX_URL": f"http://{LOOPBACK}:{ports.sandbox}",
-        "NOTIFY_ROUTES": "push=sandbox,sms=sandbox,email=sandbox,in_app=sandbox,webhook=sandbox,"
-        "chat=sandbox",
+        "NOTIFY_ROUTES": "push=sandbox,sms=sandbox,email=sandbox,webhook=sandbox,chat=sandbox",
         # The stories send a recipient more messages in a minute than the default caps of a day.
         "NOTIFY_CAPS": "none",
+        "NOTIFY_WEB_PUSH_SUBJECT": "mailto:demo@sandbox.example",
         "DEMO_VAR": str(VAR),
         **demo_secrets(VAR),
     }
@@ -190,6 +191,7 @@ def _tell_urls(settings: Mapping[str, str], *, ports: Ports) -> None:
     user, password = "operator", settings["NOTIFY_FLOWER_PASSWORD"]
     _tell(f"Admin     {here}:{ports.web}/admin/  {user} / {settings['DEMO_ADMIN_PASSWORD']}")
     _tell(f"API docs  {here}:{ports.web}/v1/docs")
+    _tell(f"Inbox     {here}:{ports.web}/demo/inbox  the web component, with a form that sends")
     _tell(
         f"Flower    {here}:{ports.flower}/  {settings.get('NOTIFY_FLOWER_USER', user)} / {password}"
     )

@@ -11,6 +11,7 @@ import secrets
 from pathlib import Path
 
 from cryptography.fernet import Fernet
+from cryptography.hazmat.primitives.asymmetric import ec
 
 
 def demo_secrets(var: Path) -> dict[str, str]:
@@ -33,8 +34,14 @@ def _fresh() -> dict[str, str]:
         "NOTIFY_ENCRYPTION_KEYS": Fernet.generate_key().decode(),
         "NOTIFY_FLOWER_PASSWORD": secrets.token_urlsafe(12),
         "NOTIFY_SANDBOX_SECRET": _signing_secret(),
+        "NOTIFY_WEB_PUSH_PRIVATE_KEY": _vapid_key(),
         "DEMO_ADMIN_PASSWORD": secrets.token_urlsafe(12),
     }
+
+
+def _vapid_key() -> str:
+    number = ec.generate_private_key(ec.SECP256R1()).private_numbers().private_value
+    return base64.urlsafe_b64encode(number.to_bytes(32, "big")).rstrip(b"=").decode()
 
 
 def _signing_secret() -> str:

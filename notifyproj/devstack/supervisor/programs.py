@@ -1,10 +1,10 @@
 """The table of the product's processes.
 
 The first program serves the others, so the supervisor starts the first program first and stops the
-first program last. `{web}`, `{flower}` and `{sandbox}` stand for ports. A separate worker consumes
-P0, so that no flood can delay an OTP. Two workers share the other lanes; production has a worker
-for each channel. The worker `transactional` consumes no marketing (P3): a campaign then uses one
-processor, and the other processor is free for an OTP.
+first program last. `{web}`, `{live}`, `{flower}` and `{sandbox}` stand for ports. A separate worker
+consumes P0, so that no flood can delay an OTP. Two workers share the other lanes; production has a
+worker for each channel. The worker `transactional` consumes no marketing (P3): a campaign then uses
+one processor, and the other processor is free for an OTP.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ class Ports:
     """Loopback ports of the programs with pages for a browser."""
 
     web: int = 8000
+    live: int = 8001
     flower: int = 5555
     sandbox: int = 8025
 
@@ -107,6 +108,11 @@ PROGRAMS: Final = (
         arguments=(*("-m", "notifyproj.web", "--port={web}"),),
         ready=Answers("web", "/healthz"),
         leash=signal.SIGTERM,  # the main process must end its process for the requests
+    ),
+    Program(
+        name="live",
+        arguments=(*("-m", "notifyproj.live", "--port={live}"),),
+        ready=Answers("live", "/healthz"),
     ),
     _worker("p0", queues=_P0, concurrency=16),
     _worker("channels", queues=_OTHERS, concurrency=4, yields=True),

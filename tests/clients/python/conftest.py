@@ -34,7 +34,10 @@ class Service:
     """Three that a test may rotate."""
     narrow_key: str = field(repr=False)
     slow_key: str = field(repr=False)
+    token_secret: str = field(repr=False)
     letters: list[int]
+    messages: dict[str, list[str]]
+    """User id -> ids of two messages in the inbox."""
     alerts: list[int]
 
     def count(self, reference: str) -> int:

@@ -9,7 +9,7 @@ import django
 
 
 def furnish() -> dict[str, object]:
-    """A producer that may do everything, its key, dead letters, an alert and a template."""
+    """A producer that may do everything, its key, dead letters, alerts, messages of an inbox."""
     from notifications import clock  # noqa: PLC0415 - after Django is set up
     from notifications.models import DeadLetter, Producer, Recipient  # noqa: PLC0415 - models need Django set up
     from notifications.rules import access  # noqa: PLC0415 - models need Django set up
@@ -45,8 +45,29 @@ def furnish() -> dict[str, object]:
         "narrow_key": api_keys.issue(producer, mode=Mode.LIVE, scopes=["notifications:read"])[1],
         "slow_key": api_keys.issue(poor, mode=Mode.LIVE, scopes=scopes)[1],
         "letters": letters,
+        "messages": {user_id: _messages(user_id) for user_id in ("inbox-sync", "inbox-async")},
+        "token_secret": _token_secret(producer.name),
         "alerts": _alerts(),
     }
+
+
+def _messages(user_id: str) -> list[str]:
+    """Two in the inbox of a new recipient."""
+    from notifications.models import Recipient  # noqa: PLC0415 - after Django is set up
+    from notifications.rules.lane import Mode  # noqa: PLC0415 - models need Django set up
+    from tests.api import inboxes  # noqa: PLC0415 - models need Django set up
+
+    person = Recipient.objects.create(user_id=user_id, mode=Mode.LIVE)
+    return [str(each) for each in inboxes.add_messages(person.pk, 2)]
+
+
+def _token_secret(name: str) -> str:
+    """A secret that signs recipient tokens of the producer."""
+    from notifications.models import Producer  # noqa: PLC0415 - after Django is set up
+    from notifications.rules.lane import Mode  # noqa: PLC0415 - models need Django set up
+    from notifications.store.recipient_tokens import token_secrets  # noqa: PLC0415 - models need Django set up
+
+    return token_secrets.create(Producer.objects.get(name=name), mode=Mode.LIVE)[1]
 
 
 def _alerts() -> list[int]:

@@ -14,7 +14,7 @@ from notify_client import Client
 from tests.clients.python.conftest import Service
 
 DOCS: Final = Path(__file__).parents[3] / "docs"
-PAGES: Final = ("api-guide", "templates", "preferences", "client-receipts", "security")
+PAGES: Final = ("api-guide", "templates", "preferences", "client-receipts", "inbox", "security")
 
 
 def _blocks(page: str, language: str) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any, Final
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import pytest
 
@@ -78,6 +79,9 @@ def _notifications(client: Any, run: str) -> None:  # noqa: ANN401 - either clie
     assert dt.datetime.fromisoformat(moved["scheduled_at"]) == later
     assert client.notifications.cancel(planned)["status"] == "cancelled"
     assert client.notifications.get(planned)["status"] == "cancelled"
+    withdrawn = client.notifications.withdraw(planned)
+    assert [each["withdrawal"] for each in withdrawn["deliveries"]] == ["not_sent"]
+    _cancel_jobs(client, run)
     listed = client.notifications.list(user_id=user_id, type=["HELLO"], limit=1)
     assert next(each["notification_id"] for each in listed) == planned
     assert len(list(listed)) == 3
@@ -86,8 +90,24 @@ def _notifications(client: Any, run: str) -> None:  # noqa: ANN401 - either clie
     assert len(read["results"]) == 1
     after = client.notifications.changes(cursor=read["next"])
     assert read["results"][0] not in after["results"]
+    figures = client.analytics(metric="accepted", by=["channel"], step="total")
+    assert (figures["unit"], figures["buckets"]) == ("deliveries", [])
     found = client.search(address=to["email"])
     assert {each["user_id"] for each in found} == {user_id}
+
+
+def _cancel_jobs(client: Any, run: str) -> None:  # noqa: ANN401 - either client
+    job = client.notifications.cancel_many(metadata={"run": run})["id"]
+    assert client.cancel_jobs.get(job)["id"] == job
+    assert job in [each["id"] for each in client.cancel_jobs.list()]
+    assert client.cancel_jobs.stop(job)["finished_at"]
+
+
+def _switches(client: Any, run: str) -> None:  # noqa: ANN401 - either client
+    made = client.switches.set(kind="type", value=f"TYPE_{run}".upper(), reason="a test")["id"]
+    assert client.switches.get(made)["id"] == made
+    assert made in [each["id"] for each in client.switches.list()]
+    assert client.switches.resume(made)["resumed_at"]
 
 
 def _schedules(client: Any, run: str) -> None:  # noqa: ANN401 - either client
@@ -122,6 +142,8 @@ def _recipients(client: Any, run: str) -> None:  # noqa: ANN401 - either client
     assert client.recipients.remove_contact(name, added["id"]) is None
     hook = client.recipients.add_contact(name, channel="webhook", address="https://example.com/h")
     assert client.recipients.client_token(name, expires_in_seconds=60)["token"]
+    assert client.recipients.web_push_key() is None  # the service under test has no web push
+    assert client.recipients.revoke_client_tokens(name) is None
     rotated = client.recipients.rotate_signing_secret(name, hook["id"], end_overlap=True)
     fingerprints = client.recipients.signing_secrets(name, hook["id"])["secrets"]
     assert rotated["fingerprint"] in [each["fingerprint"] for each in fingerprints]
@@ -130,10 +152,45 @@ def _recipients(client: Any, run: str) -> None:  # noqa: ANN401 - either client
     client.recipients.put_preferences(name, channels_off=["sms"])
     wishes, etag = client.recipients.preferences_tagged(name)
     assert wishes == client.recipients.preferences(name)
+    assert client.recipients.preferences(name, language="de")["language"] == "de"
     changed = client.recipients.change_preferences(name, if_match=etag, caps={"sms": "1/day"})
     assert (changed["channels_off"], changed["caps"]) == (["sms"], {"sms": "1/day"})
     job = client.recipients.erase(name)
     assert client.recipients.erasure_job(job["id"])["id"] == job["id"]
+
+
+def _inbox(client: Any, service: Service, run: str) -> None:  # noqa: ANN401 - either client
+    who = f"inbox-{run}"
+    first, second = service.messages[who]
+    page, etag = client.inbox.page_tagged(who)
+    assert page == client.inbox.page(who)
+    assert client.inbox.page_tagged(who, if_none_match=etag) is None
+    listed = client.inbox.list(who, limit=1, category="orders")
+    assert {first, second} <= {each["message_id"] for each in listed}
+    _, etag = client.inbox.unread_count_tagged(who)
+    assert client.inbox.unread_count_tagged(who, if_none_match=etag) is None
+    assert client.inbox.mark_seen(who, first)["version"] == page["version"] + 1
+    assert client.inbox.changes(who, since=page["version"])["reset"] is False
+    unread = client.inbox.mark_read(who, first)["counts"]["unread"]
+    assert client.inbox.mark_unread(who, first)["counts"]["unread"] == unread + 1
+    assert client.inbox.record_action(who, first, "accept")["counts"]["unread"] == unread
+    client.inbox.archive(who, first)
+    assert [each["message_id"] for each in client.inbox.list(who, tab="archived")] == [first]
+    client.inbox.unarchive(who, first)
+    client.inbox.snooze(who, first, until=now() + dt.timedelta(days=1))
+    client.inbox.unsnooze(who, first)
+    unknown = str(uuid4())
+    for many in (client.inbox.mark_many_seen, client.inbox.mark_many_read):
+        assert many(who, [second, unknown])["unknown"] == [unknown]
+    assert client.inbox.archive_many(who, [second])["unknown"] == []
+    version = client.inbox.unread_count(who)["version"]
+    for limits in ({"version": version}, {"category": "orders"}):
+        client.inbox.mark_all_seen(who, **limits)
+    assert client.inbox.mark_all_read(who, category="offers")["version"] >= version
+    assert client.inbox.archive_all(who, category="offers")["counts"]["total"] > 0
+    client.inbox.delete(who, first)
+    with pytest.raises(NotFound):
+        client.inbox.mark_read(who, first)
 
 
 def _suppressions(client: Any, run: str) -> None:  # noqa: ANN401 - either client
@@ -175,7 +232,9 @@ def _operations(client: Any, service: Service, run: str) -> None:  # noqa: ANN40
     assert job["id"] in [each["id"] for each in client.dead_letters.replay_jobs()]
     alert = service.alerts[_RUNS.index(run)]
     assert alert in [each["id"] for each in client.alerts.list()]
+    assert client.alerts.acknowledge(alert, minutes=30, note="seen")["note"] == "seen"
     assert client.alerts.resolve(alert)["resolved_at"]
+    _switches(client, run)
     me = client.me()
     assert me["producer"] == "orders"
     assert client.rotate_key(overlap_hours=24)["prefix"] != me["key_prefix"]
@@ -204,6 +263,7 @@ def test_each_operation_has_a_method(client: Any, run: str, relay: Relay, servic
     ):
         part(client, run)
     _operations(client, service, run)
+    _inbox(client, service, run)
     public = {
         operation["operationId"]
         for operations in schema.document()["paths"].values()

@@ -30,6 +30,7 @@ _ALIASES: Final = {
     "live": "Mode",
     "mon": "Weekday",
     "bounce": "Cause",
+    "inbox:read": "TokenScope",
 }
 """First word of an enumeration -> its name."""
 _HEAD: Final = '''"""{title}: generated from the OpenAPI document, see `tests/clients/python`."""

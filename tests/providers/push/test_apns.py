@@ -260,3 +260,18 @@ def test_a_key_may_be_written_with_escaped_line_ends(tmp_path: Path) -> None:
         environ = GOOD | {"NOTIFY_APNS_KEY": text}
         config = configuration.load(Config, vendor="apns", environ=environ)
         assert config.key.private_numbers() == p256().private_numbers()
+
+
+def test_a_withdrawal_is_a_background_push(server: ApnsFake, provider: Apns) -> None:
+    it = replace(message("00ff"), title="", body="", urgent=True, is_withdrawal=True)
+    assert outcomes(provider, it) == [Accepted(message_id=str(it.delivery_id))]
+    (request,) = server.requests
+    expected = {"apns-push-type": "background", "apns-priority": "5"}
+    assert {name: request.headers[name] for name in expected} == expected
+    assert "apns-collapse-id" not in request.headers
+    assert orjson.loads(request.body) == {
+        "aps": {"content-available": 1},
+        "notifications.withdraw": str(it.notification_id),
+        "notification_id": str(it.notification_id),
+        "delivery_id": str(it.delivery_id),
+    }

@@ -252,3 +252,24 @@ def test_googles_packages_are_not_imported_before_a_token_is_needed() -> None:
         [sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_a_withdrawal_shows_nothing_and_names_the_message(
+    server: FcmFake, transport: Transport
+) -> None:
+    it = replace(message("t"), title="", body="", urgent=True, is_withdrawal=True)
+    keyed = replace(it, collapse_key="1-score")
+    for each in (it, keyed):
+        assert isinstance(outcomes(adapter(server, transport), each)[0], Accepted)
+    sent, with_key = (orjson.loads(each.body)["message"] for each in server.requests)
+    assert "notification" not in sent
+    assert sent["data"] == {
+        "notifications.withdraw": str(it.notification_id),
+        "notification_id": str(it.notification_id),
+        "delivery_id": str(it.delivery_id),
+    }
+    assert sent["android"] == {"priority": "normal", "ttl": "86400s"}
+    assert sent["apns"]["payload"] == {"aps": {"content-available": 1}}
+    assert sent["apns"]["headers"]["apns-push-type"] == "background"
+    assert with_key["android"]["collapse_key"] == "1-score"
+    assert with_key["data"]["notifications.withdraw"] == "1-score"

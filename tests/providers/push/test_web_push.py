@@ -336,3 +336,27 @@ def test_the_key_may_be_raw_or_pem(text: str) -> None:
 )
 def test_a_wrong_setting_stops_the_start_and_is_not_repeated(name: str, text: str) -> None:
     assert complaint(web_push.VENDOR, GOOD | {name: text}).startswith(f"{name}: ")
+
+
+def test_a_withdrawal_has_the_topic_of_the_message(
+    server: WebPushFake, provider: WebPush, browser: Browser
+) -> None:
+    first = replace(message(browser.subscription), urgent=True)
+    second = replace(first, title="", body="", is_withdrawal=True)
+    assert outcomes(provider, first) == outcomes(provider, second) == [Accepted()]
+    shown, silent = server.requests
+    assert shown.headers["topic"] == silent.headers["topic"]
+    assert silent.headers["urgency"] == "normal"
+    assert browser.read(silent.body) == {
+        "notification_id": str(first.notification_id),
+        "delivery_id": str(first.delivery_id),
+        "notifications.withdraw": str(first.notification_id),
+    }
+
+
+def test_safari_gets_no_silent_push(transport: Transport, now: MovedClock) -> None:
+    safari = Browser("https://web.push.apple.com/push/1")
+    it = replace(message(safari.subscription), is_withdrawal=True)
+    [outcome] = outcomes(adapter(transport, now), it)
+    assert isinstance(outcome, Rejected)
+    assert (outcome.code, outcome.contact_is_dead) == ("silent_push_refused", False)

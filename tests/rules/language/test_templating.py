@@ -108,7 +108,7 @@ def test_a_method_is_a_missing_key() -> None:
         ("{{ " + "(" * 5_000 + "x" + ")" * 5_000 + " }}", "deeply"),
         ("{{ x }}" * syntax.MAX_NODES, "more than"),
         ("x" * (syntax.MAX_SOURCE + 1), "longer"),
-        ("{{ x", "expected"),
+        ("{{ x", "no closing"),
         ("{% frob %}", "frob"),
     ],
 )

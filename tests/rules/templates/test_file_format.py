@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from notifications.rules.in_app import Action, InAppPart
 from notifications.rules.templates import contents, diff, file_format
 from notifications.rules.templates.contents import TemplateContent
 from notifications.rules.templates.file_format import BrokenFiles
@@ -27,6 +29,15 @@ TEXTS = st.lists(
         transliterate=st.booleans(),
         max_segments=st.sampled_from([None, 0, 1, 3]),
         shorten_links=st.booleans(),
+        in_app=st.builds(
+            InAppPart,
+            url=PLAIN,
+            image_url=PLAIN,
+            actions=st.lists(
+                st.builds(Action, st.sampled_from(["a", "b", "c"]), PLAIN.filter(str.strip), PLAIN),
+                unique_by=lambda action: action.id,
+            ).map(tuple),
+        ),
     ).map(contents.normalize),
     unique_by=lambda words: (words.channel, words.locale),
 )
@@ -47,11 +58,37 @@ def test_a_browsers_line_ends_and_a_files_last_newline_are_no_difference() -> No
 
 
 @pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[]", "it holds url, image_url and actions"),
+        ('{"url": 1}', "it holds url, image_url and actions"),
+        ('{"actions": [{"id": "a"}]}', "actions.0.label must not be empty"),
+        ('{"url": "{{ x.__class__ }}"}', "link: __class__"),
+    ],
+)
+def test_a_wrong_file_of_an_in_app_part_is_named(text: str, told: str) -> None:
+    with pytest.raises(BrokenFiles, match=re.escape(f"in_app.en.json: {told}")):
+        file_format.parse({"in_app.en.txt": "T\n\nB", "in_app.en.json": text})
+
+
+def test_a_push_has_a_link_and_an_image_but_no_actions() -> None:
+    files = {"push.en.txt": "T\n\nB", "push.en.json": '{"url": "/x", "image_url": "/a.png"}'}
+    [text] = file_format.parse(files).texts
+    assert text.in_app == InAppPart("/x", "/a.png")
+    acting = '{"actions": [{"id": "a", "label": "A"}]}'
+    with pytest.raises(BrokenFiles, match=r"push\.en\.json: only in_app texts have actions"):
+        file_format.parse({**files, "push.en.json": acting})
+    with pytest.raises(BrokenFiles, match=r"sms\.en\.json: only in_app and push texts"):
+        file_format.parse({"sms.en.txt": "B", "sms.en.json": '{"url": "/x"}'})
+
+
+@pytest.mark.parametrize(
     ("name", "text", "told"),
     [
         ("pigeon.en.txt", "coo", "pigeon.en.txt: a text is called"),
         ("README.md", "hello", "README.md: a text is called"),
         ("email.en.html", "<p>", "the file email.en.txt is missing"),
+        ("push.en.json", "{}", "the file push.en.txt is missing"),
         ("push.en.txt", "only a title", "a title comes first, then an empty line"),
         ("sms.en.txt", "fine\n{{ x.__class__ }}", "sms.en.txt: line 2: __class__"),
         ("template.json", "[]", "holds one JSON object"),

@@ -31,6 +31,13 @@ def test_a_title_that_fills_everything_is_left_to_the_provider() -> None:
     assert shorten("t" * 5_000, "body") == ELLIPSIS
 
 
+def test_the_urls_take_their_part_of_the_room() -> None:
+    urls = ("/" + "u" * 999, "")
+    cut = shorten("Title", "a" * 5_000, urls=urls)
+    assert TEXT_BYTES - 1_100 < size("Title") + size(cut) + 1_000 < TEXT_BYTES
+    assert shorten("Title", "a" * 2_000, urls=urls) == "a" * 2_000
+
+
 @given(st.text(max_size=400), st.text(min_size=1, max_size=60), st.integers(1, 900))
 def test_anything_fits_and_begins_as_it_was(title: str, piece: str, times: int) -> None:
     body = piece * times

@@ -7,7 +7,7 @@ import functools
 import pytest
 
 from notifications.rules.language.templating import Reader
-from notifications.rules.language.variables import Type, Variable
+from notifications.rules.language.variables import MailLinks, Type, Variable
 from notifications.rules.templates.publishing import objections
 from notifications.rules.texts import push_size
 from notifications.rules.texts.wording import (
@@ -71,7 +71,9 @@ def test_a_mail_says_in_text_and_html_where_to_unsubscribe_if_there_is_a_place()
     html = "{% if unsubscribe_url %}<a href='{{ unsubscribe_url }}'>Leave</a>{% endif %}."
     mail = source(channel=Channel.EMAIL, html=html)
     assert required_variables(mail) == mentions(mail) == frozenset()
-    with_link = compile_text(mail).render({}, Reader(), unsubscribe_url="https://n.example/u/a.b")
+    with_link = compile_text(mail).render(
+        {}, Reader(), mail_links=MailLinks("https://n.example/u/a.b")
+    )
     assert with_link.body == "Leave (https://n.example/u/a.b)."
     assert 'href="https://n.example/u/a.b"' in with_link.html
     assert compile_text(mail).render({}, Reader()).body == "."
@@ -107,7 +109,7 @@ def test_a_text_needs_what_any_of_its_parts_needs() -> None:
 def test_each_objection_names_its_text_and_its_reason(text: TextSource, word: str) -> None:
     found = objections([source(body="fine"), text], declared=[NAME, URL], sensitive=["secret"])
     assert any(word in objection for objection in found), found
-    assert all(objection.startswith(f"{text.label}: ") for objection in found)
+    assert all(objection.startswith((f"{text.label}: ", f"{text.label}, ")) for objection in found)
 
 
 def test_a_good_version_meets_no_objection() -> None:

@@ -10,6 +10,7 @@ from django.db import IntegrityError, connection
 from notifications import clock, conf
 from notifications.rules import ids
 from notifications.store.postgres import id_ranges, partitions
+from tests.old_days import drop_day
 
 pytestmark = pytest.mark.django_db(transaction=True)
 _DAY = dt.timedelta(days=1)
@@ -40,7 +41,7 @@ def test_an_insert_that_finds_none_makes_its_day_and_comes_through() -> None:
         assert len(tried) == 2
         assert day in partitions.existing()
     finally:
-        partitions.drop(day)
+        drop_day(day)
     assert day not in partitions.existing()
 
 
@@ -80,7 +81,7 @@ def test_an_old_day_is_swept_only_while_one_of_its_rows_is_due() -> None:
         old = {"floor": ids.floor_of(day), "ceiling": ids.floor_of(day + _DAY)}
         assert id_ranges.current() == [*recent, old]
     finally:
-        partitions.drop(day)
+        drop_day(day)
         id_ranges.forget()
 
 

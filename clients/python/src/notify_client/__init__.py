@@ -5,12 +5,13 @@
     client = Client("http://127.0.0.1:8000", key)
     client.send(to={"email": "me@example.com"}, type="HELLO", content={"body": "Hello"})
 
-`AsyncClient` has the same methods as coroutines. `webhooks.verify` checks what the service sends.
+`AsyncClient` has the same methods as coroutines. `webhooks.verify` checks what the service sends;
+`recipient_tokens.mint` signs a token for the app or browser of a recipient.
 """
 
 from __future__ import annotations
 
-from notify_client import types, webhooks
+from notify_client import recipient_tokens, types, webhooks
 from notify_client._answer import Tagged
 from notify_client._async.client import AsyncClient
 from notify_client._async.engine import AsyncPages, Page
@@ -60,6 +61,7 @@ __all__ = [
     "UnexpectedAnswer",
     "UnknownRecipient",
     "__version__",
+    "recipient_tokens",
     "types",
     "webhooks",
 ]

@@ -1,6 +1,7 @@
 -- Return the contacts of claimed deliveries with the preferences and timezone of the recipient, and whether the
 -- address is on the suppression list. Locks nothing. Uses primary keys and suppression_by_address.
-SELECT p.channels_off, p.categories_off, nullif(p.caps, '{}')::text, c.id, c.kind, c.address, c.invalidated_at IS NULL,
+SELECT p.channels_off, p.categories_off, nullif(p.caps, '{}')::text,
+       nullif(p.topics_off, '{}')::text, nullif(p.digests, '{}')::text, c.id, c.kind, c.address, c.invalidated_at IS NULL,
        r.mode = %(live)s AND EXISTS (
            SELECT FROM notifications_suppression s
            WHERE s.channel = c.channel AND s.address = suppressible(c.channel, c.address) AND s.undone_at IS NULL

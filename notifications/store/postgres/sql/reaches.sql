@@ -2,7 +2,7 @@
 -- given by user id and mode (recipient_once_per_mode) or by id (primary key). Locks nothing. Uses
 -- suppression_by_address, once for each contact.
 SELECT r.id, r.user_id, coalesce(nullif(r.timezone, ''), r.phone_timezone) AS timezone, r.locale,
-       p.channels_off, p.channel_order, p.categories_off,
+       p.channels_off, p.channel_order, p.categories_off, nullif(p.topics_off, '{}')::text,
        c.channels AS contact_channels, c.ids AS contact_ids, c.suppressed AS channels_suppressed
 FROM notifications_recipient r
 LEFT JOIN notifications_preference p ON p.recipient_id = r.id

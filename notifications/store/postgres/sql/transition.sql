@@ -52,9 +52,11 @@ WITH wanted AS (
                             ELSE d.delivered_at END
     FROM wanted w
     WHERE d.id = w.id AND d.id = ANY(%(ids)s) AND (w.id IN (SELECT id FROM picked)) IS TRUE
-    RETURNING d.id, d.mode, d.falls_back, w.reason, w.detail, w.occurred_at
+    RETURNING d.id, d.mode, d.priority, d.channel, d.falls_back, w.reason, w.detail, w.occurred_at,
+              CASE WHEN %(delivered)s::boolean THEN d.provider END AS provider,
+              CASE WHEN %(delivered)s::boolean THEN extract(epoch FROM now() - d.sent_at)::float8 END AS since_sent
 ), logged AS (
     INSERT INTO event (notification_id, delivery_id, status, reason, detail, at, occurred_at)
     SELECT notification_of(id), id, %(to)s, reason, detail, now(), occurred_at FROM moved
 )
-SELECT id, mode, falls_back, reason FROM moved
+SELECT id, mode, priority, channel, falls_back, reason, provider, since_sent FROM moved

@@ -8,14 +8,22 @@ from typing import Final, Self, Unpack
 
 from notify_client import _call
 from notify_client._async.engine import AsyncEngine
+from notify_client._async.inbox import AsyncInbox
 from notify_client._async.notifications import AsyncNotifications, AsyncSchedules
-from notify_client._async.operations import AsyncAlerts, AsyncDeadLetters
+from notify_client._async.operations import (
+    AsyncAlerts,
+    AsyncCancelJobs,
+    AsyncDeadLetters,
+    AsyncSwitches,
+)
 from notify_client._async.recipients import AsyncRecipients, AsyncSuppressions
 from notify_client._async.templates import AsyncTemplates
 from notify_client._async.webhook_endpoints import AsyncWebhookEndpoints
 from notify_client._http import AsyncHttp, Target
 from notify_client._retries import Limits
 from notify_client.types import (
+    AnalyticsAnswer,
+    GetAnalyticsQuery,
     HitAnswer,
     KeyRotated,
     MeAnswer,
@@ -63,8 +71,11 @@ class AsyncClient:
         self.notifications: Final = AsyncNotifications(self._engine)
         self.schedules: Final = AsyncSchedules(self._engine)
         self.recipients: Final = AsyncRecipients(self._engine)
+        self.inbox: Final = AsyncInbox(self._engine)
         self.suppressions: Final = AsyncSuppressions(self._engine)
         self.templates: Final = AsyncTemplates(self._engine)
+        self.cancel_jobs: Final = AsyncCancelJobs(self._engine)
+        self.switches: Final = AsyncSwitches(self._engine)
         self.dead_letters: Final = AsyncDeadLetters(self._engine)
         self.webhook_endpoints: Final = AsyncWebhookEndpoints(self._engine)
         self.alerts: Final = AsyncAlerts(self._engine)
@@ -100,6 +111,11 @@ class AsyncClient:
         page = await self._engine.value(_call.get(_call.path("search"), query), has="results")
         found: list[HitAnswer] = page["results"]
         return found
+
+    async def analytics(self, **query: Unpack[GetAnalyticsQuery]) -> AnalyticsAnswer:
+        """Return a metric over time, without `format="csv"`."""
+        call = _call.get(_call.path("analytics"), query)
+        return await self._engine.value(call, has="groups")
 
     async def rotate_key(
         self, *, idempotency_key: str | None = None, **rotation: Unpack[RotateRequest]

@@ -11,6 +11,8 @@ from notify_client._answer import Tagged
 from notify_client._async.engine import AsyncEngine, AsyncPages
 from notify_client.types import (
     BatchAccepted,
+    CancelJobAnswer,
+    CancelRequest,
     ListNotificationsQuery,
     ListSchedulesQuery,
     ListStatusChangesQuery,
@@ -19,6 +21,7 @@ from notify_client.types import (
     NotificationDetail,
     NotificationLine,
     NotificationRequest,
+    NotificationWithdrawn,
     RescheduleRequest,
     ScheduleAnswer,
     ScheduleChange,
@@ -95,6 +98,20 @@ class AsyncNotifications:
         """Cancel unsent deliveries; the answer also lists the sent deliveries."""
         target = _call.path("notifications", notification_id, "cancel")
         return await self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+
+    async def withdraw(
+        self, notification_id: str | UUID, *, idempotency_key: str | None = None
+    ) -> NotificationWithdrawn:
+        """Cancel unsent deliveries, and remove shown push messages from the devices."""
+        target = _call.path("notifications", notification_id, "withdraw")
+        return await self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+
+    async def cancel_many(
+        self, *, idempotency_key: str | None = None, **wanted: Unpack[CancelRequest]
+    ) -> CancelJobAnswer:
+        """Start a job that cancels all matching notifications; see `cancel_jobs`."""
+        target = _call.path("notifications", "cancel")
+        return await self._engine.value(_call.post(target, wanted, idempotency_key=idempotency_key))
 
 
 class AsyncSchedules:

@@ -30,6 +30,7 @@ from notify_client.types import (
     SuppressionAnswer,
     SuppressionRequest,
     SuppressionsImported,
+    WebPushKey,
 )
 
 
@@ -136,14 +137,25 @@ class AsyncRecipients:
     async def client_token(
         self, user_id: str, **options: Unpack[ClientTokenRequest]
     ) -> ClientTokenIssued:
-        """Issue a token with which the recipient's app sends client receipts."""
+        """Issue a token with which the recipient's app or browser calls the service."""
         target = _call.path("recipients", user_id, "client-tokens")
         return await self._engine.value(_call.post(target, options), has="token")
 
-    async def preferences(self, user_id: str) -> PreferencesAnswer:
-        """Return the preferences of a recipient."""
+    async def web_push_key(self) -> str | None:
+        """Return the VAPID public key of the service; None without web push."""
+        answer: WebPushKey = await self._engine.value(_call.get(_call.path("push", "web", "key")))
+        return answer["public_key"]
+
+    async def revoke_client_tokens(self, user_id: str) -> None:
+        """Revoke all tokens of the recipient that were issued until now."""
+        target = _call.path("recipients", user_id, "client-tokens")
+        await self._engine.nothing(_call.write("DELETE", target))
+
+    async def preferences(self, user_id: str, *, language: str | None = None) -> PreferencesAnswer:
+        """Return the preferences of a recipient, with names in `language`."""
         target = _call.path("recipients", user_id, "preferences")
-        return await self._engine.value(_call.get(target))
+        query = {"language": language} if language else {}
+        return await self._engine.value(_call.get(target, query))
 
     async def preferences_tagged(
         self, user_id: str, *, if_none_match: str | None = None

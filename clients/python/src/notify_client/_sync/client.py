@@ -10,12 +10,20 @@ from notify_client import _call
 from notify_client._http import Http, Target
 from notify_client._retries import Limits
 from notify_client._sync.engine import Engine
+from notify_client._sync.inbox import Inbox
 from notify_client._sync.notifications import Notifications, Schedules
-from notify_client._sync.operations import Alerts, DeadLetters
+from notify_client._sync.operations import (
+    Alerts,
+    CancelJobs,
+    DeadLetters,
+    Switches,
+)
 from notify_client._sync.recipients import Recipients, Suppressions
 from notify_client._sync.templates import Templates
 from notify_client._sync.webhook_endpoints import WebhookEndpoints
 from notify_client.types import (
+    AnalyticsAnswer,
+    GetAnalyticsQuery,
     HitAnswer,
     KeyRotated,
     MeAnswer,
@@ -63,8 +71,11 @@ class Client:
         self.notifications: Final = Notifications(self._engine)
         self.schedules: Final = Schedules(self._engine)
         self.recipients: Final = Recipients(self._engine)
+        self.inbox: Final = Inbox(self._engine)
         self.suppressions: Final = Suppressions(self._engine)
         self.templates: Final = Templates(self._engine)
+        self.cancel_jobs: Final = CancelJobs(self._engine)
+        self.switches: Final = Switches(self._engine)
         self.dead_letters: Final = DeadLetters(self._engine)
         self.webhook_endpoints: Final = WebhookEndpoints(self._engine)
         self.alerts: Final = Alerts(self._engine)
@@ -100,6 +111,11 @@ class Client:
         page = self._engine.value(_call.get(_call.path("search"), query), has="results")
         found: list[HitAnswer] = page["results"]
         return found
+
+    def analytics(self, **query: Unpack[GetAnalyticsQuery]) -> AnalyticsAnswer:
+        """Return a metric over time, without `format="csv"`."""
+        call = _call.get(_call.path("analytics"), query)
+        return self._engine.value(call, has="groups")
 
     def rotate_key(
         self, *, idempotency_key: str | None = None, **rotation: Unpack[RotateRequest]

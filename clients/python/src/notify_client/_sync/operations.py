@@ -1,4 +1,4 @@
-"""Dead letters, replays and alerts."""
+"""Dead letters, replays, alerts, cancel jobs and switches."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from typing import Unpack
 from notify_client import _call
 from notify_client._sync.engine import Engine, Pages
 from notify_client.types import (
+    AlertAcknowledgement,
     AlertAnswer,
+    CancelJobAnswer,
     DeadLetterAnswer,
     ListAlertsQuery,
+    ListCancelJobsQuery,
     ListDeadLettersQuery,
     ListReplayJobsQuery,
+    ListSwitchesQuery,
     ReplayJobAnswer,
     ReplayRequest,
+    SwitchAnswer,
+    SwitchRequest,
 )
 
 
@@ -65,7 +71,66 @@ class Alerts:
         """List open alerts; with `resolved`, closed alerts."""
         return Pages(self._engine, _call.path("alerts"), {**query})
 
+    def acknowledge(
+        self,
+        alert_id: int,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[AlertAcknowledgement],
+    ) -> AlertAnswer:
+        """Acknowledge an alert for some minutes."""
+        target = _call.path("alerts", alert_id, "acknowledge")
+        return self._engine.value(_call.post(target, {**body}, idempotency_key=idempotency_key))
+
     def resolve(self, alert_id: int, *, idempotency_key: str | None = None) -> AlertAnswer:
         """Close an alert."""
         target = _call.path("alerts", alert_id, "resolve")
         return self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+
+
+class CancelJobs:
+    """`/v1/cancel-jobs`: the progress of `notifications.cancel_many`."""
+
+    def __init__(self, engine: Engine) -> None:
+        """See `Client.cancel_jobs`."""
+        self._engine = engine
+
+    def list(self, **query: Unpack[ListCancelJobsQuery]) -> Pages[CancelJobAnswer]:
+        """List cancel jobs, newest first."""
+        return Pages(self._engine, _call.path("cancel-jobs"), {**query})
+
+    def get(self, job_id: int) -> CancelJobAnswer:
+        """Return the progress of a cancel job."""
+        return self._engine.value(_call.get(_call.path("cancel-jobs", job_id)))
+
+    def stop(self, job_id: int, *, idempotency_key: str | None = None) -> CancelJobAnswer:
+        """Stop a cancel job; cancelled notifications stay cancelled."""
+        target = _call.path("cancel-jobs", job_id, "stop")
+        return self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+
+
+class Switches:
+    """`/v1/switches`: pauses of a producer, type, template, channel, provider or lane."""
+
+    def __init__(self, engine: Engine) -> None:
+        """See `Client.switches`."""
+        self._engine = engine
+
+    def list(self, **query: Unpack[ListSwitchesQuery]) -> Pages[SwitchAnswer]:
+        """List switches, newest first."""
+        return Pages(self._engine, _call.path("switches"), {**query})
+
+    def set(
+        self, *, idempotency_key: str | None = None, **switch: Unpack[SwitchRequest]
+    ) -> SwitchAnswer:
+        """Set a switch: matching deliveries wait."""
+        call = _call.post(_call.path("switches"), switch, idempotency_key=idempotency_key)
+        return self._engine.value(call)
+
+    def get(self, switch_id: int) -> SwitchAnswer:
+        """Return a switch; ended switches stay readable."""
+        return self._engine.value(_call.get(_call.path("switches", switch_id)))
+
+    def resume(self, switch_id: int) -> SwitchAnswer:
+        """End the pause; a second call changes nothing."""
+        return self._engine.value(_call.write("DELETE", _call.path("switches", switch_id)))

@@ -30,6 +30,7 @@ from notify_client.types import (
     SuppressionAnswer,
     SuppressionRequest,
     SuppressionsImported,
+    WebPushKey,
 )
 
 
@@ -136,14 +137,25 @@ class Recipients:
     def client_token(
         self, user_id: str, **options: Unpack[ClientTokenRequest]
     ) -> ClientTokenIssued:
-        """Issue a token with which the recipient's app sends client receipts."""
+        """Issue a token with which the recipient's app or browser calls the service."""
         target = _call.path("recipients", user_id, "client-tokens")
         return self._engine.value(_call.post(target, options), has="token")
 
-    def preferences(self, user_id: str) -> PreferencesAnswer:
-        """Return the preferences of a recipient."""
+    def web_push_key(self) -> str | None:
+        """Return the VAPID public key of the service; None without web push."""
+        answer: WebPushKey = self._engine.value(_call.get(_call.path("push", "web", "key")))
+        return answer["public_key"]
+
+    def revoke_client_tokens(self, user_id: str) -> None:
+        """Revoke all tokens of the recipient that were issued until now."""
+        target = _call.path("recipients", user_id, "client-tokens")
+        self._engine.nothing(_call.write("DELETE", target))
+
+    def preferences(self, user_id: str, *, language: str | None = None) -> PreferencesAnswer:
+        """Return the preferences of a recipient, with names in `language`."""
         target = _call.path("recipients", user_id, "preferences")
-        return self._engine.value(_call.get(target))
+        query = {"language": language} if language else {}
+        return self._engine.value(_call.get(target, query))
 
     def preferences_tagged(
         self, user_id: str, *, if_none_match: str | None = None

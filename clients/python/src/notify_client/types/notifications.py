@@ -97,6 +97,25 @@ class DeliveryDetail(TypedDict):
     attempts: list[AttemptDetail]
 
 
+class DeliveryWithdrawn(TypedDict):
+    """A delivery and the state of its withdrawal."""
+
+    delivery_id: str
+    channel: Channel
+    status: Status
+    withdrawal: Literal["withdrawing", "withdrawn", "not_sent", "replaced", "unsupported"]
+    """`withdrawing`: the device is told to remove the message.
+
+    `withdrawn`: the provider accepted the removal before. `not_sent`: the message does not
+    leave. `replaced`: a later message with the same collapse key has replaced the message.
+    `unsupported`: the channel or the provider cannot remove a message, such as an SMS or an
+    e-mail.
+    """
+
+    detail: str
+    """The state as a sentence."""
+
+
 class EventLine(TypedDict):
     """An event of the timeline."""
 
@@ -222,6 +241,14 @@ class NotificationLine(TypedDict):
     deliveries: list[DeliveryBrief]
 
 
+class NotificationWithdrawn(TypedDict):
+    """The notification is cancelled; the state of the withdrawal of each delivery."""
+
+    notification_id: str
+    status: Status
+    deliveries: list[DeliveryWithdrawn]
+
+
 class RescheduleRequest(TypedDict):
     """The new time: exactly one of `scheduled_at` and `send_at_local`."""
 
@@ -250,6 +277,7 @@ class ProblemDetails(TypedDict):
         "invalid",
         "unknown-recipient",
         "idempotency-key-reused",
+        "misdirected",
         "rate-limited",
         "unavailable",
         "internal-error",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 from uuid import UUID
 
 from notify_client.types.shared import (
@@ -15,16 +15,50 @@ from notify_client.types.shared import (
 )
 
 
+class AlertAcknowledgement(TypedDict):
+    """Time, owner and note of an acknowledgement."""
+
+    minutes: NotRequired[int]
+    """Minutes without a reminder. Default: `240`."""
+
+    owner: NotRequired[str]
+    """Person or team that works on the alert; omitted: the owner stays, or the name of the key."""
+
+    note: NotRequired[str]
+    """A note for other operators; omitted: the note stays."""
+
+
 class AlertAnswer(TypedDict):
     """A condition which needs an operator."""
 
     id: int
     kind: str
+    title: str
+    severity: str
+    """`page`: an operator is needed now. `ticket`: during working hours."""
+
     subject: str
     detail: str
     raised_at: str
     seen_at: str
     resolved_at: str | None
+    cause_id: int | None
+    """The open alert from which this alert follows."""
+
+    owner: str
+    acknowledged_at: str | None
+    acknowledged_by: str
+    acknowledged_until: str | None
+    """Until then no reminder leaves."""
+
+    note: str
+    url: str
+    """The alert's page in the admin."""
+
+    cause_url: str
+    """The page that shows what is ill; empty without such a page."""
+
+    runbook_url: str
 
 
 class DeadLetterAnswer(TypedDict):
@@ -99,6 +133,40 @@ class ReplayRequest(TypedDict):
     """Start the time to live again. Not applied to P0. Default: `false`."""
 
 
+class SwitchAnswer(TypedDict):
+    """A switch."""
+
+    id: int
+    kind: Literal["producer", "type", "template", "channel", "provider", "lane"]
+    value: str
+    channel: Channel | None
+    reason: str
+    set_by: str
+    set_at: str
+    expires_at: str | None
+    resumed_at: str | None
+    resumed_by: str
+
+
+class SwitchRequest(TypedDict):
+    """A switch to set."""
+
+    kind: Literal["producer", "type", "template", "channel", "provider", "lane"]
+    """The property of deliveries that the switch compares."""
+
+    value: str
+    """Name of the producer, type, template, channel, provider or lane, such as `p3.email`."""
+
+    channel: NotRequired[Channel | None]
+    """Only for the kind `provider`: the channel. Absent: every channel of the provider."""
+
+    reason: str
+    """The reason, for operators; each held delivery shows it."""
+
+    expires_at: NotRequired[str | datetime | None]
+    """The pause ends at this instant by itself. Absent: `DELETE` ends the pause."""
+
+
 class ListAlertsQuery(TypedDict, total=False):
     """Parameters of `list_alerts`."""
 
@@ -167,3 +235,16 @@ class SearchQuery(TypedDict, total=False):
 
     user_id: str
     """Deliveries to this recipient."""
+
+
+class ListSwitchesQuery(TypedDict, total=False):
+    """Parameters of `list_switches`."""
+
+    cursor: int
+    """The value of `next` on the previous page."""
+
+    ended: bool
+    """`true` lists resumed and expired switches instead of active switches. Default: `false`."""
+
+    limit: int
+    """Maximum number of results per page. Default: `50`."""

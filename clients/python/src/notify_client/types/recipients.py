@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from typing import Any, NotRequired, TypedDict
 
 from notify_client.types.shared import (
     Cause,
     Channel,
-    Weekday,
 )
 
 
@@ -28,22 +26,6 @@ class ChangeLine(TypedDict):
 
     after: dict[str, Any]
     request_id: str
-
-
-class ClientTokenIssued(TypedDict):
-    """A token for the app of one recipient."""
-
-    token: str
-    """For `Authorization: Bearer` at `/v1/receipts/client`. Ends by time only."""
-
-    expires_at: str
-
-
-class ClientTokenRequest(TypedDict):
-    """Options of a client token."""
-
-    expires_in_seconds: NotRequired[int]
-    """Default: `3600`."""
 
 
 class ContactAnswer(TypedDict):
@@ -93,6 +75,21 @@ class ContactRequest(TypedDict):
     """
 
 
+class ErasedCounts(TypedDict):
+    """Counts of the erased data by place."""
+
+    contacts: int
+    notifications: int
+    dead_letters: int
+    inbox_items: NotRequired[int]
+    """In-app messages in the inbox. Default: `0`."""
+
+    archive_keys: int
+    """Deleted keys of the recipient's data in the archive; without the key the data is
+    unreadable.
+    """
+
+
 class ErasureJobAnswer(TypedDict):
     """The progress of an erasure job."""
 
@@ -105,24 +102,27 @@ class ErasureJobAnswer(TypedDict):
     finished_at: str | None
     """null: the job is still running."""
 
+    receipt: ErasureReceipt | None
+    """null: the job is still running."""
 
-class PreferencesRequest(TypedDict):
-    """Preferences of a recipient. Omitted fields keep the current value."""
+    receipt_signature: str
+    """HMAC-SHA256 of the receipt under a key of the service, hexadecimal; empty while it runs."""
 
-    channels_off: NotRequired[Sequence[Channel] | None]
-    channel_order: NotRequired[Sequence[Channel] | None]
-    categories_off: NotRequired[Sequence[str] | None]
-    quiet_hours: NotRequired[Sequence[Window] | None]
-    """Replaces all quiet hours. During quiet hours only P0 is sent; other priorities wait."""
 
-    do_not_disturb_until: NotRequired[str | datetime | None]
-    """Quiet until this instant; null ends the quiet time."""
+class ErasureReceipt(TypedDict):
+    """The evidence of a finished erasure."""
 
-    caps: NotRequired[Mapping[str, str] | None]
-    """Frequency caps by channel: `{"sms": "1/day", "push": "5/hour"}`.
+    job_id: int
+    mode: str
+    recipient_id: int
+    """Number of the removed recipient; the receipt has no user id."""
 
-    Replaces all caps of the recipient; channels without a cap use the default cap.
-    """
+    requested_by: str
+    requested_at: str
+    erased_at: str
+    erased: ErasedCounts
+    kept: list[str]
+    """Data that an erasure leaves, with the reason."""
 
 
 class RecipientChange(TypedDict):
@@ -132,41 +132,6 @@ class RecipientChange(TypedDict):
     timezone: NotRequired[str | None]
     contacts: NotRequired[Sequence[ContactRequest] | None]
     """Contacts to add, or to change if the address is known. Other contacts stay."""
-
-
-class PreferencesAnswer(TypedDict):
-    """The preferences of a recipient."""
-
-    channels_off: list[Channel]
-    channel_order: list[Channel]
-    categories_off: list[str]
-    categories_left: list[str]
-    """Categories from `categories_off` which the person switched off; no key can switch these on
-    again.
-    """
-
-    quiet_hours: list[Window]
-    do_not_disturb_until: str | None
-    caps: dict[str, str]
-
-
-class PreferencesReplacement(TypedDict):
-    """All preferences of a recipient. Omitted fields are reset to the default."""
-
-    channels_off: NotRequired[Sequence[Channel] | None]
-    channel_order: NotRequired[Sequence[Channel] | None]
-    categories_off: NotRequired[Sequence[str] | None]
-    quiet_hours: NotRequired[Sequence[Window] | None]
-    """Replaces all quiet hours. During quiet hours only P0 is sent; other priorities wait."""
-
-    do_not_disturb_until: NotRequired[str | datetime | None]
-    """Quiet until this instant; null ends the quiet time."""
-
-    caps: NotRequired[Mapping[str, str] | None]
-    """Frequency caps by channel: `{"sms": "1/day", "push": "5/hour"}`.
-
-    Replaces all caps of the recipient; channels without a cap use the default cap.
-    """
 
 
 class RecipientAnswer(TypedDict):
@@ -290,22 +255,6 @@ class SuppressionsImported(TypedDict):
     refused: int
     faults: list[RefusedLine]
     """The first 100 rejected lines."""
-
-
-class Window(TypedDict):
-    """A period of quiet hours, on the given days and channels."""
-
-    days: NotRequired[Sequence[Weekday]]
-    """The days on which it begins; none named: every day."""
-
-    channels: NotRequired[Sequence[Channel]]
-    """The channels that it quietens; none named: all."""
-
-    start: str
-    """In the person's local time."""
-
-    end: str
-    """The same; not after `start`: on the next day. Equal to it: a day later."""
 
 
 class ListRecipientsQuery(TypedDict, total=False):

@@ -36,6 +36,16 @@ Status = Literal[
 ]
 
 
+TokenScope = Literal[
+    "inbox:read",
+    "inbox:write",
+    "preferences:read",
+    "preferences:write",
+    "contacts:write",
+    "receipts:write",
+]
+
+
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 
@@ -45,6 +55,30 @@ class Content(TypedDict):
     title: NotRequired[str]
     body: str
     html: NotRequired[str]
+    url: NotRequired[str]
+    """In-app and push: the link of the message: an https URL, a path, or a URL of an allowed app
+    scheme. A push carries the link as `data.url`.
+    """
+
+    image_url: NotRequired[str]
+    """In-app and push: an https URL or a path. A push carries it as `data.image_url`."""
+
+    actions: NotRequired[Sequence[ContentAction]]
+    """In-app: the buttons of the message."""
+
+
+class ContentAction(TypedDict):
+    """A button of an in-app message."""
+
+    id: str
+    """Name of the action in the webhook `inbox.action`; unique in the message."""
+
+    label: str
+    url: NotRequired[str | None]
+    """Opened by the button: an https URL, a path, or a URL of an allowed app scheme.
+
+    Null: the button tells the producer (webhook `inbox.action`).
+    """
 
 
 class NotificationRequest(TypedDict):
@@ -77,6 +111,17 @@ class NotificationRequest(TypedDict):
     send_at_local: NotRequired[str | None]
     ttl_seconds: NotRequired[int | None]
     collapse_key: NotRequired[str | None]
+    inbox_expires_in_seconds: NotRequired[int | None]
+    """Seconds for which the inbox shows the in-app message, from its delivery; omitted: for the
+    retention time of inboxes. `ttl_seconds` ends the delivery and does not shorten this time.
+    """
+
+    inbox_data: NotRequired[Mapping[str, Any]]
+    """An object for the recipient's app, at most 4 KiB: the `data` of the in-app message.
+
+    The app never gets `metadata`.
+    """
+
     ordering_key: NotRequired[str | None]
     webhook_url: NotRequired[str | None]
     """An https URL that learns of the status changes of this notification."""

@@ -10,6 +10,17 @@ from notify_client.types.shared import (
 )
 
 
+class ActionSource(TypedDict):
+    """A button of an in-app message, in the template language."""
+
+    id: str
+    """Name of the action in the webhook `inbox.action`; unique in the text."""
+
+    label: str
+    url: NotRequired[str | None]
+    """Null: the button tells the producer (webhook `inbox.action`)."""
+
+
 class DiffAnswer(TypedDict):
     """The differences between two versions."""
 
@@ -20,9 +31,21 @@ class DiffAnswer(TypedDict):
     """A unified diff of the versions' files; empty for equal versions."""
 
 
+class InAppAction(TypedDict):
+    """A button of an in-app message."""
+
+    id: str
+    label: str
+    url: str | None
+    """Null: the button tells the producer."""
+
+
 class PreviewAnswer(TypedDict):
     """The rendered message."""
 
+    url: str | None
+    image_url: str | None
+    actions: list[InAppAction]
     version: int
     channel: Channel
     locale: str
@@ -127,6 +150,9 @@ class TemplateStep(TypedDict):
 class TextAnswer(TypedDict):
     """The text for a channel and locale."""
 
+    url: str | None
+    image_url: str | None
+    actions: list[InAppAction]
     channel: Channel
     locale: str
     title: str
@@ -152,7 +178,8 @@ class TextRequest(TypedDict):
 
     An e-mail may use `unsubscribe_url`, which the service fills in: the page for
     unsubscribing from messages of the type. The variable is empty for P0, P1 and test mode:
-    `{% if unsubscribe_url %}`.
+    `{% if unsubscribe_url %}`. `preferences_url` is the recipient's preference page, in each
+    e-mail.
     """
 
     html: NotRequired[str]
@@ -166,6 +193,17 @@ class TextRequest(TypedDict):
 
     shorten_links: NotRequired[bool]
     """SMS: replace links by short links with click counts. Default: `false`."""
+
+    url: NotRequired[str]
+    """In-app and push: the link of the message: an https URL, a path, or a URL of an allowed app
+    scheme. A push carries the link as `data.url`.
+    """
+
+    image_url: NotRequired[str]
+    """In-app and push: an https URL or a path. A push carries it as `data.image_url`."""
+
+    actions: NotRequired[Sequence[ActionSource]]
+    """In-app: the buttons. An action whose label or link renders to nothing is left out."""
 
 
 class VariableRequest(TypedDict):

@@ -23,6 +23,7 @@ class WebhookEndpointChange(TypedDict):
                 "notification.suppressed",
                 "notification.cancelled",
                 "contact.invalidated",
+                "inbox.action",
             ]
         ]
         | None
@@ -134,6 +135,7 @@ class WebhookEndpointRequest(TypedDict):
                 "notification.suppressed",
                 "notification.cancelled",
                 "contact.invalidated",
+                "inbox.action",
             ]
         ]
     ]

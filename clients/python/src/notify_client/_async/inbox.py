@@ -1,0 +1,150 @@
+"""The inbox of a recipient."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Unpack
+from uuid import UUID
+
+from notify_client import _call
+from notify_client._answer import Tagged
+from notify_client._async.engine import AsyncEngine, AsyncPages
+from notify_client.types import (
+    GetInboxQuery,
+    InboxAllRequest,
+    InboxAnswer,
+    InboxChanges,
+    InboxItem,
+    InboxMarked,
+    InboxMessagesMarked,
+    InboxUnreadCount,
+)
+
+
+class AsyncInbox:
+    """`/v1/inbox`: the in-app messages of a recipient."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        """See `AsyncClient.inbox`."""
+        self._engine = engine
+
+    def list(self, user_id: str, **query: Unpack[GetInboxQuery]) -> AsyncPages[InboxItem]:
+        """List messages, newest first."""
+        return AsyncPages(self._engine, _call.path("inbox", user_id), {**query})
+
+    async def page(self, user_id: str, **query: Unpack[GetInboxQuery]) -> InboxAnswer:
+        """Return a page with the counts and the version of the inbox."""
+        return await self._engine.value(_call.get(_call.path("inbox", user_id), query))
+
+    async def page_tagged(
+        self, user_id: str, *, if_none_match: str | None = None, **query: Unpack[GetInboxQuery]
+    ) -> Tagged[InboxAnswer] | None:
+        """Return a page and the ETag; None if the ETag is still `if_none_match`."""
+        target = _call.path("inbox", user_id)
+        return await self._engine.read_tagged(_call.get(target, query, if_none_match=if_none_match))
+
+    async def unread_count(self, user_id: str) -> InboxUnreadCount:
+        """Return the counts of the inbox."""
+        return await self._engine.value(_call.get(_call.path("inbox", user_id, "unread-count")))
+
+    async def unread_count_tagged(
+        self, user_id: str, *, if_none_match: str | None = None
+    ) -> Tagged[InboxUnreadCount] | None:
+        """Return the counts and the ETag; None if the ETag is still `if_none_match`."""
+        target = _call.path("inbox", user_id, "unread-count")
+        return await self._engine.read_tagged(_call.get(target, if_none_match=if_none_match))
+
+    async def changes(self, user_id: str, *, since: int) -> InboxChanges:
+        """Return the changes since a version; with `reset` the first page is to be read again."""
+        target = _call.path("inbox", user_id, "changes")
+        return await self._engine.value(_call.get(target, {"since": since}))
+
+    async def mark_seen(self, user_id: str, message_id: str | UUID) -> InboxMarked:
+        """Mark a message as seen: the message was on a screen."""
+        return await self._mark(user_id, message_id, "seen")
+
+    async def mark_read(self, user_id: str, message_id: str | UUID) -> InboxMarked:
+        """Mark a message as read, and so as seen."""
+        return await self._mark(user_id, message_id, "read")
+
+    async def mark_unread(self, user_id: str, message_id: str | UUID) -> InboxMarked:
+        """Mark a message as unread."""
+        return await self._mark(user_id, message_id, "unread")
+
+    async def archive(self, user_id: str, message_id: str | UUID) -> InboxMarked:
+        """Move a message to the tab `archived`."""
+        return await self._mark(user_id, message_id, "archive")
+
+    async def unarchive(self, user_id: str, message_id: str | UUID) -> InboxMarked:
+        """Move an archived message back to the tab `inbox`."""
+        return await self._mark(user_id, message_id, "unarchive")
+
+    async def unsnooze(self, user_id: str, message_id: str | UUID) -> InboxMarked:
+        """Bring a snoozed message back now."""
+        return await self._mark(user_id, message_id, "unsnooze")
+
+    async def record_action(
+        self, user_id: str, message_id: str | UUID, action_id: str
+    ) -> InboxMarked:
+        """Report the press of a button without a URL, and mark the message as read."""
+        target = _call.path("inbox", user_id, message_id, "actions", action_id)
+        return await self._engine.value(_call.post(target, {}))
+
+    async def snooze(
+        self, user_id: str, message_id: str | UUID, *, until: str | datetime
+    ) -> InboxMarked:
+        """Move a message to the tab `snoozed` until an instant, at most 30 days ahead."""
+        target = _call.path("inbox", user_id, message_id, "snooze")
+        return await self._engine.value(_call.post(target, {"until": until}))
+
+    async def delete(self, user_id: str, message_id: str | UUID) -> InboxMarked:
+        """Delete a message from the inbox for good."""
+        target = _call.path("inbox", user_id, message_id)
+        return await self._engine.value(_call.write("DELETE", target))
+
+    async def mark_many_seen(
+        self, user_id: str, message_ids: Iterable[str | UUID]
+    ) -> InboxMessagesMarked:
+        """Mark up to 200 messages as seen. The answer names unknown ids."""
+        return await self._mark_many(user_id, message_ids, "seen")
+
+    async def mark_many_read(
+        self, user_id: str, message_ids: Iterable[str | UUID]
+    ) -> InboxMessagesMarked:
+        """Mark up to 200 messages as read. The answer names unknown ids."""
+        return await self._mark_many(user_id, message_ids, "read")
+
+    async def archive_many(
+        self, user_id: str, message_ids: Iterable[str | UUID]
+    ) -> InboxMessagesMarked:
+        """Archive up to 200 messages. The answer names unknown ids."""
+        return await self._mark_many(user_id, message_ids, "archive")
+
+    async def mark_all_seen(self, user_id: str, **limits: Unpack[InboxAllRequest]) -> InboxMarked:
+        """Mark all messages as seen; `limits` narrows them."""
+        return await self._engine.value(
+            _call.post(_call.path("inbox", user_id, "seen-all"), limits)
+        )
+
+    async def mark_all_read(self, user_id: str, **limits: Unpack[InboxAllRequest]) -> InboxMarked:
+        """Mark all messages as read; `limits` narrows them."""
+        return await self._engine.value(
+            _call.post(_call.path("inbox", user_id, "read-all"), limits)
+        )
+
+    async def archive_all(self, user_id: str, **limits: Unpack[InboxAllRequest]) -> InboxMarked:
+        """Archive all messages of the tab `inbox`; `limits` narrows them."""
+        return await self._engine.value(
+            _call.post(_call.path("inbox", user_id, "archive-all"), limits)
+        )
+
+    async def _mark(self, user_id: str, message_id: str | UUID, mark: str) -> InboxMarked:
+        target = _call.path("inbox", user_id, message_id, mark)
+        return await self._engine.value(_call.post(target, {}))
+
+    async def _mark_many(
+        self, user_id: str, message_ids: Iterable[str | UUID], mark: str
+    ) -> InboxMessagesMarked:
+        body = {"message_ids": [*message_ids]}
+        return await self._engine.value(_call.post(_call.path("inbox", user_id, mark), body))

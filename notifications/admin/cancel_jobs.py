@@ -1,0 +1,263 @@
+"""Cancel jobs: a form with a preview, and the progress of each job."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import URLPattern, path, reverse
+from unfold.decorators import display
+from unfold.widgets import (
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from notifications.admin import base
+from notifications.admin.audited import name_of
+from notifications.models import CancelJob, Producer
+from notifications.models.choices import PRIORITIES
+from notifications.operations import cancel_jobs
+from notifications.operations.cancel_jobs import CancelFilter
+from notifications.rules.lane import Priority
+from notifications.store.postgres import audit
+
+_LIST: Final = "admin:notifications_canceljob_changelist"
+_MOST_IDS: Final = 10_000
+_FIELDS: Final = {
+    "producer": "producer",
+    "type": "type",
+    "template": "template_id",
+    "priority": "priority",
+}
+"""Filter of Activity -> field of the form."""
+_AT: Final = ("%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M")
+
+
+class CancelForm(forms.Form):
+    """The notifications to cancel; every given field must match."""
+
+    producer = forms.ModelChoiceField(
+        Producer.objects.all(),
+        required=False,
+        empty_label="every producer",
+        widget=UnfoldAdminSelectWidget,
+    )
+    type = forms.CharField(max_length=64, required=False, widget=UnfoldAdminTextInputWidget)
+    template_id = forms.CharField(
+        label="Template", max_length=64, required=False, widget=UnfoldAdminTextInputWidget
+    )
+    priority = forms.TypedChoiceField(
+        choices=[("", "every priority"), *PRIORITIES],
+        coerce=lambda number: Priority(int(number)),
+        empty_value=None,
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+    )
+    metadata = forms.CharField(
+        required=False,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="A name and a value of the metadata, such as campaign: autumn.",
+    )
+    since = forms.DateTimeField(
+        label="Accepted since (UTC)",
+        required=False,
+        input_formats=_AT,
+        widget=UnfoldAdminTextInputWidget(attrs={"type": "datetime-local"}),
+    )
+    until = forms.DateTimeField(
+        label="Accepted before (UTC)",
+        required=False,
+        input_formats=_AT,
+        widget=UnfoldAdminTextInputWidget(attrs={"type": "datetime-local"}),
+    )
+    ids = forms.CharField(
+        label="Notification ids",
+        required=False,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
+        help_text="Empty: all that match the other fields.",
+    )
+
+    def clean_ids(self) -> tuple[UUID, ...] | None:
+        """Return the ids, which blanks, commas or line ends separate.
+
+        Raises:
+            ValidationError: a word is no id, or there are too many ids.
+        """
+        words = self.cleaned_data["ids"].replace(",", " ").split()
+        if len(words) > _MOST_IDS:
+            raise ValidationError(f"At most {_MOST_IDS} ids.")
+        try:
+            return tuple(UUID(word) for word in words) or None
+        except ValueError as error:
+            raise ValidationError("An id is a UUID.") from error
+
+    def clean_metadata(self) -> dict[str, str]:
+        """Return the name and the value as an object.
+
+        Raises:
+            ValidationError: the colon is missing.
+        """
+        text = self.cleaned_data["metadata"].strip()
+        if not text:
+            return {}
+        name, colon, value = text.partition(":")
+        if not colon:
+            raise ValidationError("Write a name, a colon and a value.")
+        return {name.strip(): value.strip()}
+
+    def clean(self) -> dict[str, Any]:
+        """Check that a field besides the producer narrows the filter.
+
+        Raises:
+            ValidationError: no such field is given.
+        """
+        super().clean()
+        if not self.errors and self.filter.is_empty and not self.cleaned_data["producer"]:
+            raise ValidationError("Fill in at least one field.")
+        return self.cleaned_data
+
+    @property
+    def filter(self) -> CancelFilter:
+        """Return the filter of a valid form."""
+        data = self.cleaned_data
+        return CancelFilter(
+            producer_id=data["producer"].pk if data["producer"] else None,
+            ids=data["ids"],
+            type=data["type"],
+            template_id=data["template_id"],
+            priority=data["priority"],
+            metadata=data["metadata"],
+            since=data["since"],
+            until=data["until"],
+        )
+
+
+@admin.register(CancelJob)
+class CancelJobAdmin(base.ReadOnlyAdmin):
+    """List of jobs, with pages to start, to watch and to stop a job."""
+
+    list_display = ("id", "created_at", "requested_by", "wanted", "cancelled", "stopped", "state")
+    sortable_by = ()
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Return True if the operator may cancel notifications."""
+        return bool(request.user.has_perm("notifications.cancel_notification"))
+
+    @display(
+        description="State", label={"running": "info", "stopped": "warning", "finished": "success"}
+    )
+    def state(self, job: CancelJob) -> str:
+        """Return `running`, `stopped` or `finished`."""
+        if not job.finished_at:
+            return "running"
+        return "stopped" if job.is_stopped else "finished"
+
+    @display(description="Filter")
+    def wanted(self, job: CancelJob) -> str:
+        """Return the given fields of the filter."""
+        return ", ".join(f"{name} {value}" for name, value in _given(job))
+
+    def get_urls(self) -> list[URLPattern]:
+        """Add the page that stops a job."""
+        view = self.admin_site.admin_view
+        ours = [path("<int:pk>/stop/", view(self.stop), name="notifications_canceljob_stop")]
+        theirs: list[URLPattern] = super().get_urls()
+        return ours + theirs
+
+    def add_view(
+        self,
+        request: HttpRequest,
+        form_url: str = "",  # noqa: ARG002 - Django's signature
+        extra_context: dict[str, Any] | None = None,  # noqa: ARG002 - Django's signature
+    ) -> HttpResponse:
+        """Ask for the filter; then show the counts; then start the job.
+
+        Raises:
+            PermissionDenied: the operator may not cancel notifications.
+        """
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        is_post = request.method == "POST"
+        start = {**request.GET.dict(), "ids": "\n".join(request.GET.getlist("ids"))}
+        form = CancelForm(request.POST) if is_post else CancelForm(initial=start)
+        preview = None
+        if is_post and form.is_valid() and "change" not in request.POST:
+            if "confirmed" in request.POST:
+                by = name_of(request)
+                job = cancel_jobs.start(form.filter, requested_by=by, by=by)
+                page = reverse("admin:notifications_canceljob_change", args=[job.pk])
+                return HttpResponseRedirect(page)
+            preview = cancel_jobs.preview(form.filter)
+        context = {
+            "form": form,
+            "preview": preview,
+            "counts": [(each.name, preview.by_priority.get(each, 0)) for each in Priority]
+            if preview
+            else (),
+            "back": reverse(_LIST),
+        }
+        title = "Cancel notifications"
+        return base.page(self, request, "admin/cancel_form.html", title=title, context=context)
+
+    @base.own_page
+    def change_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Show the progress of a job; the page reloads until the job is finished.
+
+        Raises:
+            Http404: the job does not exist.
+        """
+        job = self.get_object(request, object_id)
+        if job is None:
+            raise Http404
+        context = {
+            "job": job,
+            "state": self.state(job),
+            "percent": cancel_jobs.percent(job),
+            "wanted": _given(job),
+            "may_stop": self.has_add_permission(request),
+        }
+        title = f"Cancel job {job.pk}"
+        return base.page(self, request, "admin/cancel_job.html", title=title, context=context)
+
+    def stop(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Ask for confirmation, then stop a job.
+
+        Raises:
+            PermissionDenied: the operator may not cancel notifications.
+            Http404: the job does not exist.
+        """
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        rows = CancelJob.objects.filter(pk=pk)
+        job = rows.first()
+        if job is None:
+            raise Http404
+        back = reverse("admin:notifications_canceljob_change", args=[pk])
+        if request.method == "POST":
+            with audit.changes(name_of(request), "stop_cancel_job", rows):
+                cancel_jobs.stop(job)
+            self.message_user(request, f"Cancel job {pk}: stopped.", messages.SUCCESS)
+            return HttpResponseRedirect(back)
+        consequence = "Cancelled notifications stay cancelled. The others are sent."
+        context = {"verb": "Stop", "consequence": consequence, "back": back}
+        title = f"Stop cancel job {pk}?"
+        return base.page(self, request, "admin/ask.html", title=title, context=context)
+
+
+def link_for(query: QueryDict) -> str:
+    """Return the address of the form for the filters of Activity; empty if it lacks a filter."""
+    given = {name for name, value in query.items() if value} - {"within", "before"}
+    if not given or given - _FIELDS.keys():
+        return ""
+    fields = {_FIELDS[name]: query[name] for name in given}
+    return f"{reverse('admin:notifications_canceljob_add')}?{urlencode(fields)}"
+
+
+def _given(job: CancelJob) -> list[tuple[str, object]]:
+    return [(name, value) for name, value in cancel_jobs.facts(job).items() if value]

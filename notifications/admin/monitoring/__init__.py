@@ -1,0 +1,23 @@
+"""Monitoring: pages with plots of what was sent, what fails, what waits, and what it cost.
+
+    views            the pages, and the JSON that a page loads every few seconds
+    answer           plots, annotations and parts of a JSON answer
+    overview         figures of Overview
+    insights         figures of Insights, for the owners of products
+    subject          figures of a provider, template, producer or type
+    scope            counts, shares and percentiles of the roll-ups over a time range
+    plots, tables    plots, tiles and tables from a scope
+    names            names and pages of the groups of a plot
+    current          the present: alerts, providers, lanes, waits, dead letters
+    system           sweeps and partitions
+
+        page (HTML frame, first parts)  --every 5 s-->  live/...  (JSON, ETag)
+                                                          |
+                          store.cached.shared_answers: a few seconds per page and range
+                                   |                          |
+                        roll-up tables (analytics)     bounded queries (current)
+
+Scripts and styles are files below `static/notifications/monitoring`, because the pages allow no
+inline script; Chart.js comes with unfold. No page reads the partitioned tables beyond a bounded
+number of rows. `rules.times.time_range` reads the time range of a URL.
+"""

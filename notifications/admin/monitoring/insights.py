@@ -1,0 +1,63 @@
+"""The page Insights, for the owners of products: what was sent, what it cost, and the reactions."""
+
+from __future__ import annotations
+
+from notifications.admin.monitoring import plots, tables
+from notifications.admin.monitoring.answer import Figures, Part
+from notifications.admin.monitoring.names import Names
+from notifications.admin.monitoring.scope import Scope
+from notifications.admin.monitoring.tables import Tile
+from notifications.rules.rollups import Dimension
+from notifications.rules.times.time_range import TimeRange
+
+_DIMENSIONS = (Dimension.TEMPLATE, Dimension.TYPE, Dimension.PRODUCER, Dimension.CHANNEL)
+
+
+def read(time_range: TimeRange) -> Figures:
+    """Read the figures of the page."""
+    scope, names = Scope(range=time_range), Names()
+    return Figures(
+        plots={
+            "sent": plots.counts_by(scope, "sent", Dimension.CHANNEL, names),
+            "reactions": plots.reactions(scope),
+            "cost": plots.counts_by(scope, "cost", Dimension.CHANNEL, names, unit="money:USD"),
+            "reads": plots.share_by(scope, "read_rate", Dimension.CHANNEL, names),
+        },
+        parts=[
+            Part(name="tiles", right="", context={"tiles": _tiles(scope)}),
+            *(
+                Part(
+                    name="reactions",
+                    place=f"by_{dimension}",
+                    right="",
+                    context={
+                        "rows": tables.reactions(scope, dimension, names),
+                        "dimension": dimension.value,
+                    },
+                )
+                for dimension in _DIMENSIONS
+            ),
+        ],
+    )
+
+
+def _tiles(scope: Scope) -> list[Tile]:
+    earlier = scope.before()
+    asked = (
+        ("Sent", "sent", "count", "a provider took the message"),
+        ("Delivery rate", "delivery_rate", "share", "of sent, where providers give receipts"),
+        ("Read rate", "read_rate", "share", "of sent, where reads are reported"),
+        ("Click rate", "click_rate", "share", "of sent, where clicks are tracked"),
+        ("Failed", "failed", "count", "gave up"),
+        ("Cost", "cost", "money", "of SMS and e-mail at list prices, in US dollars"),
+    )
+    return [
+        Tile(
+            name=name,
+            value=scope.total(metric),
+            before=earlier.total(metric),
+            unit=unit,
+            meaning=meaning,
+        )
+        for name, metric, unit, meaning in asked
+    ]

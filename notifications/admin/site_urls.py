@@ -1,0 +1,17 @@
+"""Addresses of admin pages without a model."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import URLPattern
+
+from notifications.admin import second_factor
+from notifications.admin.monitoring import views
+
+
+def _urls() -> list[URLPattern]:
+    wrap = admin.site.admin_view
+    return [*second_factor.urls(wrap), *views.urls(wrap)]
+
+
+admin.site.extra_urls = _urls  # type: ignore[attr-defined]  # unfold's site asks for it

@@ -1,0 +1,163 @@
+"""The page before a version of a template is published: changes, languages, use and variables.
+
+changes     differences from the current version
+languages   for each channel, the languages with a text, and the language that others get
+use         notification types of the last seven days, with notifications a day
+variables   for a version without declarations: the declarations derived from the texts
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.contrib import admin
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from notifications import clock, conf
+from notifications.admin import base
+from notifications.analytics.questions import Question, ask
+from notifications.models import NotificationType, Template, TemplateEvent
+from notifications.rules.language import locales
+from notifications.rules.language.syntax import BrokenTemplate
+from notifications.rules.rollups import Dimension
+from notifications.rules.templates import derived, diff
+from notifications.rules.templates.contents import TemplateContent
+from notifications.rules.texts.wording import TextSource
+from notifications.store.templates import rows, versions
+from notifications.store.templates.versions import NotPublishable
+
+_DAYS: Final = 7
+_TYPES: Final = 20
+"""Notification types on the page."""
+Verb = TemplateEvent.Verb
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """The languages of a channel."""
+
+    channel: str
+    there: Sequence[str]
+    instead: Sequence[tuple[str, str]]
+    """Language without a text on the channel, and the language that its readers get."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """Notifications of a type with the template."""
+
+    type: str
+    a_day: float
+
+
+def show(
+    model_admin: admin.ModelAdmin[Any],
+    request: HttpRequest,
+    version: Template,
+    *,
+    consequence: str,
+) -> HttpResponse:
+    """Show the page."""
+    content = versions.content_of(version)
+    now_valid = versions.current(version.template_id)
+    before = versions.content_of(now_valid) if now_valid else None
+    context = {
+        "template": version,
+        "current": now_valid,
+        "consequence": consequence,
+        "objections": rows.objections(version),
+        "refusal": _refusal(version, request.user.get_username()),
+        "changes": diff.side_by_side(before, content) if before else [],
+        "coverage": coverage(content.texts, default=version.default_locale),
+        "uses": uses(version.template_id),
+        "digests": list(
+            NotificationType.objects.filter(digest_template=version.template_id).values_list(
+                "name", flat=True
+            )
+        ),
+        "days": _DAYS,
+        "derived": [] if version.variables else _derive(content),
+        "lonely": {name for names in derived.lonely(content.texts).values() for name in names},
+        "back": reverse("admin:notifications_template_editor", args=[version.pk]),
+    }
+    title = f"Publish: {version}"
+    return base.page(
+        model_admin, request, "admin/template_publish.html", title=title, context=context
+    )
+
+
+@transaction.atomic
+def publish(version: Template, *, by: str, declares: bool) -> Template:
+    """Publish a version, with derived declarations if `declares`.
+
+    Raises:
+        NotPublishable: as `versions.publish`; or `by` wrote the version, and another operator has
+            to publish.
+    """
+    if refusal := _refusal(version, by):
+        raise NotPublishable(refusal)
+    if declares and not version.variables:
+        found = _derive(versions.content_of(version))
+        Template.objects.filter(pk=version.pk, published_at=None).update(variables=found)
+    return versions.publish(version, by=by)
+
+
+def coverage(texts: Sequence[TextSource], *, default: str) -> list[Coverage]:
+    """Return the languages of each channel of a version."""
+    every = sorted({text.locale for text in texts})
+    found = []
+    for channel in sorted({text.channel for text in texts}):
+        there = sorted(text.locale for text in texts if text.channel is channel)
+        missing = [locale for locale in every if locale not in there]
+        instead = [
+            (locale, locales.choose(tuple(there), locale, default=default) or "nothing")
+            for locale in missing
+        ]
+        found.append(Coverage(channel=channel.label, there=there, instead=instead))
+    return found
+
+
+def uses(template_id: str) -> list[Use]:
+    """Return the types whose notifications used the template lately, most frequent first."""
+    now = clock.now().replace(minute=0, second=0, microsecond=0)
+    answer = ask(
+        Question(
+            metric="accepted",
+            start=now - dt.timedelta(days=_DAYS),
+            end=now + dt.timedelta(hours=1),
+            step=None,
+            by=(Dimension.TYPE,),
+            filters={Dimension.TEMPLATE: template_id},
+        )
+    )
+    return [
+        Use(type=str(group.key[0]), a_day=float(group.total or 0) / _DAYS)
+        for group in answer.groups[:_TYPES]
+    ]
+
+
+def _refusal(version: Template, by: str) -> str:
+    """Return why an operator may not publish a version; empty: the operator may."""
+    if not conf.current().publish_needs_second_person:
+        return ""
+    wrote = TemplateEvent.objects.filter(
+        template_id=version.template_id,
+        version=version.version,
+        verb__in=(Verb.DRAFTED, Verb.EDITED),
+        by=by,
+    )
+    if not wrote.exists():
+        return ""
+    return "you wrote this version, and NOTIFY_PUBLISH_NEEDS_SECOND_PERSON wants another publisher"
+
+
+def _derive(content: TemplateContent) -> list[dict[str, Any]]:
+    try:
+        return derived.declarations(content.texts)
+    except BrokenTemplate:
+        return []

@@ -1,0 +1,9 @@
+"""Analytics: questions about the roll-ups, for the API and the pages of the admin.
+
+    metrics      the metrics: counts, rates and percentiles
+    questions    ask(Question) -> Answer
+    daily_report the figures of a day, for `manage.py report daily`
+
+The sweep `rollups` keeps the counts (`store.postgres.rollups`, `rules.rollups`); this package only
+reads. A question names a metric, up to two dimensions to group by, filters, an interval and a step.
+"""

@@ -1,0 +1,78 @@
+"""The metrics of provider calls, added once for each group of results.
+
+Counters cover both modes. Histograms cover live mode, because the sandbox answers test deliveries.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+
+from notifications.delivery.claimed import ClaimedDelivery
+from notifications.rules import ids
+from notifications.rules.lane import Lane, Mode
+from notifications.rules.times.stages import Stage
+from notifications.telemetry import instruments
+from providers.contract import Accepted, NotStarted, Result
+
+Pair = tuple[ClaimedDelivery, Result]
+
+
+def record(pairs: Sequence[Pair], *, provider: str, now: dt.datetime) -> None:
+    """Count results and retries, and observe latencies.
+
+    Args:
+        pairs: deliveries and the results of their calls.
+        provider: the name of the called provider.
+        now: the time on Postgres's clock, shortly after the results.
+    """
+    if not instruments.are_on():
+        return
+    # The results of one claim have one lane; several lanes make several groups.
+    for (mode, priority, channel), group in groupby(pairs, key=_lane):
+        lane = Lane.of(mode, priority, channel)
+        labels = (lane.mode.label, lane.priority.name, lane.channel.label)
+        together = list(group)
+        outcomes = Counter(result.outcome.__class__ for _, result in together)
+        for outcome, count in outcomes.items():
+            instruments.CALLS.labels(*labels, provider, outcome.__name__.lower()).inc(count)
+        if retries := sum(claimed.call > 1 for claimed, _ in together):
+            instruments.RETRIES.labels(*labels, provider).inc(retries)
+        if lane.mode is Mode.LIVE:
+            _observe(together, lane, provider=provider, now=now)
+
+
+def settled(*, seconds: float) -> None:
+    """Observe the time of the transaction that stored the outcomes of a group."""
+    if instruments.are_on():
+        instruments.SETTLE_SECONDS.observe(seconds)
+
+
+def _lane(pair: Pair) -> tuple[int, int, int]:
+    delivery = pair[0].delivery
+    return delivery.mode, delivery.priority, delivery.channel
+
+
+def _observe(pairs: Sequence[Pair], lane: Lane, *, provider: str, now: dt.datetime) -> None:
+    """Observe the latencies of live calls, and the time from accept for first calls.
+
+    The time from accept means nothing after a wait that the producer or a replay chose.
+    """
+    now_s = now.timestamp()
+    latencies, called, sent = [], [], []
+    for claimed, result in pairs:
+        if isinstance(result.outcome, NotStarted):
+            continue
+        latency = result.latency.total_seconds()
+        latencies.append(latency)
+        if claimed.call == 1 and not claimed.notification.is_scheduled:
+            since_accept = max(0.0, now_s - ids.milliseconds(claimed.delivery.id) / 1000)
+            called.append(max(0.0, since_accept - latency))
+            if isinstance(result.outcome, Accepted):
+                sent.append(since_accept)
+    instruments.CALL_SECONDS.labels(provider, lane.channel.label).observe_all(latencies)
+    for stage, seconds in ((Stage.CALLED, called), (Stage.SENT, sent)):
+        histogram = instruments.STAGE_SECONDS
+        histogram.labels(stage.value, lane.priority.name, lane.channel.label).observe_all(seconds)

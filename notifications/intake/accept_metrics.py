@@ -1,0 +1,34 @@
+"""The metrics of accept, added once for each transaction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from notifications.intake.plan import Plan
+from notifications.rules.lane import Lane, Mode
+from notifications.telemetry import instruments
+
+
+def record(plans: Sequence[Plan], *, seconds: float) -> None:
+    """Count the stored notifications and deliveries.
+
+    Args:
+        plans: the stored requests of one transaction.
+        seconds: the time to check and store the requests.
+    """
+    if not instruments.are_on():
+        return
+    instruments.ACCEPT_SECONDS.observe(seconds)
+    notifications = Counter((int(plan.mode), plan.response["priority"]) for plan in plans)
+    for (mode, priority), count in notifications.items():
+        instruments.ACCEPTED.labels(Mode(mode).label, priority).inc(count)
+    deliveries = Counter(
+        (int(plan.mode), int(each.priority), int(each.channel))
+        for plan in plans
+        for each in plan.deliveries
+    )
+    for numbers, count in deliveries.items():
+        lane = Lane.of(*numbers)
+        labels = (lane.mode.label, lane.priority.name, lane.channel.label)
+        instruments.DELIVERIES.labels(*labels).inc(count)

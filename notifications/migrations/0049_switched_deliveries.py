@@ -1,0 +1,54 @@
+"""Switched deliveries: the column and index of deliveries that a switch holds.
+
+The column has no default, so no partition is rewritten. The index is built partition by partition
+without a lock on writers. Each step may run again after an interrupted migration.
+"""
+
+from __future__ import annotations
+
+from django.db import migrations, models
+
+from notifications.migrations._partition_index import build
+
+_build_index = build(
+    "delivery",
+    "delivery_switched",
+    "(switch_id, priority, due_at) WHERE reason IN ('paused', 'channel_paused')",
+    suffix="switched",
+)
+
+
+class Migration(migrations.Migration):
+    atomic = False
+    dependencies = [
+        ("notifications", "0048_switches"),
+    ]
+
+    operations = [
+        migrations.SeparateDatabaseAndState(
+            database_operations=[
+                migrations.RunSQL(
+                    "ALTER TABLE delivery ADD COLUMN IF NOT EXISTS switch_id bigint",
+                    "ALTER TABLE delivery DROP COLUMN IF EXISTS switch_id",
+                ),
+                migrations.RunPython(_build_index, migrations.RunPython.noop),
+            ],
+            state_operations=[
+                migrations.AddField(
+                    model_name="delivery",
+                    name="switch_id",
+                    field=models.BigIntegerField(
+                        help_text="The switch of the last hold by a switch.", null=True
+                    ),
+                ),
+                migrations.AddIndex(
+                    model_name="delivery",
+                    index=models.Index(
+                        condition=models.Q(("reason__in", ["paused", "channel_paused"])),
+                        fields=["switch_id", "priority", "due_at"],
+                        name="delivery_switched",
+                    ),
+                ),
+            ],
+        ),
+    ]

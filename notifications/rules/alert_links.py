@@ -1,0 +1,87 @@
+"""Links of alerts: the page of the admin that shows the cause, and the entry of the runbook.
+
+The values are paths below the public URL. Workers do not load the admin, so the paths are data;
+`tests/admin/test_alerts.py` opens each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+from urllib.parse import quote
+
+from notifications.rules.alerts import AlertKind
+from notifications.rules.lane import Mode
+from notifications.rules.states import Status
+from providers.contract import Channel
+
+RUNBOOK: Final = "/docs/operations.html#"
+_LISTS: Final = "/admin/notifications/"
+_ACTIVITY: Final = "/admin/notifications/notification/activity/"
+_TASKS: Final = "/admin/django_celery_beat/periodictask/"
+_LIVE: Final = f"mode={Mode.LIVE:d}"
+
+_PAGES: Final[Mapping[AlertKind, str]] = MappingProxyType({
+    AlertKind.ALERT_DESTINATION_FAILING: f"{_LISTS}alertdestination/?q={{subject}}",
+    AlertKind.ARCHIVE_LATE: f"{_LISTS}sweeprun/",
+    AlertKind.BEAT_DEAD: f"{_LISTS}sweeprun/",
+    AlertKind.BREAKER_OPEN: f"{_LISTS}breaker/",
+    AlertKind.CLOCK_SKEW: "/readyz",
+    AlertKind.DEAD_LETTERS_GROW: f"{_LISTS}deadletter/?{_LIVE}",
+    AlertKind.DELIVERY_RATE_LOW: f"{_ACTIVITY}?{_LIVE}&status={Status.FAILED:d}"
+    "&channel={channel}",
+    AlertKind.DELIVERIES_ORPHANED: f"{_ACTIVITY}?{_LIVE}&status={Status.SENDING:d}",
+    AlertKind.DELIVERIES_STUCK: f"{_LISTS}sweeprun/",
+    AlertKind.ENDPOINTS_REST: f"{_LISTS}breaker/",
+    AlertKind.FEED_HELD: f"{_LISTS}webhookendpoint/",
+    AlertKind.LANE_BEHIND: "/admin/",
+    AlertKind.NO_LIVE_PROCESS: f"{_LISTS}delivery/workers/",
+    AlertKind.NO_PROVIDER: f"{_LISTS}providerroute/?channel__exact={{channel}}",
+    AlertKind.PERMANENT_FAILURES_HIGH: f"{_LISTS}deadletter/?{_LIVE}&reason=permanent",
+    AlertKind.PROCESSING_SLOW: "/admin/",
+    AlertKind.PROVIDER_FAILING: f"{_LISTS}breaker/",
+    AlertKind.PROVIDER_MISCONFIGURED: f"{_LISTS}providerroute/providers/",
+    AlertKind.QUEUE_DEEP: "/admin/",
+    AlertKind.REFUSALS_NOT_BELIEVED: f"{_LISTS}breaker/",
+    AlertKind.RETRY_SUCCESS_LOW: f"{_LISTS}deadletter/?{_LIVE}&reason=retries_exhausted",
+    AlertKind.ROLLUPS_LATE: f"{_LISTS}sweeprun/",
+    AlertKind.SCHEDULE_FAILED: f"{_LISTS}schedule/{{subject}}/change/",
+    AlertKind.SERVICE_LEVEL_AT_RISK: "/admin/",
+    AlertKind.SERVICE_LEVEL_MISSED: "/admin/",
+    AlertKind.SWEEP_FAILED: f"{_LISTS}sweeprun/",
+    AlertKind.SWEEP_LATE: _TASKS,
+    AlertKind.SWEEP_OFF: _TASKS,
+    AlertKind.SWEEP_UNFINISHED: f"{_LISTS}sweeprun/",
+    AlertKind.UNKNOWN_GROW: f"{_LISTS}delivery/?mode__exact={Mode.LIVE:d}"
+    f"&status__exact={Status.UNKNOWN:d}",
+    AlertKind.URGENT_DEAD_LETTERS: f"{_LISTS}deadletter/?{_LIVE}",
+    AlertKind.URGENT_LANE_BEHIND: "/admin/",
+    AlertKind.WEBHOOK_PAUSED: f"{_LISTS}webhookendpoint/{{number}}/change/",
+})
+
+
+def page_of(kind: str, subject: str) -> str:
+    """Return the path of the page that shows the cause of an alert; empty for an unknown kind."""
+    pattern = {str(each): path for each, path in _PAGES.items()}.get(kind, "")
+    last = subject.rsplit(maxsplit=1)[-1] if subject else ""
+    return pattern.format(
+        channel=_channel_number(last), subject=quote(subject, safe=""), number=quote(last, safe="")
+    )
+
+
+def runbook_of(kind: str) -> str:
+    """Return the path of the runbook entry of a kind."""
+    return f"{RUNBOOK}{quote(kind, safe='')}"
+
+
+def own_page_of(alert_id: int) -> str:
+    """Return the path of an alert's own page."""
+    return f"{_LISTS}alert/{alert_id}/change/"
+
+
+def _channel_number(label: str) -> int:
+    try:
+        return int(Channel.from_label(label))
+    except KeyError:
+        return 0

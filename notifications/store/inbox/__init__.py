@@ -1,0 +1,17 @@
+"""The inbox of each recipient: the only writer of the inbox tables.
+
+    writes     add, mark, withdraw, erase
+    reads      page, counts, items, changes since a version, versions
+    reports    seen and read items whose deliveries do not have the new status yet
+    settling   expired items, snoozes that are over
+    retention  deletion of old items
+    groups     items with a collapse key, after a removal
+    heads      lock, version and counts of an inbox
+    cache      page 1 and counts in the state Redis; publishing of versions
+    snapshots  an inbox at one instant, as the cache holds it
+    items      the values that these modules take and return
+
+Each write is one transaction: it locks the heads in the order of recipients, changes items, adds
+one to the version of each changed head, and gives that version to the changed items. So the
+versions of a recipient have no gaps, and each write is safe to run twice.
+"""

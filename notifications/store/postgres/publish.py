@@ -1,0 +1,64 @@
+"""Publish: send the ids of queued deliveries to the broker.
+
+The process that inserts P0 and P1 publishes the ids after its commit. The relay publishes P2 and
+P3, and P0 and P1 after a failed publish. A failure is harmless, because the rows are due within
+seconds.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Final
+from uuid import UUID
+
+import structlog
+from django.db import Error
+
+from notifications import lanes
+from notifications.rules.lane import Lane
+from notifications.rules.states import Status
+from notifications.store.postgres import db, id_ranges
+from notifications.store.postgres.inserts import NewDelivery
+
+_log = structlog.get_logger(__name__)
+FIRST_REPUBLISH: Final = dt.timedelta(seconds=2)
+"""Delay after which the relay publishes P0 and P1 that no process could publish."""
+
+
+def publish_new(deliveries: Iterable[NewDelivery]) -> None:
+    """Publish rows stored as published; unpublished rows become due now.
+
+    Raises no error: the rows come due after two seconds in any case.
+    """
+    by_lane: dict[Lane, list[UUID]] = defaultdict(list)
+    for each in deliveries:
+        if each.is_published:
+            by_lane[Lane.of(each.mode, each.priority, each.channel)].append(each.id)
+    left = [
+        delivery_id
+        for lane, delivery_ids in by_lane.items()
+        if not publish(lane, lanes.chunks(delivery_ids, lane=lane))
+        for delivery_id in delivery_ids
+    ]
+    if left:
+        with suppress(Error):
+            make_due(left)
+
+
+def make_due(delivery_ids: Sequence[UUID]) -> None:
+    """Make queued rows (at least one) due now, after a failed publish."""
+    ids = list(delivery_ids)
+    db.run("due_now", {**id_ranges.around(ids), "ids": ids, "queued": Status.QUEUED})
+
+
+def publish(lane: Lane, messages: Sequence[Sequence[UUID]]) -> bool:
+    """Publish lists of ids on a lane; returns False if the broker did not take all."""
+    try:
+        lanes.publish(lane, messages)
+    except lanes.BrokerAway:
+        _log.warning("publish_failed", lane=lane.name, messages=len(messages))
+        return False
+    return True

@@ -1,0 +1,221 @@
+"""Roll-ups in Postgres: counts of the change feed's events, each event exactly once.
+
+`rollup_position` holds the transaction before which all events are counted. One transaction adds
+the counts of a page of events and moves the position, so a killed process has done both or neither.
+The row lock of the position lets one process count at a time. A page holds whole transactions.
+
+`recount` replaces the roll-ups of a UTC day by the counts of the stored events before the position,
+under the same lock: the events behind the position follow with the next pages.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+import structlog
+from django.db import transaction
+
+from notifications import clock
+from notifications.models import ArchiveDay, Rollup, RollupPosition
+from notifications.rules import ids, prices, rollups
+from notifications.rules.request import MAX_TTL
+from notifications.rules.rollups import CUBES, Cube, DimensionSet, Latency, Step
+from notifications.rules.states import Status
+from notifications.store.postgres import change_feed, db, id_ranges, partitions
+from notifications.store.postgres.change_feed import FeedBounds
+
+_log = structlog.get_logger(__name__)
+
+_FIRST: Final = 1
+"""Id of the row with the position."""
+_AHEAD: Final = dt.timedelta(days=2)
+"""An event at the end of a day can be of a notification whose id names the next day."""
+_GROWTH: Final = 8
+"""Factor of the page size after a page that ends within its first transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The result of a page."""
+
+    events: int = 0
+    """Number of events read."""
+    more: bool = False
+    """True if the page ended before the last committed event."""
+
+
+class PositionMissingError(RuntimeError):
+    """The sweep `rollups` has not run yet, so no event counts as counted."""
+
+
+def count_next(*, limit: int) -> Counted:
+    """Add the next events, about `limit`, to the roll-ups.
+
+    Safe to run twice or late: the position says which events are counted. Another process that
+    counts at the same time leaves no event to this one.
+    """
+    if not RollupPosition.objects.exists():
+        start = change_feed.bounds()
+        RollupPosition.objects.get_or_create(id=_FIRST, defaults=_columns(start, start.open_from))
+    with transaction.atomic():
+        stored = RollupPosition.objects.select_for_update(skip_locked=True).first()
+        return Counted() if stored is None else _count(stored, limit)
+
+
+def _count(stored: RollupPosition, limit: int) -> Counted:
+    state = change_feed.bounds()
+    if stored.cluster % 2**64 != state.cluster or stored.xid > state.next:
+        _log.warning("rollup_position_lost", xid=stored.xid, next=state.next)
+        _move(state, state.open_from)
+        return Counted()
+    if stored.xid >= state.open_from:
+        return Counted()
+    page = {"from_xid": stored.xid, "below": state.open_from, "scanned": limit}
+    row = _add(page)
+    while row is not None and row["is_full"] and row["first_xid"] == row["last_xid"]:
+        page["scanned"] *= _GROWTH
+        row = _add(page)
+    if row is None:
+        return Counted()
+    if row["unnamed_values"]:
+        _log.warning("rollup_values_limited", most=rollups.MOST_VALUES, more=row["unnamed_values"])
+    _move(state, row["last_xid"] if row["is_full"] else state.open_from)
+    return Counted(row["events"], more=row["is_full"])
+
+
+def _add(page: Mapping[str, int]) -> Mapping[str, Any] | None:
+    """Add a page; None without an event.
+
+    The ids of the page are read first, so that the long statement is planned for their days only.
+    All transactions of a page have ended, so both statements read the same events.
+    """
+    [found] = db.rows("rollup_span", page)
+    if found["first"] is None:
+        return None
+    span = id_ranges.around([UUID(found["first"]), UUID(found["last"])])
+    [row] = db.rows("rollup_add", {**_PAGE, **page, **span})
+    return row
+
+
+def _columns(state: FeedBounds, xid: int) -> dict[str, int]:
+    signed = state.cluster - 2**64 if state.cluster >= 2**63 else state.cluster
+    return {"cluster": signed, "xid": xid}
+
+
+def _move(state: FeedBounds, xid: int) -> None:
+    RollupPosition.objects.filter(id=_FIRST).update(**_columns(state, xid))
+
+
+def recount(day: dt.date) -> int:
+    """Replace the roll-ups of a UTC day by counts of the stored events; returns their number.
+
+    Buckets past their retention stay deleted. Counts of dropped rows are lost: see `is_complete`.
+    Safe to run twice, and while the sweep runs: the sweep waits. Events of erased or expired
+    notifications are gone, so they no longer count.
+
+    Raises:
+        PositionMissingError: the sweep has not begun to count.
+    """
+    start = dt.datetime(day.year, day.month, day.day, tzinfo=dt.UTC)
+    end = start + dt.timedelta(days=1)
+    cubes = [each for each in CUBES if end > clock.now() - each.step.kept]
+    with transaction.atomic():
+        stored = RollupPosition.objects.select_for_update().first()
+        if stored is None:
+            raise PositionMissingError
+        bounds = {"cubes": [each.number for each in cubes], "start": start, "end": end}
+        db.run("rollup_clear", bounds)
+        db.run("rollup_clear_latencies", bounds)
+        interval = {
+            **_parameters(cubes),
+            "recounts": True,
+            "from_xid": stored.xid,
+            "start": start,
+            "end": end,
+            "floor": UUID(int=0),
+            "ceiling": ids.floor_of(day + _AHEAD),
+        }
+        [row] = db.rows("rollup_add", interval)
+    events: int = row["events"]
+    return events
+
+
+def oldest_day() -> dt.date | None:
+    """Return the oldest day whose notifications are stored; None without partitions."""
+    return next(iter(partitions.existing()), None)
+
+
+def is_complete(day: dt.date) -> bool:
+    """Return True if the stored rows have all events of a day, or if the day has no roll-ups.
+
+    A notification can have events `MAX_TTL` after its acceptance, so the days after a dropped day
+    have events of dropped notifications.
+    """
+    oldest = oldest_day()
+    if oldest is None or not ArchiveDay.objects.exclude(dropped_at=None).exists():
+        return True
+    if day >= oldest + MAX_TTL:
+        return True
+    start = dt.datetime(day.year, day.month, day.day, tzinfo=dt.UTC)
+    days = [each.number for each in CUBES if each.step is Step.DAY]
+    return not Rollup.objects.filter(cube__in=days, bucket=start).exists()
+
+
+def lag(*, now: dt.datetime) -> dt.timedelta:
+    """Return the age of the oldest event that is not counted; zero without one."""
+    found = db.rows("rollup_lag", {})
+    return max(now - found[0]["at"], dt.timedelta(0)) if found else dt.timedelta(0)
+
+
+def forget(*, now: dt.datetime, limit: int) -> int:
+    """Delete up to `limit` rows of each cube past its retention; returns the largest number."""
+    counts = [0]
+    for cube in CUBES:
+        past = {"cube": cube.number, "before": now - cube.step.kept, "limit": limit}
+        counts += [db.run("rollup_forget", past), db.run("rollup_forget_latencies", past)]
+    longest = max(each.step.kept for each in CUBES)
+    counts.append(db.run("rollup_forget_values", {"before": now - longest, "limit": limit}))
+    return max(counts)
+
+
+def _parameters(cubes: list[Cube]) -> dict[str, Any]:
+    sets = list(DimensionSet)
+    extras = [each.extras for each in sets]
+    return {
+        "recounts": False,
+        "from_xid": 0,
+        "below": 0,
+        "scanned": 0,
+        "start": None,
+        "end": None,
+        "floor": None,
+        "ceiling": None,
+        "reached": sorted(rollups.REACHED),
+        "counted": sorted(rollups.COUNTED),
+        "counted_reasons": list(rollups.COUNTED_REASONS),
+        "given_up": sorted(rollups.GIVEN_UP),
+        "explained": sorted(rollups.EXPLAINED),
+        **{each.label: int(each) for each in Status},
+        "channels": [int(each) for each in prices.MICRODOLLARS],
+        "prices": list(prices.MICRODOLLARS.values()),
+        "gamma": rollups.GAMMA,
+        "digits": rollups.DIGITS,
+        **{each.name.lower(): int(each) for each in Latency},
+        "most_values": rollups.MOST_VALUES,
+        "other": rollups.OTHER,
+        "dimension_sets": [int(each) for each in sets],
+        "has_producer": [rollups.Dimension.PRODUCER in each for each in extras],
+        "has_route": [rollups.Dimension.PROVIDER in each for each in extras],
+        "has_type": [rollups.Dimension.TYPE in each for each in extras],
+        "has_country": [rollups.Dimension.COUNTRY in each for each in extras],
+        "cubes": [each.number for each in cubes],
+        "units": [each.step.value for each in cubes],
+        "cube_sets": [int(each.dimension_set) for each in cubes],
+    }
+
+
+_PAGE: Final = _parameters(list(CUBES))

@@ -1,0 +1,9 @@
+-- Delete up to `limit` items of a recipient whose head the caller has locked, and return the number. Uses inbox_item_changes.
+WITH gone AS (
+    DELETE FROM inbox_item
+    WHERE id = ANY (ARRAY(SELECT id FROM inbox_item WHERE recipient_id = %(recipient)s::bigint LIMIT %(limit)s::bigint))
+    RETURNING id
+), reports AS (
+    DELETE FROM inbox_report WHERE item_id IN (SELECT id FROM gone)
+)
+SELECT count(*)::int AS count FROM gone

@@ -1,0 +1,242 @@
+-- Add events to the roll-ups: the next `scanned` events from the transaction `from_xid` to before `below` (a whole
+-- number of transactions), or with `recounts` the events of an interval that the position has passed. Returns one
+-- row: the number of events read, the first and the last transaction, the number of values that became `other`. A
+-- page of one transaction that is longer than `scanned` adds nothing.
+-- Locks the roll-up rows that it changes; the caller has locked rollup_position, so no other process changes them.
+-- The range of ids from `floor` to before `ceiling` holds the notifications of the page, so that the plan leaves out the
+-- other partitions. A page merges event_feed of these partitions; an interval reads all events until its end. Each event looks its
+-- notification, its delivery and its last call up by primary keys. MATERIALIZED and OFFSET 0 keep the look-ups from
+-- becoming joins with all rows.
+-- A call is counted with the event of its transaction: started_at plus latency_ms is the time of that transaction,
+-- as is the event's time.
+WITH page AS MATERIALIZED (
+    (SELECT xid, seq, notification_id, delivery_id, status, reason, at, occurred_at FROM event
+     WHERE NOT %(recounts)s::boolean AND xid IS NOT NULL
+       AND notification_id >= %(floor)s::uuid AND notification_id < %(ceiling)s::uuid
+       AND xid >= %(from_xid)s::bigint AND xid < %(below)s::bigint
+     ORDER BY xid, seq LIMIT %(scanned)s::bigint)
+    UNION ALL
+    (SELECT xid, seq, notification_id, delivery_id, status, reason, at, occurred_at FROM event
+     WHERE %(recounts)s::boolean AND at >= %(start)s::timestamptz AND at < %(end)s::timestamptz
+       AND notification_id < %(ceiling)s::uuid AND (xid IS NULL OR xid < %(from_xid)s::bigint))
+), bounds AS MATERIALIZED (
+    SELECT count(*) AS events, min(xid) AS first_xid, max(xid) AS last_xid,
+           NOT %(recounts)s::boolean AND count(*) >= %(scanned)s::bigint AS is_full
+    FROM page
+), counted AS MATERIALIZED (
+    SELECT page.*,
+           page.seq = min(page.seq) OVER same_time AS is_first,
+           page.seq = min(page.seq) FILTER (WHERE page.status = ANY(%(reached)s::smallint[])) OVER same_time
+               AS is_first_reached,
+           page.seq = min(page.seq) FILTER (WHERE page.status IN (%(delivered)s, %(read)s)) OVER same_time
+               AS is_first_arrived
+    FROM page, bounds
+    WHERE (NOT bounds.is_full OR page.xid < bounds.last_xid)
+      AND page.delivery_id IS NOT NULL
+      AND (page.status = ANY(%(counted)s::smallint[]) OR page.reason = ANY(%(counted_reasons)s::text[]))
+    WINDOW same_time AS (PARTITION BY page.delivery_id, page.at)
+), fact AS MATERIALIZED (
+    SELECT date_trunc('minute', e.at, 'UTC') AS minute,
+           n.mode, n.producer_id, d.channel, coalesce(a.provider, '') AS provider, n.priority, n.type,
+           coalesce(n.template, 0) AS template,
+           coalesce(a.country, '') AS country, e.status, e.reason, coalesce(a.outcome, '') AS outcome,
+           CASE WHEN e.status = %(queued)s AND e.reason = 'released' THEN NOT EXISTS (
+                    SELECT FROM event b WHERE b.notification_id = e.notification_id AND b.delivery_id = e.delivery_id
+                                          AND b.notification_id >= %(floor)s::uuid
+                                          AND b.notification_id < %(ceiling)s::uuid AND b.seq < e.seq)
+                ELSE e.status IS NOT NULL AND (e.at = n.created_at OR e.reason IN ('accepted', 'fallback'))
+           END AS is_accepted,
+           coalesce(e.is_first_reached AND e.at = d.sent_at, false) AS is_sent,
+           coalesce(e.is_first_arrived AND e.at = d.delivered_at, false) AS is_delivered,
+           coalesce(e.is_first AND a.ended_at = e.at, false) AS is_call,
+           coalesce(a.number > 1, false) AS is_repeated,
+           e.status = ANY(%(given_up)s::smallint[]) AND coalesce(d.sent_at > e.at, true) AS is_given_up,
+           a.number = 1 AS is_first_call,
+           a.latency_ms AS answer_ms,
+           extract(epoch FROM a.started_at - coalesce(n.scheduled_at, n.created_at)) * 1000 AS call_ms,
+           extract(epoch FROM coalesce(e.occurred_at, e.at) - coalesce(n.scheduled_at, n.created_at)) * 1000
+               AS delivered_ms,
+           CASE WHEN a.outcome = 'accepted' THEN coalesce(a.segments, 1)
+                * (%(prices)s::bigint[])[array_position(%(channels)s::smallint[], d.channel)] END AS cost_micros
+    FROM counted e
+    CROSS JOIN LATERAL (
+        SELECT mode, producer_id, priority, type, template, created_at, scheduled_at
+        FROM notification
+        WHERE id = e.notification_id AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid OFFSET 0
+    ) n
+    CROSS JOIN LATERAL (
+        SELECT channel, sent_at, delivered_at FROM delivery
+        WHERE id = e.delivery_id AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid OFFSET 0
+    ) d
+    LEFT JOIN LATERAL (
+        SELECT provider, country, outcome, number, latency_ms, segments, started_at,
+               started_at + latency_ms * interval '1 millisecond' AS ended_at
+        FROM attempt
+        WHERE delivery_id = e.delivery_id AND delivery_id >= %(floor)s::uuid AND delivery_id < %(ceiling)s::uuid
+          AND e.reason NOT IN ('accepted', 'fallback')
+          AND started_at + latency_ms * interval '1 millisecond' <= e.at
+        ORDER BY number DESC
+        LIMIT 1
+    ) a ON true
+), measured AS (
+    SELECT f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, m.kind,
+           (count(*) || repeat('0', %(digits)s::int * b.bin))::numeric AS sketch
+    FROM fact f
+    CROSS JOIN LATERAL (VALUES
+        (%(accept_to_call)s::smallint, f.call_ms, f.is_call AND f.is_first_call),
+        (%(call_to_answer)s::smallint, f.answer_ms::numeric, f.is_call),
+        (%(accept_to_delivered)s::smallint, f.delivered_ms, f.is_delivered)
+    ) AS m(kind, ms, is_measured)
+    CROSS JOIN LATERAL (
+        SELECT ceil(ln(greatest(m.ms, 1)::double precision) / ln(%(gamma)s::double precision))::int AS bin
+    ) b
+    WHERE m.is_measured
+    GROUP BY f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, m.kind,
+             b.bin
+), base AS MATERIALIZED (
+    SELECT f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, r.reason,
+           count(*) FILTER (WHERE r.part = 1 AND f.is_accepted) AS accepted,
+           count(*) FILTER (WHERE r.part = 1 AND f.is_sent) AS sent,
+           count(*) FILTER (WHERE r.part = 1 AND f.is_delivered) AS delivered,
+           count(*) FILTER (WHERE r.part = 1 AND f.status = %(read)s) AS read,
+           count(*) FILTER (WHERE r.part = 1 AND f.reason = 'client_clicked') AS clicked,
+           count(*) FILTER (WHERE r.part = 2 AND f.status = %(failed)s) AS failed,
+           count(*) FILTER (WHERE r.part = 2 AND f.status = %(bounced)s) AS bounced,
+           count(*) FILTER (WHERE r.part = 2 AND f.status = %(expired)s) AS expired,
+           count(*) FILTER (WHERE r.part = 2 AND f.status = %(suppressed)s) AS suppressed,
+           count(*) FILTER (WHERE r.part = 2 AND f.status = %(cancelled)s) AS cancelled,
+           count(*) FILTER (WHERE r.part = 2 AND f.status = %(unknown)s) AS unknown,
+           count(*) FILTER (WHERE r.part = 2 AND f.status = %(unconfirmed)s) AS unconfirmed,
+           count(*) FILTER (WHERE r.part = 2 AND f.status = %(retrying)s) AS retried,
+           count(*) FILTER (WHERE r.part = 1 AND f.reason = 'replayed') AS replayed,
+           count(*) FILTER (WHERE r.part = 1 AND f.is_call) AS calls,
+           count(*) FILTER (WHERE r.part = 3) AS failed_calls,
+           count(*) FILTER (WHERE r.part = 1 AND f.is_sent AND f.is_repeated) AS sent_after_retry,
+           count(*) FILTER (WHERE r.part = 1 AND f.is_given_up AND f.is_repeated) AS failed_after_retry,
+           sum(f.cost_micros) FILTER (WHERE r.part = 1 AND f.is_call) AS cost_micros
+    FROM fact f
+    CROSS JOIN LATERAL (VALUES (1, ''), (2, f.reason), (3, f.outcome)) AS r(part, reason)
+    WHERE (r.part = 1 AND (f.is_accepted OR f.is_sent OR f.is_delivered OR f.is_call OR f.status = %(read)s
+                           OR f.reason IN ('client_clicked', 'replayed') OR (f.is_given_up AND f.is_repeated)))
+       OR (r.part = 2 AND f.status = ANY(%(explained)s::smallint[]))
+       OR (r.part = 3 AND f.is_call AND f.outcome <> 'accepted')
+    GROUP BY f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, r.reason
+), combination AS MATERIALIZED (
+    SELECT DISTINCT (b.minute AT TIME ZONE 'UTC')::date AS day, b.mode, b.producer_id, b.channel, b.provider, b.priority,
+           b.type, b.template, b.country, b.reason, coalesce(t.template_id, '') AS template_name,
+           coalesce(t.version, 0) AS version
+    FROM base b
+    LEFT JOIN notifications_template t ON t.id = b.template
+), value AS (
+    SELECT DISTINCT c.day, v.dimension, v.value
+    FROM combination c
+    CROSS JOIN LATERAL (VALUES ('type', c.type), ('template', c.template_name), ('producer', c.producer_id::text))
+        AS v(dimension, value)
+), fresh AS MATERIALIZED (
+    SELECT v.*, row_number() OVER (PARTITION BY v.day, v.dimension ORDER BY v.value)
+           + (SELECT count(*) FROM rollup_value k WHERE k.day = v.day AND k.dimension = v.dimension) AS place
+    FROM value v
+    WHERE NOT EXISTS (
+        SELECT FROM rollup_value k WHERE k.day = v.day AND k.dimension = v.dimension AND k.value = v.value)
+), admitted AS (
+    INSERT INTO rollup_value (day, dimension, value)
+    SELECT day, dimension, value FROM fresh WHERE place <= %(most_values)s::bigint
+    RETURNING day, dimension, value
+), known AS MATERIALIZED (
+    SELECT k.day, k.dimension, k.value FROM rollup_value k JOIN value v USING (day, dimension, value)
+    UNION ALL
+    SELECT day, dimension, value FROM admitted
+), target AS MATERIALIZED (
+    SELECT c.day, c.mode, c.producer_id, c.channel, c.provider, c.priority, c.type, c.template, c.country, c.reason,
+           d.dimension_set,
+           CASE WHEN d.has_producer THEN coalesce(p.value::bigint, 0) ELSE 0 END AS of_producer,
+           CASE WHEN d.has_route THEN c.provider ELSE '' END AS of_provider,
+           CASE WHEN d.has_route THEN c.priority ELSE -1 END::smallint AS of_priority,
+           CASE WHEN d.has_type THEN coalesce(y.value, %(other)s) ELSE '' END AS of_type,
+           CASE WHEN d.has_type THEN coalesce(t.value, %(other)s) ELSE '' END AS of_template,
+           CASE WHEN d.has_type AND t.value IS NOT NULL THEN c.version ELSE 0 END AS of_version,
+           CASE WHEN d.has_country THEN c.country ELSE '' END AS of_country
+    FROM combination c
+    LEFT JOIN known p ON p.dimension = 'producer' AND p.day = c.day AND p.value = c.producer_id::text
+    LEFT JOIN known y ON y.dimension = 'type' AND y.day = c.day AND y.value = c.type
+    LEFT JOIN known t ON t.dimension = 'template' AND t.day = c.day AND t.value = c.template_name
+    CROSS JOIN unnest(%(dimension_sets)s::smallint[], %(has_producer)s::boolean[], %(has_route)s::boolean[],
+                      %(has_type)s::boolean[], %(has_country)s::boolean[])
+        AS d(dimension_set, has_producer, has_route, has_type, has_country)
+), existing AS MATERIALIZED (
+    SELECT s.id, s.dimension_set, s.mode, s.producer_id, s.channel, s.provider, s.priority, s.type, s.template,
+           s.version, s.country, s.reason
+    FROM (SELECT DISTINCT dimension_set, mode, of_producer, channel, of_provider, of_priority, of_type, of_template,
+                          of_version, of_country, reason FROM target) w
+    JOIN rollup_series s ON s.dimension_set = w.dimension_set AND s.mode = w.mode AND s.producer_id = w.of_producer
+        AND s.channel = w.channel AND s.provider = w.of_provider AND s.priority = w.of_priority AND s.type = w.of_type
+        AND s.template = w.of_template AND s.version = w.of_version AND s.country = w.of_country
+        AND s.reason = w.reason
+), created AS (
+    INSERT INTO rollup_series (dimension_set, mode, producer_id, channel, provider, priority, type, template, version,
+                               country, reason)
+    SELECT dimension_set, mode, of_producer, channel, of_provider, of_priority, of_type, of_template, of_version,
+           of_country, reason FROM target
+    EXCEPT
+    SELECT dimension_set, mode, producer_id, channel, provider, priority, type, template, version, country, reason
+    FROM existing
+    RETURNING id, dimension_set, mode, producer_id, channel, provider, priority, type, template, version, country, reason
+), series AS MATERIALIZED (
+    SELECT t.day, t.mode, t.producer_id, t.channel, t.provider, t.priority, t.type, t.template, t.country, t.reason,
+           s.id, c.cube, c.unit
+    FROM target t
+    JOIN (SELECT * FROM existing UNION ALL SELECT * FROM created) s
+      ON s.dimension_set = t.dimension_set AND s.mode = t.mode AND s.producer_id = t.of_producer
+     AND s.channel = t.channel AND s.provider = t.of_provider AND s.priority = t.of_priority AND s.type = t.of_type
+     AND s.template = t.of_template AND s.version = t.of_version AND s.country = t.of_country AND s.reason = t.reason
+    JOIN unnest(%(cubes)s::smallint[], %(units)s::text[], %(cube_sets)s::smallint[]) AS c(cube, unit, dimension_set)
+      ON c.dimension_set = t.dimension_set
+), counters AS (
+    INSERT INTO rollup AS r (cube, series, bucket, accepted, sent, delivered, read, clicked, failed, bounced, expired, suppressed,
+                                cancelled, unknown, unconfirmed, retried, replayed, calls, failed_calls,
+                                sent_after_retry, failed_after_retry, cost_micros)
+    SELECT s.cube, s.id, date_trunc(s.unit, b.minute, 'UTC') AS start,
+           nullif(sum(b.accepted), 0), nullif(sum(b.sent), 0), nullif(sum(b.delivered), 0), nullif(sum(b.read), 0),
+           nullif(sum(b.clicked), 0), nullif(sum(b.failed), 0), nullif(sum(b.bounced), 0), nullif(sum(b.expired), 0),
+           nullif(sum(b.suppressed), 0), nullif(sum(b.cancelled), 0), nullif(sum(b.unknown), 0),
+           nullif(sum(b.unconfirmed), 0), nullif(sum(b.retried), 0), nullif(sum(b.replayed), 0),
+           nullif(sum(b.calls), 0), nullif(sum(b.failed_calls), 0), nullif(sum(b.sent_after_retry), 0),
+           nullif(sum(b.failed_after_retry), 0), nullif(sum(b.cost_micros), 0)
+    FROM base b
+    JOIN series s ON s.day = (b.minute AT TIME ZONE 'UTC')::date AND s.mode = b.mode AND s.producer_id = b.producer_id
+        AND s.channel = b.channel AND s.provider = b.provider AND s.priority = b.priority AND s.type = b.type
+        AND s.template = b.template AND s.country = b.country AND s.reason = b.reason
+    GROUP BY s.cube, s.id, start
+    ON CONFLICT (cube, series, bucket) DO UPDATE SET
+        accepted = coalesce(r.accepted + excluded.accepted, r.accepted, excluded.accepted),
+        sent = coalesce(r.sent + excluded.sent, r.sent, excluded.sent),
+        delivered = coalesce(r.delivered + excluded.delivered, r.delivered, excluded.delivered),
+        read = coalesce(r.read + excluded.read, r.read, excluded.read),
+        clicked = coalesce(r.clicked + excluded.clicked, r.clicked, excluded.clicked),
+        failed = coalesce(r.failed + excluded.failed, r.failed, excluded.failed),
+        bounced = coalesce(r.bounced + excluded.bounced, r.bounced, excluded.bounced),
+        expired = coalesce(r.expired + excluded.expired, r.expired, excluded.expired),
+        suppressed = coalesce(r.suppressed + excluded.suppressed, r.suppressed, excluded.suppressed),
+        cancelled = coalesce(r.cancelled + excluded.cancelled, r.cancelled, excluded.cancelled),
+        unknown = coalesce(r.unknown + excluded.unknown, r.unknown, excluded.unknown),
+        unconfirmed = coalesce(r.unconfirmed + excluded.unconfirmed, r.unconfirmed, excluded.unconfirmed),
+        retried = coalesce(r.retried + excluded.retried, r.retried, excluded.retried),
+        replayed = coalesce(r.replayed + excluded.replayed, r.replayed, excluded.replayed),
+        calls = coalesce(r.calls + excluded.calls, r.calls, excluded.calls),
+        failed_calls = coalesce(r.failed_calls + excluded.failed_calls, r.failed_calls, excluded.failed_calls),
+        sent_after_retry = coalesce(r.sent_after_retry + excluded.sent_after_retry, r.sent_after_retry, excluded.sent_after_retry),
+        failed_after_retry = coalesce(r.failed_after_retry + excluded.failed_after_retry, r.failed_after_retry, excluded.failed_after_retry),
+        cost_micros = coalesce(r.cost_micros + excluded.cost_micros, r.cost_micros, excluded.cost_micros)
+), sketches AS (
+    INSERT INTO rollup_latency AS r (cube, series, kind, bucket, sketch)
+    SELECT s.cube, s.id, m.kind, date_trunc(s.unit, m.minute, 'UTC') AS start, sum(m.sketch)
+    FROM measured m
+    JOIN series s ON s.day = (m.minute AT TIME ZONE 'UTC')::date AND s.mode = m.mode AND s.producer_id = m.producer_id
+        AND s.channel = m.channel AND s.provider = m.provider AND s.priority = m.priority AND s.type = m.type
+        AND s.template = m.template AND s.country = m.country AND s.reason = ''
+    GROUP BY s.cube, s.id, m.kind, start
+    ON CONFLICT (cube, series, kind, bucket) DO UPDATE SET sketch = r.sketch + excluded.sketch
+)
+SELECT events, first_xid, last_xid, is_full,
+       (SELECT count(*) FROM fresh WHERE place > %(most_values)s::bigint) AS unnamed_values
+FROM bounds

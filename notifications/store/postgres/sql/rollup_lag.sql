@@ -1,0 +1,6 @@
+-- Return the time of the first event that no roll-up counts; no row if all are counted. Locks nothing. Uses event_feed
+-- of all partitions.
+SELECT e.at FROM event e, rollup_position p
+WHERE e.xid IS NOT NULL AND e.xid >= p.xid
+ORDER BY e.xid, e.seq
+LIMIT 1

@@ -1,0 +1,119 @@
+"""Sends notices: HTTP to PagerDuty and webhooks, chat services, mail.
+
+The groups run one after the other, each within the deadline, so that a batch ends after three
+deadlines and a half at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from providers import http_outcomes
+from providers.alert_destinations import requests
+from providers.alert_destinations.destination import DestinationKind
+from providers.alert_destinations.notice import Notice
+from providers.chat.apprise_chat import AppriseChat
+from providers.contract import (
+    Accepted,
+    Channel,
+    Message,
+    Misconfigured,
+    Outcome,
+    Provider,
+    Rejected,
+)
+from providers.errors import ForbiddenAddress
+from providers.transport import Request, Transport
+from providers.transport.guard import AddressPolicy
+
+NO_MAIL: Final = Misconfigured(code="no_email_provider", detail="no e-mail provider is configured")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoticeSender:
+    """The ways out of the installation."""
+
+    transport: Transport
+    guard: AddressPolicy
+    """Allowed addresses of webhooks."""
+    chat: AppriseChat
+    mail: Provider | None
+    """The e-mail provider; None if no provider is configured."""
+
+    def send(
+        self, notices: Sequence[Notice], *, deadline: timedelta
+    ) -> Iterator[tuple[Notice, Outcome]]:
+        """Send notices and yield each with its outcome, in any order. Network errors raise nothing.
+
+        A notice that was cut off without an answer is Unanswered: it may have arrived.
+        """
+        by_kind: dict[DestinationKind, list[Notice]] = {}
+        for notice in notices:
+            by_kind.setdefault(notice.destination.kind, []).append(notice)
+        http = [
+            *by_kind.get(DestinationKind.PAGERDUTY, []),
+            *by_kind.get(DestinationKind.WEBHOOK, []),
+        ]
+        yield from self._post(http, deadline)
+        yield from _messages(self.chat, Channel.CHAT, by_kind.get(DestinationKind.CHAT), deadline)
+        mails = by_kind.get(DestinationKind.MAIL)
+        if self.mail is None:
+            yield from ((notice, NO_MAIL) for notice in mails or ())
+        else:
+            yield from _messages(self.mail, Channel.EMAIL, mails, deadline)
+
+    def _post(
+        self, notices: Sequence[Notice], deadline: timedelta
+    ) -> Iterator[tuple[Notice, Outcome]]:
+        ready: list[tuple[Notice, Request]] = []
+        for notice in notices:
+            try:
+                ready.append((notice, self._request(notice)))
+            except ForbiddenAddress as error:
+                yield notice, Rejected(code="forbidden_address", detail=str(error))
+        calls = [request for _, request in ready]
+        for index, reply in self.transport.send(calls, deadline=deadline):
+            notice = ready[index][0]
+            hide = notice.destination.address
+            yield (
+                notice,
+                http_outcomes.outcome_of(reply, accepted=lambda _: Accepted(), hide=hide),
+            )
+
+    def _request(self, notice: Notice) -> Request:
+        if notice.destination.kind is DestinationKind.PAGERDUTY:
+            return requests.pagerduty(notice)
+        return requests.webhook(notice, guard=self.guard)
+
+
+def _messages(
+    provider: Provider,
+    channel: Channel,
+    notices: Sequence[Notice] | None,
+    deadline: timedelta,
+) -> Iterator[tuple[Notice, Outcome]]:
+    """Send notices as messages of a channel, as many at a time as the provider takes."""
+    waiting = {notice.id: notice for notice in notices or ()}
+    ids = list(waiting)
+    size = provider.capabilities.batch_limit
+    for start in range(0, len(ids), size):
+        batch = [_message(waiting[each], channel) for each in ids[start : start + size]]
+        for result in provider.send(batch, deadline=deadline):
+            yield waiting[result.delivery_id], result.outcome
+
+
+def _message(notice: Notice, channel: Channel) -> Message:
+    return Message(
+        delivery_id=notice.id,
+        notification_id=notice.id,
+        idempotency_key=f"{notice.id}-0",
+        channel=channel,
+        address=notice.destination.address,
+        title=notice.headline,
+        body=notice.text,
+        urgent=True,
+        data={"type": "ALERT"},
+    )

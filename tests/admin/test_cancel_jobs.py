@@ -1,0 +1,81 @@
+"""Operators cancel many messages: counts before, progress after, and a stop."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+
+from notifications import clock
+from notifications.models import AuditEntry, CancelJob, Delivery
+from notifications.rules import ids
+from notifications.rules.states import Status
+from notifications.sweeps import cancel_jobs
+from tests.admin.conftest import MakeDelivery
+
+ADD = reverse("admin:notifications_canceljob_add")
+LIST = reverse("admin:notifications_canceljob_changelist")
+ACTIVITY = reverse("admin:notifications_activity")
+FIELDS = {"type": "ORDER_SHIPPED"}
+
+
+def test_the_counts_come_first_and_the_progress_after(
+    door: Client, make_delivery: MakeDelivery
+) -> None:
+    row = make_delivery(status=Status.QUEUED)
+    Delivery.objects.filter(pk=row.pk).update(due_at=clock.now())
+    question = door.post(ADD, FIELDS)
+    assert "Cancel 1 notification?" in question.content.decode()
+    assert not CancelJob.objects.exists()
+    answer = door.post(ADD, {**FIELDS, "confirmed": "1"})
+    page = door.get(answer.headers["Location"]).content.decode()
+    assert "Running" in page
+    assert 'data-refresh="2"' in page
+    cancel_jobs.run_once(now=clock.now(), limit=20)
+    page = door.get(answer.headers["Location"]).content.decode()
+    assert "Finished" in page
+    assert 'data-refresh="2"' not in page
+    row.refresh_from_db()
+    assert row.status == Status.CANCELLED
+    assert "type ORDER_SHIPPED" in door.get(LIST).content.decode()
+    assert AuditEntry.objects.get(operation="cancel_notifications").by == "operator"
+
+
+def test_a_selection_and_a_filter_of_activity_lead_to_the_form(
+    door: Client, make_delivery: MakeDelivery
+) -> None:
+    row = make_delivery(status=Status.QUEUED)
+    notification = ids.notification_of(row.pk)
+    page = door.get(ACTIVITY, {"type": "ORDER_SHIPPED"}).content.decode()
+    assert f'value="{notification}"' in page
+    assert f"{ADD}?type=ORDER_SHIPPED" in page
+    assert f"{ADD}?" not in door.get(ACTIVITY, {"provider": "sandbox"}).content.decode()
+    form = door.get(ADD, {"ids": [str(notification), str(row.pk)]}).context["form"]
+    assert form["ids"].value() == f"{notification}\n{row.pk}"
+
+
+def test_a_job_is_stopped_after_a_question(door: Client) -> None:
+    door.post(ADD, {**FIELDS, "confirmed": "1"})
+    job = CancelJob.objects.get()
+    stop = reverse("admin:notifications_canceljob_stop", args=[job.pk])
+    assert "stay cancelled" in door.get(stop).content.decode()
+    job.refresh_from_db()
+    assert job.finished_at is None
+    door.post(stop)
+    job.refresh_from_db()
+    assert job.is_stopped
+    assert AuditEntry.objects.filter(operation="stop_cancel_job").exists()
+
+
+def test_a_wrong_form_starts_nothing(door: Client) -> None:
+    for fields in ({}, {"ids": "no-id"}, {"metadata": "campaign"}):
+        page = door.post(ADD, {**fields, "confirmed": "1"})
+        assert 'role="alert"' in page.content.decode()
+    assert not CancelJob.objects.exists()
+
+
+def test_cancelling_needs_its_right(viewer: User, window: Client) -> None:
+    assert window.get(LIST).status_code == 200
+    assert window.post(ADD, {**FIELDS, "confirmed": "1"}).status_code == 403
+    viewer.user_permissions.add(Permission.objects.get(codename="cancel_notification"))
+    assert window.post(ADD, {**FIELDS, "confirmed": "1"}).status_code == 302

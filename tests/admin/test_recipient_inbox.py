@@ -1,0 +1,92 @@
+"""Operators see a recipient's inbox as the recipient does, and change nothing by it."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from notifications import clock
+from notifications.models import AuditEntry, Recipient, Template, TemplateText
+from notifications.rules.inbox import InboxAction
+from notifications.store.inbox import reads, writes
+from notifications.store.inbox.items import NewItem
+from providers.contract import Channel
+
+
+def _add(person: Recipient, title: str, body: str = "Call +15551234567") -> NewItem:
+    item = NewItem(
+        id=uuid4(),
+        recipient_id=person.pk,
+        notification_id=uuid4(),
+        type="ORDER_READY",
+        category="orders",
+        title=title,
+        body=body,
+        url="/orders/1",
+        actions=[{"id": "track", "label": "Track it", "url": None}],
+        created_at=clock.now(),
+    )
+    writes.add([item])
+    return item
+
+
+def _page(person: Recipient, query: str = "") -> str:
+    return f"/admin/notifications/recipient/{person.pk}/inbox/{query}"
+
+
+def test_an_operator_sees_the_inbox_and_marks_nothing(door: Client, maria: Recipient) -> None:
+    _add(maria, "Your order is ready")
+    old = _add(maria, "An old one")
+    writes.mark(maria.pk, InboxAction.ARCHIVE, ids=[old.id])
+    before = reads.counts(maria.pk)
+    card = door.get(f"/admin/notifications/recipient/{maria.pk}/change/").content.decode()
+    assert "1 message, 1 unread, 1 new" in card
+    assert _page(maria) in card
+    page = door.get(_page(maria)).content.decode()
+    assert "Your order is ready" in page
+    assert "Track it" in page
+    assert "+15551234567" in page
+    assert "An old one" not in page
+    assert "An old one" in door.get(_page(maria, "?tab=archived")).content.decode()
+    assert reads.counts(maria.pk) == before
+    audited = AuditEntry.objects.filter(operation="see_inbox").order_by("pk")
+    assert [each.after for each in audited] == [{"tab": "inbox"}, {"tab": "archived"}]
+
+
+def test_addresses_are_masked_and_texts_need_the_right(
+    window: Client, viewer: User, maria: Recipient
+) -> None:
+    _add(maria, "Your order is ready")
+    page = window.get(_page(maria)).content.decode()
+    assert "Your order is ready" in page
+    assert "+15551234567" not in page
+    viewer.user_permissions.remove(Permission.objects.get(codename="view_delivery"))
+    assert window.get(_page(maria)).status_code == 403
+    card = window.get(f"/admin/notifications/recipient/{maria.pk}/change/").content.decode()
+    assert _page(maria) not in card
+    assert AuditEntry.objects.filter(operation="see_inbox").count() == 1
+
+
+@pytest.mark.parametrize(("locale", "direction"), [("en", "ltr"), ("ar", "rtl")])
+def test_the_editor_draws_the_row_of_the_inbox_in_light_and_dark(
+    door: Client, locale: str, direction: str
+) -> None:
+    version = Template.objects.create(template_id="ready")
+    TemplateText.objects.create(
+        template=version,
+        channel=Channel.IN_APP,
+        locale=locale,
+        title="Ready",
+        body="Your order",
+        in_app={"url": "/orders/1", "actions": [{"id": "track", "label": "Track it"}]},
+    )
+    page = door.get(f"/admin/notifications/template/{version.pk}/editor/?locale={locale}")
+    text = page.content.decode()
+    assert "ni ni-light" in text
+    assert "ni ni-dark" in text
+    assert f'ni-row ni-unread" dir="{direction}"' in text
+    assert "callback track to the producer" in text
+    assert "ni-more" not in text  # the row of a single message

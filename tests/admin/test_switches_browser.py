@@ -1,0 +1,104 @@
+# ruff: noqa: F811 - each test asks for the imported fixture `browser` by name
+"""A provider is held and let go in a real browser, with buttons for a thumb; the pages suit all."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from notifications import clock
+from notifications.models import Delivery, Switch
+from notifications.operations import cancel_jobs
+from notifications.operations.cancel_jobs import CancelFilter
+from notifications.rules.lane import Priority
+from notifications.rules.states import Status
+from notifications.store.cached import switches as cached
+from tests.admin import axe
+from tests.admin.conftest import MakeDelivery
+from tests.admin.test_browser import (
+    Browser,
+    browser,  # noqa: F401 - the fixture
+)
+
+LEAST_HEIGHT = 44
+"""Pixels: WCAG 2.5.5."""
+PAGES = {
+    "breakers": "notifications/breaker/",
+    "switches": "notifications/switch/",
+    "hold": "notifications/switch/add/?kind=provider&value=sandbox&channel=3",
+    "cancel-jobs": "notifications/canceljob/",
+    "cancel": "notifications/canceljob/add/",
+}
+
+pytestmark = [
+    pytest.mark.skipif(
+        not (shutil.which("chromium") and shutil.which("chromedriver")),
+        reason="no chromium or chromedriver here: apt-get install chromium chromium-driver",
+    ),
+    pytest.mark.django_db(transaction=True),
+]
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> Iterator[None]:
+    cached.forget()
+    yield
+    cached.forget()
+
+
+def _hold(browser: Browser) -> None:
+    browser.open("notifications/breaker/")
+    browser.click("#sandbox-email .nc-acts a[href*='switch/add']")
+    browser.see("[name=reason]").send_keys("bounces of the vendor", Keys.ENTER)
+    browser.wait_for("#switch h2", "Hold provider sandbox on email, 30 minutes?")
+    browser.click("[name=confirmed]")
+    browser.wait_for("#switch h2", "holds deliveries")
+
+
+def test_a_provider_is_held_and_let_go_with_a_thumb(
+    browser: Browser, make_delivery: MakeDelivery
+) -> None:
+    row = make_delivery(status=Status.QUEUED)
+    Delivery.objects.filter(pk=row.pk).update(priority=Priority.P0, due_at=clock.now())
+    _hold(browser)
+    browser.open("notifications/breaker/")
+    browser.wait_for("#sandbox-email", "held")
+    buttons = browser.chrome.find_elements(By.CSS_SELECTOR, ".nc-acts a")
+    assert min(button.size["height"] for button in buttons) >= LEAST_HEIGHT
+    browser.click("#sandbox-email .nc-acts a[href*='resume']")
+    browser.wait_for("#resume h2", "Let provider sandbox on email go?")
+    browser.click("#resume [type=submit]")
+    browser.wait_for("#switch h2", "ended")
+    assert Switch.objects.get().resumed_by == "operator"
+    assert not browser.errors()
+
+
+@pytest.mark.skipif(not axe.SCRIPT.is_file(), reason="no axe-core here: npm ci --prefix .ci/axe")
+def test_the_pages_suit_every_reader_at_each_size(
+    browser: Browser, make_delivery: MakeDelivery
+) -> None:
+    _hold(browser)
+    held = make_delivery(status=Status.SCHEDULED, reason="channel_paused")
+    row = Switch.objects.get()
+    Delivery.objects.filter(pk=held.pk).update(
+        priority=Priority.P0, due_at=clock.now(), switch_id=row.pk
+    )
+    job = cancel_jobs.start(CancelFilter(type="SALE"), requested_by="maria", by="maria")
+    pages = {
+        **PAGES,
+        "switch": f"notifications/switch/{row.pk}/change/",
+        "resume": f"notifications/switch/{row.pk}/resume/",
+        "cancel-job": f"notifications/canceljob/{job.pk}/change/",
+    }
+    found: dict[str, list[str]] = {}
+    for name, path in pages.items():
+        browser.open(path)
+        for look in axe.looks(browser.chrome):
+            found[f"{name}-{look}"] = axe.violations(browser.chrome, name=f"{name}-{look}")
+            if axe.scrolls_sideways(browser.chrome):
+                found[f"{name}-{look}"].append("the page scrolls sideways")
+    assert {name: faults for name, faults in found.items() if faults} == {}

@@ -1,0 +1,131 @@
+"""Before a publish the operator sees the changes, the languages, the use and the variables."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from notifications import conf
+from notifications.models import Template
+from notifications.rules.templates import contents
+from notifications.rules.templates.contents import TemplateContent
+from notifications.store.templates import versions
+from providers.contract import Channel
+
+pytestmark = pytest.mark.django_db
+
+
+def draft(*texts: tuple[Channel, str, str], by: str = "author") -> Template:
+    words = [
+        contents.words(channel, locale, title="Hi", body=body) for channel, locale, body in texts
+    ]
+    return versions.draft("hello", contents.content(words, {}), by=by)
+
+
+def page(version: Template, name: str = "publish") -> str:
+    return f"/admin/notifications/template/{version.pk}/{name}/"
+
+
+def test_the_page_has_the_changes_and_the_languages(door: Client) -> None:
+    first = draft((Channel.PUSH, "en", "one"))
+    assert "has no published version yet" in door.get(page(first)).content.decode()
+    versions.publish(first, by="author")
+    second = draft((Channel.PUSH, "en", "two"), (Channel.EMAIL, "de", "zwei"))
+    shown = door.get(page(second)).content.decode()
+    assert "nc-changed" in shown
+    assert "de: people get en" in shown
+    assert "No notification used this template" in shown
+
+
+def test_variables_are_derived_and_declared_with_the_publish(door: Client) -> None:
+    version = draft((Channel.PUSH, "en", "{{ order_id }}"), (Channel.PUSH, "de", "{{ order_id }}"))
+    shown = door.get(page(version)).content.decode()
+    assert 'name="declare" value="yes" checked' in shown
+    door.post(page(version), {"declare": "yes"})
+    version.refresh_from_db()
+    assert version.published_at is not None
+    assert [each["name"] for each in version.variables] == ["order_id"]
+
+
+def test_a_misspelt_name_is_marked_and_not_published_by_accident(door: Client) -> None:
+    version = draft((Channel.PUSH, "en", "{{ order_id }}"), (Channel.PUSH, "ar", "{{ ordr_id }}"))
+    shown = door.get(page(version)).content.decode()
+    assert "a typing error?" in shown
+    assert 'name="declare" value="yes">' in shown
+    told = door.post(page(version), follow=True).content.decode()
+    assert "no other language needs ordr_id" in told
+    version.refresh_from_db()
+    assert version.published_at is None
+
+
+def test_nothing_is_declared_without_the_tick(door: Client) -> None:
+    version = draft((Channel.PUSH, "en", "{{ order_id }}"))
+    door.post(page(version))
+    version.refresh_from_db()
+    assert version.published_at is not None
+    assert version.variables == []
+
+
+def test_a_second_person_publishes_where_the_installation_wants_it(
+    door: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strict = dataclasses.replace(conf.current(), publish_needs_second_person=True)
+    monkeypatch.setattr(conf, "current", lambda: strict)
+    version = draft((Channel.PUSH, "en", "one"), by="operator")
+    assert "Not to be published by you" in door.get(page(version)).content.decode()
+    assert "wants another publisher" in door.post(page(version), follow=True).content.decode()
+    version.refresh_from_db()
+    assert version.published_at is None
+    other = User.objects.create_user("publisher", password="x", is_staff=True)
+    other.user_permissions.set(
+        Permission.objects.filter(codename__in=["view_template", "publish_template"])
+    )
+    client = Client()
+    client.force_login(other)
+    client.post(page(version))
+    version.refresh_from_db()
+    assert version.published_by == "publisher"
+
+
+def test_a_warning_leaves_the_page_when_it_is_mended(door: Client) -> None:
+    version = draft((Channel.PUSH, "en", "{{ a }}"), (Channel.PUSH, "de", "{{ b }}"))
+    assert "no other language needs" in door.get(page(version, "editor")).content.decode()
+    form = {"do": "save", "locale": "de", "push-title": "Hi", "push-body": "{{ a }}"}
+    answer = json.loads(door.post(page(version, "editor"), form).content)
+    assert answer["objections"].strip() == ""
+    broken = json.loads(door.post(page(version, "editor"), form | {"push-body": "x\n{{ a"}).content)
+    assert broken["fault"] == "push de, text, line 2: {{ has no closing }}."
+
+
+def test_a_test_to_an_operator_without_a_mailbox_says_so(door: Client) -> None:
+    version = draft((Channel.EMAIL, "en", "hello"))
+    form = {"do": "send_me", "channel": "email", "locale": "en"}
+    form |= {"email-title": "Hi", "email-body": "hello"}
+    answer = json.loads(door.post(page(version, "editor"), form).content)
+    assert answer["fault"] == "Your account has no e-mail address. An owner enters it under Users."
+
+
+def test_a_new_template_opens_the_editor(door: Client) -> None:
+    form = {
+        "template_id": "fresh",
+        "default_locale": "en",
+        "variables": "[]",
+        "fallback_on": "",
+        "confirm_seconds": "0",
+        "texts-TOTAL_FORMS": "0",
+        "texts-INITIAL_FORMS": "0",
+    }
+    answer = door.post("/admin/notifications/template/add/", form)
+    made = Template.objects.get(template_id="fresh")
+    assert answer.headers["Location"] == page(made, "editor")
+
+
+def test_content_is_untouched_by_a_refused_publish(door: Client) -> None:
+    version = draft((Channel.PUSH, "en", ""))
+    before: TemplateContent = versions.content_of(version)
+    door.post(page(version), {"declare": "yes"})
+    assert versions.content_of(Template.objects.get(pk=version.pk)) == before

@@ -1,0 +1,169 @@
+"""Questions about the roll-ups have exact answers, and clear errors."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+
+from notifications import clock
+from notifications.analytics.metrics import METRICS
+from notifications.analytics.questions import MOST_POINTS, Question, QuestionError, ask
+from notifications.rules import rollups
+from notifications.rules.lane import Mode
+from notifications.rules.rollups import Dimension, Latency, Step
+from providers.contract import Channel
+from tests.analytics.conftest import MakeRollup, sketch_of
+
+_HOUR = dt.timedelta(hours=1)
+
+
+def _now() -> dt.datetime:
+    return Step.HOUR.floor(clock.now())
+
+
+def _question(metric: str, **fields: Any) -> Question:  # noqa: ANN401 - fields of the question
+    chosen = {"start": _now() - 3 * _HOUR, "end": _now() + _HOUR, **fields}
+    return Question(metric=metric, **chosen)
+
+
+@pytest.mark.django_db
+def test_a_count_has_a_value_for_each_bucket(make_rollup: MakeRollup) -> None:
+    make_rollup(_now(), {"sent": 5})
+    make_rollup(_now() - 2 * _HOUR, {"sent": 2})
+    answer = ask(_question("sent", step=Step.HOUR))
+    assert answer.buckets == [_now() - back * _HOUR for back in (3, 2, 1, 0)]
+    [group] = answer.groups
+    assert (group.key, group.total, group.values) == ((), 7, [0, 2, 0, 5])
+
+
+@pytest.mark.django_db
+def test_a_question_without_a_step_has_totals_only(make_rollup: MakeRollup) -> None:
+    make_rollup(_now(), {"cost_micros": 2_500_000})
+    answer = ask(_question("cost"))
+    assert answer.buckets == []
+    assert [(each.total, each.values) for each in answer.groups] == [(2.5, [])]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("step", [None, *Step])
+def test_groups_have_the_stored_values_and_the_largest_comes_first(
+    make_rollup: MakeRollup, step: Step | None
+) -> None:
+    now = clock.now()
+    make_rollup(now, {"sent": 1}, provider="vonage", country="FR")
+    make_rollup(now, {"sent": 4}, channel=Channel.EMAIL, provider="ses", country="")
+    make_rollup(now, {"sent": 2})
+    for by, keys in {
+        (Dimension.CHANNEL,): [(Channel.EMAIL,), (Channel.SMS,)],
+        (Dimension.PROVIDER,): [("ses",), ("twilio",), ("vonage",)],
+        (Dimension.CHANNEL, Dimension.COUNTRY): [
+            (Channel.EMAIL, ""),
+            (Channel.SMS, "DE"),
+            (Channel.SMS, "FR"),
+        ],
+        (Dimension.TEMPLATE, Dimension.VERSION): [("order", 2)],
+    }.items():
+        start = now - dt.timedelta(minutes=2)
+        answer = ask(_question("sent", by=by, step=step, start=start, end=now + _HOUR))
+        assert [each.key for each in answer.groups] == keys
+
+
+@pytest.mark.django_db
+def test_filters_choose_rows_and_test_mode_stays_apart(make_rollup: MakeRollup) -> None:
+    make_rollup(_now(), {"sent": 1})
+    make_rollup(_now(), {"sent": 2}, provider="vonage")
+    make_rollup(_now(), {"sent": 4}, mode=Mode.TEST)
+    assert [each.total for each in ask(_question("sent")).groups] == [3]
+    for filters, total in (
+        ({Dimension.PROVIDER: "vonage"}, 2),
+        ({Dimension.MODE: int(Mode.TEST)}, 4),
+        ({Dimension.PRODUCER: 2}, 0),
+        ({Dimension.TYPE: "ORDER", Dimension.PROVIDER: "twilio"}, 1),
+    ):
+        assert ask(_question("sent", filters=filters)).groups[0].total == total
+    modes = ask(_question("sent", by=(Dimension.MODE,)))
+    assert [(each.key, each.total) for each in modes.groups] == [((2,), 4), ((1,), 3)]
+
+
+@pytest.mark.django_db
+def test_a_rate_divides_the_sums_of_its_interval(make_rollup: MakeRollup) -> None:
+    make_rollup(_now(), {"sent_after_retry": 3, "failed_after_retry": 1})
+    make_rollup(_now() - _HOUR, {"sent_after_retry": 1})
+    [group] = ask(_question("retry_success_rate", step=Step.HOUR)).groups
+    assert (group.total, group.values) == (0.8, [None, None, 1.0, 0.75])
+
+
+@pytest.mark.django_db
+def test_percentiles_come_from_merged_sketches(make_rollup: MakeRollup) -> None:
+    fast, slow = 20, 60
+    latency = Latency.CALL_TO_ANSWER
+    make_rollup(_now(), {}, sketches={latency: {fast: 90, slow: 2}})
+    make_rollup(_now() - _HOUR, {}, sketches={latency: {fast: 4, slow: 4}}, provider="vonage")
+    for name, total, values in (
+        ("p50", fast, [None, None, fast, fast]),
+        ("p95", slow, [None, None, slow, fast]),
+        ("p99", slow, [None, None, slow, slow]),
+    ):
+        [group] = ask(_question(f"call_to_answer_{name}", step=Step.HOUR)).groups
+        expected = [each and rollups.milliseconds_of(each) for each in (total, *values)]
+        assert [group.total, *group.values] == expected
+    by = ask(_question("call_to_answer_p50", by=(Dimension.PROVIDER,)))
+    assert {each.key for each in by.groups} == {("twilio",), ("vonage",)}
+
+
+def test_the_sum_of_two_sketches_has_the_counts_of_both() -> None:
+    most = 10**rollups.DIGITS - 1
+    summed = sketch_of({1: 1, 2: most - 5}) + sketch_of({2: 5, 350: 3})
+    counts = rollups.counts_of(str(summed))
+    assert {number: count for number, count in enumerate(counts) if count} == {
+        1: 1,
+        2: most,
+        350: 3,
+    }
+
+
+@pytest.mark.parametrize(("share", "number"), [(0.1, 0), (0.5, 0), (0.51, 3), (0.99, 3), (1.0, 4)])
+def test_a_percentile_is_the_first_bin_that_reaches_its_share(share: float, number: int) -> None:
+    assert rollups.percentile([50, 0, 0, 49, 1], share) == rollups.milliseconds_of(number)
+
+
+def test_a_percentile_is_within_its_error() -> None:
+    for milliseconds in (1.0, 3.0, 47.0, 900.0, 86_400_000.0):
+        number = rollups.bin_of(milliseconds)
+        assert abs(rollups.milliseconds_of(number) - milliseconds) <= (
+            rollups.ERROR * milliseconds + 0.1
+        )
+
+
+@pytest.mark.parametrize(
+    ("about", "fields"),
+    [
+        ("metric", {"metric": "sents"}),
+        ("by", {"by": (Dimension.TYPE, Dimension.CHANNEL, Dimension.MODE)}),
+        ("by", {"by": (Dimension.TYPE, Dimension.TYPE)}),
+        ("from", {"start": dt.datetime(2199, 1, 1, tzinfo=dt.UTC)}),
+        ("from", {"start": dt.datetime(2001, 1, 1, tzinfo=dt.UTC)}),
+        ("from", {"start": clock.now() - dt.timedelta(days=5), "step": Step.MINUTE}),
+        ("step", {"end": clock.now() + dt.timedelta(days=3_000), "step": Step.HOUR}),
+    ],
+)
+def test_a_question_without_an_answer_is_refused(about: str, fields: dict[str, Any]) -> None:
+    metric = fields.pop("metric", "sent")
+    with pytest.raises(QuestionError) as refused:
+        _question(metric, **fields)
+    assert refused.value.about == about
+
+
+@pytest.mark.django_db
+def test_an_answer_with_too_many_values_is_refused(make_rollup: MakeRollup) -> None:
+    start = clock.now() - dt.timedelta(days=2.9)
+    for place in range(3):
+        make_rollup(clock.now(), {"sent": 1}, provider=f"p{place}")
+    with pytest.raises(QuestionError, match=str(MOST_POINTS)):
+        ask(_question("sent", start=start, step=Step.MINUTE, by=(Dimension.PROVIDER,)))
+
+
+def test_each_metric_has_a_unit_and_a_sentence() -> None:
+    assert all(each.unit and each.sentence.endswith(".") for each in METRICS.values())

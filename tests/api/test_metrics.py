@@ -1,0 +1,94 @@
+"""`/metrics` of a web process: queues, connections and HTTP requests."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+
+import pytest
+from django.test import Client
+from prometheus_client.parser import text_string_to_metric_families
+
+from notifications import clock, lanes
+from notifications.models import Event, RollupPosition
+from notifications.rules import ids
+from notifications.rules.lane import LANES
+from notifyproj.devstack.demo.environment import until
+from notifyproj.devstack.servers import Stack
+
+pytestmark = pytest.mark.django_db
+
+
+def _scrape() -> Mapping[tuple[str, frozenset[tuple[str, str]]], float]:
+    text = Client().get("/metrics").content.decode()
+    return {
+        (sample.name.removeprefix("notifications_"), frozenset(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def _labels(**labels: str) -> frozenset[tuple[str, str]]:
+    return frozenset(labels.items())
+
+
+def test_the_messages_of_each_queue_are_counted() -> None:
+    lane = next(each for each in LANES if each.name == "p3.chat")
+    before = _scrape()
+    assert {labels for name, labels in before if name == "queue_messages"} == {
+        _labels(queue=name) for name in (*(each.name for each in LANES), "ops", "tell")
+    }
+    lanes.publish(lane, [[]])
+    after = _scrape()
+    queue = ("queue_messages", _labels(queue=lane.name))
+    assert after[queue] == before[queue] + 1
+
+
+def test_without_the_broker_only_its_metrics_are_missing(stack: Stack) -> None:
+    stack.broker.kill()
+    try:
+        names = {name for name, _ in _scrape()}
+    finally:
+        stack.broker.start()
+    assert "queue_messages" not in names
+    assert {"database_up", "database_connections_limit"} <= names
+    until(lambda: "queue_messages" in {name for name, _ in _scrape()}, what="the broker is back")
+
+
+def test_connections_to_the_database_are_counted_by_state() -> None:
+    scraped = _scrape()
+    assert scraped["database_connections", _labels(state="active")] >= 1
+    assert scraped["database_connections_limit", _labels()] >= 50
+
+
+def test_the_age_of_what_the_roll_ups_do_not_count_is_there() -> None:
+    assert _scrape()["rollups_behind_seconds", _labels()] == 0
+    now = clock.now()
+    RollupPosition.objects.update_or_create(id=1, defaults={"cluster": 1, "xid": 1})
+    at = now - dt.timedelta(minutes=10)
+    Event.objects.create(notification_id=ids.floor_of(now.date()), seq=1, reason="accepted", at=at)
+    assert _scrape()["rollups_behind_seconds", _labels()] >= 600
+
+
+def test_requests_are_timed_by_route_and_a_stranger_adds_no_label() -> None:
+    def requests() -> dict[frozenset[tuple[str, str]], float]:
+        return {
+            labels: value
+            for (name, labels), value in _scrape().items()
+            if name == "http_request_seconds_count"
+        }
+
+    requests()
+    before = requests()
+    Client().get("/healthz")
+    Client().get("/v1/notifications/some-private-id")
+    Client().get("/no/such/place?token=1")
+    Client().generic("BREW", "/no/such/pot")
+    after = requests()
+    grown = {dict(key)["route"]: dict(key) for key in after if after[key] > before.get(key, 0.0)}
+    assert grown["healthz"] == {"method": "GET", "route": "healthz", "status": "2xx"}
+    assert grown["other"]["status"] == "4xx"
+    assert _labels(method="other", route="other", status="4xx") in after
+    assert "private" not in str(after)
+    assert "such" not in str(after)
+    assert "token=1" not in str(after)

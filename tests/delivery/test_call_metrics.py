@@ -1,0 +1,112 @@
+"""The metrics of provider calls: each result once, retries, and latencies of live mode."""
+
+from __future__ import annotations
+
+import pytest
+from pytest_django import DjangoCaptureOnCommitCallbacks
+
+from notifications import clock
+from notifications.delivery import deliver
+from notifications.models import Delivery, Notification
+from notifications.rules.lane import Mode
+from notifications.telemetry import instruments
+from providers.contract import Accepted, Throttled
+from tests.journey import Accept, take_rows
+from tests.vendors import Scripted
+
+
+class _Growth:
+    """The growth of the samples since the creation, summed over the labels that are not named."""
+
+    def __init__(self) -> None:
+        self._before = self._load()
+
+    @staticmethod
+    def _load() -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+        return {
+            (sample.name, frozenset(sample.labels.items())): sample.value
+            for family in instruments.REGISTRY.collect()
+            for sample in family.samples
+        }
+
+    def of(self, name: str, **labels: str) -> float:
+        wanted = set(labels.items())
+        return sum(
+            value - self._before.get((sample, has), 0.0)
+            for (sample, has), value in self._load().items()
+            if sample == f"notifications_{name}" and wanted <= has
+        )
+
+
+def test_each_result_is_counted_once_with_its_lane(
+    scripted: Scripted,
+    take: Accept,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    growth = _Growth()
+    rows = take_rows(take, 4)
+    assert growth.of("accepted_total", mode="live") == 4
+    assert growth.of("deliveries_total", mode="live") == 4
+    assert growth.of("accept_seconds_count") == 4
+    scripted.answer = lambda batch: (
+        (each, Throttled(code="429") if each.delivery_id == rows[0] else Accepted())
+        for each in batch
+    )
+    with django_capture_on_commit_callbacks(execute=True):
+        deliver.deliver(rows)
+    lane = {"mode": "live", "priority": "P2", "channel": "email"}
+    assert growth.of("calls_total", **lane, provider="scripted", outcome="accepted") == 3
+    assert growth.of("calls_total", **lane, provider="scripted", outcome="throttled") == 1
+    assert growth.of("calls_total") == 4
+    assert growth.of("retries_total") == 0
+    assert growth.of("transitions_total", **lane, status="sent") == 3
+    assert growth.of("transitions_total", **lane, status="retrying") == 1
+    assert growth.of("call_seconds_count", provider="scripted", channel="email") == 4
+    assert growth.of("call_seconds_bucket", provider="scripted", le="0.005") == 4
+    assert growth.of("stage_seconds_count", stage="called", priority="P2") == 4
+    assert growth.of("stage_seconds_count", stage="sent", priority="P2") == 3
+
+
+def test_a_second_call_is_a_retry_and_no_first_call_of_a_stage(
+    scripted: Scripted, take: Accept
+) -> None:
+    rows = take_rows(take, 2)
+    scripted.answer = lambda batch: ((each, Throttled(code="429")) for each in batch)
+    deliver.deliver(rows)
+    Delivery.objects.update(due_at=clock.now())
+    scripted.answer = lambda batch: ((each, Accepted()) for each in batch)
+    growth = _Growth()
+    deliver.deliver(rows)
+    assert growth.of("retries_total", provider="scripted") == 2
+    assert growth.of("stage_seconds_count") == 0
+
+
+def test_a_scheduled_delivery_has_no_time_from_accept(scripted: Scripted, take: Accept) -> None:
+    rows = take_rows(take, 1)
+    Notification.objects.update(scheduled_at=clock.now())
+    growth = _Growth()
+    deliver.deliver(rows)
+    assert scripted.name
+    assert growth.of("calls_total", outcome="accepted") == 1
+    assert growth.of("stage_seconds_count") == 0
+
+
+def test_test_mode_is_counted_and_not_timed(scripted: Scripted, take: Accept) -> None:
+    rows = take_rows(take, 1)
+    Delivery.objects.update(mode=Mode.TEST)
+    growth = _Growth()
+    deliver.deliver(rows)
+    assert scripted.name
+    assert growth.of("calls_total", mode="test") == 1
+    assert growth.of("call_seconds_count") == 0
+
+
+def test_a_process_whose_metrics_are_not_served_counts_nothing(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(instruments._Switch, "is_on", False)
+    growth = _Growth()
+    deliver.deliver(take_rows(take, 1))
+    assert scripted.name
+    assert growth.of("calls_total") == growth.of("accepted_total") == 0
+    assert growth.of("settle_seconds_count") == growth.of("accept_seconds_count") == 0

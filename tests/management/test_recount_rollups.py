@@ -1,0 +1,93 @@
+"""Roll-ups are counted again by a command."""
+
+from __future__ import annotations
+
+import datetime as dt
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from notifications import clock, conf
+from notifications.models import ArchiveDay, ArchiveState, Rollup
+from notifications.rules import ids
+from notifications.store.postgres import partitions, rollups
+from tests.archive.rows import fill, id_of
+from tests.old_days import drop_day
+from tests.store.stored_rows import MakeDelivery, make_delivery
+
+__all__ = ["make_delivery"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def _recount(*options: str) -> str:
+    out = StringIO()
+    call_command("recount_rollups", *options, stdout=out)
+    return out.getvalue()
+
+
+def _day(back: int) -> str:
+    return (clock.now().date() - dt.timedelta(days=back)).isoformat()
+
+
+def test_lost_counts_come_back(make_delivery: MakeDelivery) -> None:
+    rollups.count_next(limit=1)
+    make_delivery()
+    rollups.count_next(limit=100)
+    before = sorted(Rollup.objects.values_list(), key=str)
+    Rollup.objects.all().delete()
+    today = clock.now().date()
+    assert f"{today}: 1 events counted" in _recount("--from", today.isoformat())
+    assert sorted(Rollup.objects.values_list(), key=str) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--from", "2001-01-01"], "the oldest day with rows is"),
+        (["--from", _day(0), "--to", _day(1)], "at or before"),
+        (["--from", _day(0), "--to", _day(-2)], "at or before"),
+    ],
+)
+def test_days_that_cannot_be_counted_are_refused(options: list[str], problem: str) -> None:
+    with pytest.raises(CommandError, match=problem):
+        _recount(*options)
+
+
+def test_before_the_first_run_of_the_sweep_the_command_refuses() -> None:
+    with pytest.raises(CommandError, match="has not run yet"):
+        _recount("--from", clock.now().date().isoformat())
+
+
+def test_a_day_with_events_of_dropped_notifications_keeps_its_counts() -> None:
+    accepted = clock.now().date() - conf.current().retention - dt.timedelta(days=2)
+    receipts = accepted + dt.timedelta(days=5)
+    rollups.count_next(limit=1)
+    fill(accepted, notifications=3, people=3)
+    partitions.ensure(receipts, days=0)
+    with connection.cursor() as running:
+        for number in (1, 2, 3):
+            running.execute(
+                "INSERT INTO event (notification_id, delivery_id, status, reason, detail, at)"
+                " VALUES (%s, %s, 8, '', '', %s)",
+                [
+                    id_of(accepted, number),
+                    ids.delivery_id(id_of(accepted, number), 1),
+                    dt.datetime.combine(receipts, dt.time(12), dt.UTC),
+                ],
+            )
+    rollups.count_next(limit=1_000)
+    before = sorted(Rollup.objects.values_list(), key=str)
+    assert sum(each or 0 for each in Rollup.objects.values_list("read", flat=True))
+    ArchiveDay.objects.create(day=accepted, state=ArchiveState.NOT_ARCHIVED)
+    assert partitions.freeze(accepted)
+    assert partitions.drop_frozen(accepted) == {}
+    ArchiveDay.objects.update(dropped_at=clock.now())
+    try:
+        with pytest.raises(CommandError, match="dropped"):
+            _recount("--from", receipts.isoformat(), "--to", receipts.isoformat())
+        assert sorted(Rollup.objects.values_list(), key=str) == before
+    finally:
+        drop_day(receipts)

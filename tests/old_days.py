@@ -1,0 +1,24 @@
+"""Old days for tests: partitions of a past day with rows, and their removal."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from django.db import connection
+
+from notifications import clock
+from notifications.models import ArchiveDay, ArchiveState
+from notifications.store.postgres import partitions
+
+
+def drop_day(day: dt.date) -> None:
+    """Drop the partitions of a day without an archive, if there are any."""
+    ArchiveDay.objects.update_or_create(
+        day=day, defaults={"state": ArchiveState.NOT_ARCHIVED, "dropped_at": clock.now()}
+    )
+    with connection.cursor() as running:
+        if "delivery" in partitions.present(day):
+            running.execute(f"UPDATE delivery_{day:%Y%m%d} SET due_at = NULL")  # noqa: S608 - a date
+    assert partitions.freeze(day)
+    assert partitions.drop_frozen(day) == {}
+    ArchiveDay.objects.filter(day=day).delete()

@@ -1,0 +1,119 @@
+"""A test goes to the operator's own address only, marked, counted and audited."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import pytest
+from django.contrib.auth.models import User
+
+from notifications import conf
+from notifications.delivery import routing
+from notifications.models import AuditEntry, Contact, Recipient
+from notifications.operations import single_call, test_to_operator
+from notifications.operations.single_call import CannotSend
+from notifications.rules.lane import Mode
+from notifications.rules.language.templating import Rendered
+from notifications.rules.suppression import Cause
+from notifications.store.postgres import suppressions
+from notifications.store.postgres.suppressions import SuppressionEntry
+from notifications.store.redis import state
+from providers import dry_run
+from providers.contract import Channel, Message, Provider
+
+pytestmark = pytest.mark.django_db
+EMAIL = "anna@example.com"
+WORDS = Rendered(title="Order 1", body="is ready", html="<p>is ready</p>")
+
+
+@pytest.fixture
+def anna() -> Iterator[User]:
+    state.client().flushdb()
+    yield User.objects.create_user("anna", email=EMAIL)
+    state.client().flushdb()
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[Message]:
+    """The messages that reach the provider; the provider is the dry run."""
+    dry = dataclasses.replace(conf.current(), dry_run=True)
+    monkeypatch.setattr(conf, "current", lambda: dry)
+    messages: list[Message] = []
+    really = single_call.send
+
+    def note(provider: Provider, message: Message) -> tuple[bool, str]:
+        messages.append(message)
+        return really(provider, message)
+
+    monkeypatch.setattr(single_call, "send", note)
+    return messages
+
+
+def phone_of(email: str, number: str, *, user_id: str = "u_anna") -> None:
+    person = Recipient.objects.create(mode=Mode.LIVE, user_id=user_id)
+    for channel, address in ((Channel.EMAIL, email), (Channel.SMS, number)):
+        Contact.objects.create(recipient=person, channel=channel, address=address, is_primary=True)
+
+
+def test_a_mail_goes_to_the_address_of_the_account(anna: User, sent: list[Message]) -> None:
+    accepted, line = test_to_operator.send(anna, WORDS, Channel.EMAIL, template="order v3")
+    assert accepted
+    assert dry_run.NAME in line
+    [message] = sent
+    assert (message.address, message.title, message.html) == (
+        EMAIL,
+        "[Test] Order 1",
+        "<p>is ready</p>",
+    )
+    entry = AuditEntry.objects.get()
+    assert (entry.by, entry.operation, entry.object_name) == (
+        "anna",
+        "send_template_test",
+        "order v3",
+    )
+    assert EMAIL not in str(entry.after)
+
+
+def test_other_channels_go_to_the_recipient_with_the_same_mailbox(
+    anna: User, sent: list[Message]
+) -> None:
+    with pytest.raises(CannotSend, match="Register yourself"):
+        test_to_operator.send(anna, WORDS, Channel.SMS, template="t")
+    phone_of(EMAIL, "+4915112345678")
+    phone_of("other@example.com", "+4915100000000", user_id="u_other")
+    test_to_operator.send(
+        anna, Rendered(title="", body="is ready", html=""), Channel.SMS, template="t"
+    )
+    assert (sent[-1].address, sent[-1].body) == ("+4915112345678", "[Test] is ready")
+    phone_of(EMAIL, "+4915122222222", user_id="u_twin")
+    with pytest.raises(CannotSend, match="Several recipients"):
+        test_to_operator.send(anna, WORDS, Channel.SMS, template="t")
+
+
+def test_an_account_without_mailbox_and_a_suppressed_one_get_nothing(
+    anna: User, sent: list[Message]
+) -> None:
+    entry = SuppressionEntry(channel=Channel.EMAIL, address=EMAIL, cause=Cause.BOUNCE)
+    suppressions.add([entry], by="ses")
+    with pytest.raises(CannotSend, match="suppression list"):
+        test_to_operator.send(anna, WORDS, Channel.EMAIL, template="t")
+    with pytest.raises(CannotSend, match="no e-mail address"):
+        test_to_operator.send(User(username="x"), WORDS, Channel.EMAIL, template="t")
+    assert sent == []
+
+
+def test_tests_are_counted(anna: User, sent: list[Message]) -> None:
+    for _ in range(test_to_operator.BURST):
+        test_to_operator.send(anna, WORDS, Channel.EMAIL, template="t")
+    with pytest.raises(CannotSend, match="Too many tests"):
+        test_to_operator.send(anna, WORDS, Channel.EMAIL, template="t")
+    assert len(sent) == test_to_operator.BURST
+
+
+def test_without_a_provider_the_operator_is_told(
+    anna: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(routing, "live_providers", lambda _channel: [])
+    with pytest.raises(CannotSend, match="No provider is configured for email"):
+        test_to_operator.send(anna, WORDS, Channel.EMAIL, template="t")

@@ -1,0 +1,153 @@
+"""Service levels: burn rates from the roll-ups, samples of the backlog, stuck deliveries."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from notifications import clock
+from notifications.models import Alert, BacklogSample, Rollup, RollupLatency, RollupSeries
+from notifications.rules import rollups
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.rollups import Cube, DimensionSet, Latency, Step
+from notifications.rules.states import Status
+from notifications.sweeps import service_levels
+from providers.contract import Channel
+from tests.analytics.conftest import sketch_of
+from tests.sweeps.conftest import MakeRow
+
+pytestmark = pytest.mark.django_db
+
+MINUTE = dt.timedelta(minutes=1)
+
+
+def look(*, after: dt.timedelta = dt.timedelta()) -> dict[tuple[str, str], str]:
+    service_levels.run_once(now=clock.now() + after, limit=100)
+    rows = Alert.objects.filter(resolved_at=None)
+    return {(row.kind, row.subject): row.detail for row in rows}
+
+
+def series(*, reason: str = "", priority: Priority = Priority.P1) -> RollupSeries:
+    row, _ = RollupSeries.objects.get_or_create(
+        dimension_set=DimensionSet.ROUTE,
+        mode=Mode.LIVE,
+        producer_id=1,
+        channel=Channel.EMAIL,
+        provider="ses",
+        priority=priority,
+        reason=reason,
+    )
+    return row
+
+
+def count(*, reason: str = "", ago: dt.timedelta = dt.timedelta(), **counters: int) -> None:
+    """Add counts to a minute and its hour."""
+    for step in (Step.MINUTE, Step.HOUR):
+        cube = Cube(step, DimensionSet.ROUTE).number
+        bucket = step.floor(clock.now() - ago)
+        row, _ = Rollup.objects.get_or_create(
+            cube=cube, series_id=series(reason=reason).pk, bucket=bucket
+        )
+        columns = {name: (getattr(row, name) or 0) + value for name, value in counters.items()}
+        Rollup.objects.filter(cube=cube, series_id=series(reason=reason).pk, bucket=bucket).update(
+            **columns
+        )
+
+
+def test_nothing_alarms_without_traffic() -> None:
+    assert look() == {}
+    assert BacklogSample.objects.count() == len(Priority)
+    look()
+    assert BacklogSample.objects.count() <= 2 * len(Priority), "a minute has one sample"
+
+
+def test_deliveries_that_give_up_burn_the_budget_and_the_end_resolves_the_alert() -> None:
+    count(sent=1_000)
+    assert look() == {}
+    count(reason="retries_exhausted", failed=30)
+    [(key, detail)] = look().items()
+    assert key == ("service_level_missed", "deliveries sent")
+    assert "30 of 1030 bad" in detail
+    Rollup.objects.filter(failed__gt=0).delete()
+    assert look() == {}
+
+
+def test_rejected_addresses_are_no_failure_of_the_service() -> None:
+    count(sent=1_000)
+    count(reason="permanent", failed=60)
+    assert set(look()) == {("permanent_failures_high", "")}
+
+
+def test_retries_without_success_and_unknown_deliveries_alarm() -> None:
+    count(sent=1_000, sent_after_retry=10, failed_after_retry=30)
+    count(reason="unanswered", unknown=25)
+    assert set(look()) == {("retry_success_low", ""), ("unknown_grow", "")}
+
+
+def test_slow_calls_of_p0_miss_the_service_level() -> None:
+    slow, quick = rollups.bin_of(5_000), rollups.bin_of(100)
+    for step in (Step.MINUTE, Step.HOUR):
+        RollupLatency.objects.create(
+            cube=Cube(step, DimensionSet.ROUTE).number,
+            series_id=series(priority=Priority.P0).pk,
+            kind=int(Latency.ACCEPT_TO_CALL),
+            bucket=step.floor(clock.now()),
+            sketch=sketch_of({slow: 20, quick: 80}),
+        )
+    found = look()
+    assert set(found) == {
+        ("service_level_missed", "P0 called within 3 s"),
+        ("processing_slow", "P0"),
+    }
+    assert "20 of 100 bad" in found["service_level_missed", "P0 called within 3 s"]
+
+
+def test_late_minutes_and_a_deep_queue_alarm_and_end() -> None:
+    at = clock.now().replace(second=0, microsecond=0)
+    BacklogSample.objects.bulk_create(
+        BacklogSample(
+            at=at - minute * MINUTE, priority=Priority.P1, depth=20_000, behind_ms=120_000
+        )
+        for minute in range(10)
+    )
+    assert set(look()) == {
+        ("urgent_lane_behind", "P1"),
+        ("queue_deep", "P1"),
+        ("service_level_missed", "P1 called within 10 s"),
+    }
+    BacklogSample.objects.update(depth=0, behind_ms=0)
+    assert look() == {}
+
+
+def test_a_campaign_at_the_rate_limit_of_its_provider_pages_nobody() -> None:
+    at = clock.now().replace(second=0, microsecond=0)
+    BacklogSample.objects.bulk_create(
+        BacklogSample(at=at - minute * MINUTE, priority=Priority.P3, depth=9_000, behind_ms=600_000)
+        for minute in range(60)
+    )
+    assert set(look()) == {("service_level_at_risk", "P3 called within 300 s")}
+
+
+def test_due_deliveries_that_no_sweep_takes_alarm(make_row: MakeRow) -> None:
+    late = clock.now() - dt.timedelta(hours=1)
+    make_row(Status.RETRYING, due_at=late)
+    make_row(Status.SENDING, due_at=late)
+    make_row(Status.QUEUED, due_at=late)
+    found = look()
+    assert {kind for kind, _ in found} == {"deliveries_stuck", "deliveries_orphaned"}
+    assert "P2 push, retrying" in found["deliveries_stuck", ""]
+
+
+def test_a_delivery_that_is_due_since_a_moment_is_no_problem(make_row: MakeRow) -> None:
+    make_row(Status.RETRYING, due_at=clock.now() - MINUTE)
+    make_row(Status.SENDING, due_at=clock.now() - MINUTE)
+    assert look() == {}
+
+
+def test_old_samples_are_deleted() -> None:
+    BacklogSample.objects.create(
+        at=clock.now() - dt.timedelta(days=9), priority=1, depth=5, behind_ms=5
+    )
+    look()
+    assert not BacklogSample.objects.filter(depth=5).exists()
