@@ -4,8 +4,9 @@
         |        |        |
    sweeps inbox  |        |            beat's tasks: due rows, also after a crash; live streams
         |________|________|
-  alerting  analytics  archive  operations
-                                       notices; figures; past days; replay, cancel, imports
+     bulk_jobs       series            one message to an audience; several messages over days
+  alerting  analytics  archive  audiences  operations
+                                       notices; figures; past days; topics; replay, cancel, imports
            scheduling                  later, recurring, quiet hours, digests
             feedback                   receipts, inbound SMS, unsubscribe
         intake   delivery              a request to rows; rows to provider calls to outcomes

@@ -134,6 +134,10 @@ class Notification(models.Model):
     )
     expires_at = models.DateTimeField()
     cancelled_at = models.DateTimeField(null=True)
+    bulk_job_id = models.UUIDField(null=True, help_text="The bulk job that made the notification.")
+    variant = models.CharField(
+        max_length=32, blank=True, db_default="", help_text="A/B variant of the bulk job."
+    )
     created_at = models.DateTimeField()
 
     class Meta:

@@ -1,0 +1,1 @@
+"""Audiences: attributes, topics, uploads, and their combinations."""

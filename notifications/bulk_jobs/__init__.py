@@ -1,0 +1,1 @@
+"""Bulk jobs: one message to an audience, in pages, at a rate."""

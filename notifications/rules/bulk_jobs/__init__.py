@@ -1,0 +1,4 @@
+"""Bulk jobs: one message to an audience, expanded in pages, at a rate.
+
+states        the states of a job
+"""

@@ -1,0 +1,1 @@
+"""Series: several messages to a recipient over days, with waits and conditions."""
