@@ -12,6 +12,7 @@ test and starts no server.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Generator, Iterator
 from typing import Final
@@ -114,8 +115,12 @@ def _own_lines() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _no_switch_of_another_test() -> None:
-    """Have no process cache hold the switches of the test before: the rows are rolled back."""
-    from notifications.store.cached import switches  # noqa: PLC0415 - after Django is set up
+def _no_cached_row_of_another_test() -> None:
+    """Empty the process's caches of small tables: the rows of the test before are rolled back."""
+    from notifications.store.cached.ttl_cache import Fresh  # noqa: PLC0415 - after Django is set up
 
-    switches.forget()
+    for name, module in list(sys.modules.items()):
+        if name.startswith("notifications.store."):
+            for value in vars(module).values():
+                if isinstance(value, Fresh):
+                    value.forget()

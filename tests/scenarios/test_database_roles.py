@@ -93,20 +93,25 @@ def test_the_apps_role_owns_nothing(app: psycopg.Connection) -> None:
 def test_the_apps_role_makes_a_missing_day_and_drops_an_old_one(app: psycopg.Connection) -> None:
     day = app.execute("SELECT current_date - 3000").fetchone()
     assert day is not None
+    # The lease keeps the running sweep `archive` from the day.
+    app.execute(
+        "INSERT INTO archive_day (day, state, leased_until, started_at, problem)"
+        " VALUES (%s, 'waiting', now() + interval '1 hour', now(), '')",
+        day,
+    )
     app.execute("SELECT make_partitions(%s)", day)
     assert _tables(app, day[0]) == sorted(f"{table}_{day[0]:%Y%m%d}" for table in TABLES)
     for table in TABLES:
         assert _drop(app, table, day[0]) == "attached"
         app.execute("SELECT freeze_partition(%s, %s)", [table, day[0]])
         assert _drop(app, table, day[0]) == "not verified"
-    app.execute(
-        "INSERT INTO archive_day (day, state, started_at, problem)"
-        " VALUES (%s, 'not_archived', now(), '')",
-        day,
-    )
+    app.execute("UPDATE archive_day SET state = 'not_archived' WHERE day = %s", day)
     for table in TABLES:
         assert _drop(app, table, day[0]) == "dropped"
     assert _tables(app, day[0]) == []
+    app.execute(
+        "UPDATE archive_day SET leased_until = NULL, dropped_at = now() WHERE day = %s", day
+    )
 
 
 def test_its_sessions_have_the_settings_of_the_service(app: psycopg.Connection) -> None:
