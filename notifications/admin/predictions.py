@@ -29,7 +29,7 @@ _NO_SOURCE: Final = MessageSource(0, "", None)
 
 
 def obstacles(person: Recipient, contacts: Sequence[Contact], wishes: Preference) -> dict[int, str]:
-    """Return the first obstacle of each contact that has one, by contact id."""
+    """Return the first obstacle by contact id; a contact without an obstacle is left out."""
     found = dict(_full_caps(person, contacts, wishes)) if person.mode == Mode.LIVE else {}
     now = clock.now()
     for contact in contacts:

@@ -38,7 +38,7 @@ class UnreadableUrl(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ChatConfig:
-    """The setting of chat services that replaces their servers by local ones."""
+    """The setting of the local servers that replace the servers of chat services."""
 
     endpoints: Mapping[str, str] = field(
         default_factory=dict, metadata=parse_with(apprise_chat.endpoints)

@@ -4,7 +4,8 @@
     /v1/inbox/{user_id}/read                 up to 200 messages; the answer names unknown ids
     /v1/inbox/{user_id}/read-all             all messages, of a category, up to a version
 
-Each mark is one transaction and may be repeated: a message that has the mark stays as it is.
+A mark may be repeated: a message that has the mark stays as it is. A mark of all messages is
+several transactions in a large inbox.
 """
 
 from __future__ import annotations
@@ -272,7 +273,8 @@ class MessagesArchiveView(_MessagesView):
 @_documented(
     "mark_all_messages_seen",
     "Mark all messages as seen",
-    "The messages of the tab `inbox` count as seen. A large inbox is marked in one transaction.",
+    "The messages of the tab `inbox` count as seen. A large inbox is marked in several"
+    " transactions; after an error, repeat the request to mark the rest.",
     request=InboxAllRequest,
 )
 class AllSeenView(_AllView):

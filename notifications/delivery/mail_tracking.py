@@ -39,7 +39,7 @@ _CLICK: Final = "notifications.clicks"
 
 @dataclass(frozen=True, slots=True)
 class TrackedDelivery:
-    """The delivery that a token names, with its recipient."""
+    """The delivery and the recipient of a token."""
 
     holder: TokenHolder
     delivery_id: UUID

@@ -19,7 +19,7 @@ BY_RECIPIENT = "the recipient"
 
 
 class NoDigest(Exception):
-    """A digest was chosen for topics that offer none."""
+    """A digest was chosen for topics without a digest template."""
 
     def __init__(self, topics: Sequence[str]) -> None:
         """Carry the topics."""

@@ -61,7 +61,7 @@ _DEADLINE: Final = PACE[Priority.P2].deadline
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A withdrawal with everything that the provider call needs."""
+    """A withdrawal with the arguments of the provider call."""
 
     row: Withdrawal
     delivery: Delivery

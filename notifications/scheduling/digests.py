@@ -126,7 +126,10 @@ def _held(
 
 
 def _merge(read: Callable[[], list[Row]], templates: Mapping[str, TemplateVersion]) -> set[UUID]:
-    """Merge the deliveries that `read` locks; returns the merged ones and those that wait on."""
+    """Merge locked deliveries; returns the ids of merged deliveries and of deliveries held longer.
+
+    `read` locks and returns the deliveries.
+    """
     now = clock.now()
     held = read()
     later = {row["id"]: at for row in held if (at := _digest_time(row)) > now}

@@ -37,10 +37,10 @@ class Cap:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `3/day`.
+        """Parse a cap such as `3/day`.
 
         Raises:
-            ValueError: it is written in another way.
+            ValueError: the text has another form.
         """
         if not re.fullmatch(PATTERN, text):
             msg = f"{text!r} is an invalid cap; use a form such as 3/day or 10/hour"

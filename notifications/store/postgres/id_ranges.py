@@ -88,7 +88,7 @@ def open_days() -> list[dt.date]:
 
 
 def around(any_ids: Collection[UUID]) -> Span:
-    """Return the range of whole days that holds these ids (at least one)."""
+    """Return the range of whole days from the smallest to the largest id; at least one id."""
     return _range(ids.day_of(min(any_ids)), ids.day_of(max(any_ids)) + _DAY)
 
 
