@@ -16,6 +16,7 @@
     recipient_inbox              a recipient's inbox as the recipient sees it
     predictions                  obstacles for a message to a contact now
     suppressions                 suppression list with import and export
+    prices                       prices of provider calls
     retry_presets                retry policies with timetables
     provider_routes              routing of channels to providers
     schedules                    recurring notifications and ordering keys
@@ -54,6 +55,7 @@ from notifications.admin import (
     notification_types,
     notifications,
     periodic_tasks,
+    prices,
     producers,
     provider_rates,
     provider_routes,
@@ -90,6 +92,7 @@ __all__ = [
     "notification_types",
     "notifications",
     "periodic_tasks",
+    "prices",
     "producers",
     "provider_rates",
     "provider_routes",

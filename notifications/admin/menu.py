@@ -76,6 +76,7 @@ _MENU: Final = (
             ("Providers", "cell_tower", "providers"),
             ("Provider routes", "fork_right", "providerroute"),
             ("Provider rate limits", "speed", "providerpace"),
+            ("Prices", "sell", "price"),
             ("Alert destinations", "notifications_active", "alertdestination"),
             ("Periodic tasks", "timer", "django_celery_beat.periodictask"),
             ("System", "memory", "system"),

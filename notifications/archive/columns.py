@@ -78,6 +78,7 @@ SOURCE: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
         "retry_after_s": pa.int32(),
         "signed_with": _TEXT,
         "country": _TEXT,
+        "cost_micros": pa.int64(),
     },
     "event": {
         "notification_id": _TEXT,

@@ -33,7 +33,7 @@ from notifications.rules.transitions import (
     RETRY,
 )
 from notifications.rules.unanswered import RECHECK_AFTER
-from notifications.store.cached import retry_presets
+from notifications.store.cached import prices, retry_presets
 from notifications.store.postgres import attempts, db, fair_queue, reads, transitions
 from notifications.store.postgres.transitions import STILL_DUE, Move
 from notifications.store.redis import sent_ledger
@@ -152,6 +152,11 @@ def _call(row: Row, outcome: Outcome) -> attempts.AttemptRow:
         code=_LOST,
         detail=outcome.message_id if isinstance(outcome, Accepted) else outcome.code,
         latency_ms=0,
+        cost_micros=(
+            prices.price_of(Channel(row["channel"]), provider=row["provider"])
+            if isinstance(outcome, Accepted)
+            else None
+        ),
     )
 
 

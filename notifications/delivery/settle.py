@@ -25,13 +25,14 @@ from notifications.delivery.batch import (
 )
 from notifications.delivery.claimed import ClaimedDelivery
 from notifications.delivery.provider_health import NOT_BELIEVED
-from notifications.rules import phone
+from notifications.rules import phone, prices
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode
 from notifications.rules.outcomes import Circumstances, Decision, decide
 from notifications.rules.reasons import Reason
 from notifications.rules.redaction import address_hash, redact
 from notifications.rules.transitions import ACCEPT, REJECT
+from notifications.store.cached import prices as price_list
 from notifications.store.postgres import (
     alerts,
     attempts,
@@ -93,7 +94,7 @@ def record_calls(pairs: Sequence[Pair], *, provider: Provider) -> None:
     """Record the calls of deliveries that fail over, each with an event; no row is settled."""
     if not pairs:
         return
-    calls = [_call(claimed, result) for claimed, result in pairs]
+    calls = [_call(claimed, result, provider) for claimed, result in pairs]
     attempts.record_failed_over(calls, provider=provider.name)
     _log_calls(pairs, provider)
     call_metrics.record(pairs, provider=provider.name, now=clock.now())
@@ -143,7 +144,8 @@ def _write(
     batch: Batch, pairs: Sequence[Pair], decided: list[DeliveryDecision], *, provider: Provider
 ) -> tuple[list[DeliveryDecision], set[UUID]]:
     made = [pair for pair in pairs if not isinstance(pair[1].outcome, NotStarted)]
-    attempts.record([_call(claimed, result) for claimed, result in made], provider=provider.name)
+    calls = [_call(claimed, result, provider) for claimed, result in made]
+    attempts.record(calls, provider=provider.name)
     entries, moved = write_decisions(decided, token=batch.token)
     late = [
         Move(
@@ -185,8 +187,9 @@ def _outcome_name(outcome: object) -> str:
     return type(outcome).__name__.lower()
 
 
-def _call(claimed: ClaimedDelivery, result: Result) -> attempts.AttemptRow:
+def _call(claimed: ClaimedDelivery, result: Result, provider: Provider) -> attempts.AttemptRow:
     outcome = result.outcome
+    country = phone.country_of(claimed.destination.address) if claimed.segments else ""
     said = (
         ("", outcome.message_id)
         if isinstance(outcome, Accepted)
@@ -204,8 +207,18 @@ def _call(claimed: ClaimedDelivery, result: Result) -> attempts.AttemptRow:
         http_status=result.http_status,
         retry_after_s=_retry_after_s(result),
         signed_with=result.signed_with,
-        country=phone.country_of(claimed.destination.address) if claimed.segments else "",
+        country=country,
+        cost_micros=(_cost(claimed, provider, country) if isinstance(outcome, Accepted) else None),
     )
+
+
+def _cost(claimed: ClaimedDelivery, provider: Provider, country: str) -> int | None:
+    """Return the price of an accepted call in microdollars; None on a free channel."""
+    channel = claimed.delivery.channel
+    price = price_list.price_of(
+        channel, provider=provider.name, country=country, segments=claimed.segments or 1
+    )
+    return price if price or channel in prices.DEFAULTS else None
 
 
 def _log_calls(pairs: Sequence[Pair], provider: Provider) -> None:

@@ -9,6 +9,7 @@
     TemplateEvent                           the history of a template
     NotificationType                        priority and category of a type
     ProviderRoute                           routing of channels to providers
+    Price                                   prices of provider calls
     Notification --< Delivery --< Attempt   request, delivery to a contact, provider call
          `--------< Event                   status moves with reasons
     BulkJob --< BulkJobRange                one message to an audience; checkpoints of its expansion
@@ -63,6 +64,7 @@ from notifications.models.housekeeping import (
 from notifications.models.inbox import Inbox, InboxItem, InboxReport, InboxUncleared
 from notifications.models.notification import Notification, NotificationType
 from notifications.models.ordering import OrderedDelivery, OrderingKey
+from notifications.models.price import Price
 from notifications.models.producer import ApiKey, Producer
 from notifications.models.recipient import Contact, Preference, Recipient
 from notifications.models.recipient_token import TokenRevocation, TokenSecret
@@ -127,6 +129,7 @@ __all__ = [
     "OrderedDelivery",
     "OrderingKey",
     "Preference",
+    "Price",
     "Producer",
     "ProviderConnection",
     "ProviderPace",

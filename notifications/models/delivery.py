@@ -130,6 +130,10 @@ class Attempt(models.Model):
         db_default="",  # as above
         help_text="SMS: country of the number, such as DE; empty if unknown.",
     )
+    cost_micros = models.BigIntegerField(
+        null=True,
+        help_text="Price of an accepted call in millionths of a US dollar; empty: free.",
+    )
 
     class Meta:
         """Partitioned by day on `delivery_id`."""

@@ -1,15 +1,77 @@
-"""Prices of accepted provider calls, for the costs of the roll-ups."""
+"""Prices of provider calls in microdollars: millionths of a US dollar.
+
+    1. a price of the country and the provider
+    2. a price of the country
+    3. a price of the provider
+    4. a price of the channel
+    5. `DEFAULTS`
+
+The first match applies. A price applies from its day on, until the next price of the same provider,
+channel and country. The unit of a price is an SMS segment, or a message on another channel.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import datetime as dt
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from providers.contract import Channel
 
-MICRODOLLARS: Final[Mapping[Channel, int]] = MappingProxyType({
+DEFAULTS: Final[Mapping[Channel, int]] = MappingProxyType({
     Channel.SMS: 10_000,
     Channel.EMAIL: 100,
 })
-"""Millionths of a US dollar for each SMS segment and each e-mail; other channels cost nothing."""
+"""Prices without a row: $0.01 an SMS segment and $0.10 for 1,000 mails. Other channels are free."""
+MICROS: Final = 1_000_000
+"""Microdollars of a dollar."""
+
+
+class Price(NamedTuple):
+    """A price from a day on."""
+
+    channel: Channel
+    provider: str
+    """Empty: every provider."""
+    country: str
+    """ISO 3166-1 alpha-2, such as `DE`; empty: every country."""
+    micros: int
+    """Microdollars for each unit."""
+    valid_from: dt.date
+    """First UTC day."""
+
+
+_Place = tuple[Channel, str, str]
+"""Channel, country and provider."""
+
+
+class PriceList:
+    """The prices of an installation."""
+
+    def __init__(self, prices: Iterable[Price] = ()) -> None:
+        found: dict[_Place, list[tuple[dt.date, int]]] = defaultdict(list)
+        for each in prices:
+            place = (each.channel, each.country, each.provider)
+            found[place].append((each.valid_from, each.micros))
+        self._by_place = {place: sorted(steps) for place, steps in found.items()}
+
+    def unit(self, channel: Channel, *, provider: str, country: str, day: dt.date) -> int:
+        """Return the microdollars of a unit on a UTC day."""
+        for place in ((country, provider), (country, ""), ("", provider), ("", "")):
+            steps = self._by_place.get((channel, *place))
+            if not steps:
+                continue
+            known = bisect_right(steps, day, key=lambda step: step[0])
+            if known:
+                return steps[known - 1][1]
+        return DEFAULTS.get(channel, 0)
+
+
+def dollars(micros: int) -> str:
+    """Return an amount for people: `$1,234.50`, or `$0.0075` below ten cents."""
+    if 0 < abs(micros) < MICROS // 10:
+        return f"${micros / MICROS:.6f}".rstrip("0")
+    return f"${micros / MICROS:,.2f}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import threading
 from collections.abc import Iterator, Sequence
 
@@ -12,16 +13,19 @@ from django.db import connection
 from notifications.delivery import deliver, rescue, settle
 from notifications.delivery.batch import Batch
 from notifications.delivery.withholding import CallFailed
+from notifications.models import Attempt, Price
 from notifications.rules.states import Status
+from notifications.store.cached import prices
 from notifications.store.postgres import attempts
 from providers.contract import (
     Accepted,
+    Channel,
     Message,
     Outcome,
     Provider,
     Throttled,
 )
-from tests.journey import Accept, lapse, statuses, take_rows
+from tests.journey import Accept, Reach, deliveries_of, lapse, statuses, take_rows
 from tests.vendors import Scripted
 
 
@@ -122,3 +126,25 @@ def test_a_message_id_longer_than_its_column_is_cut(scripted: Scripted, take: Ac
     scripted.answer = lambda batch: ((each, Accepted(message_id="x" * 999)) for each in batch)
     deliver.deliver([row])
     assert statuses([row]) == [Status.SENT]
+
+
+@pytest.mark.usefixtures("outbox")
+def test_an_accepted_call_stores_its_price(reach: Reach, take: Accept) -> None:
+    reach(sms="+4915112345678")
+    Price.objects.create(
+        channel=Channel.SMS, country="DE", micros=89_500, valid_from=dt.date(2026, 1, 1)
+    )
+    prices.forget()
+    name = "x" * 170  # with the rest of the text: two segments
+    [row] = deliveries_of(take(channels=["sms"], variables={"name": name, "code": "1"}))
+    deliver.deliver([row.id])
+    call = Attempt.objects.get(delivery_id=row.id)
+    assert (call.segments, call.country, call.cost_micros) == (2, "DE", 179_000)
+
+
+def test_a_failed_call_and_a_free_channel_have_no_price(scripted: Scripted, take: Accept) -> None:
+    rows = take_rows(take, 2)
+    scripted.answer = lambda batch: zip(batch, (Throttled(), Accepted()), strict=True)
+    deliver.deliver(rows)
+    found = set(Attempt.objects.values_list("outcome", "cost_micros"))
+    assert found == {("throttled", None), ("accepted", 100)}

@@ -33,6 +33,8 @@ class AttemptRow(NamedTuple):
     """Web Push: the public VAPID key."""
     country: str = ""
     """SMS: country of the number, ISO 3166-1 alpha-2; empty if unknown."""
+    cost_micros: int | None = None
+    """Price of an accepted call in microdollars; None: free."""
 
 
 def record(calls: Sequence[AttemptRow], *, provider: str) -> None:

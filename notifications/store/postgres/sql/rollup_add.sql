@@ -7,6 +7,7 @@
 -- other partitions. A page merges event_feed of these partitions; an interval reads all events until its end. Each event looks its
 -- notification, its delivery and its last call up by primary keys. MATERIALIZED and OFFSET 0 keep the look-ups from
 -- becoming joins with all rows.
+-- Calls of earlier releases have no cost_micros; `prices` applies to them.
 -- A call is counted with the event of its transaction: started_at plus latency_ms is the time of that transaction,
 -- as is the event's time.
 WITH page AS MATERIALIZED (
@@ -56,8 +57,8 @@ WITH page AS MATERIALIZED (
            extract(epoch FROM a.started_at - coalesce(n.scheduled_at, n.created_at)) * 1000 AS call_ms,
            extract(epoch FROM coalesce(e.occurred_at, e.at) - coalesce(n.scheduled_at, n.created_at)) * 1000
                AS delivered_ms,
-           CASE WHEN a.outcome = 'accepted' THEN coalesce(a.segments, 1)
-                * (%(prices)s::bigint[])[array_position(%(channels)s::smallint[], d.channel)] END AS cost_micros
+           CASE WHEN a.outcome = 'accepted' THEN coalesce(a.cost_micros, coalesce(a.segments, 1)
+                * (%(prices)s::bigint[])[array_position(%(channels)s::smallint[], d.channel)]) END AS cost_micros
     FROM counted e
     CROSS JOIN LATERAL (
         SELECT mode, producer_id, priority, type, template, created_at, scheduled_at
@@ -69,7 +70,7 @@ WITH page AS MATERIALIZED (
         WHERE id = e.delivery_id AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid OFFSET 0
     ) d
     LEFT JOIN LATERAL (
-        SELECT provider, country, outcome, number, latency_ms, segments, started_at,
+        SELECT provider, country, outcome, number, latency_ms, segments, cost_micros, started_at,
                started_at + latency_ms * interval '1 millisecond' AS ended_at
         FROM attempt
         WHERE delivery_id = e.delivery_id AND delivery_id >= %(floor)s::uuid AND delivery_id < %(ceiling)s::uuid

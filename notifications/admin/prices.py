@@ -1,0 +1,26 @@
+"""Prices: list, edit and add."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from unfold.decorators import display
+
+from notifications.admin.audited import AuditedAdmin
+from notifications.models import Price
+from notifications.rules import prices
+
+
+@admin.register(Price)
+class PriceAdmin(AuditedAdmin):
+    """A change applies within two seconds, to the next calls; earlier costs stay."""
+
+    list_display = ("channel", "country", "provider", "price", "valid_from")
+    list_filter = ("channel", "provider")
+    search_fields = ("country", "provider")
+    sortable_by = ()
+
+    @display(description="Price")
+    def price(self, row: Price) -> str:
+        """Return the price in dollars with its unit."""
+        unit = "an SMS segment" if row.get_channel_display() == "sms" else "a message"
+        return f"{prices.dollars(row.micros)} {unit}"
