@@ -1,1 +1,4 @@
-"""Bulk jobs: one message to an audience, in pages, at a rate."""
+"""Bulk jobs: a message to an audience, in pages, at a rate.
+
+pace        the number of rows that a job may create now, and their due times
+"""

@@ -13,6 +13,7 @@
     Notification --< Delivery --< Attempt   request, delivery to a contact, provider call
          `--------< Event                   status moves with reasons
     BulkJob --< BulkJobRange                one message to an audience; checkpoints of its expansion
+    BulkJob --- BulkJobPace                 next free slot of a job with a rate
     ErasureJob                              removal of a person's data
     ArchiveDay --< ArchiveFile              days past retention and their Parquet files
     ArchiveKey                              a person's key in the archive
@@ -47,7 +48,7 @@ from notifications.models.archive import ArchiveDay, ArchiveFile, ArchiveKey, Ar
 from notifications.models.audit import AuditEntry
 from notifications.models.backlog_sample import BacklogSample
 from notifications.models.breaker import Breaker, BreakerEvent, ProviderPace
-from notifications.models.bulk_job import BulkJob, BulkJobRange
+from notifications.models.bulk_job import BulkJob, BulkJobPace, BulkJobRange
 from notifications.models.cancel_job import CancelJob
 from notifications.models.connection import ProviderConnection
 from notifications.models.dead_letter import DeadLetter, ReplayJob
@@ -108,6 +109,7 @@ __all__ = [
     "Breaker",
     "BreakerEvent",
     "BulkJob",
+    "BulkJobPace",
     "BulkJobRange",
     "CancelJob",
     "ChangeMark",

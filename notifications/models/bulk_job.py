@@ -129,6 +129,11 @@ class BulkJobRange(models.Model):
         help_text="Only recipients in these timezones; empty: all.",
     )
     starts_at = models.DateTimeField(null=True, blank=True, help_text="Not expanded before.")
+    sample = models.BooleanField(
+        null=True,
+        help_text="A/B with a winner: only the sample, or only the recipients outside of the"
+        " sample, who get the winner. Empty: all.",
+    )
     examined = models.BigIntegerField(default=0, help_text="Recipients of the audience.")
     accepted = models.BigIntegerField(default=0, help_text="Notifications.")
     left_out = models.JSONField(default=dict, help_text="Reason -> recipients without a message.")
@@ -140,3 +145,28 @@ class BulkJobRange(models.Model):
 
     def __str__(self) -> str:
         return f"range {self.number} of bulk job {self.job_id}"
+
+
+class BulkJobPace(models.Model):
+    """The first free slot of a bulk job with a rate, and the ends of its waits.
+
+    The row is apart from the job, because the transaction of each page locks it: a pause of the job
+    does not wait for a page.
+    """
+
+    job = models.OneToOneField(
+        BulkJob, on_delete=models.CASCADE, primary_key=True, related_name="pace"
+    )
+    next_at = models.DateTimeField(null=True, help_text="Empty: no message has a slot yet.")
+    test_group_ends_at = models.DateTimeField(
+        null=True, help_text="The other recipients follow. Empty: the test group is incomplete."
+    )
+    sample_ends_at = models.DateTimeField(
+        null=True, help_text="Choice of the winner. Empty: the sample is incomplete."
+    )
+
+    class Meta:
+        db_table = "bulk_job_pace"
+
+    def __str__(self) -> str:
+        return f"pace of bulk job {self.job_id}"

@@ -1,5 +1,7 @@
 """Bulk jobs: one message to an audience, expanded in pages, at a rate.
 
+pace          the time of each message
 request       the body of a new job
 states        the states of a job
+variants      which recipient gets which variant, and who gets no message
 """

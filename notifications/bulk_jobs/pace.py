@@ -1,0 +1,55 @@
+"""Pace: the number of rows that a bulk job may create now, and the due time of each row.
+
+The first free slot of a job is a row of its own, `BulkJobPace`, which the transaction of a page
+locks and moves. Several expanders of a job therefore take different slots, and a page that is
+undone gives its slots back.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Final
+
+from notifications.models import BulkJob, BulkJobPace, BulkJobRange
+from notifications.rules.bulk_jobs import pace
+
+_NO_LIMIT: Final = 1_000_000_000
+
+
+def allowance(job: BulkJob, range_: BulkJobRange, now: dt.datetime) -> int:
+    """Return the number of recipients that an expander may examine in a range now.
+
+    A recipient gives at most a single message.
+    """
+    del range_
+    per_second = pace.rate(job)
+    if per_second is None:
+        return _NO_LIMIT
+    next_at = BulkJobPace.objects.filter(job=job).values_list("next_at", flat=True).first()
+    return pace.free_slots(next_at, per_second=per_second, now=now)
+
+
+def due_times(
+    job: BulkJob, count: int, now: dt.datetime, *, examined: int | None = None
+) -> list[dt.datetime]:
+    """Return the due times of the next `count` messages of a job, ascending, and take their slots.
+
+    Called in the transaction of the page: the slots are taken when the rows are committed. Called
+    also for a page without messages, because a job with `spread_seconds` has a slot for each
+    examined recipient.
+
+    Args:
+        job: the job.
+        count: the messages of the page.
+        now: the present; the due time of each message without a rate.
+        examined: the recipients of the page; default: `count`.
+    """
+    per_second = pace.rate(job)
+    if per_second is None:
+        return [now] * count
+    BulkJobPace.objects.bulk_create([BulkJobPace(job=job)], ignore_conflicts=True)
+    row = BulkJobPace.objects.select_for_update().get(job=job)
+    slots = count if job.rate_per_second or examined is None else examined
+    times, row.next_at = pace.take(row.next_at, count, slots=slots, per_second=per_second, now=now)
+    row.save(update_fields=["next_at"])
+    return times

@@ -1,0 +1,78 @@
+"""Pace of a bulk job: the time of each message, and the number of messages to create ahead.
+
+    now                       now + WINDOW
+     ├──|──|──|──|──|──|──|──|──┤            a slot every 1 / rate seconds
+        └ next_at                            the first slot without a message
+
+A message takes the next free slot. Slots exist as times only: `next_at` is the whole state. After a
+pause, `next_at` is in the past, and the slots go on from BURST before the present: messages that
+were not created in the pause are not caught up.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from typing import Final, Protocol
+
+WINDOW: Final = dt.timedelta(seconds=60)
+"""Messages are created so long before their slots at most. An expander that is away for a shorter
+time delays no message."""
+BURST: Final = dt.timedelta(seconds=2)
+"""Slots in the past that are still used, by an expander that is a little late."""
+_SECOND: Final = dt.timedelta(seconds=1)
+_SMALLEST_RATE: Final = 0.001
+"""Messages per second."""
+
+
+class Paced(Protocol):
+    """The columns of a bulk job that give its rate."""
+
+    rate_per_second: float | None
+    spread_seconds: int | None
+    estimate: int | None
+
+
+def rate(job: Paced) -> float | None:
+    """Return slots per second; None without a limit.
+
+    `spread_seconds` divides the estimated audience evenly: 5 million recipients over 10 hours are
+    138.9 slots per second. A recipient who is left out uses a slot as well. The messages therefore
+    end with the time and never exceed the rate.
+    """
+    if job.rate_per_second:
+        return max(job.rate_per_second, _SMALLEST_RATE)
+    if job.spread_seconds and job.estimate:
+        return max(job.estimate / job.spread_seconds, _SMALLEST_RATE)
+    return None
+
+
+def first_slot(next_at: dt.datetime | None, *, now: dt.datetime) -> dt.datetime:
+    """Return the first free slot; slots further in the past than BURST are lost."""
+    return now if next_at is None else max(next_at, now - BURST)
+
+
+def free_slots(next_at: dt.datetime | None, *, per_second: float, now: dt.datetime) -> int:
+    """Return the number of free slots until the end of the window."""
+    room = now + WINDOW - first_slot(next_at, now=now)
+    return max(0, math.ceil(room / _SECOND * per_second))
+
+
+def take(
+    next_at: dt.datetime | None, count: int, *, slots: int, per_second: float, now: dt.datetime
+) -> tuple[list[dt.datetime], dt.datetime]:
+    """Take slots; returns the times of the messages, and the new `next_at`.
+
+    Args:
+        next_at: the first free slot; None: no slot was taken yet.
+        count: the messages, spread evenly over the slots.
+        slots: the slots to take, at least `count`.
+        per_second: slots per second.
+        now: the present.
+    """
+    begin = first_slot(next_at, now=now)
+    used = max(slots, count)
+    length = used / per_second
+    step = length / count if count else 0.0
+    times = [begin + dt.timedelta(seconds=place * step) for place in range(count)]
+    return times, begin + dt.timedelta(seconds=length)

@@ -1,0 +1,86 @@
+"""Variants of a bulk job: which recipient gets which variant, and who gets no message.
+
+    hash of job and recipient ──┬── holdout: no message
+                                ├── sample or rest, if the job has a rule for a winner
+                                └── variant
+
+The three choices use different bytes of one hash, so they are independent of each other, of the
+order of the recipients and of the time: a second run of a page chooses the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol
+from uuid import UUID
+
+_ALL: Final = 100
+"""Percent."""
+_BYTES: Final = 4
+"""Of the hash for a choice; the remainder of a division by 100 favours no value by over 1e-7."""
+
+
+class Divided(Protocol):
+    """The columns of a bulk job that divide the audience."""
+
+    id: UUID
+    template: int
+    variants: Sequence[Mapping[str, Any]]
+    holdout_percent: int
+    winner_rule: Mapping[str, Any] | None
+    winner: str
+
+
+class Variant(NamedTuple):
+    """The variant of a recipient."""
+
+    name: str
+    """Empty: the job has no variants."""
+    template: int
+    """The pinned template version's row."""
+
+
+def choose(job: Divided, recipient_id: int) -> Variant | None:
+    """Return the variant of a recipient; None: the holdout, no message.
+
+    Recipients outside the sample get the winner as soon as the job has one.
+    """
+    holdout, sample, share = _places(job.id, recipient_id)
+    if holdout < job.holdout_percent:
+        return None
+    if job.winner and job.winner_rule and sample >= job.winner_rule["sample_percent"]:
+        return _named(job, job.winner)
+    for each in job.variants:
+        share -= each["percent"]
+        if share < 0:
+            return Variant(each["name"], each["template"])
+    return Variant("", job.template)
+
+
+def is_in_sample(job: Divided, recipient_id: int) -> bool:
+    """Return True if the recipient belongs to the sample that decides the winner.
+
+    Without a rule for a winner, the sample is the whole audience.
+    """
+    if not job.winner_rule:
+        return True
+    return bool(_places(job.id, recipient_id)[1] < job.winner_rule["sample_percent"])
+
+
+def _named(job: Divided, name: str) -> Variant:
+    for each in job.variants:
+        if each["name"] == name:
+            return Variant(name, each["template"])
+    return Variant("", job.template)
+
+
+def _places(job_id: UUID, recipient_id: int) -> tuple[int, int, int]:
+    """Return three independent numbers below 100, for the holdout, the sample and the variant."""
+    hashed = job_id.bytes + recipient_id.to_bytes(8, "big")
+    digest = hashlib.blake2b(hashed, digest_size=3 * _BYTES).digest()
+    holdout, sample, share = (
+        int.from_bytes(digest[start : start + _BYTES], "big") % _ALL
+        for start in range(0, 3 * _BYTES, _BYTES)
+    )
+    return holdout, sample, share
