@@ -14,6 +14,9 @@
          `--------< Event                   status moves with reasons
     BulkJob --< BulkJobRange                one message to an audience; checkpoints of its expansion
     BulkJob --- BulkJobPace                 next free slot of a job with a rate
+    Topic --< TopicSubscriber, Attribute    named groups of recipients; definitions of attributes
+    RecipientList --< RecipientListMember   fixed sets of recipients: uploads and snapshots
+    Audience                                saved audience expressions
     ErasureJob                              removal of a person's data
     ArchiveDay --< ArchiveFile              days past retention and their Parquet files
     ArchiveKey                              a person's key in the archive
@@ -45,6 +48,14 @@ Only `store/` writes the partitioned tables.
 from notifications.models.alert import Alert
 from notifications.models.alert_destination import AlertDestination, AlertNotice
 from notifications.models.archive import ArchiveDay, ArchiveFile, ArchiveKey, ArchiveState
+from notifications.models.audience import (
+    Attribute,
+    Audience,
+    RecipientList,
+    RecipientListMember,
+    Topic,
+    TopicSubscriber,
+)
 from notifications.models.audit import AuditEntry
 from notifications.models.backlog_sample import BacklogSample
 from notifications.models.breaker import Breaker, BreakerEvent, ProviderPace
@@ -104,6 +115,8 @@ __all__ = [
     "ArchiveKey",
     "ArchiveState",
     "Attempt",
+    "Attribute",
+    "Audience",
     "AuditEntry",
     "BacklogSample",
     "Breaker",
@@ -138,6 +151,8 @@ __all__ = [
     "ProviderRoute",
     "ReceivedText",
     "Recipient",
+    "RecipientList",
+    "RecipientListMember",
     "Rejected",
     "ReplayJob",
     "RetryPreset",
@@ -158,6 +173,8 @@ __all__ = [
     "TemplateText",
     "TokenRevocation",
     "TokenSecret",
+    "Topic",
+    "TopicSubscriber",
     "TopicText",
     "WebhookAttempt",
     "WebhookEndpoint",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q, Value
+from django.db.models.functions import Coalesce, NullIf
 
 from notifications.models.choices import CHANNELS, MODES
 from notifications.rules.lane import Mode
@@ -24,12 +26,31 @@ class Recipient(models.Model):
         editable=False,
         help_text="Timezone of the phone number; used without a given timezone.",
     )
+    attributes = models.JSONField(
+        default=dict,
+        db_default={},
+        blank=True,
+        help_text="Values of the defined attributes, for audiences.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
+        """The indexes serve audiences: equal attributes; the recipients of a timezone."""
+
         constraints = (
             models.UniqueConstraint(fields=("mode", "user_id"), name="recipient_once_per_mode"),
+        )
+        indexes = (
+            GinIndex(
+                fields=("attributes",), name="recipient_by_attribute", opclasses=("jsonb_path_ops",)
+            ),
+            models.Index(
+                F("mode"),
+                Coalesce(NullIf("timezone", Value("")), "phone_timezone"),
+                F("id"),
+                name="recipient_by_zone",
+            ),
         )
 
     def __str__(self) -> str:

@@ -5,6 +5,7 @@
     rate_limits   circuit_breaker, token_bucket, frequency_caps, concurrency
     a request     request, problems, sensitive, ids, phone, keywords, signed_token
     bulk_jobs     one message to an audience: states
+    audiences     expressions on recipients: parse, canonical form, attributes
     operators     alerts, dead_letter_filter, redaction
 
     times         quiet hours, wall clocks, recurrence

@@ -82,3 +82,8 @@ def floor_of(day: dt.date) -> UUID:
     """Return the lowest id of a UTC day."""
     midnight = dt.datetime(day.year, day.month, day.day, tzinfo=dt.UTC)
     return UUID(int=((midnight - _EPOCH) // _MILLISECOND) << 80)
+
+
+def floor_at(instant: dt.datetime) -> UUID:
+    """Return the lowest id of an aware instant, to the millisecond."""
+    return UUID(int=((instant - _EPOCH) // _MILLISECOND) << 80)

@@ -5,5 +5,6 @@ redis          the state Redis: scripts (`lua/`), the sent-ledger, counters for 
 cached         small tables that operators edit, read again each second
 rate_limits    breakers, send slots, producer limits, frequency caps, address limits
 templates      template versions, and their cache in each process
+audiences      recipients of an audience expression; topics, uploads and snapshots
 inbox          in-app messages of each recipient
 """
