@@ -22,6 +22,7 @@ _on_redis = broker_url.startswith(("redis", "valkey"))
 KEY_PREFIX = "notify:"  # of every key in the broker, for a Redis that others use as well
 OPS = "ops"  # the sweeps
 TELL = "tell"  # the sweep that calls the webhook endpoints of producers
+EXPAND = "expand"  # the sweep that expands bulk jobs
 _arguments = {} if _on_redis else {"x-queue-type": "quorum"}
 # On Redis the nameless exchange is one LPUSH. On RabbitMQ a countdown needs a topic exchange.
 _exchange = Exchange("") if _on_redis else Exchange("notify", type="topic")
@@ -33,9 +34,9 @@ task_queues = [
         _exchange,
         routing_key=name,
         queue_arguments=_arguments,
-        no_ack=_on_redis and name in {OPS, TELL},
+        no_ack=_on_redis and name in {OPS, TELL, EXPAND},
     )
-    for name in (OPS, TELL, *(lane.name for lane in LANES))
+    for name in (OPS, TELL, EXPAND, *(lane.name for lane in LANES))
 ]
 task_default_queue = OPS
 task_create_missing_queues = False

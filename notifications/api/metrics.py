@@ -34,7 +34,10 @@ from notifications.telemetry import exposition
 
 Family = GaugeMetricFamily | CounterMetricFamily
 _GAUGE, _COUNTER = GaugeMetricFamily, CounterMetricFamily
-_QUEUES: Final = (*(lane.name for lane in LANES), periodic_tasks.QUEUE, periodic_tasks.TELL_QUEUE)
+_QUEUES: Final = (
+    *(lane.name for lane in LANES),
+    *(periodic_tasks.QUEUE, periodic_tasks.TELL_QUEUE, periodic_tasks.EXPAND_QUEUE),
+)
 
 
 class Metric(Enum):

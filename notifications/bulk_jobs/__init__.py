@@ -1,4 +1,20 @@
-"""Bulk jobs: a message to an audience, in pages, at a rate.
+"""Bulk jobs: one message to an audience, in pages, at a rate.
 
-pace        the number of rows that a job may create now, and their due times
+    create ──> one row ──> ranges ──> expand ──> rows of deliveries ──> relay ──> lanes
+                                        │
+                                      page: members -> messages, or reasons
+
+    create      checks a request and stores the job; the template version is pinned
+    ranges      divides the audience, so that several expanders share a job
+    page        builds the messages of some members, with the rules of accept
+    expand      stores one page of a range with its checkpoint in one transaction
+    pace        the number of rows that a job may create now, and their due times
+    changes     pause, resume, cancel and abort
+
+A job is a row, so the creation of a job takes the same time for ten recipients and for fifty
+million. The sweep `expand` reads the audience in pages of at most 5,000 recipients. An opt-out, an
+entry of the suppression list or a missing contact leaves out a recipient: no row is stored, and the
+reason is counted. The checkpoint of a range is stored in the transaction of the page's rows, and
+only from the value at the start of the page. So each recipient gets one message, after a kill and
+with two expanders on one range.
 """

@@ -27,6 +27,7 @@ from notifications.store.postgres import publish, secret_variables
 from notifications.store.postgres.idempotency import IdempotencyKey
 from notifications.store.postgres.inserts import NewDelivery, NotificationRow
 from notifications.store.postgres.secret_variables import Fingerprint
+from notifications.store.templates.template_cache import TemplateVersion
 from providers.contract import Channel
 
 
@@ -144,10 +145,7 @@ def _row(
 ) -> NotificationRow:
     caller, request, traceparent, _ = ask
     rule, template, when = checked.rule, checked.template, checked.when
-    variables, sealed = request.variables.reveal(), None
-    if template is not None and (hidden := template.sensitive & variables.keys()):
-        sealed = secret_variables.encrypt(Sensitive({name: variables[name] for name in hidden}))
-        variables = {name: value for name, value in variables.items() if name not in hidden}
+    variables, sealed = seal(request.variables.reveal(), template)
     return (
         notification_id,
         caller.producer_id,
@@ -178,6 +176,17 @@ def _row(
         checked.expires_at,
         lookups.now,
     )
+
+
+def seal(
+    variables: dict[str, Any], template: TemplateVersion | None
+) -> tuple[dict[str, Any], bytes | None]:
+    """Return the variables without the sensitive variables of a template, and these encrypted."""
+    hidden = template.sensitive & variables.keys() if template is not None else None
+    if not hidden:
+        return variables, None
+    sealed = secret_variables.encrypt(Sensitive({name: variables[name] for name in hidden}))
+    return {name: value for name, value in variables.items() if name not in hidden}, sealed
 
 
 def _inbox(request: NotificationRequest) -> str | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -258,7 +258,12 @@ def _template(
             pointer = f"/channels/{position}" if request.channels else "/to"
             raise _Refusal(_invalid(pointer, detail))
     wrong = [
-        FieldError(f"/variables/{name}", detail) for name, detail in _mistakes(request, template)
+        FieldError(f"/variables/{name}", detail)
+        for name, detail in variable_mistakes(
+            template,
+            request.channels_in_order or list(template.texts),
+            request.variables.reveal(),
+        )
     ]
     if wrong:
         detail = f"{wrong[0].pointer}: {wrong[0].detail}"
@@ -287,13 +292,14 @@ def unknown_variables(
     ]
 
 
-def _mistakes(request: NotificationRequest, template: TemplateVersion) -> Iterable[tuple[str, str]]:
-    """List wrong variables: by declaration, or missing in the texts."""
+def variable_mistakes(
+    template: TemplateVersion, wanted: Collection[Channel], given: Mapping[str, Any]
+) -> Iterable[tuple[str, str]]:
+    """List wrong variables with a sentence: by declaration, or missing in the texts of channels."""
     if template.declared:
-        return variables.mistakes(template.declared, request.variables.reveal())
-    texts = request.channels_in_order or template.texts
-    needed = frozenset[str]().union(*(template.needed[channel] for channel in texts))
-    missing = sorted(needed - request.variables.reveal().keys())
+        return variables.mistakes(template.declared, given)
+    needed = frozenset[str]().union(*(template.needed[channel] for channel in wanted))
+    missing = sorted(needed - given.keys())
     return [(name, "the template needs this variable, and it is missing") for name in missing]
 
 

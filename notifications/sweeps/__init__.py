@@ -39,6 +39,7 @@ from notifications.sweeps import (
     digests,
     due_rows,
     erasures,
+    expand,
     housekeeping,
     inbox,
     inbox_reports,
@@ -117,6 +118,7 @@ _EVERY: Final = (
     ("partitions", 3_600, 500, partitions.run_once),
     ("archive", 600, 500, _archive),
     ("daily_reports", 600, 500, daily_reports.run_once),
+    ("expand", 1, 5_000, expand.run_once),
 )
 """Name, interval in seconds of a new installation, rows in a batch, function."""
 _STOPS: Final = {
@@ -148,8 +150,11 @@ _STOPS: Final = {
     "housekeeping": "Expired secrets and keys are kept; new sensitive variables stay unencrypted.",
     "partitions": "No partitions are created; after two weeks all requests are refused.",
     "daily_reports": "Operators get no daily report by e-mail.",
+    "expand": "Bulk jobs create no further messages.",
     "archive": "Days past retention stay in the database, and expired files in the archive.",
 }
+_QUEUES: Final = {"tell": periodic_tasks.TELL_QUEUE, "expand": periodic_tasks.EXPAND_QUEUE}
+"""Queues of the sweeps that may take longer than a second; no other sweep waits for them."""
 SWEEPS: Final = {
     name: Sweep(
         name,
@@ -157,7 +162,7 @@ SWEEPS: Final = {
         limit,
         run_once,
         _STOPS[name],
-        periodic_tasks.TELL_QUEUE if name == "tell" else periodic_tasks.QUEUE,
+        _QUEUES.get(name, periodic_tasks.QUEUE),
     )
     for name, seconds, limit, run_once in _EVERY
 }

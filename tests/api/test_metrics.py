@@ -36,7 +36,7 @@ def test_the_messages_of_each_queue_are_counted() -> None:
     lane = next(each for each in LANES if each.name == "p3.chat")
     before = _scrape()
     assert {labels for name, labels in before if name == "queue_messages"} == {
-        _labels(queue=name) for name in (*(each.name for each in LANES), "ops", "tell")
+        _labels(queue=name) for name in (*(each.name for each in LANES), "ops", "tell", "expand")
     }
     lanes.publish(lane, [[]])
     after = _scrape()

@@ -10,7 +10,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from celeryconfig import OPS, TELL
+from celeryconfig import EXPAND, OPS, TELL
 from notifications.rules.lane import LANES
 
 _FOLDER = Path(__file__).resolve().parents[2] / "docs" / "kubernetes"
@@ -60,7 +60,7 @@ def test_each_queue_is_served_once() -> None:
     ]
     served = [part.removeprefix("--queues=") for part in arguments if part.startswith("--queues=")]
     found = sorted(queue for option in served for queue in option.split(","))
-    assert found == sorted([OPS, TELL, *(lane.name for lane in LANES)])
+    assert found == sorted([EXPAND, OPS, TELL, *(lane.name for lane in LANES)])
 
 
 def test_processes_run_as_compose_runs_them() -> None:
@@ -109,4 +109,4 @@ def test_what_scales_and_what_may_not_be_disturbed_exists() -> None:
 
 def test_only_who_calls_providers_may_leave_the_cluster() -> None:
     calling = {name for name, pod in _PODS.items() if "notify/calls" in pod["metadata"]["labels"]}
-    assert calling == set(_PODS) - {"beat", "flower", "live", "migrate"}
+    assert calling == set(_PODS) - {"beat", "flower", "live", "migrate", "worker-expand"}

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import yaml
 
-from celeryconfig import OPS, TELL
+from celeryconfig import EXPAND, OPS, TELL
 from notifications.rules.lane import LANES
 from notifyproj.devstack.supervisor.programs import PROGRAMS
 
 _ROOT = Path(__file__).resolve().parents[2]
-_QUEUES = sorted([OPS, TELL, *(lane.name for lane in LANES)])
+_QUEUES = sorted([EXPAND, OPS, TELL, *(lane.name for lane in LANES)])
 
 
 def _served(commands: Iterable[Iterable[str]]) -> list[str]:

@@ -46,7 +46,7 @@ def test_each_sweep_has_a_row_whose_task_exists() -> None:
     assert {row.name: row.queue for row in rows} == {
         name: sweep.queue for name, sweep in SWEEPS.items()
     }
-    assert {row.name for row in rows if row.queue != periodic_tasks.QUEUE} == {"tell"}
+    assert {row.name for row in rows if row.queue != periodic_tasks.QUEUE} == {"tell", "expand"}
     assert all(row.enabled for row in rows)
     assert {row.name: periodic_tasks.interval_of(row) for row in rows} == {
         name: sweep.every for name, sweep in SWEEPS.items()

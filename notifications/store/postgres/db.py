@@ -295,6 +295,19 @@ def insert(*tables: Rows, patience: dt.timedelta | None = None) -> None:
                 stream.write(copy_text.encode(each.records))
 
 
+def copy_lines(table: str, columns: tuple[str, ...], lines: Sequence[str]) -> None:
+    """Insert rows by COPY, encoded by `copy_text`; joins the open transaction.
+
+    Raises:
+        IntegrityError: a violation, such as of a unique index.
+        DataError: a value does not fit its column.
+    """
+    if not lines:
+        return
+    with errors, cursor() as running, running.copy(_copy(table, columns)) as stream:
+        stream.write("".join(lines).encode())
+
+
 def wait_for_locks(patience: dt.timedelta) -> None:
     """Limit the waits for locks until the open transaction ends."""
     with errors, _raw_cursor() as running:

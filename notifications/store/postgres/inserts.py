@@ -12,7 +12,7 @@ from notifications.rules.states import Status
 from notifications.store.postgres import db, fair_queue
 from notifications.store.postgres.fair_queue import Ask
 
-_NOTIFICATION: Final = (
+NOTIFICATION: Final = (
     "id",
     "producer_id",
     "mode",
@@ -42,7 +42,7 @@ _NOTIFICATION: Final = (
     "expires_at",
     "created_at",
 )
-_EVENT: Final = ("notification_id", "delivery_id", "status", "reason", "at")
+EVENT: Final = ("notification_id", "delivery_id", "status", "reason", "at")
 
 NotificationRow = tuple[object, ...]
 """One value for each of the notification's columns, in their order."""
@@ -66,7 +66,7 @@ class NewDelivery(NamedTuple):
 
 
 _DUE_AT: Final = NewDelivery._fields.index("due_at")
-_DELIVERY: Final = (*NewDelivery._fields[:-1], "publishes", "published_at")
+DELIVERY: Final = (*NewDelivery._fields[:-1], "publishes", "published_at")
 
 
 def deliveries(
@@ -109,9 +109,9 @@ def deliveries(
     ]
     db.insert(
         *([keys] if keys else []),
-        db.Rows("notification", _NOTIFICATION, notifications),
-        db.Rows("delivery", _DELIVERY, rows),
-        db.Rows("event", _EVENT, events),
+        db.Rows("notification", NOTIFICATION, notifications),
+        db.Rows("delivery", DELIVERY, rows),
+        db.Rows("event", EVENT, events),
         patience=patience,
     )
 

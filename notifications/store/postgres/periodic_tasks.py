@@ -17,6 +17,8 @@ PREFIX: Final = "sweep_"
 QUEUE: Final = "ops"
 TELL_QUEUE: Final = "tell"
 """Of the sweep that calls producers' endpoints and waits for their answers."""
+EXPAND_QUEUE: Final = "expand"
+"""Of the sweep that expands bulk jobs, in long transactions."""
 _SHORTEST_LIFE: Final = 5
 """Shortest expiry of a message in seconds; a later message replaces an expired message."""
 

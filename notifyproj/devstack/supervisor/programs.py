@@ -14,7 +14,7 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from celeryconfig import OPS, TELL
+from celeryconfig import EXPAND, OPS, TELL
 from notifications.rules.lane import LANES, Mode, Priority
 from notifyproj.devstack.ports import LOOPBACK
 
@@ -119,6 +119,8 @@ PROGRAMS: Final = (
     _worker("transactional", queues=_TRANSACTIONAL, concurrency=32, yields=True),
     # Four threads: two for the sweeps, and two runs of `tell` at most (`notifications.webhooks`).
     _worker("ops", queues=[OPS, TELL], concurrency=4),
+    # A process of its own: the expansion of a bulk job keeps a processor busy.
+    _worker("expand", queues=[EXPAND], concurrency=2),
     Program(
         name="beat",
         arguments=(*_CELERY, "beat", "--loglevel=INFO"),

@@ -1,0 +1,254 @@
+"""Expand: store one page of a range with the new checkpoint, in one transaction.
+
+    lock the range -> members above the cursor -> messages -> COPY -> cursor and counters
+
+The range is locked with SKIP LOCKED, so several expanders take different ranges. The last statement
+moves the cursor only from the value that was read, and only while the job is running:
+
+    UPDATE bulk_job_range SET cursor = new ... WHERE id = .. AND cursor = old
+
+Zero changed rows undo the whole page. A kill at any point therefore leaves either all rows of a
+page with its checkpoint, or none of both.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import secrets
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+import orjson
+import structlog
+from django.db import Error, IntegrityError, InterfaceError, OperationalError, transaction
+from psycopg.errors import CheckViolation
+
+from notifications import clock, conf
+from notifications.bulk_jobs import members, pace, page
+from notifications.bulk_jobs.members import Member
+from notifications.bulk_jobs.page import Planned, PlannedPage
+from notifications.models import BulkJob, BulkJobRange
+from notifications.rules import ids
+from notifications.rules.bulk_jobs.left_out import LeftOut
+from notifications.rules.bulk_jobs.states import BulkJobState
+from notifications.rules.lane import Lane, Mode, Priority
+from notifications.store.postgres import bulk_rows, db, fair_queue, partitions
+from notifications.store.postgres.bulk_rows import NewMessage
+from notifications.store.postgres.fair_queue import Ask
+
+_log = structlog.get_logger(__name__)
+
+PAGE: Final = 5_000
+"""Most recipients that a transaction examines."""
+_EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_MILLISECOND: Final = dt.timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """The result of one page."""
+
+    examined: int = 0
+    accepted: int = 0
+    is_range_done: bool = False
+    """True if no recipient of the range is left."""
+
+
+_NOTHING: Final = Expanded()
+
+
+class _Overtaken(Exception):
+    """The checkpoint was moved, or the job was paused or cancelled, while the page was built."""
+
+
+def expand_page(range_id: int, *, limit: int = PAGE) -> Expanded:
+    """Expand the next recipients of a range, as many as the pace of the job allows.
+
+    Safe to run twice, concurrently and after a kill at any point, as the module says. Nothing
+    happens if another expander has the range, the job is not running, or the pace allows no row.
+
+    Raises:
+        OperationalError: the database is away.
+        page.TemplateGone: a pinned template version does not exist.
+    """
+    tries = 0
+
+    def work() -> Expanded:
+        nonlocal tries
+        tries += 1
+        with transaction.atomic():
+            return _expand(range_id, limit=limit, now=clock.now(), is_first_try=tries == 1)
+
+    try:
+        return partitions.with_day(clock.now().date(), work)
+    except _Overtaken:
+        return _NOTHING
+
+
+def _expand(range_id: int, *, limit: int, now: dt.datetime, is_first_try: bool) -> Expanded:
+    free = BulkJobRange.objects.select_for_update(skip_locked=True, of=("self",))
+    part = (
+        free
+        .filter(id=range_id, finished_at=None, job__state=BulkJobState.RUNNING)
+        .select_related("job")
+        .first()
+    )
+    if part is None:
+        return _NOTHING
+    job = part.job
+    room = min(limit, pace.allowance(job, part, now))
+    if room <= 0:
+        return _NOTHING
+    found = members.page(
+        job.audience,
+        mode=Mode(job.mode),
+        after=part.cursor,
+        until=part.until,
+        limit=room,
+        zones=part.zones,
+    )
+    planned = page.build(job, found)
+    store = _Store(job, now, len(found), lets_through_missing_day=is_first_try)
+    accepted = store.insert(planned)
+    is_done = len(found) < room
+    _advance(part, found, planned.left_out, accepted=accepted, is_done=is_done)
+    return Expanded(len(found), accepted, is_done)
+
+
+def _advance(
+    part: BulkJobRange,
+    found: Sequence[Member],
+    left_out: Counter[str],
+    *,
+    accepted: int,
+    is_done: bool,
+) -> None:
+    """Move the checkpoint and add the counters.
+
+    Raises:
+        _Overtaken: the checkpoint is not as read, or the job does not run any more.
+    """
+    totals = Counter(part.left_out) + left_out
+    parameters = {
+        "range": part.pk,
+        "old": part.cursor,
+        "new": part.until if is_done else found[-1].recipient_id,
+        "examined": len(found),
+        "accepted": accepted,
+        "left_out": orjson.dumps(totals).decode(),
+        "is_done": is_done,
+        "running": BulkJobState.RUNNING.value,
+    }
+    if not db.run("bulk_range_advance", parameters):
+        raise _Overtaken
+
+
+@dataclass(slots=True)
+class _Store:
+    """Stores the messages of a page."""
+
+    job: BulkJob
+    now: dt.datetime
+    examined: int
+    """Recipients of the page, with and without a message."""
+    lets_through_missing_day: bool
+
+    def insert(self, planned: PlannedPage) -> int:
+        """Store messages; returns their number. A message with a refused row is left out.
+
+        Raises:
+            IntegrityError: the day has no partition.
+            OperationalError: the database is away.
+        """
+        messages = self._messages(planned.messages)
+        if not messages:
+            return 0
+        refused = self._insert(messages)
+        if refused:
+            planned.left_out[LeftOut.FAILED.value] += refused
+        return len(messages) - refused
+
+    def _insert(self, messages: Sequence[NewMessage]) -> int:
+        """Store messages, in halves after an error; returns the number of refused messages.
+
+        Raises:
+            Error: the day has no partition.
+            OperationalError: the database is away.
+            InterfaceError: as OperationalError.
+        """
+        try:
+            with transaction.atomic():
+                bulk_rows.insert(messages, now=self.now)
+        except (OperationalError, InterfaceError):
+            raise
+        except Error as error:
+            is_missing_day = isinstance(error, IntegrityError) and isinstance(
+                error.__cause__, CheckViolation
+            )
+            if is_missing_day and self.lets_through_missing_day:
+                raise
+            if len(messages) == 1:
+                _log.exception(
+                    "recipient_left_out",
+                    job=str(self.job.pk),
+                    recipient=messages[0].recipient_id,
+                )
+                return 1
+        else:
+            return 0
+        half = len(messages) // 2
+        return self._insert(messages[:half]) + self._insert(messages[half:])
+
+    def _messages(self, planned: Sequence[Planned]) -> list[NewMessage]:
+        job, now = self.job, self.now
+        due_times = pace.due_times(job, len(planned), now, examined=self.examined)
+        places = self._places(planned, due_times)
+        ttl = conf.current().times_to_live[Priority(job.priority)]
+        return [
+            NewMessage(
+                id=notification_id,
+                shared=each.shared,
+                recipient_id=each.reach.recipient_id,
+                user_id=each.reach.user_id,
+                variables=each.variables,
+                secrets=each.secrets,
+                contacts=each.contacts,
+                due_at=max(due_at, now),
+                places=place,
+                expires_at=page.expiry(job, max(due_at, now), default=ttl),
+            )
+            for notification_id, each, due_at, place in zip(
+                _new_ids(len(planned), now), planned, due_times, places, strict=True
+            )
+        ]
+
+    def _places(
+        self, planned: Sequence[Planned], due_times: Sequence[dt.datetime]
+    ) -> list[list[dt.datetime]]:
+        """Return the due times of deliveries: the time of the job, or a place in the fair queue.
+
+        A future time is kept. A delivery that is due now gets a place behind the earlier rows of
+        the producer, so a job does not delay the rows of other producers.
+        """
+        job, now = self.job, self.now
+        asks = [
+            Ask(Lane.of(job.mode, job.priority, channel), job.producer_id)
+            for each, due_at in zip(planned, due_times, strict=True)
+            if due_at <= now
+            for channel, _ in each.contacts
+        ]
+        free = iter(fair_queue.places(asks, now=now))
+        return [
+            [next(free) if due_at <= now else due_at for _ in each.contacts]
+            for each, due_at in zip(planned, due_times, strict=True)
+        ]
+
+
+def _new_ids(count: int, now: dt.datetime) -> list[UUID]:
+    """Return ascending notification ids of the millisecond of `now`."""
+    at_ms = (now - _EPOCH) // _MILLISECOND
+    chance = sorted(secrets.randbits(ids.RANDOM_BITS) for _ in range(count))
+    return [ids.notification_id(at_ms=at_ms, entropy=each) for each in chance]

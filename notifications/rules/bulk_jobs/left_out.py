@@ -1,0 +1,56 @@
+"""Recipients of an audience who get no message, and the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Final
+
+from notifications.rules.channels import Target
+from notifications.rules.reasons import Reason
+
+
+class LeftOut(StrEnum):
+    """Reason for which a bulk job leaves out a recipient; the values are counted for each range."""
+
+    OPTED_OUT = "opted_out"
+    """The recipient has switched the topic or the channel off."""
+    SUPPRESSION_LIST = "suppression_list"
+    """Each address is on the suppression list."""
+    NO_CONTACT = "no_contact"
+    """No valid contact on a channel of the job."""
+    NO_TEXT = "no_text"
+    """The template has no text for a channel of the recipient."""
+    ERASED = "erased"
+    """The recipient was deleted during the expansion."""
+    INVALID_VARIABLES = "invalid_variables"
+    """A variable of the template is missing or has a wrong type."""
+    SMS_TOO_LONG = "sms_too_long"
+    """The SMS takes more segments than the limit."""
+    HOLDOUT = "holdout"
+    """The recipient is in the group without a message, for comparison."""
+    FAILED = "failed"
+    """The row of the recipient raised an error; the log has the error."""
+
+
+_ORDER: Final = (
+    (Reason.OPTED_OUT, LeftOut.OPTED_OUT),
+    (Reason.SUPPRESSION_LIST, LeftOut.SUPPRESSION_LIST),
+    (Reason.NO_CONTACT, LeftOut.NO_CONTACT),
+)
+"""A recipient with several reasons counts for the first: a wish before a missing address."""
+
+
+def reason_of(stops: Iterable[Reason | None]) -> LeftOut:
+    """Return the reason for a recipient whose channels all have a reason."""
+    found = set(stops)
+    return next((left for reason, left in _ORDER if reason in found), LeftOut.NO_CONTACT)
+
+
+def usable(targets: Iterable[Target]) -> list[tuple[int, int]]:
+    """Return channel and contact id of the targets that have a contact."""
+    return [
+        (target.channel, target.contact_id)
+        for target in targets
+        if target.stop is None and target.contact_id is not None
+    ]

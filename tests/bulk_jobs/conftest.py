@@ -1,0 +1,52 @@
+"""Fixtures of `tests.journey` and bulk jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from notifications import clock
+from notifications.bulk_jobs import create, expand, progress, ranges
+from notifications.intake.accept import Caller
+from notifications.models import BulkJob
+from notifications.rules.bulk_jobs import request as requests
+from notifications.rules.problems import Problem
+from tests.journey import caller, outbox, reach, sandbox, scripted, take
+
+__all__ = ["caller", "outbox", "reach", "sandbox", "scripted", "take"]
+
+NewJob = Callable[..., BulkJob]
+
+
+@pytest.fixture
+def new_job(caller: Caller) -> NewJob:
+    """Return a function that creates and starts a job; `fields` of the request replace mine."""
+
+    def make(**fields: object) -> BulkJob:
+        body = {
+            "name": "November",
+            "audience": {"everyone": True},
+            "type": "LIKE",
+            "template_id": "otp",
+            "variables": {"name": "Hi", "code": "1"},
+            "channels": ["email"],
+            **fields,
+        }
+        request = requests.parse(body)
+        assert not isinstance(request, Problem), request
+        job = create.create(caller, request, by="test")
+        progress.start_due(limit=10)
+        job.refresh_from_db()
+        return job
+
+    return make
+
+
+def expand_all(job: BulkJob, limit: int = expand.PAGE) -> None:
+    """Expand a job to its end."""
+    while open_ranges := ranges.expandable(job, now=clock.now()):
+        for each in open_ranges:
+            expand.expand_page(each, limit=limit)
+    progress.finish(job)
+    job.refresh_from_db()
