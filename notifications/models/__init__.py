@@ -17,6 +17,7 @@
     Topic --< TopicSubscriber, Attribute    named groups of recipients; definitions of attributes
     RecipientList --< RecipientListMember   fixed sets of recipients: uploads and snapshots
     Audience                                saved audience expressions
+       `------< BulkJobFigure, BulkJobSample    counts by variant; samples of the progress
     ErasureJob                              removal of a person's data
     ArchiveDay --< ArchiveFile              days past retention and their Parquet files
     ArchiveKey                              a person's key in the archive
@@ -60,6 +61,7 @@ from notifications.models.audit import AuditEntry
 from notifications.models.backlog_sample import BacklogSample
 from notifications.models.breaker import Breaker, BreakerEvent, ProviderPace
 from notifications.models.bulk_job import BulkJob, BulkJobPace, BulkJobRange
+from notifications.models.bulk_job_figures import BulkJobFigure, BulkJobSample
 from notifications.models.cancel_job import CancelJob
 from notifications.models.connection import ProviderConnection
 from notifications.models.dead_letter import DeadLetter, ReplayJob
@@ -122,8 +124,10 @@ __all__ = [
     "Breaker",
     "BreakerEvent",
     "BulkJob",
+    "BulkJobFigure",
     "BulkJobPace",
     "BulkJobRange",
+    "BulkJobSample",
     "CancelJob",
     "ChangeMark",
     "Contact",

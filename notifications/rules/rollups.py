@@ -206,6 +206,7 @@ COUNTED_REASONS: Final = (
     "replayed",
     "resent_once",
     "client_clicked",
+    "complained",
     "failed_over",
 )
 REACHED: Final = frozenset({_S.SENT, _S.DELIVERED, _S.READ})

@@ -200,6 +200,7 @@ def _parameters(cubes: list[Cube]) -> dict[str, Any]:
         "given_up": sorted(rollups.GIVEN_UP),
         "explained": sorted(rollups.EXPLAINED),
         **{each.label: int(each) for each in Status},
+        "status_labels": [each.label for each in Status],
         "channels": [int(each) for each in prices.DEFAULTS],
         "prices": list(prices.DEFAULTS.values()),
         "gamma": rollups.GAMMA,

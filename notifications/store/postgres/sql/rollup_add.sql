@@ -8,6 +8,8 @@
 -- notification, its delivery and its last call up by primary keys. MATERIALIZED and OFFSET 0 keep the look-ups from
 -- becoming joins with all rows.
 -- Calls of earlier releases have no cost_micros; `prices` applies to them.
+-- Deliveries of bulk jobs are counted for the job too: totals, and the present statuses, where an event adds one to its
+-- status and takes one from the status of the counted event before. `recounts` leaves these counts as they are.
 -- A call is counted with the event of its transaction: started_at plus latency_ms is the time of that transaction,
 -- as is the event's time.
 WITH page AS MATERIALIZED (
@@ -37,7 +39,8 @@ WITH page AS MATERIALIZED (
       AND (page.status = ANY(%(counted)s::smallint[]) OR page.reason = ANY(%(counted_reasons)s::text[]))
     WINDOW same_time AS (PARTITION BY page.delivery_id, page.at)
 ), fact AS MATERIALIZED (
-    SELECT date_trunc('minute', e.at, 'UTC') AS minute,
+    SELECT e.notification_id, e.delivery_id, e.seq, n.bulk_job_id, n.variant,
+           date_trunc('minute', e.at, 'UTC') AS minute,
            n.mode, n.producer_id, d.channel, coalesce(a.provider, '') AS provider, n.priority, n.type,
            coalesce(n.template, 0) AS template,
            coalesce(a.country, '') AS country, e.status, e.reason, coalesce(a.outcome, '') AS outcome,
@@ -61,7 +64,7 @@ WITH page AS MATERIALIZED (
                 * (%(prices)s::bigint[])[array_position(%(channels)s::smallint[], d.channel)]) END AS cost_micros
     FROM counted e
     CROSS JOIN LATERAL (
-        SELECT mode, producer_id, priority, type, template, created_at, scheduled_at
+        SELECT mode, producer_id, priority, type, template, created_at, scheduled_at, bulk_job_id, variant
         FROM notification
         WHERE id = e.notification_id AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid OFFSET 0
     ) n
@@ -94,6 +97,41 @@ WITH page AS MATERIALIZED (
     WHERE m.is_measured
     GROUP BY f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, m.kind,
              b.bin
+), job_fact AS MATERIALIZED (
+    SELECT f.bulk_job_id, f.variant, f.status, f.reason, f.is_accepted, f.is_sent, f.is_delivered, f.is_call,
+           f.cost_micros, b.status AS status_before
+    FROM fact f
+    LEFT JOIN LATERAL (
+        SELECT p.status FROM event p
+        WHERE p.notification_id = f.notification_id AND p.notification_id >= %(floor)s::uuid
+          AND p.notification_id < %(ceiling)s::uuid AND p.delivery_id = f.delivery_id AND p.seq < f.seq
+          AND p.status IS NOT NULL
+          AND (p.status = ANY(%(counted)s::smallint[]) OR p.reason = ANY(%(counted_reasons)s::text[]))
+        ORDER BY p.seq DESC
+        LIMIT 1
+    ) b ON f.status IS NOT NULL
+    WHERE f.bulk_job_id IS NOT NULL AND NOT %(recounts)s::boolean
+), job_figures AS (
+    INSERT INTO bulk_job_figure AS r (job_id, variant, kind, name, count)
+    SELECT f.bulk_job_id, f.variant, v.kind, v.name, sum(v.count)
+    FROM job_fact f
+    CROSS JOIN LATERAL (VALUES
+        ('total', 'accepted', f.is_accepted::int::bigint),
+        ('total', 'sent', f.is_sent::int),
+        ('total', 'delivered', f.is_delivered::int),
+        ('total', 'read', (f.status = %(read)s)::int),
+        ('total', 'clicked', (f.reason = 'client_clicked')::int),
+        ('total', 'failed', (f.status = %(failed)s)::int),
+        ('total', 'bounced', (f.status = %(bounced)s)::int),
+        ('total', 'complained', (f.reason = 'complained')::int),
+        ('total', 'cost_micros', CASE WHEN f.is_call THEN f.cost_micros END),
+        ('status', (%(status_labels)s::text[])[f.status], 1),
+        ('status', (%(status_labels)s::text[])[f.status_before], -1)
+    ) AS v(kind, name, count)
+    WHERE v.count <> 0 AND v.name IS NOT NULL
+    GROUP BY f.bulk_job_id, f.variant, v.kind, v.name
+    HAVING sum(v.count) <> 0
+    ON CONFLICT (job_id, variant, kind, name) DO UPDATE SET count = r.count + excluded.count
 ), base AS MATERIALIZED (
     SELECT f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, r.reason,
            count(*) FILTER (WHERE r.part = 1 AND f.is_accepted) AS accepted,
