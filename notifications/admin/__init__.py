@@ -10,6 +10,7 @@
     template_editor, _compare    editor with preview; differences between versions
     workers                      work of each lane, deliveries behind a hold
     breakers, provider_rates     circuit breakers and rate limits of providers
+    lag_limits                   limits of the lag of P3 lanes
     producers, recipients        producers with API keys, recipients with contacts
     token_secrets                secrets with which producers sign recipient tokens
     recipient_page               a recipient's contacts and latest notifications, for support
@@ -52,6 +53,7 @@ from notifications.admin import (
     erasures,
     exports,
     housekeeping,
+    lag_limits,
     notification_types,
     notifications,
     periodic_tasks,
@@ -89,6 +91,7 @@ __all__ = [
     "erasures",
     "exports",
     "housekeeping",
+    "lag_limits",
     "notification_types",
     "notifications",
     "periodic_tasks",

@@ -77,6 +77,7 @@ _MENU: Final = (
             ("Provider routes", "fork_right", "providerroute"),
             ("Provider rate limits", "speed", "providerpace"),
             ("Prices", "sell", "price"),
+            ("Lag limits", "compress", "laglimits"),
             ("Alert destinations", "notifications_active", "alertdestination"),
             ("Periodic tasks", "timer", "django_celery_beat.periodictask"),
             ("System", "memory", "system"),

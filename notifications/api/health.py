@@ -23,7 +23,7 @@ from rest_framework.response import Response
 from notifications import broker, clock
 from notifications.api.base_view import OpenView
 from notifications.models import SweepRun
-from notifications.store.postgres import backlog, db, disk, host_clock, session_settings
+from notifications.store.postgres import db, disk, host_clock, lane_lag, session_settings
 from notifications.store.rate_limits import breaker_status
 from notifications.sweeps import overdue
 
@@ -75,9 +75,13 @@ def _blocking_problems() -> dict[str, str]:
 
 def _status() -> dict[str, Any]:
     ages = sweep_ages()
-    behind = {found.lane.name: found for found in backlog.of_lanes()}
+    now = clock.now()
+    lags = {found.lane.name: found for found in lane_lag.newest(now=now)}
+    waiting = {name: found for name, found in lags.items() if found.is_shown}
     is_taking = broker.probe()
-    wrong = [f"{name} is behind" for name, found in behind.items() if found.behind > BEHIND]
+    wrong = [f"{name} is behind" for name, found in waiting.items() if found.behind > BEHIND]
+    wrong += [f"{name} refuses new posts with 429" for name, found in lags.items() if found.refuses]
+    wrong += [f"{name} drops stale deliveries" for name, found in lags.items() if found.drops]
     wrong += [
         f"{row} rests: {standing.why or 'an operator has opened the breaker'}"
         for row, standing in breaker_status.with_counts().values()
@@ -98,8 +102,12 @@ def _status() -> dict[str, Any]:
         "broker": "ok" if is_taking else "away",
         "sweeps": {name: round(age.total_seconds(), 1) for name, age in ages.items()},
         "lanes": {
-            name: {"due": found.due, "behind_seconds": round(found.behind.total_seconds(), 1)}
-            for name, found in behind.items()
+            name: {
+                "due": found.waiting,
+                "behind_seconds": round(found.behind.total_seconds(), 1),
+                "sample_age_seconds": round((now - found.sampled_at).total_seconds(), 1),
+            }
+            for name, found in waiting.items()
         },
     }
 

@@ -25,8 +25,15 @@ from notifications import clock, lanes
 from notifications.api import health
 from notifications.api.base_view import OpenView
 from notifications.models import Alert
+from notifications.rules import back_pressure
 from notifications.rules.lane import LANES
-from notifications.store.postgres import backlog, database_sessions, periodic_tasks, rollups
+from notifications.store.postgres import (
+    backlog,
+    database_sessions,
+    lane_lag,
+    periodic_tasks,
+    rollups,
+)
 from notifications.store.rate_limits import breaker_status
 from notifications.store.redis import metric_counters, state
 from notifications.sweeps import overdue
@@ -48,10 +55,19 @@ class Metric(Enum):
     DUE = (
         _GAUGE,
         "due",
-        f"Deliveries that are due and not claimed; at most {backlog.COUNTED} of each status count",
+        "Lag of a lane: deliveries that are due and not claimed, estimated above 100,000",
         "lane",
     )
-    BEHIND = _GAUGE, "behind_seconds", "Age of the oldest due delivery of a lane", "lane"
+    BEHIND = _GAUGE, "behind_seconds", "Lag of a lane: age of the oldest due delivery", "lane"
+    LAG_AGE = _GAUGE, "lag_sample_age_seconds", "Age of the figures of the lag of the lanes"
+    REFUSES = _GAUGE, "refuses", "1 while the lag of a P3 lane refuses new posts with 429", "lane"
+    DROPS = _GAUGE, "drops", "1 while the lag of a P3 lane drops stale deliveries", "lane"
+    WORKERS_WANTED = (
+        _GAUGE,
+        "workers_wanted",
+        "Worker processes of P2 and P3 that the lag recommends, over all channels",
+        "priority",
+    )
     DEAD_LETTERS = _GAUGE, "dead_letters_open", "Open dead letters of live mode", "reason"
     BREAKER_OPEN = (
         _GAUGE,
@@ -172,11 +188,7 @@ def _from_database() -> Iterator[Family]:
     overdue.look()
     ages = health.sweep_ages()
     yield _one_label(Metric.SWEEP_AGE, {name: age.total_seconds() for name, age in ages.items()})
-    lanes = backlog.of_lanes()
-    nothing = dict.fromkeys((lane.name for lane in LANES), 0.0)
-    yield _one_label(Metric.DUE, nothing | {each.lane.name: float(each.due) for each in lanes})
-    behind = {each.lane.name: each.behind.total_seconds() for each in lanes}
-    yield _one_label(Metric.BEHIND, nothing | behind)
+    yield from _lag()
     yield _one_label(Metric.DEAD_LETTERS, backlog.dead_letters())
     yield from _breakers()
     behind_of_rollups = Metric.ROLLUPS_BEHIND.family()
@@ -190,6 +202,29 @@ def _from_database() -> Iterator[Family]:
     alerts = Metric.ALERTS_OPEN.family()
     alerts.add_metric([], Alert.objects.filter(resolved_at=None).count())
     yield alerts
+
+
+def _lag() -> Iterator[Family]:
+    """Yield the lag of each lane, its age, and what back-pressure does."""
+    now = clock.now()
+    lags = {each.lane: each for each in lane_lag.newest(now=now)}
+    nothing = dict.fromkeys((lane.name for lane in LANES), 0.0)
+    due = {lane.name: float(each.waiting) for lane, each in lags.items()}
+    yield _one_label(Metric.DUE, nothing | due)
+    behind = {lane.name: each.behind.total_seconds() for lane, each in lags.items()}
+    yield _one_label(Metric.BEHIND, nothing | behind)
+    age = Metric.LAG_AGE.family()
+    age.add_metric(
+        [], max(((now - each.sampled_at).total_seconds() for each in lags.values()), default=0.0)
+    )
+    yield age
+    limited = [lane for lane in LANES if back_pressure.is_limited(lane)]
+    refuses = {lane.name: float(lane in lags and lags[lane].refuses) for lane in limited}
+    yield _one_label(Metric.REFUSES, refuses)
+    drops = {lane.name: float(lane in lags and lags[lane].drops) for lane in limited}
+    yield _one_label(Metric.DROPS, drops)
+    wanted = back_pressure.workers_wanted({lane: each.waiting for lane, each in lags.items()})
+    yield _one_label(Metric.WORKERS_WANTED, {each.name: n for each, n in wanted.items()})
 
 
 def _breakers() -> Iterator[Family]:

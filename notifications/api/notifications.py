@@ -28,7 +28,7 @@ from notifications.api.schemas import (
     RequestModel,
     StatusWord,
 )
-from notifications.intake import accept, rejections
+from notifications.intake import accept, lag_refusals, rejections
 from notifications.intake.accept import AcceptedRequest, BatchResult, IntakeRequest, Refused, Single
 from notifications.rules import request_faults
 from notifications.rules.problems import Problem
@@ -105,6 +105,9 @@ class NotificationListView(BaseView):
 
         The response has the planned deliveries. A call with an idempotency key can be repeated for
         24 hours: the same body gets the first response again.
+
+        While too many P3 messages of the channel wait, a new P3 notification gets 429 with the
+        problem `lane-behind` and Retry-After. P0, P1, P2 and scheduled notifications are accepted.
         """
         wanted = self._parse_request(request)
         ask = IntakeRequest(caller_of(request), wanted, correlation.traceparent(request))
@@ -189,6 +192,9 @@ class NotificationBatchView(BaseView):
 
         Every item gets a separate result; an invalid item never fails the batch.
 
+        P3 items are rejected with the problem `lane-behind` while too many P3 messages of their
+        channel wait. A call whose items are all rejected so gets 429 and stores nothing.
+
         The Idempotency-Key header covers the whole call. The `idempotency_key` of an item covers
         the item.
         """
@@ -226,6 +232,9 @@ def _accept(request: Request, wanted: Sequence[ParsedItem]) -> BatchResult:
     trace = correlation.traceparent(request)
     taken = iter(accept.accept(caller_of(request), good, traceparent=trace))
     results = [Refused(found) if isinstance(found, Problem) else next(taken) for found in wanted]
+    problems_only = [each.problem for each in results if isinstance(each, Refused)]
+    if len(problems_only) == len(results) and (lag := lag_refusals.of_all(problems_only)):
+        raise_problem(lag)
     return BatchResult(results, replayed=False)
 
 

@@ -95,6 +95,10 @@ CURES: Final = MappingProxyType({
         "Rate limited",
         "Send fewer requests. Repeat the call after Retry-After seconds.",
     ),
+    Kind.LANE_BEHIND: (
+        "Lane behind",
+        "Too many P3 messages of the channel wait. Post again after Retry-After seconds.",
+    ),
     Kind.UNAVAILABLE: (
         "Unavailable",
         "Nothing was stored. Repeat the call with the same idempotency key after Retry-After.",
@@ -135,7 +139,7 @@ def body(problem: Problem, *, within: str = "") -> dict[str, Any]:
         problem: the problem.
         within: JSON pointer which prefixes the pointers of the errors.
     """
-    said = {
+    said: dict[str, Any] = {
         "type": problem.kind.uri,
         "code": problem.kind.value,
         "title": CURES[problem.kind][0],
@@ -151,6 +155,8 @@ def body(problem: Problem, *, within: str = "") -> dict[str, Any]:
         }
         for error in problem.errors
     ]
+    if problem.retry_after is not None:
+        said["retry_after"] = int(_seconds(problem.retry_after))
     return said | {"errors": errors} if errors else said
 
 

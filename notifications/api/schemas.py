@@ -138,6 +138,8 @@ class ProblemDetails(ResponseModel):
     """The URL of a page with a remedy."""
     instance: str | None = None
     """The id of the request in the service's logs: `X-Request-Id`."""
+    retry_after: int | None = None
+    """Seconds to wait before a repeat, as in the header `Retry-After`."""
     errors: list[FieldProblem] = []
     """At most 100."""
 

@@ -26,6 +26,7 @@ from notifications import clock
 from notifications.intake import (
     accept_metrics,
     idempotency_keys,
+    lag_refusals,
     registration,
     rejections,
     validation,
@@ -47,7 +48,6 @@ from notifications.intake.results import (
     to_json,
 )
 from notifications.intake.validation import Caller, IntakeRequest, Lookups
-from notifications.rules.lane import Mode
 from notifications.rules.problems import Problem
 from notifications.rules.request import NotificationRequest
 from notifications.rules.states import Status
@@ -63,7 +63,6 @@ from notifications.store.postgres.idempotency import IdempotencyKey, Idempotency
 from notifications.store.postgres.secret_variables import Fingerprint
 from notifications.store.rate_limits import producer_limits
 from notifications.store.rate_limits.producer_limits import Charge, Quota
-from notifications.store.redis import metric_counters
 
 __all__ = [
     "AcceptedRequest",
@@ -153,6 +152,8 @@ def accept_once(
         prepared, found = _prepare_and_store(asks, whole=whole)
     except _Locked:
         return IN_PROGRESS
+    except lag_refusals.AllRefused as refused:
+        return refused.problem
     except idempotency_keys.AlreadyAnswered as earlier:
         if not fingerprint.is_of(earlier.body_hash):
             return KEY_REUSED
@@ -253,6 +254,7 @@ def _prepare(
 
     Raises:
         idempotency_keys.AlreadyAnswered: the whole call was answered before.
+        lag_refusals.AllRefused: the lag of a lane refuses each item of the whole call.
     """
     began = clock.monotonic()
     also = [] if whole is None else [whole.key]
@@ -262,6 +264,8 @@ def _prepare(
     if whole is not None and whole.key in lookups.answered:
         raise idempotency_keys.AlreadyAnswered(lookups.answered[whole.key])
     plans = [_plan(each, lookups) if isinstance(each, IntakeRequest) else each for each in asks]
+    if whole is not None:
+        lag_refusals.raise_if_all(plans)
     return _PreparedList(asks, plans, lookups, began)
 
 
@@ -362,15 +366,7 @@ def _finish(prepared: _PreparedList, found: KeyResolution) -> None:
     """Publish P0 and P1, and record metrics and refusals. A failure affects no stored row."""
     accept_metrics.record(found.new_plans, seconds=clock.monotonic() - prepared.began)
     publish.publish_new(delivery for plan in found.new_plans for delivery in plan.deliveries)
-    stopped = [
-        delivery.reason
-        for plan in found.new_plans
-        if plan.mode is Mode.LIVE
-        for delivery in plan.deliveries
-        if delivery.status == Status.SUPPRESSED
-    ]
-    if stopped:
-        metric_counters.count_moves(Status.SUPPRESSED, stopped)
+    accept_metrics.count_stopped(found.new_plans)
     rejections.note(
         (ask, plan)
         for ask, plan in zip(prepared.asks, prepared.plans, strict=True)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from notifications.intake.plan import Plan
 from notifications.rules.lane import Lane, Mode
+from notifications.rules.states import Status
+from notifications.store.redis import metric_counters
 from notifications.telemetry import instruments
 
 
@@ -32,3 +34,16 @@ def record(plans: Sequence[Plan], *, seconds: float) -> None:
         lane = Lane.of(*numbers)
         labels = (lane.mode.label, lane.priority.name, lane.channel.label)
         instruments.DELIVERIES.labels(*labels).inc(count)
+
+
+def count_stopped(plans: Sequence[Plan]) -> None:
+    """Count the live deliveries that were suppressed at accept, by reason."""
+    stopped = [
+        delivery.reason
+        for plan in plans
+        if plan.mode is Mode.LIVE
+        for delivery in plan.deliveries
+        if delivery.status == Status.SUPPRESSED
+    ]
+    if stopped:
+        metric_counters.count_moves(Status.SUPPRESSED, stopped)

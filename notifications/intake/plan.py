@@ -12,7 +12,7 @@ from uuid import UUID
 import orjson
 
 from notifications import clock
-from notifications.intake import explanations, validation
+from notifications.intake import explanations, lag_refusals, validation
 from notifications.intake.validation import IntakeRequest, Lookups, ValidRequest
 from notifications.rules import channels, ids
 from notifications.rules.channels import Resolved, Target
@@ -57,6 +57,8 @@ def plan_request(ask: IntakeRequest, lookups: Lookups) -> Plan | Problem:
     notification_id = clock.new_notification_id()
     resolved = _resolve(request, checked)
     new_deliveries = _deliveries(notification_id, ask, checked, resolved.targets, lookups)
+    if caller.heeds_lag and (refused := lag_refusals.refusal(new_deliveries)):
+        return refused
     name = request.idempotency_key
     return Plan(
         id=notification_id,

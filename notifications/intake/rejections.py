@@ -15,7 +15,7 @@ from django.db import Error
 from notifications import clock
 from notifications.intake.validation import Caller, IntakeRequest
 from notifications.models import Rejected
-from notifications.rules.problems import Problem
+from notifications.rules.problems import Kind, Problem
 from notifications.rules.redaction import redact
 
 _log = structlog.get_logger(__name__)
@@ -32,8 +32,15 @@ def reject(caller: Caller, body: object, problem: Problem) -> None:
 
 
 def note(refused: Iterable[tuple[IntakeRequest, Problem]]) -> None:
-    """Log refused requests; a database error is logged and affects no request."""
-    rows = [_row(ask.caller, ask.user_id, ask.request.type, problem) for ask, problem in refused]
+    """Log refused requests; a database error is logged and affects no request.
+
+    A refusal because of the lag of a lane is no fault of the request and is counted only.
+    """
+    rows = [
+        _row(ask.caller, ask.user_id, ask.request.type, problem)
+        for ask, problem in refused
+        if problem.kind is not Kind.LANE_BEHIND
+    ]
     if not rows:
         return
     try:

@@ -40,6 +40,8 @@ class Caller:
     may_send_content: bool
     may_register: bool = False
     """True if requests may register a recipient by address."""
+    heeds_lag: bool = False
+    """True for posts of producers: new P3 are refused while the lag of their lane is too high."""
     by: str = ""
     """Name of the API key in the audit log; empty for requests of the service."""
 

@@ -34,6 +34,7 @@
     Alert --< AlertNotice >-- AlertDestination
                                             alerts, and notices of alerts to operators
     BacklogSample                           depth and lag of each priority in each minute
+    LaneLag, LagLimits                      lag of each lane now, and the limits of P3
     Inbox --< InboxItem --< InboxReport     in-app messages of a recipient; reports to deliveries
     InboxUncleared                          cached inboxes that a sweep has to clear
     IdempotencyKey, ReceivedText, Rejected, SweepRun, ChangeMark
@@ -76,6 +77,7 @@ from notifications.models.housekeeping import (
     SweepRun,
 )
 from notifications.models.inbox import Inbox, InboxItem, InboxReport, InboxUncleared
+from notifications.models.lane_lag import LagLimits, LaneLag
 from notifications.models.notification import Notification, NotificationType
 from notifications.models.ordering import OrderedDelivery, OrderingKey
 from notifications.models.price import Price
@@ -142,6 +144,8 @@ __all__ = [
     "InboxItem",
     "InboxReport",
     "InboxUncleared",
+    "LagLimits",
+    "LaneLag",
     "Notification",
     "NotificationType",
     "Occurrence",

@@ -36,6 +36,7 @@ _PAGES: Final[Mapping[AlertKind, str]] = MappingProxyType({
     AlertKind.ENDPOINTS_REST: f"{_LISTS}breaker/",
     AlertKind.FEED_HELD: f"{_LISTS}webhookendpoint/",
     AlertKind.LANE_BEHIND: "/admin/",
+    AlertKind.LANE_REFUSES_POSTS: f"{_LISTS}laglimits/",
     AlertKind.NO_LIVE_PROCESS: f"{_LISTS}delivery/workers/",
     AlertKind.NO_PROVIDER: f"{_LISTS}providerroute/?channel__exact={{channel}}",
     AlertKind.PERMANENT_FAILURES_HIGH: f"{_LISTS}deadletter/?{_LIVE}&reason=permanent",
@@ -58,6 +59,7 @@ _PAGES: Final[Mapping[AlertKind, str]] = MappingProxyType({
     AlertKind.URGENT_DEAD_LETTERS: f"{_LISTS}deadletter/?{_LIVE}",
     AlertKind.URGENT_LANE_BEHIND: "/admin/",
     AlertKind.WEBHOOK_PAUSED: f"{_LISTS}webhookendpoint/{{number}}/change/",
+    AlertKind.WORKERS_WANTED: f"{_LISTS}delivery/workers/",
 })
 
 

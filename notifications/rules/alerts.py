@@ -93,6 +93,10 @@ class AlertKind(StrEnum):
         *("lane_behind", "P2 or P3 deliveries wait too long", Severity.TICKET),
         "Due P2 or P3 deliveries wait for a worker for over 15 minutes: add workers.",
     )
+    LANE_REFUSES_POSTS = (
+        *("lane_refuses_posts", "New P3 posts are refused", Severity.TICKET),
+        "The lag of a P3 lane is over its limit: producers get 429 for new P3 posts.",
+    )
     NO_LIVE_PROCESS = (
         *("no_live_process", "No live process runs", Severity.TICKET),
         "NOTIFY_LIVE_URL is set and no live process reports: inboxes are not live; see Workers.",
@@ -176,6 +180,10 @@ class AlertKind(StrEnum):
     WEBHOOK_PAUSED = (
         *("webhook_paused", "A webhook endpoint of a producer is paused", Severity.TICKET),
         "A producer's webhook endpoint failed for an hour and is paused: see Webhook endpoints.",
+    )
+    WORKERS_WANTED = (
+        *("workers_wanted", "More workers are recommended", Severity.TICKET),
+        "Over 100,000 deliveries of P2 or P3 wait: add workers, or let an autoscaler add them.",
     )
 
 

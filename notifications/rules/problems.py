@@ -48,6 +48,8 @@ class Kind(StrEnum):
     """Another process of the service answers this path."""
     RATE_LIMITED = "rate-limited"
     """Over the producer's rate limit."""
+    LANE_BEHIND = "lane-behind"
+    """Too many P3 deliveries wait in the lane; P0, P1 and P2 never get this problem."""
     UNAVAILABLE = "unavailable"
     """Nothing could be stored; nothing was."""
 
@@ -79,6 +81,7 @@ _STATUS = {
     Kind.KEY_REUSED: HTTPStatus.UNPROCESSABLE_ENTITY,
     Kind.MISDIRECTED: HTTPStatus.MISDIRECTED_REQUEST,
     Kind.RATE_LIMITED: HTTPStatus.TOO_MANY_REQUESTS,
+    Kind.LANE_BEHIND: HTTPStatus.TOO_MANY_REQUESTS,
     Kind.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 

@@ -88,6 +88,9 @@ TRANSITIONS: Final = _counter(
     "Status changes of deliveries after accept, by new status; a claim is no status change here",
     *("mode", "priority", "channel", "status"),
 )
+REFUSED_FOR_LAG: Final = _counter(
+    "refused_for_lag", "P3 posts that got 429 because of the lag of their lane", "lane"
+)
 CALLS: Final = _counter(
     "calls",
     "Results of provider calls; notstarted is a call that did not begin",

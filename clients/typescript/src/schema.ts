@@ -1045,7 +1045,7 @@ export interface components {
              * @description The code for programs. Later versions of the service may add codes.
              * @enum {string}
              */
-            code: "malformed" | "unauthenticated" | "forbidden" | "not-found" | "method-not-allowed" | "not-acceptable" | "in-progress" | "conflict" | "precondition-failed" | "too-large" | "unsupported-media-type" | "invalid" | "unknown-recipient" | "idempotency-key-reused" | "misdirected" | "rate-limited" | "unavailable" | "internal-error";
+            code: "malformed" | "unauthenticated" | "forbidden" | "not-found" | "method-not-allowed" | "not-acceptable" | "in-progress" | "conflict" | "precondition-failed" | "too-large" | "unsupported-media-type" | "invalid" | "unknown-recipient" | "idempotency-key-reused" | "misdirected" | "rate-limited" | "lane-behind" | "unavailable" | "internal-error";
             title: string;
             status: number;
             /** @description Text for people; the wording can change. */
@@ -1054,6 +1054,8 @@ export interface components {
             help?: string | null;
             /** @description The id of the request in the service's logs: `X-Request-Id`. */
             instance?: string | null;
+            /** @description Seconds to wait before a repeat, as in the header `Retry-After`. */
+            retry_after?: number | null;
             /** @description At most 100. */
             errors?: components["schemas"]["FieldProblem"][];
         };

@@ -24,8 +24,8 @@ from notifications.rules.alerts import sentence
 from notifications.rules.lane import Mode
 from notifications.rules.rollups import Dimension
 from notifications.store.cached.provider_overrides import Pair
-from notifications.store.postgres import backlog, waiting
-from notifications.store.postgres.backlog import Backlog
+from notifications.store.postgres import backlog, lane_lag, waiting
+from notifications.store.postgres.lane_lag import Lag
 from notifications.store.postgres.waiting import Waiting
 from notifications.store.rate_limits import breaker_status
 from notifications.store.rate_limits.breaker_status import BreakerStatus
@@ -119,7 +119,7 @@ class Now:
 
     alerts: list[OpenAlert]
     providers: list[ProviderHealth]
-    lanes: list[Backlog]
+    lanes: list[Lag]
     waits: list[Waiting]
     switches: list[Switch]
     """The active switches of operators, newest first."""
@@ -133,7 +133,7 @@ class Now:
         return sum(self.letters.values())
 
     @property
-    def live_lanes(self) -> list[Backlog]:
+    def live_lanes(self) -> list[Lag]:
         """The lanes of live mode with due deliveries, urgent ones first."""
         return [each for each in self.lanes if each.lane.mode is Mode.LIVE]
 
@@ -161,7 +161,7 @@ def read() -> Now:
     return Now(
         alerts=[OpenAlert(**row) for row in alerts.overview()],
         providers=providers(),
-        lanes=backlog.of_lanes(),
+        lanes=[each for each in lane_lag.newest(now=clock.now()) if each.is_shown],
         waits=waiting.by_reason(),
         switches=list(switches.active().order_by("-pk")[:_SWITCHES]),
         letters=dict(sorted(backlog.dead_letters().items(), key=lambda pair: -pair[1])),

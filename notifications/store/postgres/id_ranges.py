@@ -72,6 +72,14 @@ class _Ranges:
         older = [_range(day, day + _DAY) for day in self._older if day < yesterday]
         return [_range(yesterday, yesterday + 3 * _DAY), *older]
 
+    def whole(self) -> Span:
+        """Return one range that holds all ranges to sweep now."""
+        spans = self.current()
+        return {
+            "floor": min(each["floor"] for each in spans),
+            "ceiling": max(each["ceiling"] for each in spans),
+        }
+
     def forget(self) -> None:
         """Look at the older days again on the next use."""
         self._looked_at = float("-inf")
@@ -79,6 +87,7 @@ class _Ranges:
 
 _spans = _Ranges()
 current = _spans.current
+whole = _spans.whole
 forget = _spans.forget
 
 

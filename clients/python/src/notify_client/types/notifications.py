@@ -279,6 +279,7 @@ class ProblemDetails(TypedDict):
         "idempotency-key-reused",
         "misdirected",
         "rate-limited",
+        "lane-behind",
         "unavailable",
         "internal-error",
     ]
@@ -294,6 +295,9 @@ class ProblemDetails(TypedDict):
 
     instance: NotRequired[str | None]
     """The id of the request in the service's logs: `X-Request-Id`."""
+
+    retry_after: NotRequired[int | None]
+    """Seconds to wait before a repeat, as in the header `Retry-After`."""
 
     errors: NotRequired[list[FieldProblem]]
     """At most 100."""

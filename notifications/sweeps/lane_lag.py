@@ -1,0 +1,92 @@
+"""Lane lag: sample the lag of each lane, and set the effects of back-pressure.
+
+    each run   sample of all lanes -> refuse or accept new P3 posts -> alerts
+
+Safe to run twice (a sample replaces the last one), late or never: an old sample says nothing, so
+posts are accepted (`rules.back_pressure.UNKNOWN_AFTER`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from notifications.analytics.questions import Question, ask
+from notifications.models import LaneLag
+from notifications.rules import back_pressure
+from notifications.rules.alerts import AlertKind
+from notifications.rules.back_pressure import Limits
+from notifications.rules.lane import Lane, Mode, Priority
+from notifications.rules.rollups import Dimension
+from notifications.store.postgres import alerts, lane_lag
+from notifications.sweeps.rounds import Swept
+from providers.contract import Channel
+
+_RATE_OVER: Final = dt.timedelta(minutes=5)
+
+
+def run_once(*, now: dt.datetime, limit: int) -> Swept:
+    """Sample the lag, then refuse or accept new P3 posts, lane by lane."""
+    del limit
+    rows = lane_lag.sample(now=now)
+    limits = lane_lag.limits()
+    limited = [row for row in rows if back_pressure.is_limited(lane_lag.lane_of(row))]
+    for row in limited:
+        _refuse_or_accept(row, limits[Channel(row.channel)], now=now)
+    _recommend_workers(rows)
+    return Swept()
+
+
+def _refuse_or_accept(row: LaneLag, limits: Limits, *, now: dt.datetime) -> None:
+    """Set or end the refusal of new posts, with its alert."""
+    behind = lane_lag.behind_of(row)
+    refused_before = row.refuses_since is not None
+    refuses = back_pressure.refuses(
+        limits, waiting=row.waiting, behind=behind, refused_before=refused_before
+    )
+    name = lane_lag.lane_of(row).name
+    if refuses:
+        rate = _rate(Channel(row.channel), now=now)
+        wait = back_pressure.wait(limits, waiting=row.waiting, behind=behind, per_second=rate)
+        row.refuses_since = row.refuses_since or now
+        row.retry_after_seconds = int(wait.total_seconds())
+        detail = (
+            f"{row.waiting:,} wait, the oldest for {behind.total_seconds() / 60:.0f} min;"
+            f" {rate:.0f}/s leave; limits: {limits.refuse_waiting:,} and"
+            f" {limits.refuse_behind.total_seconds() / 60:.0f} min"
+        )
+        alerts.raise_once(AlertKind.LANE_REFUSES_POSTS, name, detail)
+    elif refused_before:
+        row.refuses_since, row.retry_after_seconds = None, 0
+        alerts.resolve(AlertKind.LANE_REFUSES_POSTS, name)
+    if refuses or refused_before:
+        row.save(update_fields=["refuses_since", "retry_after_seconds"])
+
+
+def _rate(channel: Channel, *, now: dt.datetime) -> float:
+    """Return the P3 deliveries of a channel that were sent in a second lately."""
+    only: dict[Dimension, int | str] = {
+        Dimension.PRIORITY: int(Priority.P3),
+        Dimension.CHANNEL: int(channel),
+    }
+    question = Question(metric="sent", start=now - _RATE_OVER, end=now, filters=only)
+    sent = sum(group.total or 0 for group in ask(question).groups)
+    return sent / _RATE_OVER.total_seconds()
+
+
+def _recommend_workers(rows: Iterable[LaneLag]) -> None:
+    """Raise the alert about missing workers of P2 and P3, and resolve it under the limit."""
+    waiting: Mapping[Lane, int] = {lane_lag.lane_of(row): row.waiting for row in rows}
+    wanted = back_pressure.workers_wanted(waiting)
+    for priority, processes in wanted.items():
+        lag = sum(
+            count
+            for lane, count in waiting.items()
+            if lane.mode is Mode.LIVE and lane.priority is priority
+        )
+        if lag > back_pressure.SCALE_WAITING:
+            detail = f"{lag:,} wait; {processes} worker processes are recommended"
+            alerts.raise_once(AlertKind.WORKERS_WANTED, priority.name, detail)
+        elif lag <= back_pressure.SCALE_WAITING * back_pressure.END_SHARE:
+            alerts.resolve(AlertKind.WORKERS_WANTED, priority.name)
