@@ -18,6 +18,10 @@
     RecipientList --< RecipientListMember   fixed sets of recipients: uploads and snapshots
     Audience                                saved audience expressions
        `------< BulkJobFigure, BulkJobSample    counts by variant; samples of the progress
+    Series --< SeriesVersion                several messages over days; steps of a version
+         `--< SeriesEnrolment --< SeriesStepResult
+                                            a recipient in a series; history of the steps
+    CustomEvent                             events of a recipient that producers post
     ErasureJob                              removal of a person's data
     ArchiveDay --< ArchiveFile              days past retention and their Parquet files
     ArchiveKey                              a person's key in the archive
@@ -95,6 +99,13 @@ from notifications.models.rollup import (
 from notifications.models.route import ProviderRoute
 from notifications.models.schedule import Occurrence, Schedule
 from notifications.models.sealing import SealingJob
+from notifications.models.series import (
+    CustomEvent,
+    Series,
+    SeriesEnrolment,
+    SeriesStepResult,
+    SeriesVersion,
+)
 from notifications.models.short_link import ShortLink
 from notifications.models.sign_in import ExternalIdentity, SignIn
 from notifications.models.suppression import Suppression
@@ -133,6 +144,7 @@ __all__ = [
     "CancelJob",
     "ChangeMark",
     "Contact",
+    "CustomEvent",
     "DeadLetter",
     "Delivery",
     "Deploy",
@@ -171,6 +183,10 @@ __all__ = [
     "RollupValue",
     "Schedule",
     "SealingJob",
+    "Series",
+    "SeriesEnrolment",
+    "SeriesStepResult",
+    "SeriesVersion",
     "ShortLink",
     "SignIn",
     "Suppression",

@@ -24,6 +24,15 @@ _LONGEST_POINTER: Final = 256
 """Characters: a caller's own field names stand in a pointer."""
 _PLACED: Final = "placed"
 """The type of an error that names its place itself."""
+UNKNOWN_KIND: Final = "unknown_kind"
+"""The type of an error of a discriminator; `said` in the context is the sentence for the caller."""
+Place = tuple[int | str, ...]
+"""Names and positions from the body to a value."""
+
+
+def _same_place(place: Place) -> Place:
+    return place
+
 
 INSTANT: Final = "must be an instant with its offset, like 2026-11-21T09:00:00Z"
 _OBJECT: Final = "must be a JSON object"
@@ -112,6 +121,7 @@ _WITH_LIMITS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = MappingP
     ),
     "value_error": lambda context: str(context["error"]),
     _PLACED: lambda context: str(context["said"]),
+    UNKNOWN_KIND: lambda context: str(context["said"]),
 })
 
 
@@ -126,7 +136,11 @@ def error_at(said: str, *place: str | int) -> PydanticCustomError:
 
 
 def invalid(
-    error: ValidationError, shape: type[BaseModel] | None = None, *, source: Source = Source.BODY
+    error: ValidationError,
+    shape: type[BaseModel] | None = None,
+    *,
+    source: Source = Source.BODY,
+    place_of: Callable[[Place], Place] = _same_place,
 ) -> Problem:
     """Return all errors as one problem; the first hundred errors have their places.
 
@@ -134,9 +148,13 @@ def invalid(
         error: pydantic's error.
         shape: the validated model, for the field names in suggestions.
         source: the validated part of the request.
+        place_of: maps pydantic's place to the place in the request, for unions of models.
     """
     found = error.errors(include_url=False, include_input=False)
-    errors = tuple(_field_error(each, shape, source) for each in found[:MAX_ERRORS])
+    errors = tuple(
+        _field_error({**each, "loc": place_of(each["loc"])}, shape, source)
+        for each in found[:MAX_ERRORS]
+    )
     first = errors[0]
     name = first.pointer.lstrip("/") if source is not Source.BODY else first.pointer
     detail = f"{name or 'the body'}: {first.detail}"

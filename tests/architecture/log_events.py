@@ -74,6 +74,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "row_not_swept": "One row raised an exception in a sweep and is left as it is.",
     "schedule_failed": "A schedule raised an exception and is set aside for a while.",
     "settled_one_by_one": "A batch of outcomes could not be stored; each is stored alone.",
+    "custom_event_failed": "A custom event raised an exception and has no effect on series.",
+    "enrolment_failed": "A step of a series raised an exception; the sweep tries again later.",
     "daily_report_refused": "The daily report of an operator was not accepted; `reason` tells why.",
     "identity_provider_unavailable": "The identity provider gave no usable answer; `reason` tells"
     " why.",

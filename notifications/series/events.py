@@ -1,0 +1,141 @@
+"""Custom events: store posted events, enrol by trigger events and wake enrolments.
+
+A posted event is committed first and handled by the sweep `series` afterwards, in a separate
+transaction. Handling an event twice has no effect: the unique indexes refuse a second enrolment,
+and a woken enrolment waits again until the end of the wait.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+import structlog
+from django.db import InterfaceError, OperationalError, transaction
+
+from notifications.models import Series
+from notifications.rules.lane import Mode
+from notifications.rules.problems import FieldError, Kind, Problem
+from notifications.rules.series.custom_events import CustomEventRequest
+from notifications.series import enrolments, programs
+from notifications.series.steps import BatchResult
+from notifications.store.postgres import custom_events
+from notifications.store.postgres import series as store
+from notifications.store.postgres.custom_events import UnhandledEvent
+from notifications.store.postgres.series import NewEnrolment
+
+_log = structlog.get_logger(__name__)
+
+_TRIGGER: Final = "an event"
+"""`enrolled_by` of an enrolment by a trigger event."""
+
+
+class Posted(StrEnum):
+    """The result of a posted event."""
+
+    ACCEPTED = "accepted"
+    """The event is stored."""
+    DUPLICATE = "duplicate"
+    """An event with the idempotency key is stored already."""
+    REJECTED = "rejected"
+    """The event is invalid or the recipient unknown, and the event is not stored."""
+
+
+class PostResult(NamedTuple):
+    """The result of a posted event, with the problem of a rejected event."""
+
+    result: Posted
+    problem: Problem | None = None
+
+
+def post(
+    producer_id: int, mode: Mode, asked: Sequence[CustomEventRequest | Problem]
+) -> list[PostResult]:
+    """Store events; returns the results in order. A rejected event affects no other event."""
+    results: dict[int, PostResult] = {}
+    wanted: dict[int, CustomEventRequest] = {}
+    keys: set[str] = set()
+    for number, event in enumerate(asked):
+        if isinstance(event, Problem):
+            results[number] = PostResult(Posted.REJECTED, event)
+        elif event.idempotency_key in keys:
+            results[number] = PostResult(Posted.DUPLICATE)
+        else:
+            wanted[number] = event
+            keys |= {event.idempotency_key} if event.idempotency_key else set()
+    added = custom_events.add(producer_id, mode, list(wanted.values()))
+    for number, one in zip(wanted, added, strict=True):
+        if not one.is_known:
+            results[number] = PostResult(Posted.REJECTED, _unknown(mode))
+        else:
+            results[number] = PostResult(Posted.ACCEPTED if one.is_new else Posted.DUPLICATE)
+    return [results[number] for number in range(len(asked))]
+
+
+def handle_batch(*, limit: int) -> BatchResult:
+    """Handle up to `limit` stored events.
+
+    Raises:
+        OperationalError: the database is away, and no row has changed.
+    """
+    with transaction.atomic():
+        events = custom_events.claim(limit=limit)
+        failed = _handle_or_halve(events)
+        if events:
+            custom_events.end(events)
+    return BatchResult(len(events), failed)
+
+
+def _handle_or_halve(events: Sequence[UnhandledEvent]) -> int:
+    """Handle events; returns the number of events with an exception, which have no effect.
+
+    Raises:
+        OperationalError: the database is away.
+        InterfaceError: as OperationalError.
+    """
+    if not events:
+        return 0
+    try:
+        with transaction.atomic():
+            _enrol_by_trigger(events)
+            custom_events.wake(events)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:  # noqa: BLE001 - an event with any exception must not stop others
+        if len(events) == 1:
+            _log.exception("custom_event_failed", custom_event=events[0].id)
+            return 1
+        half = len(events) // 2
+        return _handle_or_halve(events[:half]) + _handle_or_halve(events[half:])
+    return 0
+
+
+def _enrol_by_trigger(events: Sequence[UnhandledEvent]) -> None:
+    by_name: dict[tuple[int, int, str], list[UnhandledEvent]] = defaultdict(list)
+    for event in events:
+        by_name[event.producer_id, event.mode, event.name].append(event)
+    triggered = Series.objects.filter(
+        trigger_event__in={name for _, _, name in by_name}, state__in=enrolments.TAKING
+    )
+    for series in triggered.order_by("id"):
+        assert series.current_id is not None  # noqa: S101 - for mypy: the trigger is of the current version
+        trigger = programs.of_version(series.current_id).definition.trigger
+        wanted: dict[int, NewEnrolment] = {}
+        for each in by_name.get((series.producer_id, series.mode, series.trigger_event), ()):
+            if trigger is not None and trigger.matches(each.name, each.properties):
+                new = NewEnrolment(
+                    each.recipient_id, each.user_id, each.properties, each.received_at, each.id
+                )
+                wanted.setdefault(each.recipient_id, new)
+        rows = [wanted[recipient] for recipient in sorted(wanted)]
+        store.enrol(enrolments.entry_point(series), rows, by=_TRIGGER)
+
+
+def _unknown(mode: Mode) -> Problem:
+    detail = (
+        f"unknown user_id in {mode.label} mode; create the recipient with"
+        " PUT /v1/recipients/{user_id}"
+    )
+    return Problem(Kind.UNKNOWN_RECIPIENT, detail, (FieldError("/user_id", detail),))
