@@ -102,8 +102,6 @@ class ValidRequest:
 
 _UNKNOWN: Final = TypeRule(priority=Priority.P3, category="", retry_preset="")
 """Rule of an unknown type; such a request needs a priority."""
-
-
 _TOKEN: Final = "x" * short_links.TOKEN_LENGTH
 
 

@@ -97,6 +97,10 @@ class AlertKind(StrEnum):
         *("lane_refuses_posts", "New P3 posts are refused", Severity.TICKET),
         "The lag of a P3 lane is over its limit: producers get 429 for new P3 posts.",
     )
+    MARKETING_SMS_PAUSED = (
+        *("marketing_sms_paused", "P3 SMS are paused", Severity.TICKET),
+        "Every SMS provider rests: P3 SMS wait behind a switch until one takes calls again.",
+    )
     NO_LIVE_PROCESS = (
         *("no_live_process", "No live process runs", Severity.TICKET),
         "NOTIFY_LIVE_URL is set and no live process reports: inboxes are not live; see Workers.",
@@ -148,6 +152,10 @@ class AlertKind(StrEnum):
     SERVICE_LEVEL_MISSED = (
         *("service_level_missed", "A service level is missed", Severity.PAGE),
         "Failures use up the error budget of a service level within days.",
+    )
+    STALE_DROPPED = (
+        *("stale_dropped", "Stale P3 deliveries are dropped", Severity.PAGE),
+        "The lag of a P3 lane is over its drop limit: deliveries that wait too long are dropped.",
     )
     SWEEP_FAILED = (
         *("sweep_failed", "A sweep failed", Severity.TICKET),

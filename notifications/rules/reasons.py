@@ -110,6 +110,10 @@ class Reason(StrEnum):
     NO_CONTACT = "no_contact", "The recipient has no valid address on this channel."
     CAPPED = "capped", "The frequency cap is reached, and this priority is not kept."
     DIGESTED = "digested", "A digest replaces the message; the event's detail names the digest."
+    STALE = (
+        "stale",
+        "The lane was too far behind, and the marketing message had waited too long.",
+    )
     SUPPRESSION_LIST = "suppression_list", "The address is on the suppression list."
     NOT_ALLOWED = "not_allowed", "NOTIFY_ALLOWED_RECIPIENTS does not include this recipient."
     TTL_PASSED = "ttl_passed", "The time to live ended before the message could be sent."

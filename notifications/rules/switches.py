@@ -97,6 +97,13 @@ class SwitchBoard:
                 return each
         return None
 
+    def holds_lane(self, lane: Lane, *, now: dt.datetime) -> bool:
+        """Return True if a switch of the lane holds each of its messages."""
+        return any(
+            each.kind is SwitchKind.LANE and each.value == lane.name and _is_set(each, now)
+            for each in self._switches
+        )
+
     def of_provider(self, provider: str, lane: Lane, *, now: dt.datetime) -> ActiveSwitch | None:
         """Return the switch that holds a provider on a lane."""
         if lane.mode is not Mode.LIVE:

@@ -80,6 +80,7 @@ DROP: Final = Transition(name="drop", sources={_S.SENDING}, to=_S.FAILED)
 # --- By a gate, a cap, a release, a digest, or the producer.
 SUPPRESS: Final = Transition(name="suppress", sources=_NOT_FINAL, to=_S.SUPPRESSED)
 EXPIRE: Final = Transition(name="expire", sources=_NOT_FINAL, to=_S.EXPIRED)
+DROP_STALE: Final = Transition(name="drop_stale", sources={_S.QUEUED}, to=_S.SUPPRESSED)
 CANCEL: Final = Transition(name="cancel", sources=_NOT_FINAL, to=_S.CANCELLED)
 
 # --- By the sweeps.

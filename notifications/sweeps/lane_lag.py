@@ -1,6 +1,7 @@
 """Lane lag: sample the lag of each lane, and set the effects of back-pressure.
 
-    each run   sample of all lanes -> refuse or accept new P3 posts -> alerts
+    each run   sample of all lanes -> refuse or accept new P3 posts -> drop stale P3 -> alerts
+               breakers of the SMS providers -> pause or resume P3 SMS
 
 Safe to run twice (a sample replaces the last one), late or never: an old sample says nothing, so
 posts are accepted (`rules.back_pressure.UNKNOWN_AFTER`).
@@ -20,6 +21,7 @@ from notifications.rules.back_pressure import Limits
 from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.rollups import Dimension
 from notifications.store.postgres import alerts, lane_lag
+from notifications.sweeps import sms_outage, stale
 from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
 
@@ -27,15 +29,17 @@ _RATE_OVER: Final = dt.timedelta(minutes=5)
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Sample the lag, then refuse or accept new P3 posts, lane by lane."""
-    del limit
+    """Sample the lag, then refuse posts and drop stale deliveries; counts the dropped ones."""
+    sms_outage.pause_or_resume()
     rows = lane_lag.sample(now=now)
     limits = lane_lag.limits()
     limited = [row for row in rows if back_pressure.is_limited(lane_lag.lane_of(row))]
+    done = Swept()
     for row in limited:
         _refuse_or_accept(row, limits[Channel(row.channel)], now=now)
+        done += stale.drop(row, limits[Channel(row.channel)], now=now, limit=limit)
     _recommend_workers(rows)
-    return Swept()
+    return done
 
 
 def _refuse_or_accept(row: LaneLag, limits: Limits, *, now: dt.datetime) -> None:

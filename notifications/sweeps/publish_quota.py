@@ -2,6 +2,7 @@
 
     the broker    at most NOTIFY_BROKER_MESSAGES wait in a lane; further rows wait in Postgres
     the breaker   P2 and P3 whose providers' breakers are all open: one row when a probe is due
+                  (rows of a lane behind a switch make no probe: workers hold them)
     the rate      P2 and P3: the rate of their providers, reduced while a provider throttles
 
 A large backlog therefore waits in Postgres, instead of being claimed and held by workers again and
@@ -13,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, cast
 
-from notifications import conf, lanes
+from notifications import clock, conf, lanes
 from notifications.delivery import routing
 from notifications.rules.lane import Lane, Mode
 from notifications.rules.rate_limits import token_bucket
 from notifications.rules.rate_limits.circuit_breaker import HealthKey
-from notifications.store.cached import provider_overrides
+from notifications.store.cached import provider_overrides, switches
 from notifications.store.rate_limits import breaker_status, circuit_breakers
 from notifications.store.rate_limits.breaker_status import BreakerStatus
 from notifications.store.redis import state
@@ -35,10 +36,13 @@ def quotas(depths: Mapping[Lane, int]) -> dict[Lane, int]:
         (each.name, lane.channel) for lane, taking in providers.items() for each in taking
     })
     result = {}
+    held, now = switches.current(), clock.now()
     for lane, depth in depths.items():
         quota = (conf.current().broker_messages - depth) * lanes.chunk_size(lane)
         if taking := providers.get(lane):
-            quota = min(quota, _for_breakers(lane, depth, taking, found), _charge(lane, taking))
+            if not held.holds_lane(lane, now=now):
+                quota = min(quota, _for_breakers(lane, depth, taking, found))
+            quota = min(quota, _charge(lane, taking))
         if quota > 0:
             result[lane] = quota
     return result
