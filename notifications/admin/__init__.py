@@ -17,7 +17,7 @@
     recipient_inbox              a recipient's inbox as the recipient sees it
     predictions                  obstacles for a message to a contact now
     suppressions                 suppression list with import and export
-    prices                       prices of provider calls
+    prices, budgets              prices of provider calls, budgets of a day
     retry_presets                retry policies with timetables
     provider_routes              routing of channels to providers
     schedules                    recurring notifications and ordering keys
@@ -46,6 +46,7 @@ from notifications.admin import (
     archive,
     audit_log,
     breakers,
+    budgets,
     cancel_jobs,
     dead_letters,
     deliveries,
@@ -84,6 +85,7 @@ __all__ = [
     "archive",
     "audit_log",
     "breakers",
+    "budgets",
     "cancel_jobs",
     "dead_letters",
     "deliveries",

@@ -78,6 +78,7 @@ _MENU: Final = (
             ("Provider rate limits", "speed", "providerpace"),
             ("Prices", "sell", "price"),
             ("Lag limits", "compress", "laglimits"),
+            ("Budgets", "savings", "budget"),
             ("Alert destinations", "notifications_active", "alertdestination"),
             ("Periodic tasks", "timer", "django_celery_beat.periodictask"),
             ("System", "memory", "system"),

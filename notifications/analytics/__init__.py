@@ -2,6 +2,7 @@
 
     metrics      the metrics: counts, rates and percentiles
     questions    ask(Question) -> Answer
+    budget_figures   money of the day and forecast of the month for each budget
     daily_report the figures of a day, for `manage.py report daily`
 
 The sweep `rollups` keeps the counts (`store.postgres.rollups`, `rules.rollups`); this package only

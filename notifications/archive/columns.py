@@ -64,6 +64,7 @@ SOURCE: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
         "sent_at": _TIME,
         "delivered_at": _TIME,
         "switch_id": pa.int64(),
+        "budget_id": pa.int64(),
     },
     "attempt": {
         "delivery_id": _TEXT,

@@ -4,12 +4,13 @@
              ├─ ordering         marks deliveries that wait for an earlier delivery
              ├─ gates            hold or stop deliveries: consent, quiet hours, expiry ...
              ├─ switches         hold deliveries that an operator's kill switch stops
+             ├─ budgets          holds deliveries of a spent budget (budget_email: sends by e-mail)
              ├─ frequency_caps   hold or drop deliveries over the recipient's cap
              ├─ routing          chooses the providers
              ├─ admission        asks circuit breakers and rate limits of the provider
              ├─ render           writes the text; unsubscribe_links, preference_links,
              │                   mail_tracking, webhook_signing
-             ├─ send             calls the provider, in waves (in_flight: permits)
+             ├─ send             reserves money, calls the provider, in waves (in_flight: permits)
              ├─ failover         passes failed deliveries to the next provider
              └─ settle           stores the outcome (provider_health: for the breaker)
 

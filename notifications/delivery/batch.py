@@ -80,6 +80,10 @@ class Batch:
         """Decide about a claimed row of an erased recipient."""
         self._decided.append(DeliveryDecision(delivery, decision))
 
+    def leave(self, delivery_ids: Collection[UUID]) -> None:
+        """Remove deliveries after a change of status by the caller."""
+        self.deliveries = [each for each in self.deliveries if each.delivery.id not in delivery_ids]
+
     def commit(self) -> None:
         """Store the decisions, and add the deliveries to publish again to `retries`."""
         entries, self._decided = self._decided, []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from uuid import UUID
 
 from notifications.rules.retries import Preset
 from notifications.store.cached import retry_presets
@@ -30,6 +31,8 @@ class ClaimedDelivery:
     """SMS segments of the text; None on other channels."""
     call: int = 0
     """Number of the current provider call, starting at 1."""
+    reserved_under: UUID | None = None
+    """The claim under which the budgets have reserved the price of the call; None: no claim."""
     passed_by: bool = False
     """True if a provider of this round had a temporary failure."""
     in_doubt: bool = False

@@ -22,6 +22,7 @@ from django.db import InterfaceError, OperationalError
 from notifications import clock
 from notifications.delivery import (
     admission,
+    budgets,
     fall_back,
     frequency_caps,
     gates,
@@ -48,6 +49,7 @@ Step = Callable[[Batch], None]
 STEPS: Final[Sequence[Step]] = (
     gates.run_gates,
     switches.apply_switches,
+    budgets.hold_without_money,
     frequency_caps.apply_caps,
     routing.choose_providers,
 )

@@ -70,6 +70,7 @@ class _ChainRow(NamedTuple):
     channels: list[int]
     """The channels of the chain, in order."""
     template: int | None
+    falls_back: bool
 
 
 class Opening(NamedTuple):
@@ -125,7 +126,7 @@ def plan(triggered: Collection[UUID], *, is_window: bool = False) -> FallbackPla
     for each in triggered:
         by_notification[ids.notification_of(each)].add(each)
     made = FallbackPlan({}, {})
-    rows = _lock(by_notification) if by_notification else []
+    rows = _lock(by_notification, only_chains=True) if by_notification else []
     if not rows:
         return made
     members = _members([row.id for row in rows])
@@ -145,7 +146,6 @@ def carry_out(made: FallbackPlan, moved: Collection[UUID]) -> None:
 
     A channel with a triggered delivery that is still open has not ended.
     """
-    now = clock.now()
     going = {
         notification_id: each
         for notification_id, each in made.openings.items()
@@ -158,10 +158,41 @@ def carry_out(made: FallbackPlan, moved: Collection[UUID]) -> None:
     ]
     given_up = transitions.apply(FALL_BACK_WAITING, ended, ANYONE)
     dead_letters.resolve_of([each for one in going.values() for each in one.failed], _FOLLOWED)
-    new = [(key, each) for key, one in going.items() for each in one.deliveries]
-    inserts.deliveries([each for _, each in new], notification_ids=[key for key, _ in new], now=now)
-    transaction.on_commit(lambda: _publish([each for _, each in new]))
+    insert([each for one in going.values() for each in one.deliveries])
     refund_caps(given_up)
+
+
+def on_channel(delivery_ids: Collection[UUID], *, channel: Channel) -> dict[UUID, NewDelivery]:
+    """Plan a delivery on another channel in place of each delivery, if possible.
+
+    Needs a transaction, and locks the notifications. The producer's channels, the texts, the
+    recipient's contacts and preferences decide; a channel with a delivery gets no second one.
+    """
+    of = {ids.notification_of(each): each for each in delivery_ids}
+    rows = _lock(of, only_chains=False)
+    if not rows:
+        return {}
+    members = _members([row.id for row in rows])
+    reaches = reads.reaches_by_id({row.recipient_id for row in rows})
+    versions = template_cache.by_id({row.template for row in rows if row.template})
+    planned: dict[UUID, NewDelivery] = {}
+    for row in rows:
+        version, reach = versions.get(row.template or 0), reaches.get(row.recipient_id)
+        has_text = version is None or channel in version.texts
+        is_used = any(each.channel == channel for each in members[row.id])
+        is_allowed = not row.channels or channel in row.channels
+        if reach and has_text and is_allowed and not is_used:
+            new = _new_deliveries(row, members[row.id], reach, [channel])
+            planned.update(dict(zip([of[row.id]], new, strict=False)))
+    return planned
+
+
+def insert(deliveries: Collection[NewDelivery]) -> None:
+    """Insert planned deliveries, and publish them after the commit."""
+    if deliveries:
+        owners = [ids.notification_of(each.id) for each in deliveries]
+        inserts.deliveries(list(deliveries), notification_ids=owners, now=clock.now())
+        transaction.on_commit(lambda: _publish(deliveries))
 
 
 def refund_caps(delivery_ids: Collection[UUID]) -> None:
@@ -201,9 +232,13 @@ def _are_over(unchanged: Collection[UUID]) -> bool:
     return not rows.exclude(status__in=fallback.OVER).exists()
 
 
-def _lock(notification_ids: Collection[UUID]) -> list[_ChainRow]:
+def _lock(notification_ids: Collection[UUID], *, only_chains: bool) -> list[_ChainRow]:
     """Lock notifications in id order; cancelled and expired notifications are left out."""
-    parameters = {**id_ranges.around(notification_ids), "ids": list(notification_ids)}
+    parameters = {
+        **id_ranges.around(notification_ids),
+        "ids": list(notification_ids),
+        "only_chains": only_chains,
+    }
     return db.fetch_as("chain_lock", parameters, _ChainRow)
 
 
@@ -288,7 +323,7 @@ def _new_deliveries(
             reason=Reason.FALLBACK,
             recipient_id=row.recipient_id,
             contact_id=target.contact_id,
-            falls_back=True,
+            falls_back=row.falls_back,
             is_published=priority.is_urgent,
         )
         for place, target in enumerate(targets[: ids.MAX_DELIVERIES - last], start=1)

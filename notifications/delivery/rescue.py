@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
@@ -34,7 +34,7 @@ from notifications.rules.transitions import (
 )
 from notifications.rules.unanswered import RECHECK_AFTER
 from notifications.store.cached import prices, retry_presets
-from notifications.store.postgres import attempts, db, fair_queue, reads, transitions
+from notifications.store.postgres import attempts, budgets, db, fair_queue, reads, transitions
 from notifications.store.postgres.transitions import STILL_DUE, Move
 from notifications.store.redis import sent_ledger
 from notifications.store.redis.sent_ledger import LedgerEntry
@@ -59,9 +59,10 @@ def rescue(rows: Sequence[Row]) -> int:
     members = {row["id"] for row in rows if row["falls_back"]}
     contacts = reads.destinations(row["contact_id"] for row in rows if row["id"] in members)
     decisions: dict[UUID, Decision] = {}
+    outcomes: dict[UUID, Outcome | None] = {}
     calls: dict[str, list[attempts.AttemptRow]] = defaultdict(list)
     for row in rows:
-        outcome = _outcome(row, evidence.get(row["id"]))
+        outcome = outcomes[row["id"]] = _outcome(row, evidence.get(row["id"]))
         decided = _decide(row, outcome, perhaps_sent=row["id"] in perhaps_sent)
         # A confirm window can be as long as RECHECK_AFTER, so the window comes after the decision.
         can_come = _receipt_can_come(row, contacts.get(row["contact_id"]))
@@ -83,11 +84,29 @@ def rescue(rows: Sequence[Row]) -> int:
         }
         moved = transitions.write({**decisions, **replaced}, STILL_DUE)
         fall_back.carry_out(plan, moved)
+        paid = _settle_money(outcomes, moved)
         for provider, made in calls.items():
-            attempts.record(made, provider=provider)
+            attempts.record([_with_price(each, paid) for each in made], provider=provider)
         return len(moved)
 
     return db.in_transaction(work)
+
+
+def _settle_money(
+    outcomes: Mapping[UUID, Outcome | None], moved: Collection[UUID]
+) -> Mapping[UUID, int]:
+    """Settle the reserved prices of changed rows; a call that may have sent counts as spent."""
+    sent = Accepted | Unanswered
+    return budgets.settle({
+        each: None if isinstance(outcomes[each], sent) else 0 for each in sorted(moved)
+    })
+
+
+def _with_price(call: attempts.AttemptRow, paid: Mapping[UUID, int]) -> attempts.AttemptRow:
+    """Return the call with the reserved price, which knows country and segments."""
+    if call.cost_micros is None:
+        return call
+    return call._replace(cost_micros=paid.get(call.delivery_id, call.cost_micros))
 
 
 def _outcome(row: Row, entry: LedgerEntry | None) -> Outcome | None:

@@ -35,6 +35,7 @@ from django.db import InterfaceError, OperationalError, connection
 
 from notifications import clock, stopping
 from notifications.delivery import (
+    budgets,
     call_spans,
     failover,
     in_flight,
@@ -193,6 +194,7 @@ class _Sending:
         """Render deliveries and mark the calls as begun; returns messages of valid leases."""
         messages, broken = self._render(deliveries)
         settle.dead_letter(self._batch, broken, reason=Reason.RENDER_ERROR)
+        messages = self._with_money(deliveries, messages)
         ids = [each.delivery_id for each in messages]
         # Retried after an error: a lost COMMIT must not leave rows marked as called.
         calls = self._write_with_retries(
@@ -204,6 +206,20 @@ class _Sending:
                 claimed.call = call
                 self._called[claimed.delivery.id] = claimed
         return [each for each in messages if each.delivery_id in calls]
+
+    def _with_money(
+        self, deliveries: Sequence[ClaimedDelivery], messages: Sequence[Message]
+    ) -> list[Message]:
+        """Return the messages with a reserved price."""
+        rendered = {each.delivery_id for each in messages}
+        asking = [each for each in deliveries if each.delivery.id in rendered]
+        paid = budgets.reserve(self._batch, asking, provider=self._provider.name)
+        if len(paid) < len(asking):
+            ids = {each.delivery.id for each in paid}
+            unpaid = [each for each in asking if each.delivery.id not in ids]
+            provider_health.return_capacity(unpaid, self._provider)
+            messages = [each for each in messages if each.delivery_id in ids]
+        return list(messages)
 
     def _render(
         self, deliveries: Sequence[ClaimedDelivery]

@@ -13,7 +13,7 @@ from typing import Final
 from uuid import UUID
 
 from notifications import clock, conf, telemetry
-from notifications.delivery import call_metrics, confirm
+from notifications.delivery import budgets, call_metrics, confirm
 from notifications.delivery.batch import (
     Batch,
     DeliveryDecision,
@@ -25,14 +25,13 @@ from notifications.delivery.batch import (
 )
 from notifications.delivery.claimed import ClaimedDelivery
 from notifications.delivery.provider_health import NOT_BELIEVED
-from notifications.rules import phone, prices
+from notifications.rules import prices
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode
 from notifications.rules.outcomes import Circumstances, Decision, decide
 from notifications.rules.reasons import Reason
 from notifications.rules.redaction import address_hash, redact
 from notifications.rules.transitions import ACCEPT, REJECT
-from notifications.store.cached import prices as price_list
 from notifications.store.postgres import (
     alerts,
     attempts,
@@ -95,7 +94,12 @@ def record_calls(pairs: Sequence[Pair], *, provider: Provider) -> None:
     if not pairs:
         return
     calls = [_call(claimed, result, provider) for claimed, result in pairs]
-    attempts.record_failed_over(calls, provider=provider.name)
+
+    def work() -> None:
+        attempts.record_failed_over(calls, provider=provider.name)
+        budgets.settle(pairs, provider=provider.name)
+
+    db.in_transaction(work)
     _log_calls(pairs, provider)
     call_metrics.record(pairs, provider=provider.name, now=clock.now())
     _alert_if_misconfigured(pairs, provider)
@@ -146,6 +150,7 @@ def _write(
     made = [pair for pair in pairs if not isinstance(pair[1].outcome, NotStarted)]
     calls = [_call(claimed, result, provider) for claimed, result in made]
     attempts.record(calls, provider=provider.name)
+    budgets.settle(pairs, provider=provider.name)
     entries, moved = write_decisions(decided, token=batch.token)
     late = [
         Move(
@@ -189,7 +194,6 @@ def _outcome_name(outcome: object) -> str:
 
 def _call(claimed: ClaimedDelivery, result: Result, provider: Provider) -> attempts.AttemptRow:
     outcome = result.outcome
-    country = phone.country_of(claimed.destination.address) if claimed.segments else ""
     said = (
         ("", outcome.message_id)
         if isinstance(outcome, Accepted)
@@ -207,18 +211,15 @@ def _call(claimed: ClaimedDelivery, result: Result, provider: Provider) -> attem
         http_status=result.http_status,
         retry_after_s=_retry_after_s(result),
         signed_with=result.signed_with,
-        country=country,
-        cost_micros=(_cost(claimed, provider, country) if isinstance(outcome, Accepted) else None),
+        country=budgets.country_of(claimed),
+        cost_micros=_cost(claimed, provider) if isinstance(outcome, Accepted) else None,
     )
 
 
-def _cost(claimed: ClaimedDelivery, provider: Provider, country: str) -> int | None:
+def _cost(claimed: ClaimedDelivery, provider: Provider) -> int | None:
     """Return the price of an accepted call in microdollars; None on a free channel."""
-    channel = claimed.delivery.channel
-    price = price_list.price_of(
-        channel, provider=provider.name, country=country, segments=claimed.segments or 1
-    )
-    return price if price or channel in prices.DEFAULTS else None
+    price = budgets.price_of(claimed, provider.name)
+    return price if price or claimed.delivery.channel in prices.DEFAULTS else None
 
 
 def _log_calls(pairs: Sequence[Pair], provider: Provider) -> None:

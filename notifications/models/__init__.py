@@ -10,6 +10,7 @@
     NotificationType                        priority and category of a type
     ProviderRoute                           routing of channels to providers
     Price                                   prices of provider calls
+    Budget --< BudgetDay, BudgetReservation     budgets, their ledgers, calls under way
     Notification --< Delivery --< Attempt   request, delivery to a contact, provider call
          `--------< Event                   status moves with reasons
     BulkJob --< BulkJobRange                one message to an audience; checkpoints of its expansion
@@ -65,6 +66,7 @@ from notifications.models.audience import (
 from notifications.models.audit import AuditEntry
 from notifications.models.backlog_sample import BacklogSample
 from notifications.models.breaker import Breaker, BreakerEvent, ProviderPace
+from notifications.models.budget import Budget, BudgetDay, BudgetReservation
 from notifications.models.bulk_job import BulkJob, BulkJobPace, BulkJobRange
 from notifications.models.bulk_job_figures import BulkJobFigure, BulkJobSample
 from notifications.models.cancel_job import CancelJob
@@ -136,6 +138,9 @@ __all__ = [
     "BacklogSample",
     "Breaker",
     "BreakerEvent",
+    "Budget",
+    "BudgetDay",
+    "BudgetReservation",
     "BulkJob",
     "BulkJobFigure",
     "BulkJobPace",

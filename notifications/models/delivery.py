@@ -56,6 +56,10 @@ class Delivery(models.Model):
         null=True,
         help_text="The switch of the last hold by a switch.",
     )
+    budget_id = models.BigIntegerField(
+        null=True,
+        help_text="The budget of the last hold by a budget.",
+    )
     falls_back = models.BooleanField(
         default=False,
         db_default=False,
@@ -84,6 +88,11 @@ class Delivery(models.Model):
                 fields=("switch_id", "priority", "due_at"),
                 condition=Q(reason__in=[each.value for each in REASONS]),
                 name="delivery_switched",
+            ),
+            models.Index(
+                fields=("budget_id", "priority", "due_at"),
+                condition=Q(reason="budget"),
+                name="delivery_budget",
             ),
             models.Index(fields=("id",), condition=Q(status=14), name="delivery_unknown"),
         )

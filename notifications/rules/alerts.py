@@ -61,6 +61,14 @@ class AlertKind(StrEnum):
         *("breaker_open", "A provider fails and is paused", Severity.PAGE),
         "A provider rests: deliveries wait or fail over; see Breakers.",
     )
+    BUDGET_NEARLY_SPENT = (
+        *("budget_nearly_spent", "A budget is nearly spent", Severity.TICKET),
+        "The messages of a day cost nearly as much as the budget allows: see Budgets.",
+    )
+    BUDGET_SPENT = (
+        *("budget_spent", "A budget is spent", Severity.PAGE),
+        "A day's budget is spent. If it is hard, P2 and P3 wait, P0 and P1 go on: see Budgets.",
+    )
     CLOCK_SKEW = (
         *("clock_skew", "The clock of a host is wrong", Severity.PAGE),
         "The clock of a process differs from the database's: check NTP.",

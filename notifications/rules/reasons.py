@@ -43,6 +43,7 @@ class Reason(StrEnum):
     PROVIDER_BUCKET = "provider_bucket", "The provider's rate limit is used up for the moment."
     NO_PROVIDER = "no_provider", "No configured provider serves this channel."
     PROVIDER_MISCONFIGURED = "provider_misconfigured", "The provider refuses our account."
+    BUDGET = "budget", "The budget of the day is spent."
     PAUSED = "paused", "An operator's switch holds the producer, type or template."
     CHANNEL_PAUSED = "channel_paused", "An operator's switch holds the channel, provider or lane."
 
@@ -104,6 +105,10 @@ class Reason(StrEnum):
     CONFIRMED_ELSEWHERE = (
         "confirmed_elsewhere",
         "The message reached the recipient on another channel before this channel was used.",
+    )
+    BUDGET_TO_EMAIL = (
+        "budget_to_email",
+        "The SMS budget of the day is spent, and the message goes by e-mail.",
     )
     CANCELLED = "cancelled", "The producer cancelled the notification."
     OPTED_OUT = "opted_out", "The recipient switched off this channel, category or type."

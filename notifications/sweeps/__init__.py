@@ -32,6 +32,7 @@ from notifications.store.postgres.sweep_runs import SweepResult
 from notifications.sweeps import (
     alert_notices,
     breakers,
+    budgets,
     cancel_jobs,
     daily_reports,
     dead_letters,
@@ -111,6 +112,7 @@ _EVERY: Final = (
     ("dead_letters", 60, 5_000, dead_letters.run_once),
     ("breakers", 60, 5_000, breakers.run_once),
     ("alert_notices", 5, 500, alert_notices.run_once),
+    ("budgets", 5, 1_000, budgets.run_once),
     ("provider_checks", 30, 20, provider_checks.run_once),
     ("service_levels", 60, 5_000, service_levels.run_once),
     ("delivery_health", 60, 1, delivery_health.run_once),
@@ -146,6 +148,8 @@ _STOPS: Final = {
     "dead_letters": "Dead letters raise no alert and are not deleted.",
     "breakers": "Alerts of closed circuit breakers stay open.",
     "alert_notices": "Alerts are not sent to alert destinations.",
+    "budgets": "Messages held by a budget wait till the next day, also after a raise, and budgets"
+    " raise no alert.",
     "provider_checks": "A paused provider without traffic stays paused until the next message.",
     "service_levels": "Burn rates, deep queues, late lanes and stuck deliveries raise no alert.",
     "delivery_health": "Failing providers and low delivery rates raise no alert.",
