@@ -9,6 +9,8 @@
     page        builds the messages of some members, with the rules of accept
     expand      stores one page of a range with its checkpoint in one transaction
     pace        the number of rows that a job may create now, and their due times
+    lane_shares the rows that a lane allows to each of its jobs, by weight
+    stages      the ranges that may go on: start times, test group, sample
     changes     pause, resume, cancel and abort
 
 A job is a row, so the creation of a job takes the same time for ten recipients and for fifty

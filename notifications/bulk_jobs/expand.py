@@ -32,6 +32,7 @@ from notifications.bulk_jobs.members import Member
 from notifications.bulk_jobs.page import Planned, PlannedPage
 from notifications.models import BulkJob, BulkJobRange
 from notifications.rules import ids
+from notifications.rules.bulk_jobs import variants
 from notifications.rules.bulk_jobs.left_out import LeftOut
 from notifications.rules.bulk_jobs.states import BulkJobState
 from notifications.rules.lane import Lane, Mode, Priority
@@ -51,7 +52,8 @@ _MILLISECOND: Final = dt.timedelta(milliseconds=1)
 class Expanded:
     """The result of one page."""
 
-    examined: int = 0
+    read: int = 0
+    """Recipients of the page, also those outside the sample."""
     accepted: int = 0
     is_range_done: bool = False
     """True if no recipient of the range is left."""
@@ -102,7 +104,7 @@ def _expand(range_id: int, *, limit: int, now: dt.datetime, is_first_try: bool) 
     room = min(limit, pace.allowance(job, part, now))
     if room <= 0:
         return _NOTHING
-    found = members.page(
+    read = members.page(
         job.audience,
         mode=Mode(job.mode),
         after=part.cursor,
@@ -110,19 +112,31 @@ def _expand(range_id: int, *, limit: int, now: dt.datetime, is_first_try: bool) 
         limit=room,
         zones=part.zones,
     )
+    found = _of_part(job, part, read)
     planned = page.build(job, found)
     store = _Store(job, now, len(found), lets_through_missing_day=is_first_try)
     accepted = store.insert(planned)
-    is_done = len(found) < room
-    _advance(part, found, planned.left_out, accepted=accepted, is_done=is_done)
-    return Expanded(len(found), accepted, is_done)
+    is_done = len(read) < room
+    cursor = part.until if is_done else read[-1].recipient_id
+    _advance(
+        part, cursor, planned.left_out, examined=len(found), accepted=accepted, is_done=is_done
+    )
+    return Expanded(len(read), accepted, is_done)
+
+
+def _of_part(job: BulkJob, part: BulkJobRange, read: Sequence[Member]) -> Sequence[Member]:
+    """Return the members in the sample or outside, for a range of either."""
+    if part.sample is None:
+        return read
+    return [each for each in read if variants.is_in_sample(job, each.recipient_id) == part.sample]
 
 
 def _advance(
     part: BulkJobRange,
-    found: Sequence[Member],
+    cursor: int,
     left_out: Counter[str],
     *,
+    examined: int,
     accepted: int,
     is_done: bool,
 ) -> None:
@@ -135,8 +149,8 @@ def _advance(
     parameters = {
         "range": part.pk,
         "old": part.cursor,
-        "new": part.until if is_done else found[-1].recipient_id,
-        "examined": len(found),
+        "new": cursor,
+        "examined": examined,
         "accepted": accepted,
         "left_out": orjson.dumps(totals).decode(),
         "is_done": is_done,

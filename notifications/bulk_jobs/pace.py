@@ -1,5 +1,9 @@
 """Pace: the number of rows that a bulk job may create now, and the due time of each row.
 
+    start time of the range, test group, winner    may the range go on?
+    slots of the rate                              at most a window ahead of the present
+    share of the lane (`lane_shares`)              at most a window ahead of the sent rows
+
 The first free slot of a job is a row of its own, `BulkJobPace`, which the transaction of a page
 locks and moves. Several expanders of a job therefore take different slots, and a page that is
 undone gives its slots back.
@@ -8,25 +12,30 @@ undone gives its slots back.
 from __future__ import annotations
 
 import datetime as dt
-from typing import Final
 
+from notifications.bulk_jobs import lane_shares, stages
 from notifications.models import BulkJob, BulkJobPace, BulkJobRange
 from notifications.rules.bulk_jobs import pace
-
-_NO_LIMIT: Final = 1_000_000_000
 
 
 def allowance(job: BulkJob, range_: BulkJobRange, now: dt.datetime) -> int:
     """Return the number of recipients that an expander may examine in a range now.
 
-    A recipient gives at most a single message.
+    Each recipient gives at most a single message. Expanders that ask at the same time get the same
+    number, so together they can create some pages more; the next number is smaller. The slots
+    and the test group stay exact.
     """
-    del range_
-    per_second = pace.rate(job)
-    if per_second is None:
-        return _NO_LIMIT
-    next_at = BulkJobPace.objects.filter(job=job).values_list("next_at", flat=True).first()
-    return pace.free_slots(next_at, per_second=per_second, now=now)
+    if range_.pk not in stages.open_ranges(job, now):
+        return 0
+    most = stages.test_group_room(job, now)
+    if (per_second := pace.rate(job)) is not None:
+        next_at = BulkJobPace.objects.filter(job=job).values_list("next_at", flat=True).first()
+        slots = pace.free_slots(next_at, per_second=per_second, now=now)
+        most = slots if most is None else min(most, slots)
+    if most == 0:
+        return 0
+    share = lane_shares.share(job, now)
+    return share if most is None else min(most, share)
 
 
 def due_times(

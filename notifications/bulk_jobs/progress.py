@@ -37,8 +37,8 @@ def _start(job_id: UUID) -> bool:
     job = free.filter(id=job_id, state=BulkJobState.SCHEDULED).first()
     if job is None:
         return False
-    ranges.make(job)
     now = clock.now()
+    ranges.make(job, now=now)
     BulkJob.objects.filter(id=job_id).update(
         state=BulkJobState.RUNNING,
         state_reason="",
@@ -50,12 +50,16 @@ def _start(job_id: UUID) -> bool:
 
 
 def finish(job: BulkJob) -> bool:
-    """Finish a running job without an unfinished range. Safe to run twice."""
+    """Finish a running job without an unfinished range. Safe to run twice.
+
+    A job that waits for the winner of its A/B test gets further ranges and is not finished.
+    """
     now = clock.now()
     return bool(
         BulkJob.objects
         .filter(id=job.pk, state=BulkJobState.RUNNING)
         .exclude(ranges__finished_at=None, ranges__isnull=False)
+        .exclude(winner_rule__isnull=False, winner="")
         .update(
             state=BulkJobState.FINISHED,
             state_reason="",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-from collections.abc import Mapping, Sequence
 from typing import Final
 
-from django.db.models import Q
-
-from notifications.bulk_jobs import members
+from notifications.bulk_jobs import members, stages
 from notifications.models import BulkJob, BulkJobRange
+from notifications.rules.audiences import parse
+from notifications.rules.bulk_jobs import zones
 from notifications.rules.lane import Mode
+from notifications.rules.times import local_time
+from notifications.store.audiences import members as audience_members
+from notifications.store.cached import producer_windows
 
 PARTS: Final = 4
 """Ranges of a large audience: as many expanders can work at the same time."""
@@ -28,21 +30,29 @@ def split(first: int, last: int, *, parts: int = PARTS) -> list[tuple[int, int]]
     return list(itertools.pairwise(ends))
 
 
-def make(
-    job: BulkJob, *, zones: Mapping[dt.datetime, Sequence[str]] | None = None
-) -> list[BulkJobRange]:
+def make(job: BulkJob, *, now: dt.datetime) -> list[BulkJobRange]:
     """Store the ranges of a job. The caller holds the lock of the job and makes ranges once.
 
-    Args:
-        job: the job.
-        zones: start time -> timezones with this start, for a time on the recipient's wall clock;
-            each start time gets ranges of its own. None: one start for all recipients.
+    With a time on the recipient's wall clock, each start time has ranges of its own. With a rule
+    for a winner, the ranges are of the sample; `make_rest` adds all other recipients.
     """
+    return _make(job, now=now, sample=True if job.winner_rule else None)
+
+
+def make_rest(job: BulkJob, *, now: dt.datetime) -> list[BulkJobRange]:
+    """Store the ranges of the recipients outside the sample, once, after the choice of the winner.
+
+    On the recipient's wall clock, the next occurrence of the time counts.
+    """
+    return _make(job, now=now, sample=False)
+
+
+def _make(job: BulkJob, *, now: dt.datetime, sample: bool | None) -> list[BulkJobRange]:
     first, last = members.bounds(job.audience, mode=Mode(job.mode))
     parts = split(first, last) if last else []
     if job.test_group_size:
         parts = [(parts[0][0], parts[-1][1])] if parts else []  # the first recipients in one order
-    groups = [(None, None)] if zones is None else [(at, list(of)) for at, of in zones.items()]
+    used = BulkJobRange.objects.filter(job=job).count()
     rows = [
         BulkJobRange(
             job=job,
@@ -50,18 +60,39 @@ def make(
             first=after,
             cursor=after,
             until=until,
-            zones=of,
-            starts_at=at,
+            zones=names,
+            starts_at=starts_at,
+            sample=sample,
         )
-        for number, (at, of, (after, until)) in enumerate([
-            (at, of, part) for at, of in groups for part in parts
-        ])
+        for number, ((starts_at, names), (after, until)) in enumerate(
+            itertools.product(_starts(job, now), parts), start=used
+        )
     ]
     return BulkJobRange.objects.bulk_create(rows)
 
 
+def _starts(job: BulkJob, now: dt.datetime) -> list[tuple[dt.datetime | None, list[str] | None]]:
+    """Return start times with their timezones; without a wall clock time a single start for all.
+
+    Each timezone of the tz database is in a list, because a recipient may move before the start.
+    """
+    if not job.send_at_local:
+        return [(None, None)]
+    used = audience_members.zones(parse.parse(job.audience), mode=Mode(job.mode))
+    found = zones.starts(
+        job.send_at_local,
+        {*used, "", *local_time.names()},
+        after=now,
+        unknown=_unknown_zone(job),
+    )
+    return [(at, names) for at, names in found.items() if not set(used).isdisjoint(names)]
+
+
+def _unknown_zone(job: BulkJob) -> str:
+    """Return the timezone for recipients without a timezone: the producer's."""
+    return producer_windows.of(job.producer_id).timezone
+
+
 def expandable(job: BulkJob, *, now: dt.datetime) -> list[int]:
-    """Return the ids of unfinished ranges with a start time in the past, in order."""
-    begun = Q(starts_at=None) | Q(starts_at__lte=now)
-    found = BulkJobRange.objects.filter(begun, job=job, finished_at=None)
-    return list(found.order_by("number").values_list("id", flat=True))
+    """Return the ids of unfinished ranges that may go on, in order."""
+    return stages.open_ranges(job, now)

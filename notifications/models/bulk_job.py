@@ -170,3 +170,23 @@ class BulkJobPace(models.Model):
 
     def __str__(self) -> str:
         return f"pace of bulk job {self.job_id}"
+
+
+class BulkLane(models.Model):
+    """The rows that a lane allows to each bulk job; see `bulk_jobs.lane_shares`."""
+
+    pk = models.CompositePrimaryKey("mode", "priority", "channel")
+    mode = models.SmallIntegerField(choices=MODES)
+    priority = models.SmallIntegerField(choices=PRIORITIES)
+    channel = models.SmallIntegerField(choices=CHANNELS)
+    window = models.PositiveIntegerField(default=0, help_text="Rows that may wait in the lane.")
+    granted = models.JSONField(
+        default=dict, help_text="Job -> messages that the job may have created in total."
+    )
+    divided_at = models.DateTimeField(null=True, help_text="Time of the last division.")
+
+    class Meta:
+        db_table = "bulk_lane"
+
+    def __str__(self) -> str:
+        return f"bulk jobs of lane {self.pk}"

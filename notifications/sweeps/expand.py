@@ -56,7 +56,7 @@ def _one_page(job: BulkJob, *, limit: int) -> Swept:
     try:
         for part in ranges.expandable(job, now=clock.now()):
             found = expand.expand_page(part, limit=limit)
-            if found.examined or found.is_range_done:
+            if found.read or found.is_range_done:
                 progress.note_error(job, "")
                 return Swept(max(1, found.accepted))
         progress.finish(job)

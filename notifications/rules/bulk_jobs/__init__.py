@@ -3,6 +3,8 @@
 figures       totals, statuses, progress, rate and expected end of a job
 pace          the time of each message
 request       the body of a new job
+shares        the rows that each job of a lane may create
 states        the states of a job
 variants      which recipient gets which variant, and who gets no message
+zones         the start time of each timezone
 """

@@ -18,6 +18,8 @@ from typing import Final, Protocol
 WINDOW: Final = dt.timedelta(seconds=60)
 """Messages are created so long before their slots at most. An expander that is away for a shorter
 time delays no message."""
+REFILL: Final = dt.timedelta(seconds=1)
+"""Least free time at the end of the window for a page, so that pages are not tiny."""
 BURST: Final = dt.timedelta(seconds=2)
 """Slots in the past that are still used, by an expander that is a little late."""
 _SECOND: Final = dt.timedelta(seconds=1)
@@ -53,9 +55,9 @@ def first_slot(next_at: dt.datetime | None, *, now: dt.datetime) -> dt.datetime:
 
 
 def free_slots(next_at: dt.datetime | None, *, per_second: float, now: dt.datetime) -> int:
-    """Return the number of free slots until the end of the window."""
+    """Return the number of free slots until the end of the window; 0 if they are under REFILL."""
     room = now + WINDOW - first_slot(next_at, now=now)
-    return max(0, math.ceil(room / _SECOND * per_second))
+    return math.ceil(room / _SECOND * per_second) if room >= REFILL else 0
 
 
 def take(

@@ -28,13 +28,14 @@ _NOWHERE: Final = frozenset({"Factory", "localtime"})
 
 
 @functools.cache
-def _names() -> frozenset[str]:
+def names() -> frozenset[str]:
+    """Return the names of the zones in the tz database."""
     return frozenset(zoneinfo.available_timezones()) - _NOWHERE
 
 
 def is_zone(name: str) -> bool:
     """Return True if the tz database has the zone; links such as Asia/Calcutta count."""
-    return name in _names()
+    return name in names()
 
 
 @functools.cache

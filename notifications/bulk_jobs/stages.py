@@ -1,0 +1,46 @@
+"""Stages of a bulk job: the test group, the sample of an A/B test, and all other recipients.
+
+    test group ── wait ──> all others
+    sample ── wait ──> winner ──> all others
+
+The sweep `bulk_jobs` notes the end of a stage and chooses the winner. Only the first open range is
+expanded in a test group, and its checkpoint counts the messages: several expanders together do not
+exceed the group.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from uuid import UUID
+
+from django.db.models import F, Q, Sum
+
+from notifications.models import BulkJob, BulkJobPace, BulkJobRange
+
+
+def open_ranges(job: BulkJob, now: dt.datetime) -> list[int]:
+    """Return the ids of the ranges that may go on, in the order of expansion."""
+    found = BulkJobRange.objects.filter(job=job, finished_at=None)
+    begun = found.filter(Q(starts_at=None) | Q(starts_at__lte=now))
+    ids = list(
+        begun.order_by(F("starts_at").asc(nulls_first=True), "number").values_list("id", flat=True)
+    )
+    if ids and job.test_group_size and (left := test_group_room(job, now)) is not None:
+        return ids[:1] if left else []
+    return ids
+
+
+def test_group_room(job: BulkJob, now: dt.datetime) -> int | None:
+    """Return the messages that the test group still gets; None: no test group, or its end."""
+    if not job.test_group_size:
+        return None
+    ends = BulkJobPace.objects.filter(job=job).values_list("test_group_ends_at", flat=True).first()
+    if ends is not None and now >= ends:
+        return None
+    return max(0, job.test_group_size - message_count(job.pk))
+
+
+def message_count(job_id: UUID) -> int:
+    """Return the number of messages of a job."""
+    found = BulkJobRange.objects.filter(job=job_id).aggregate(created=Sum("accepted"))
+    return found["created"] or 0
