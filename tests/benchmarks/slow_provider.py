@@ -39,7 +39,7 @@ def measure_latency(stage: Stage) -> Figure:
     """Measure it."""
     stage.run()
     meter = costs.Meter()
-    with _slow_fcm(stage) as sink:
+    with slow_fcm(stage) as sink:
 
         def rate(waits: tuple[int, int]) -> float:
             sink.wait_for(*waits)
@@ -67,7 +67,7 @@ def measure_urgent(stage: Stage) -> Figure:
     calm: list[float] = []
     busy: list[float] = []
     waiting: list[int] = []
-    with _slow_fcm(stage) as sink:
+    with slow_fcm(stage) as sink:
         sink.wait_for(*_WAITS_MS)
         _until_called(stage)
 
@@ -119,7 +119,7 @@ def _until_called(stage: Stage) -> tuple[float, float]:
 
 
 @contextmanager
-def _slow_fcm(stage: Stage) -> Iterator[SlowSink]:
+def slow_fcm(stage: Stage) -> Iterator[SlowSink]:
     sink = SlowSink(VAR / "slow")
     sink.start()
     try:
