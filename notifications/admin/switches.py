@@ -41,13 +41,15 @@ _DURATIONS: Final = (
     ("", "until an operator resumes"),
 )
 """Minutes of a pause, and the label."""
+_FORM_KINDS: Final = [kind for kind in KINDS if kind[0] != SwitchKind.BULK_JOB]
+"""The page of a bulk job sets the switch of a bulk job."""
 LIST: Final = "admin:notifications_switch_changelist"
 
 
 class SwitchForm(forms.Form):
     """The target, the reason and the duration of a switch."""
 
-    kind = forms.ChoiceField(label="Hold", choices=KINDS, widget=UnfoldAdminSelectWidget)
+    kind = forms.ChoiceField(label="Hold", choices=_FORM_KINDS, widget=UnfoldAdminSelectWidget)
     value = forms.CharField(
         label="Name",
         max_length=64,
@@ -267,8 +269,11 @@ def may_set(request: HttpRequest, *, kind: str) -> bool:
 
 
 def may_resume(request: HttpRequest, *, kind: str) -> bool:
-    """Return True if the operator may resume a switch of a kind."""
-    return _may(request, "notifications.change_switch", kind)
+    """Return True if the operator may resume a switch of a kind.
+
+    The switch of a paused bulk job ends with the pause of the job.
+    """
+    return kind != SwitchKind.BULK_JOB and _may(request, "notifications.change_switch", kind)
 
 
 def _may(request: HttpRequest, right: str, kind: str) -> bool:

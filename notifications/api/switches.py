@@ -22,6 +22,7 @@ from notifications.api.problems import raise_problem
 from notifications.api.schemas import ChannelWord, RequestModel, ResponseModel
 from notifications.models import Switch
 from notifications.operations import switches
+from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import Instant, Text
 from notifications.rules.request_fields import AskedChannel
 from notifications.rules.switches import SwitchKind
@@ -140,6 +141,8 @@ class SwitchDetailView(BaseView):
         """
         by = actor_of(request)
         this = Switch.objects.filter(pk=min(switch_id, MAX_ID))
+        if this.filter(kind=SwitchKind.BULK_JOB).exists():
+            raise_problem(Problem(Kind.CONFLICT, "a bulk job has this switch; resume the bulk job"))
         with audit.changes(by, "resume_switch", this):
             switches.resume(this, by=by)
         return Response(_to_answer(_find(switch_id)))

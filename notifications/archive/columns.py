@@ -36,6 +36,8 @@ _NOTIFICATION: Final = {
     "expires_at": _TIME,
     "cancelled_at": _TIME,
     "created_at": _TIME,
+    "bulk_job_id": _TEXT,
+    "variant": _TEXT,
 }
 SOURCE: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
     "notification": {

@@ -12,6 +12,8 @@
     lane_shares the rows that a lane allows to each of its jobs, by weight
     stages      the ranges that may go on: start times, test group, sample
     changes     pause, resume, cancel and abort
+    held        deliveries of a resumed job leave at the rate of the job
+    progress    the start and the end of a job
 
 A job is a row, so the creation of a job takes the same time for ten recipients and for fifty
 million. The sweep `expand` reads the audience in pages of at most 5,000 recipients. An opt-out, an

@@ -1,7 +1,8 @@
 """Create: check a request for a bulk job and store one row.
 
-The audience is not read, so the call takes the same time for any number of recipients. The category
-and the template versions are pinned: a later edit changes no message of the job.
+The recipients are not read, so the call takes the same time for any number of recipients. The
+category, the template versions and the expressions of saved audiences are pinned: a later edit
+changes no message of the job.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ from notifications import clock
 from notifications.intake import validation
 from notifications.intake.validation import Caller
 from notifications.models import BulkJob
+from notifications.rules.audiences import canonical, parse
+from notifications.rules.audiences.faults import ExpressionError
 from notifications.rules.bulk_jobs import request as requests
 from notifications.rules.bulk_jobs.request import BulkJobRequest
 from notifications.rules.bulk_jobs.states import BulkJobState
-from notifications.rules.lane import Priority
+from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import FieldError, Kind, Problem
+from notifications.store.audiences import resolve
 from notifications.store.cached import notification_types
 from notifications.store.cached.notification_types import TypeRule
 from notifications.store.templates import template_cache
@@ -45,6 +49,7 @@ def create(caller: Caller, request: BulkJobRequest, *, by: str) -> BulkJob:
     """
     rule = type_rule(caller, request)
     templates = current_templates(request)
+    audience = resolve_audience(request, mode=caller.mode)
     now = clock.now()
     return BulkJob.objects.create(
         producer_id=caller.producer_id,
@@ -52,7 +57,7 @@ def create(caller: Caller, request: BulkJobRequest, *, by: str) -> BulkJob:
         name=request.name,
         state=BulkJobState.SCHEDULED,
         state_changed_at=now,
-        audience=request.audience,
+        audience=audience,
         type=request.type,
         category=rule.category,
         priority=rule.priority,
@@ -102,6 +107,19 @@ def _comparison(
         "holdout_percent": request.holdout_percent,
         "winner_rule": request.winner.model_dump(mode="json") if request.winner else None,
     }
+
+
+def resolve_audience(request: BulkJobRequest, *, mode: Mode) -> dict[str, Any]:
+    """Return the audience with the present expressions of saved audiences, as JSON.
+
+    Raises:
+        BulkJobRefused: the expression is wrong, or a name does not exist.
+    """
+    try:
+        found = resolve.resolve(parse.parse(request.audience), mode=mode)
+    except ExpressionError as error:
+        raise BulkJobRefused(error.problem(within="/audience")) from error
+    return canonical.to_json(found.expression)
 
 
 def type_rule(caller: Caller, request: BulkJobRequest) -> TypeRule:

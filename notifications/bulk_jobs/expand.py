@@ -27,15 +27,17 @@ from django.db import Error, IntegrityError, InterfaceError, OperationalError, t
 from psycopg.errors import CheckViolation
 
 from notifications import clock, conf
-from notifications.bulk_jobs import members, pace, page
-from notifications.bulk_jobs.members import Member
+from notifications.bulk_jobs import pace, page
 from notifications.bulk_jobs.page import Planned, PlannedPage
 from notifications.models import BulkJob, BulkJobRange
 from notifications.rules import ids
+from notifications.rules.audiences import parse
 from notifications.rules.bulk_jobs import variants
 from notifications.rules.bulk_jobs.left_out import LeftOut
 from notifications.rules.bulk_jobs.states import BulkJobState
 from notifications.rules.lane import Lane, Mode, Priority
+from notifications.store.audiences import members
+from notifications.store.audiences.members import Member
 from notifications.store.postgres import bulk_rows, db, fair_queue, partitions
 from notifications.store.postgres.bulk_rows import NewMessage
 from notifications.store.postgres.fair_queue import Ask
@@ -105,7 +107,7 @@ def _expand(range_id: int, *, limit: int, now: dt.datetime, is_first_try: bool) 
     if room <= 0:
         return _NOTHING
     read = members.page(
-        job.audience,
+        parse.parse(job.audience),
         mode=Mode(job.mode),
         after=part.cursor,
         until=part.until,

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import orjson
 import structlog
 
-from notifications.bulk_jobs.members import Member
 from notifications.intake import plan, validation
 from notifications.models import BulkJob
 from notifications.rules import channels, ids
@@ -22,6 +21,7 @@ from notifications.rules.bulk_jobs import left_out, variants
 from notifications.rules.bulk_jobs.left_out import LeftOut
 from notifications.rules.channels import DEFAULT_ORDER, RecipientContacts, Spread
 from notifications.rules.lane import Priority
+from notifications.store.audiences.members import Member
 from notifications.store.cached import notification_types
 from notifications.store.postgres import reads
 from notifications.store.postgres.bulk_rows import SharedColumns
@@ -61,7 +61,7 @@ class _Skipped(Exception):
 
 
 class TemplateGone(Exception):
-    """The pinned template version of a job was deleted."""
+    """The pinned template version of the job was deleted: cancel the job and create a new one."""
 
 
 def build(job: BulkJob, members: Sequence[Member]) -> PlannedPage:

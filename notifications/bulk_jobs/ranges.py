@@ -6,13 +6,13 @@ import datetime as dt
 import itertools
 from typing import Final
 
-from notifications.bulk_jobs import members, stages
+from notifications.bulk_jobs import stages
 from notifications.models import BulkJob, BulkJobRange
 from notifications.rules.audiences import parse
 from notifications.rules.bulk_jobs import zones
 from notifications.rules.lane import Mode
 from notifications.rules.times import local_time
-from notifications.store.audiences import members as audience_members
+from notifications.store.audiences import members
 from notifications.store.cached import producer_windows
 
 PARTS: Final = 4
@@ -48,7 +48,7 @@ def make_rest(job: BulkJob, *, now: dt.datetime) -> list[BulkJobRange]:
 
 
 def _make(job: BulkJob, *, now: dt.datetime, sample: bool | None) -> list[BulkJobRange]:
-    first, last = members.bounds(job.audience, mode=Mode(job.mode))
+    first, last = members.bounds(parse.parse(job.audience), mode=Mode(job.mode))
     parts = split(first, last) if last else []
     if job.test_group_size:
         parts = [(parts[0][0], parts[-1][1])] if parts else []  # the first recipients in one order
@@ -78,7 +78,7 @@ def _starts(job: BulkJob, now: dt.datetime) -> list[tuple[dt.datetime | None, li
     """
     if not job.send_at_local:
         return [(None, None)]
-    used = audience_members.zones(parse.parse(job.audience), mode=Mode(job.mode))
+    used = members.zones(parse.parse(job.audience), mode=Mode(job.mode))
     found = zones.starts(
         job.send_at_local,
         {*used, "", *local_time.names()},

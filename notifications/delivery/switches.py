@@ -51,7 +51,7 @@ def message_switch(claimed: ClaimedDelivery, *, now: dt.datetime) -> ActiveSwitc
     if not board:
         return None
     sent = claimed.notification
-    source = MessageSource(sent.producer_id, sent.type, sent.template)
+    source = MessageSource(sent.producer_id, sent.type, sent.template, sent.bulk_job_id)
     return board.of_message(source, _lane_of(claimed), now=now)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from notifications.models.bulk_job import BulkJob
 from notifications.models.choices import MODES, PRIORITIES
 from notifications.models.producer import Producer
 from notifications.rules.lane import Mode
@@ -22,6 +23,9 @@ class CancelJob(models.Model):
         Producer, null=True, blank=True, on_delete=models.CASCADE, related_name="cancel_jobs"
     )
     notification_ids = ArrayField(models.UUIDField(), null=True, blank=True)
+    bulk_job = models.ForeignKey(
+        BulkJob, null=True, blank=True, on_delete=models.CASCADE, related_name="cancel_jobs"
+    )
     type = models.CharField(max_length=64, blank=True)
     template_id = models.CharField(max_length=64, blank=True)
     priority = models.SmallIntegerField(choices=PRIORITIES, null=True, blank=True)

@@ -19,7 +19,9 @@ class Switch(models.Model):
 
     kind = models.CharField(max_length=16, choices=KINDS, help_text="What the switch holds.")
     value = models.CharField(
-        max_length=64, help_text="Name of the producer, type, template, channel, provider or lane."
+        max_length=64,
+        help_text="Name of the producer, type, template, channel, provider or lane, or id of the"
+        " bulk job.",
     )
     channel = models.SmallIntegerField(
         choices=CHANNELS,

@@ -40,6 +40,7 @@ class CancelFilter:
 
     mode: Mode = Mode.LIVE
     producer_id: int | None = None
+    bulk_job_id: UUID | None = None
     ids: tuple[UUID, ...] | None = None
     type: str = ""
     template_id: str = ""
@@ -53,7 +54,14 @@ class CancelFilter:
     @property
     def is_empty(self) -> bool:
         """True if no field besides the mode and the producer narrows the filter."""
-        narrowing = (self.type, self.template_id, self.metadata, self.since, self.until)
+        narrowing = (
+            self.bulk_job_id,
+            self.type,
+            self.template_id,
+            self.metadata,
+            self.since,
+            self.until,
+        )
         return self.ids is None and self.priority is None and not any(narrowing)
 
 
@@ -137,6 +145,7 @@ def facts(job: CancelJob) -> Facts:
     return {
         "notifications": f"{given} by id" if given else "",
         "producer": producer,
+        "bulk_job": job.bulk_job.name if job.bulk_job else "",
         "type": job.type,
         "template": job.template_id,
         "priority": "" if job.priority is None else Priority(job.priority).name,
@@ -169,6 +178,7 @@ def _job(wanted: CancelFilter, *, requested_by: str) -> CancelJob:
     return CancelJob(
         mode=wanted.mode,
         producer_id=wanted.producer_id,
+        bulk_job_id=wanted.bulk_job_id,
         notification_ids=None if wanted.ids is None else sorted(set(wanted.ids)),
         type=wanted.type,
         template_id=wanted.template_id,
@@ -235,6 +245,7 @@ def _parameters(job: CancelJob) -> dict[str, object]:
         "examined": EXAMINED,
         "mode": job.mode,
         "producer": job.producer_id,
+        "bulk_job": job.bulk_job_id,
         "ids": job.notification_ids,
         "type": job.type,
         "templates": templates,

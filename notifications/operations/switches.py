@@ -137,6 +137,8 @@ def check(target: SwitchTarget) -> Producer | None:
     if target.channel is not None:
         _check_channel(target.kind, target.value, target.channel)
     producer = None
+    if target.kind is SwitchKind.BULK_JOB:
+        raise SwitchRefused("kind", "cannot be bulk_job; pause the bulk job")
     if target.kind is SwitchKind.PRODUCER:
         producer = Producer.objects.filter(name=target.value).first()
     if not (producer or _exists(target)):

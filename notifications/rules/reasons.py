@@ -44,7 +44,7 @@ class Reason(StrEnum):
     NO_PROVIDER = "no_provider", "No configured provider serves this channel."
     PROVIDER_MISCONFIGURED = "provider_misconfigured", "The provider refuses our account."
     BUDGET = "budget", "The budget of the day is spent."
-    PAUSED = "paused", "An operator's switch holds the producer, type or template."
+    PAUSED = "paused", "An operator's switch holds the producer, type, template or bulk job."
     CHANNEL_PAUSED = "channel_paused", "An operator's switch holds the channel, provider or lane."
 
     # Back to the queue.

@@ -1,12 +1,13 @@
 """Switches: the kinds of kill switches, and which active switch holds a delivery.
 
     producer  type  template     the messages of a source wait
+    bulk_job                     the messages of a bulk job wait; set by the pause of the job
     channel   lane  provider     a way of sending waits: urgent members of a fallback chain go on
                                  to the next channel, as for an open circuit breaker
 
 A switch of a provider lets a delivery with another provider go there. Switches hold live
-deliveries; only a switch of a lane can name a test lane. A hold by a switch spends no attempt, and
-the time to live goes on.
+deliveries; only a switch of a lane or a bulk job holds test deliveries. A hold by a switch spends
+no attempt, and the time to live goes on.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+from uuid import UUID
 
 from notifications.rules.lane import Lane, Mode
 from notifications.rules.reasons import Reason
@@ -33,6 +35,8 @@ class SwitchKind(StrEnum):
     PRODUCER = "producer"
     TYPE = "type"
     TEMPLATE = "template"
+    BULK_JOB = "bulk_job"
+    """Set and ended by the pause, resume and cancellation of the bulk job only."""
     CHANNEL = "channel"
     PROVIDER = "provider"
     LANE = "lane"
@@ -74,6 +78,7 @@ class MessageSource:
     producer_id: int
     type: str
     template: int | None
+    bulk_job_id: UUID | None = None
 
 
 class SwitchBoard:
@@ -122,6 +127,8 @@ def _is_set(switch: ActiveSwitch, now: dt.datetime) -> bool:
 def _holds(switch: ActiveSwitch, source: MessageSource, lane: Lane) -> bool:
     if switch.kind is SwitchKind.LANE:
         return switch.value == lane.name
+    if switch.kind is SwitchKind.BULK_JOB:
+        return source.bulk_job_id is not None and switch.value == str(source.bulk_job_id)
     return lane.mode is Mode.LIVE and _is_of(switch, source, lane)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from notifications import clock
 from notifications.bulk_jobs import create, expand, progress, ranges
 from notifications.intake.accept import Caller
-from notifications.models import BulkJob
+from notifications.models import BulkJob, Delivery
 from notifications.rules.bulk_jobs import request as requests
 from notifications.rules.problems import Problem
 from tests.journey import caller, outbox, reach, sandbox, scripted, take
@@ -50,3 +51,10 @@ def expand_all(job: BulkJob, limit: int = expand.PAGE) -> None:
             expand.expand_page(each, limit=limit)
     progress.finish(job)
     job.refresh_from_db()
+
+
+def due_gaps() -> set[int]:
+    """Return the seconds between the due times of all deliveries."""
+    found = Delivery.objects.values_list("due_at", flat=True)
+    due = sorted(each for each in found if each is not None)
+    return {round((later - before).total_seconds()) for before, later in itertools.pairwise(due)}

@@ -2,22 +2,250 @@
 
 from __future__ import annotations
 
-from notifications.models import BulkJobRange, Delivery, Event, Notification
+import datetime as dt
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection, connections
+
+from notifications import clock
+from notifications.bulk_jobs import expand, ranges
+from notifications.models import (
+    BulkJob,
+    BulkJobRange,
+    Delivery,
+    Event,
+    Notification,
+    Preference,
+    Producer,
+    Recipient,
+    Suppression,
+)
 from notifications.rules.bulk_jobs.states import BulkJobState
 from notifications.rules.states import Status
-from tests.bulk_jobs.conftest import NewJob, expand_all
+from notifications.store.audiences import members
+from notifications.store.postgres import bulk_rows, partitions, secret_variables
+from providers.contract import Channel
+from tests.bulk_jobs.conftest import NewJob, due_gaps, expand_all
 from tests.journey import Reach
 
 
-def test_each_recipient_gets_one_message(new_job: NewJob, reach: Reach) -> None:
-    people = [reach(f"u{n}", email=f"u{n}@sandbox.example") for n in range(7)]
-    job = new_job()
-    expand_all(job, limit=3)
+def _people(reach: Reach, count: int) -> list[int]:
+    return [reach(f"u{n}", email=f"u{n}@sandbox.example").pk for n in range(count)]
+
+
+def _recipients(job: BulkJob) -> list[int]:
     rows = Notification.objects.filter(bulk_job_id=job.pk)
-    assert sorted(row.recipient_id for row in rows) == [each.pk for each in people]
+    return sorted(rows.values_list("recipient_id", flat=True))
+
+
+def _left_out(job: BulkJob) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for part in BulkJobRange.objects.filter(job=job):
+        total.update(part.left_out)
+    return dict(total)
+
+
+def test_each_recipient_gets_one_message(new_job: NewJob, reach: Reach) -> None:
+    people = _people(reach, 7)
+    job = new_job(metadata={"tab\there": "100 % \\ true\n"})
+    expand_all(job, limit=3)
+    assert _recipients(job) == people
     assert job.state == BulkJobState.FINISHED
     [part] = BulkJobRange.objects.filter(job=job)
     assert (part.examined, part.accepted, part.left_out) == (7, 7, {})
     deliveries = Delivery.objects.all()
     assert {row.status for row in deliveries} == {Status.QUEUED}
     assert Event.objects.count() == len(deliveries) == 7
+    rows = list(Notification.objects.filter(bulk_job_id=job.pk))
+    assert {row.metadata["tab\there"] for row in rows} == {"100 % \\ true\n"}
+    assert {row.expires_at - row.created_at for row in rows} == {dt.timedelta(days=1)}
+
+
+def test_a_recipient_without_a_message_is_counted_by_reason(new_job: NewJob, reach: Reach) -> None:
+    reach("a", email="a@sandbox.example")
+    off = reach("b", email="b@sandbox.example")
+    Preference.objects.create(recipient=off, categories_off=["social"])
+    reach("c", email="c@sandbox.example")
+    Suppression.objects.create(
+        channel=Channel.EMAIL, address="c@sandbox.example", reason="complaint"
+    )
+    reach("d")
+    job = new_job()
+    expand_all(job)
+    assert len(_recipients(job)) == 1
+    assert _left_out(job) == {"opted_out": 1, "suppression_list": 1, "no_contact": 1}
+    assert Delivery.objects.count() == 1
+
+
+def test_a_channel_without_a_text_is_not_used(new_job: NewJob, reach: Reach) -> None:
+    reach("a", chat="https://chat.example/1")
+    reader = reach("b", chat="https://chat.example/2", email="b@sandbox.example")
+    for row in Recipient.objects.all():
+        Preference.objects.create(recipient=row, channel_order=[Channel.CHAT, Channel.EMAIL])
+    Preference.objects.filter(recipient__user_id="a").update(channel_order=[Channel.CHAT])
+    job = new_job(channels=[])
+    expand_all(job)
+    assert _recipients(job) == [reader.pk]
+    assert _left_out(job) == {"no_text": 1}
+    assert Delivery.objects.get().channel == Channel.EMAIL
+
+
+def test_sensitive_variables_are_sealed(new_job: NewJob, reach: Reach) -> None:
+    _people(reach, 2)
+    job = new_job(variables={"name": "Hi", "code": "123456"})
+    expand_all(job)
+    for row in Notification.objects.filter(bulk_job_id=job.pk):
+        assert row.variables == {"name": "Hi"}
+        assert row.secrets is not None
+        assert secret_variables.decrypt(bytes(row.secrets)).reveal() == {"code": "123456"}
+
+
+def test_a_moved_checkpoint_undoes_the_whole_page(
+    new_job: NewJob, reach: Reach, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _people(reach, 3)
+    job = new_job()
+    [part] = ranges.expandable(job, now=clock.now())
+    insert = bulk_rows.insert
+
+    def insert_late(*rows: object, **options: object) -> None:
+        insert(*rows, **options)  # type: ignore[arg-type]  # as given
+        BulkJobRange.objects.filter(id=part).update(cursor=10**9)
+
+    monkeypatch.setattr(bulk_rows, "insert", insert_late)
+    assert expand.expand_page(part).accepted == 0
+    assert _recipients(job) == []
+    monkeypatch.setattr(bulk_rows, "insert", insert)
+    expand_all(job)
+    assert len(_recipients(job)) == 3
+
+
+@pytest.mark.parametrize("state", [BulkJobState.PAUSED, BulkJobState.CANCELLED])
+def test_a_page_of_a_stopped_job_is_undone(
+    state: BulkJobState, new_job: NewJob, reach: Reach, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _people(reach, 3)
+    job = new_job()
+    [part] = ranges.expandable(job, now=clock.now())
+    insert = bulk_rows.insert
+
+    def stop(*rows: object, **options: object) -> None:
+        insert(*rows, **options)  # type: ignore[arg-type]  # as given
+        BulkJob.objects.filter(id=job.pk).update(state=state)
+
+    monkeypatch.setattr(bulk_rows, "insert", stop)
+    assert expand.expand_page(part).accepted == 0
+    assert _recipients(job) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_expanders_at_once_skip_nobody_and_repeat_nobody(
+    new_job: NewJob, reach: Reach, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranges, "SMALLEST", 20)
+    people = _people(reach, 100)
+    job = new_job()
+    assert BulkJobRange.objects.filter(job=job).count() > 1
+    start = threading.Barrier(4)
+
+    def work(_number: int) -> None:
+        start.wait()
+        try:
+            expand_all(BulkJob.objects.get(id=job.pk), limit=7)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    job.refresh_from_db()
+    assert _recipients(job) == people
+    assert job.state == BulkJobState.FINISHED
+    parts = BulkJobRange.objects.filter(job=job)
+    assert sum(part.accepted for part in parts) == sum(part.examined for part in parts) == 100
+
+
+def test_a_row_that_postgres_refuses_leaves_out_one_recipient(
+    new_job: NewJob, reach: Reach, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = _people(reach, 9)
+    job = new_job()
+    insert = bulk_rows.insert
+
+    def poison(messages: list[bulk_rows.NewMessage], *, now: dt.datetime) -> None:
+        wrong = [each._replace(variables='{"x": "\\u0000"}') for each in messages]
+        insert(
+            [
+                bad if each.recipient_id == people[4] else each
+                for each, bad in zip(messages, wrong, strict=True)
+            ],
+            now=now,
+        )
+
+    monkeypatch.setattr(bulk_rows, "insert", poison)
+    expand_all(job)
+    assert _recipients(job) == people[:4] + people[5:]
+    assert _left_out(job) == {"failed": 1}
+    assert job.state == BulkJobState.FINISHED
+
+
+def test_a_recipient_deleted_during_the_page_is_left_out(
+    new_job: NewJob, reach: Reach, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = _people(reach, 3)
+    job = new_job()
+    read = members.page
+
+    def erase(*given: object, **options: object) -> object:
+        found = read(*given, **options)  # type: ignore[arg-type]  # as given
+        Recipient.objects.filter(id=people[1]).delete()
+        return found
+
+    monkeypatch.setattr(members, "page", erase)
+    expand_all(job)
+    assert _recipients(job) == [people[0], people[2]]
+    assert _left_out(job) == {"erased": 1}
+
+
+def test_a_job_deleted_with_its_producer_stores_nothing(
+    new_job: NewJob, reach: Reach, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _people(reach, 3)
+    job = new_job()
+    [part] = ranges.expandable(job, now=clock.now())
+    insert = bulk_rows.insert
+
+    def delete(*rows: object, **options: object) -> None:
+        insert(*rows, **options)  # type: ignore[arg-type]  # as given
+        Producer.objects.filter(id=job.producer_id).delete()
+
+    monkeypatch.setattr(bulk_rows, "insert", delete)
+    assert expand.expand_page(part).accepted == 0
+    monkeypatch.setattr(bulk_rows, "insert", insert)
+    assert _recipients(job) == []
+    Producer.objects.filter(id=job.producer_id).delete()
+    assert expand.expand_page(part).accepted == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_missing_day_is_created(new_job: NewJob, reach: Reach) -> None:
+    people = _people(reach, 2)
+    job = new_job()
+    today = clock.now().date()
+    with connection.cursor() as running:
+        for table in partitions.TABLES:
+            running.execute(f"DROP TABLE IF EXISTS {table}_{today:%Y%m%d}")
+    expand_all(job)
+    assert _recipients(job) == people
+
+
+def test_a_future_due_time_is_kept_and_is_the_send_time(new_job: NewJob, reach: Reach) -> None:
+    _people(reach, 5)
+    job = new_job(rate_per_second=0.1)
+    expand_all(job, limit=5)
+    assert due_gaps() == {10}
+    for row in Notification.objects.filter(bulk_job_id=job.pk).order_by("scheduled_at"):
+        begin = row.scheduled_at or row.created_at
+        assert row.expires_at - begin == dt.timedelta(days=1)

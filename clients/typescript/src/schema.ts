@@ -1362,7 +1362,7 @@ export interface components {
          * @description The kind of a switch: the property of a delivery that the switch compares.
          * @enum {string}
          */
-        SwitchKind: "producer" | "type" | "template" | "channel" | "provider" | "lane";
+        SwitchKind: "producer" | "type" | "template" | "bulk_job" | "channel" | "provider" | "lane";
         /** @description A switch to set. */
         SwitchRequest: {
             /** @description The property of deliveries that the switch compares. */

@@ -27,4 +27,6 @@ class BulkJobState(StrEnum):
         return self in _FINAL
 
 
-_FINAL: Final = frozenset({BulkJobState.CANCELLED, BulkJobState.ABORTED, BulkJobState.FINISHED})
+STOPPED: Final = frozenset({BulkJobState.CANCELLED, BulkJobState.ABORTED})
+"""States of a job without further messages."""
+_FINAL: Final = STOPPED | {BulkJobState.FINISHED}

@@ -54,6 +54,7 @@ class NotificationRow(NamedTuple):
     """True if the notification replaces others (`scheduling.digests`)."""
     inbox: str | None = None
     """JSON object of the in-app options `expires_in` and `data`."""
+    bulk_job_id: UUID | None = None
 
 
 class ContactState(NamedTuple):

@@ -3,7 +3,7 @@
 -- an unanswered call), or a sent member of a fallback chain, after which the next channel can follow. Locks nothing. Uses the primary keys of both tables; `after` and `until`
 -- prune partitions.
 WITH page AS MATERIALIZED (
-    SELECT id, producer_id, mode, priority, type, template, metadata, cancelled_at, expires_at
+    SELECT id, producer_id, bulk_job_id, mode, priority, type, template, metadata, cancelled_at, expires_at
     FROM notification
     WHERE id > %(after)s::uuid AND id <= %(until)s::uuid
       AND (%(ids)s::uuid[] IS NULL OR id = ANY(%(ids)s))
@@ -15,6 +15,7 @@ WITH page AS MATERIALIZED (
     WHERE p.mode = %(mode)s
       AND p.cancelled_at IS NULL
       AND (%(producer)s::bigint IS NULL OR p.producer_id = %(producer)s)
+      AND (%(bulk_job)s::uuid IS NULL OR p.bulk_job_id = %(bulk_job)s)
       AND (%(type)s::text = '' OR p.type = %(type)s)
       AND (%(templates)s::bigint[] IS NULL OR p.template = ANY(%(templates)s))
       AND (%(priority)s::smallint IS NULL OR p.priority = %(priority)s)

@@ -137,7 +137,7 @@ class SwitchAnswer(TypedDict):
     """A switch."""
 
     id: int
-    kind: Literal["producer", "type", "template", "channel", "provider", "lane"]
+    kind: Literal["producer", "type", "template", "bulk_job", "channel", "provider", "lane"]
     value: str
     channel: Channel | None
     reason: str
@@ -151,7 +151,7 @@ class SwitchAnswer(TypedDict):
 class SwitchRequest(TypedDict):
     """A switch to set."""
 
-    kind: Literal["producer", "type", "template", "channel", "provider", "lane"]
+    kind: Literal["producer", "type", "template", "bulk_job", "channel", "provider", "lane"]
     """The property of deliveries that the switch compares."""
 
     value: str

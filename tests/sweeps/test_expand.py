@@ -1,0 +1,79 @@
+"""The sweep `expand` goes on with every job, and shows the errors of a job."""
+
+from __future__ import annotations
+
+import pytest
+
+from notifications import clock
+from notifications.bulk_jobs import expand as pages
+from notifications.models import BulkJob, Notification, Switch, Template
+from notifications.rules.bulk_jobs.states import BulkJobState
+from notifications.store.templates import template_cache
+from notifications.sweeps import expand
+from tests.bulk_jobs.conftest import NewJob, new_job
+from tests.journey import Reach, caller, reach
+
+__all__ = ["caller", "new_job", "reach"]
+
+
+def _messages(job: BulkJob) -> int:
+    return Notification.objects.filter(bulk_job_id=job.pk).count()
+
+
+def test_due_jobs_are_started_expanded_and_finished(new_job: NewJob, reach: Reach) -> None:
+    for number in range(5):
+        reach(f"u{number}", email=f"u{number}@sandbox.example")
+    jobs = [new_job(), new_job(name="second")]
+    swept = expand.run_once(now=clock.now(), limit=2)
+    assert (swept.failed, swept.more) == (0, False)
+    for job in jobs:
+        job.refresh_from_db()
+        assert job.state == BulkJobState.FINISHED
+        assert _messages(job) == 5
+
+
+def test_a_job_with_a_deleted_template_is_paused_and_others_go_on(
+    new_job: NewJob, reach: Reach
+) -> None:
+    reach("u", email="u@sandbox.example")
+    broken, other = new_job(), new_job(name="other")
+    kept = Template.objects.get()
+    BulkJob.objects.filter(id=broken.pk).update(template=kept.pk + 1)
+    template_cache.forget()
+    swept = expand.run_once(now=clock.now(), limit=10)
+    assert swept.failed == 1
+    broken.refresh_from_db()
+    assert broken.state == BulkJobState.PAUSED
+    assert "template version" in broken.state_reason
+    assert Switch.objects.get(kind="bulk_job").value == str(broken.pk)
+    assert _messages(other) == 1
+
+
+def test_a_job_with_a_deleted_topic_is_paused(new_job: NewJob, reach: Reach) -> None:
+    reach("u", email="u@sandbox.example")
+    job = new_job()
+    BulkJob.objects.filter(id=job.pk).update(audience={"topic": "gone"})
+    expand.run_once(now=clock.now(), limit=10)
+    job.refresh_from_db()
+    assert job.state == BulkJobState.PAUSED
+    assert "gone" in job.state_reason
+
+
+def test_an_error_is_shown_until_a_page_succeeds(
+    new_job: NewJob, reach: Reach, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reach("u", email="u@sandbox.example")
+    job = new_job()
+    page = pages.expand_page
+
+    def fail(_range: int, **_options: int) -> pages.Expanded:
+        raise RuntimeError
+
+    monkeypatch.setattr(pages, "expand_page", fail)
+    assert expand.run_once(now=clock.now(), limit=10).failed == 1
+    job.refresh_from_db()
+    assert "RuntimeError" in job.state_reason
+    monkeypatch.setattr(pages, "expand_page", page)
+    expand.run_once(now=clock.now(), limit=10)
+    job.refresh_from_db()
+    assert (job.state, job.state_reason, _messages(job)) == (BulkJobState.FINISHED, "", 1)
