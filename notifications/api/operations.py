@@ -25,6 +25,7 @@ Operation = dict[str, Any]
 TAGS: Final[Mapping[str, str]] = {
     "Analytics": "Figures by minute, hour and day.",
     "Cancellations": "Cancel many notifications, in jobs with progress.",
+    "Campaigns": "One message to an audience, at a rate, with progress.",
     "Inbox": "The in-app messages of a recipient, for producers and for the recipient's apps.",
     "Keys": "Properties, permissions and rotation of the caller's key.",
     "Notifications": "Create, read, reschedule and cancel notifications.",
@@ -41,6 +42,7 @@ TAGS: Final[Mapping[str, str]] = {
 PATH_PARAMETERS: Final[Mapping[str, str]] = {
     "action_id": "The `id` of an action of the message.",
     "alert_id": "The `id` of an alert.",
+    "bulk_job_id": "The `id` of a bulk job.",
     "contact_id": "The `id` of one of the recipient's contacts.",
     "endpoint_id": "The `id` of a webhook endpoint.",
     "job_id": "The `id` of the job.",

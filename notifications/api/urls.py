@@ -7,6 +7,8 @@ from django.urls import path
 from notifications.api import (
     alerts,
     analytics,
+    bulk_job_dry_run,
+    bulk_jobs,
     cancel_jobs,
     changes,
     client_receipts,
@@ -42,6 +44,7 @@ from notifications.api import (
 )
 
 _RECIPIENT = "v1/recipients/<str:user_id>"
+_BULK_JOB = "v1/bulk-jobs/<uuid:bulk_job_id>"
 _INBOX = "v1/inbox/<str:user_id>"
 _MESSAGE = f"{_INBOX}/<uuid:message_id>"
 _SECRETS = f"{_RECIPIENT}/contacts/<int:contact_id>/signing-secrets"
@@ -80,6 +83,9 @@ urlpatterns = [
         "v1/notifications/<uuid:notification_id>/withdraw",
         one_notification.NotificationWithdrawView.as_view(),
     ),
+    path("v1/bulk-jobs", bulk_jobs.BulkJobListView.as_view()),
+    path("v1/bulk-jobs/dry-run", bulk_job_dry_run.BulkJobDryRunView.as_view()),
+    path(_BULK_JOB, bulk_jobs.BulkJobDetailView.as_view()),
     path("v1/schedules", schedules.ScheduleListView.as_view()),
     path("v1/schedules/<int:schedule_id>", schedules.ScheduleDetailView.as_view()),
     path("v1/recipients", recipients.RecipientListView.as_view()),

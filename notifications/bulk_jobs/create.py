@@ -47,11 +47,22 @@ def create(caller: Caller, request: BulkJobRequest, *, by: str) -> BulkJob:
     Raises:
         BulkJobRefused: the type, a template, a variable or the priority is wrong.
     """
+    job = build(caller, request, by=by)
+    job.save(force_insert=True)
+    return job
+
+
+def build(caller: Caller, request: BulkJobRequest, *, by: str) -> BulkJob:
+    """Return a job that is not stored, for `create` and for a dry run; as `create`.
+
+    Raises:
+        BulkJobRefused: the type, a template, a variable or the priority is wrong.
+    """
     rule = type_rule(caller, request)
     templates = current_templates(request)
     audience = resolve_audience(request, mode=caller.mode)
     now = clock.now()
-    return BulkJob.objects.create(
+    return BulkJob(
         producer_id=caller.producer_id,
         mode=caller.mode,
         name=request.name,

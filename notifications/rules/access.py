@@ -48,6 +48,11 @@ class Scope(StrEnum):
         "notifications:read",
         "Read the notifications and schedules of its own producer.",
     )
+    CAMPAIGNS_WRITE = (
+        "campaigns:write",
+        "Send messages to audiences: create, pause, resume and cancel its own bulk jobs.",
+    )
+    CAMPAIGNS_READ = "campaigns:read", "Read its own bulk jobs."
     RECIPIENTS_WRITE = (
         "recipients:write",
         "Create recipients, change locale and timezone, issue recipient tokens. Company-wide.",
@@ -164,6 +169,7 @@ class AccessRule:
 
 
 _NOTIFICATION: Final = "/v1/notifications/{notification_id}"
+_BULK_JOB: Final = "/v1/bulk-jobs/{bulk_job_id}"
 _SCHEDULE: Final = "/v1/schedules/{schedule_id}"
 _RECIPIENT: Final = "/v1/recipients/{user_id}"
 _CONTACT: Final = "/v1/recipients/{user_id}/contacts/{contact_id}"
@@ -213,6 +219,10 @@ TABLE: Final = (
     AccessRule("GET /v1/cancel-jobs", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
     AccessRule(f"GET {_CANCEL_JOB}", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
     AccessRule(f"POST {_CANCEL_JOB}/stop", Scope.NOTIFICATIONS_WRITE),
+    AccessRule("GET /v1/bulk-jobs", Scope.CAMPAIGNS_READ, BOTH, "view_bulkjob"),
+    AccessRule("POST /v1/bulk-jobs", Scope.CAMPAIGNS_WRITE, BOTH, "add_bulkjob"),
+    AccessRule("POST /v1/bulk-jobs/dry-run", Scope.CAMPAIGNS_WRITE, BOTH, "add_bulkjob"),
+    AccessRule(f"GET {_BULK_JOB}", Scope.CAMPAIGNS_READ, BOTH, "view_bulkjob"),
     AccessRule("GET /v1/schedules", Scope.NOTIFICATIONS_READ, BOTH, "view_schedule"),
     AccessRule("POST /v1/schedules", Scope.NOTIFICATIONS_WRITE),
     AccessRule(f"GET {_SCHEDULE}", Scope.NOTIFICATIONS_READ, BOTH, "view_schedule"),

@@ -14,7 +14,7 @@ from uuid import uuid4
 from django.core.management import call_command
 
 from notifications import clock
-from notifications.api.examples import shape
+from notifications.api.examples import EXAMPLES, shape
 from notifications.management import demo_data
 from notifications.models import (
     Alert,
@@ -65,6 +65,7 @@ def furnish(caller: Caller) -> World:
         91: _alert(),
         **_switches(),
         **_cancel_jobs(caller),
+        **_bulk_jobs(caller),
         shape.CLIENT_TOKEN: _client_token(caller),
         _CURSOR: _CURSOR,
     }
@@ -192,6 +193,11 @@ def _cancel_jobs(caller: Caller) -> dict[object, object]:
     running, stopped = (cancel_jobs.start(wanted, requested_by="test", by="test") for _ in range(2))
     cancel_jobs.stop(stopped)
     return {87: running.pk, 88: stopped.pk}
+
+
+def _bulk_jobs(caller: Caller) -> dict[object, object]:
+    body = EXAMPLES["create_bulk_job"]["minimal"].body
+    return {shape.BULK_JOB: _made(caller, "/v1/bulk-jobs", body)["id"]}
 
 
 def _switches() -> dict[object, object]:

@@ -40,6 +40,14 @@ _AT: Final = (clock.now() + dt.timedelta(days=2)).isoformat()
 _TEXT: Final = {"channel": "push", "locale": "en", "title": "Hi", "body": "Good evening"}
 _CONTACT: Final = {"channel": "email", "address": "other@example.com"}
 
+BULK_JOB: Final = {
+    "name": "Winter sale",
+    "audience": {"everyone": True},
+    "type": "X",
+    "priority": "P3",
+    "template_id": "hello",
+}
+
 BODIES: Final[Mapping[str, object]] = {
     "POST /v1/notifications": SENT,
     "POST /v1/notifications to": {
@@ -52,6 +60,8 @@ BODIES: Final[Mapping[str, object]] = {
     "POST /v1/notifications/{notification_id}/withdraw": {},
     "POST /v1/notifications/cancel": {"type": "X"},
     "POST /v1/cancel-jobs/{job_id}/stop": {},
+    "POST /v1/bulk-jobs": BULK_JOB,
+    "POST /v1/bulk-jobs/dry-run": BULK_JOB,
     "POST /v1/schedules": {"name": "n", "rrule": "FREQ=DAILY", "notification": SENT},
     "PATCH /v1/schedules/{schedule_id}": {"name": "other"},
     "DELETE /v1/schedules/{schedule_id}": None,
@@ -141,11 +151,12 @@ def furnish(caller: Caller) -> dict[str, object]:
             by="test",
         ).pk,
         "notification_id": _made(caller, "/v1/notifications", SENT | {"scheduled_at": _AT}),
+        **_live(caller),
+        "bulk_job_id": _made(caller, "/v1/bulk-jobs", BULK_JOB),
         "endpoint_id": _made(
             caller, "/v1/webhook-endpoints", {"url": "https://hooks.example.com/in"}
         ),
         "schedule_id": _made(caller, "/v1/schedules", schedule),
-        **_live(caller),
     }
 
 

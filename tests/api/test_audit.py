@@ -20,6 +20,7 @@ SENDING = (
     "POST /v1/notifications",
     "PATCH /v1/notifications",
     "POST /v1/templates/{template_id}/preview",
+    "POST /v1/bulk-jobs/dry-run",
     "POST /v1/recipients/{user_id}/client-tokens",
     "POST /v1/inbox/",
     "DELETE /v1/inbox/",

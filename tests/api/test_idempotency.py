@@ -42,6 +42,7 @@ _OUTSIDE = {
     "/v1/receipts/client",
     "/v1/recipients/{user_id}/client-tokens",
     "/v1/templates/{template_id}/preview",
+    "/v1/bulk-jobs/dry-run",
 }
 """POST without a producer's key, and those that store nothing."""
 

@@ -22,6 +22,7 @@ export class Notify {
   readonly deadLetters: DeadLetters;
   readonly replayJobs: ReplayJobs;
   readonly alerts: Alerts;
+  readonly bulkJobs: BulkJobs;
   readonly cancelJobs: CancelJobs;
   readonly switches: Switches;
   readonly webhookEndpoints: WebhookEndpoints;
@@ -41,6 +42,7 @@ export class Notify {
     this.deadLetters = new DeadLetters(transport);
     this.replayJobs = new ReplayJobs(transport);
     this.alerts = new Alerts(transport);
+    this.bulkJobs = new BulkJobs(transport);
     this.cancelJobs = new CancelJobs(transport);
     this.switches = new Switches(transport);
     this.webhookEndpoints = new WebhookEndpoints(transport);
@@ -531,6 +533,27 @@ class Alerts extends Group {
 
   resolve(id: Id, options?: PostOptions): Promise<api.AlertAnswer> {
     return this.call({ operation: "POST /v1/alerts/{alert_id}/resolve", at: [id], options });
+  }
+}
+
+class BulkJobs extends Group {
+  /** Send a message to an audience. The call returns at once; the service works in the background. */
+  create(body: api.BulkJobRequest, options?: PostOptions): Promise<api.BulkJobAnswer> {
+    return this.call({ operation: "POST /v1/bulk-jobs", body, options });
+  }
+
+  /** Counts, some texts and the cost of a job, without sending. */
+  dryRun(body: api.DryRunRequest, options?: CallOptions): Promise<api.DryRunAnswer> {
+    return this.call({ operation: "POST /v1/bulk-jobs/dry-run", body, options });
+  }
+
+  list(query?: api.ListBulkJobsQuery, options?: CallOptions): List<api.BulkJobLine> {
+    return this.iterate({ operation: "GET /v1/bulk-jobs", query, options });
+  }
+
+  /** A bulk job with its progress. */
+  get(id: string, options?: CallOptions): Promise<api.BulkJobAnswer> {
+    return this.call({ operation: "GET /v1/bulk-jobs/{bulk_job_id}", at: [id], options });
   }
 }
 

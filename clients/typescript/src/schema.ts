@@ -4,6 +4,15 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description Shares of the sent messages. The service aborts the job when a share is passed. */
+        AbortLimits: {
+            failed?: number | null;
+            bounced?: number | null;
+            /** @description Recipients who reported the message as spam. */
+            complained?: number | null;
+            /** @description Number of sent messages from which the limits count. Default: `100`. */
+            minimum?: number;
+        };
         /** @description A button of an in-app message, in the template language. */
         ActionSource: {
             /** @description Name of the action in the webhook `inbox.action`; unique in the text. */
@@ -122,6 +131,194 @@ export interface components {
             accepted: number;
             duplicate: number;
             rejected: number;
+        };
+        /** @description A bulk job. */
+        BulkJobAnswer: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @enum {string} */
+            state: "aborted" | "cancelled" | "finished" | "paused" | "running" | "scheduled";
+            /** @description Reason of the state, for people. */
+            state_reason: string;
+            state_changed_at: string | null;
+            state_changed_by: string;
+            type: string;
+            /** @enum {string} */
+            priority: "P0" | "P1" | "P2" | "P3";
+            template_id: string;
+            channels: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
+            delivery: string;
+            /**
+             * Format: date-time
+             * @description Start time.
+             */
+            scheduled_at: string;
+            send_at_local: string | null;
+            rate_per_second: number | null;
+            spread_seconds: number | null;
+            weight: number;
+            ttl_seconds: number | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            holdout_percent: number;
+            /** @description Variant that won; null: no winner yet. */
+            winner: string | null;
+            progress: components["schemas"]["BulkJobProgress"];
+            /** @description Deliveries of the whole job, 5 to 10 seconds late. */
+            funnel: components["schemas"]["Funnel"];
+            /** @description Status -> deliveries that have the status now. */
+            statuses: {
+                [key: string]: number;
+            };
+            /** @description Cost of the accepted calls in US dollars. */
+            cost_usd: number;
+            variants: components["schemas"]["VariantAnswer"][];
+            /** Format: date-time */
+            created_at: string;
+            /** @description Prefix of the API key, or the operator. */
+            created_by: string;
+            started_at: string | null;
+            finished_at: string | null;
+            audience: {
+                [key: string]: unknown;
+            };
+            /** @description metric, sample_percent and after_seconds. */
+            winner_rule: {
+                [key: string]: unknown;
+            } | null;
+            test_group_size: number;
+            test_group_seconds: number;
+            abort_limits: {
+                [key: string]: number;
+            };
+        };
+        /** @description A bulk job in a list. */
+        BulkJobLine: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @enum {string} */
+            state: "aborted" | "cancelled" | "finished" | "paused" | "running" | "scheduled";
+            /** @description Reason of the state, for people. */
+            state_reason: string;
+            state_changed_at: string | null;
+            state_changed_by: string;
+            type: string;
+            /** @enum {string} */
+            priority: "P0" | "P1" | "P2" | "P3";
+            template_id: string;
+            channels: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
+            delivery: string;
+            /**
+             * Format: date-time
+             * @description Start time.
+             */
+            scheduled_at: string;
+            send_at_local: string | null;
+            rate_per_second: number | null;
+            spread_seconds: number | null;
+            weight: number;
+            ttl_seconds: number | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            holdout_percent: number;
+            /** @description Variant that won; null: no winner yet. */
+            winner: string | null;
+            progress: components["schemas"]["BulkJobProgress"];
+            /** @description Deliveries of the whole job, 5 to 10 seconds late. */
+            funnel: components["schemas"]["Funnel"];
+            /** @description Status -> deliveries that have the status now. */
+            statuses: {
+                [key: string]: number;
+            };
+            /** @description Cost of the accepted calls in US dollars. */
+            cost_usd: number;
+            variants: components["schemas"]["VariantAnswer"][];
+            /** Format: date-time */
+            created_at: string;
+            /** @description Prefix of the API key, or the operator. */
+            created_by: string;
+            started_at: string | null;
+            finished_at: string | null;
+        };
+        BulkJobLinePage: {
+            results: components["schemas"]["BulkJobLine"][];
+            next: string | null;
+        };
+        /** @description The progress of the expansion. The expansion makes one notification per recipient. */
+        BulkJobProgress: {
+            /** @description Examined part of the audience; 100 only for a finished job. */
+            percent: number;
+            /** @description Estimated size of the audience in recipients. */
+            estimate: number | null;
+            /** @description Recipients who got a notification or were left out. */
+            examined: number;
+            /** @description Notifications. */
+            accepted: number;
+            /** @description Reason -> recipients without a notification. */
+            left_out: {
+                [key: string]: number;
+            };
+            /** @description Notifications per second in the last minute. */
+            rate_per_second: number;
+            /** @description Limit of the rate; null: no limit. */
+            rate_wanted: number | null;
+            /** @description Expected end of the expansion; null: unknown. */
+            ends_at: string | null;
+        };
+        /** @description One message to each recipient of an audience. */
+        BulkJobRequest: {
+            /** @description Name for people, as in lists; not unique. */
+            name: string;
+            /** @description Audience expression: the recipients, such as `{"everyone": true}`. */
+            audience: {
+                [key: string]: unknown;
+            };
+            type: string;
+            /** @description P2 or P3. Omitted: the priority of the type. */
+            priority?: ("P0" | "P1" | "P2" | "P3") | null;
+            /** @description The version published at creation is used for the whole job. */
+            template_id: string;
+            /** @description Variables of each message. A column of an upload with the same name replaces a value. */
+            variables?: {
+                [key: string]: unknown;
+            };
+            /** @description Channels in order; empty: the order of each recipient. */
+            channels?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
+            /** @description Default: `"first"`. */
+            delivery?: components["schemas"]["Spread"];
+            /** @description Life of each message from its planned time. Omitted: the default of the priority. */
+            ttl_seconds?: number | null;
+            /** @description An object of at most 4 KiB in every notification of the job. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description Start time; omitted: now. */
+            scheduled_at?: string | null;
+            /**
+             * @description Time on the wall clock of each recipient: `09:00` is the next such time, `2026-11-27T09:00`
+             *     is one on a date.
+             */
+            send_at_local?: string | null;
+            /** @description Messages per second at most; omitted: as fast as the lanes deliver. */
+            rate_per_second?: number | null;
+            /** @description The messages are spread evenly over this time; instead of `rate_per_second`. */
+            spread_seconds?: number | null;
+            /** @description Share of a lane among the jobs which run in the lane. Default: `1`. */
+            weight?: number;
+            /** @description A/B test: at least two variants; empty: each recipient gets the same message. */
+            variants?: components["schemas"]["VariantRequest"][];
+            /**
+             * @description Share of the recipients who get no message, for comparison. The shares of the variants
+             *     divide the other recipients. Default: `0`.
+             */
+            holdout_percent?: number;
+            winner?: components["schemas"]["WinnerRequest"] | null;
+            test_group?: components["schemas"]["TestGroupRequest"] | null;
+            abort_limits?: components["schemas"]["AbortLimits"] | null;
         };
         /** @description The progress of a cancel job. */
         CancelJobAnswer: {
@@ -323,6 +520,17 @@ export interface components {
              */
             url?: string | null;
         };
+        /** @description The estimated cost of the messages on a channel. */
+        CostAnswer: {
+            /** @enum {string} */
+            channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
+            /** @description SMS: country of the numbers, such as `DE`; null: unknown. */
+            country: string | null;
+            messages: number;
+            /** @description SMS segments; messages on other channels. */
+            units: number;
+            cost_usd: number;
+        };
         /** @description A delivery which failed for good. */
         DeadLetterAnswer: {
             id: number;
@@ -409,6 +617,95 @@ export interface components {
          * @enum {string}
          */
         DigestChoice: "at_once" | "daily" | "weekly";
+        /** @description The result of a dry run. */
+        DryRunAnswer: {
+            /** @description True: each recipient was examined. False: a sample, in the time for a dry run. */
+            is_complete: boolean;
+            /** @description Examined recipients. */
+            examined: number;
+            /** @description Examined recipients who get a message. */
+            accepted: number;
+            /** @description Reason -> examined recipients without a message. */
+            left_out: {
+                [key: string]: number;
+            };
+            estimate: components["schemas"]["DryRunEstimate"];
+            samples: components["schemas"]["DryRunSample"][];
+        };
+        /** @description Estimated numbers of the whole audience; exact if `is_complete`. */
+        DryRunEstimate: {
+            recipients: number;
+            /** @description Recipients who get a message. */
+            notifications: number;
+            /** @description Channel -> messages. */
+            messages: {
+                [key: string]: number;
+            };
+            cost_usd: number;
+            costs: components["schemas"]["CostAnswer"][];
+        };
+        /** @description The body of a bulk job, and the recipients whose messages are rendered. */
+        DryRunRequest: {
+            /** @description Name for people, as in lists; not unique. */
+            name: string;
+            /** @description Audience expression: the recipients, such as `{"everyone": true}`. */
+            audience: {
+                [key: string]: unknown;
+            };
+            type: string;
+            /** @description P2 or P3. Omitted: the priority of the type. */
+            priority?: ("P0" | "P1" | "P2" | "P3") | null;
+            /** @description The version published at creation is used for the whole job. */
+            template_id: string;
+            /** @description Variables of each message. A column of an upload with the same name replaces a value. */
+            variables?: {
+                [key: string]: unknown;
+            };
+            /** @description Channels in order; empty: the order of each recipient. */
+            channels?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
+            /** @description Default: `"first"`. */
+            delivery?: components["schemas"]["Spread"];
+            /** @description Life of each message from its planned time. Omitted: the default of the priority. */
+            ttl_seconds?: number | null;
+            /** @description An object of at most 4 KiB in every notification of the job. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description Start time; omitted: now. */
+            scheduled_at?: string | null;
+            /**
+             * @description Time on the wall clock of each recipient: `09:00` is the next such time, `2026-11-27T09:00`
+             *     is one on a date.
+             */
+            send_at_local?: string | null;
+            /** @description Messages per second at most; omitted: as fast as the lanes deliver. */
+            rate_per_second?: number | null;
+            /** @description The messages are spread evenly over this time; instead of `rate_per_second`. */
+            spread_seconds?: number | null;
+            /** @description Share of a lane among the jobs which run in the lane. Default: `1`. */
+            weight?: number;
+            /** @description A/B test: at least two variants; empty: each recipient gets the same message. */
+            variants?: components["schemas"]["VariantRequest"][];
+            /**
+             * @description Share of the recipients who get no message, for comparison. The shares of the variants
+             *     divide the other recipients. Default: `0`.
+             */
+            holdout_percent?: number;
+            winner?: components["schemas"]["WinnerRequest"] | null;
+            test_group?: components["schemas"]["TestGroupRequest"] | null;
+            abort_limits?: components["schemas"]["AbortLimits"] | null;
+            /** @description Random recipients whose messages are rendered. Default: `3`. */
+            samples?: number;
+            /** @description Recipients whose messages are rendered, instead of random ones. */
+            sample_user_ids?: string[];
+        };
+        /** @description The messages of a recipient. */
+        DryRunSample: {
+            user_id: string;
+            /** @description Reason for no message: one of `left_out`, `unknown_recipient` or `not_in_audience`. */
+            left_out: string | null;
+            messages: components["schemas"]["RenderedMessage"][];
+        };
         /** @description Counts of the erased data by place. */
         ErasedCounts: {
             contacts: number;
@@ -480,6 +777,21 @@ export interface components {
             user_id: string;
             /** @description True: registered by this request. */
             registered: boolean;
+        };
+        /** @description Deliveries that got at least this far. */
+        Funnel: {
+            accepted: number;
+            /** @description A provider accepted the message. */
+            sent: number;
+            /** @description A receipt reported the arrival. */
+            delivered: number;
+            /** @description The recipient opened the message. */
+            read: number;
+            clicked: number;
+            failed: number;
+            bounced: number;
+            /** @description The recipient reported the message as spam. */
+            complained: number;
         };
         /** @description A delivery in the search results. */
         HitAnswer: {
@@ -693,6 +1005,11 @@ export interface components {
             rate: components["schemas"]["RateAnswer"];
             schedules: components["schemas"]["SchedulesLimit"];
         };
+        /**
+         * @description Count by which variants are compared, divided by the sent messages of the variant.
+         * @enum {string}
+         */
+        Metric: "delivered" | "read" | "clicked";
         /** @description The notification is stored durably. */
         NotificationAccepted: {
             /** Format: uuid */
@@ -1113,6 +1430,22 @@ export interface components {
             line: number;
             detail: string;
         };
+        /** @description The text of a message, with sensitive variables and the address masked. */
+        RenderedMessage: {
+            /** @enum {string} */
+            channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
+            /** @description null: the inbox of the recipient. */
+            address: string | null;
+            locale: string;
+            variant: string | null;
+            title: string | null;
+            body: string | null;
+            html: string | null;
+            /** @description SMS segments; 1 on other channels. */
+            segments: number;
+            /** @description The cause if the text cannot be rendered. */
+            problem: string | null;
+        };
         /** @description The progress of a replay job. */
         ReplayJobAnswer: {
             id: number;
@@ -1437,6 +1770,12 @@ export interface components {
             by: string;
             detail: string;
         };
+        /** @description The first recipients; all others follow after a wait, unless the job is paused by then. */
+        TestGroupRequest: {
+            /** @description Number of recipients. */
+            size: number;
+            wait_seconds: number;
+        };
         /** @description The text for a channel and locale. */
         TextAnswer: {
             url: string | null;
@@ -1557,6 +1896,26 @@ export interface components {
             required?: boolean;
             /** @description Value for previews and for the checks before publishing; mandatory for a required variable. */
             example?: unknown;
+        };
+        /** @description A variant of an A/B test with its figures. */
+        VariantAnswer: {
+            name: string;
+            template_id: string;
+            percent: number;
+            funnel: components["schemas"]["Funnel"];
+            /** @description Status -> deliveries that have the status now. */
+            statuses: {
+                [key: string]: number;
+            };
+        };
+        /** @description A variant of an A/B test. */
+        VariantRequest: {
+            /** @description Unique in the job; up to 32 characters. */
+            name: string;
+            /** @description Omitted: the template of the job. */
+            template_id?: string | null;
+            /** @description Share of the recipients; the shares of all variants add up to 100. */
+            percent: number;
         };
         /** @description A version with texts. */
         VersionAnswer: {
@@ -1739,6 +2098,14 @@ export interface components {
              */
             end: string;
         };
+        /** @description Rule for the winner of an A/B test: the best variant of a sample goes to all others. */
+        WinnerRequest: {
+            metric: components["schemas"]["Metric"];
+            /** @description Share of the recipients who get the variants first. */
+            sample_percent: number;
+            /** @description Time from the last message of the sample to the choice of the winner. */
+            after_seconds: number;
+        };
         /**
          * @description The state of the withdrawal of one delivery; `sentence` explains it to a caller.
          * @enum {string}
@@ -1808,6 +2175,25 @@ export interface components {
             until?: string;
             /** @description Only this version of the template. */
             version?: number;
+        };
+        /** @description The query of `list_bulk_jobs`. */
+        ListBulkJobsQuery: {
+            /**
+             * Format: uuid
+             * @description The value of `next` on the previous page.
+             */
+            cursor?: string;
+            /** @description Maximum number of results per page. Default: `50`. */
+            limit?: number;
+            /**
+             * Format: date-time
+             * @description Jobs created at or after this instant.
+             */
+            since?: string;
+            /** @description Jobs in any of these states. */
+            state?: ("aborted" | "cancelled" | "finished" | "paused" | "running" | "scheduled")[];
+            /** @description Jobs of any of these notification types. */
+            type?: string[];
         };
         /** @description The query of `list_cancel_jobs`. */
         ListCancelJobsQuery: {
@@ -2037,6 +2423,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type AbortLimits = components['schemas']['AbortLimits'];
 export type ActionSource = components['schemas']['ActionSource'];
 export type AlertAcknowledgement = components['schemas']['AlertAcknowledgement'];
 export type AlertAnswer = components['schemas']['AlertAnswer'];
@@ -2048,6 +2435,11 @@ export type BatchAccepted = components['schemas']['BatchAccepted'];
 export type BatchRequest = components['schemas']['BatchRequest'];
 export type BatchResult = components['schemas']['BatchResult'];
 export type BatchSummary = components['schemas']['BatchSummary'];
+export type BulkJobAnswer = components['schemas']['BulkJobAnswer'];
+export type BulkJobLine = components['schemas']['BulkJobLine'];
+export type BulkJobLinePage = components['schemas']['BulkJobLinePage'];
+export type BulkJobProgress = components['schemas']['BulkJobProgress'];
+export type BulkJobRequest = components['schemas']['BulkJobRequest'];
 export type CancelJobAnswer = components['schemas']['CancelJobAnswer'];
 export type CancelJobAnswerPage = components['schemas']['CancelJobAnswerPage'];
 export type CancelRequest = components['schemas']['CancelRequest'];
@@ -2066,6 +2458,7 @@ export type ContactAnswer = components['schemas']['ContactAnswer'];
 export type ContactRequest = components['schemas']['ContactRequest'];
 export type Content = components['schemas']['Content'];
 export type ContentAction = components['schemas']['ContentAction'];
+export type CostAnswer = components['schemas']['CostAnswer'];
 export type DeadLetterAnswer = components['schemas']['DeadLetterAnswer'];
 export type DeadLetterAnswerPage = components['schemas']['DeadLetterAnswerPage'];
 export type DeliveryBrief = components['schemas']['DeliveryBrief'];
@@ -2073,12 +2466,17 @@ export type DeliveryDetail = components['schemas']['DeliveryDetail'];
 export type DeliveryWithdrawn = components['schemas']['DeliveryWithdrawn'];
 export type DiffAnswer = components['schemas']['DiffAnswer'];
 export type DigestChoice = components['schemas']['DigestChoice'];
+export type DryRunAnswer = components['schemas']['DryRunAnswer'];
+export type DryRunEstimate = components['schemas']['DryRunEstimate'];
+export type DryRunRequest = components['schemas']['DryRunRequest'];
+export type DryRunSample = components['schemas']['DryRunSample'];
 export type ErasedCounts = components['schemas']['ErasedCounts'];
 export type ErasureJobAnswer = components['schemas']['ErasureJobAnswer'];
 export type ErasureReceipt = components['schemas']['ErasureReceipt'];
 export type EventLine = components['schemas']['EventLine'];
 export type FieldProblem = components['schemas']['FieldProblem'];
 export type FoundRecipient = components['schemas']['FoundRecipient'];
+export type Funnel = components['schemas']['Funnel'];
 export type HitAnswer = components['schemas']['HitAnswer'];
 export type HitAnswerPage = components['schemas']['HitAnswerPage'];
 export type InAppAction = components['schemas']['InAppAction'];
@@ -2098,6 +2496,7 @@ export type KeyRotated = components['schemas']['KeyRotated'];
 export type Lock = components['schemas']['Lock'];
 export type Mandatory = components['schemas']['Mandatory'];
 export type MeAnswer = components['schemas']['MeAnswer'];
+export type Metric = components['schemas']['Metric'];
 export type NotificationAccepted = components['schemas']['NotificationAccepted'];
 export type NotificationCancelled = components['schemas']['NotificationCancelled'];
 export type NotificationDetail = components['schemas']['NotificationDetail'];
@@ -2122,6 +2521,7 @@ export type RecipientLine = components['schemas']['RecipientLine'];
 export type RecipientLinePage = components['schemas']['RecipientLinePage'];
 export type RecipientRequest = components['schemas']['RecipientRequest'];
 export type RefusedLine = components['schemas']['RefusedLine'];
+export type RenderedMessage = components['schemas']['RenderedMessage'];
 export type ReplayJobAnswer = components['schemas']['ReplayJobAnswer'];
 export type ReplayJobAnswerPage = components['schemas']['ReplayJobAnswerPage'];
 export type ReplayRequest = components['schemas']['ReplayRequest'];
@@ -2157,6 +2557,7 @@ export type TemplateLine = components['schemas']['TemplateLine'];
 export type TemplateLinePage = components['schemas']['TemplateLinePage'];
 export type TemplateRequest = components['schemas']['TemplateRequest'];
 export type TemplateStep = components['schemas']['TemplateStep'];
+export type TestGroupRequest = components['schemas']['TestGroupRequest'];
 export type TextAnswer = components['schemas']['TextAnswer'];
 export type TextRequest = components['schemas']['TextRequest'];
 export type TimeSource = components['schemas']['TimeSource'];
@@ -2166,6 +2567,8 @@ export type TopicChoice = components['schemas']['TopicChoice'];
 export type Type = components['schemas']['Type'];
 export type TypeChoice = components['schemas']['TypeChoice'];
 export type VariableRequest = components['schemas']['VariableRequest'];
+export type VariantAnswer = components['schemas']['VariantAnswer'];
+export type VariantRequest = components['schemas']['VariantRequest'];
 export type VersionAnswer = components['schemas']['VersionAnswer'];
 export type VersionLine = components['schemas']['VersionLine'];
 export type VersionRequest = components['schemas']['VersionRequest'];
@@ -2181,9 +2584,11 @@ export type WebhookSecretRotated = components['schemas']['WebhookSecretRotated']
 export type WebhookSecretRotation = components['schemas']['WebhookSecretRotation'];
 export type WebhookTestSent = components['schemas']['WebhookTestSent'];
 export type Window = components['schemas']['Window'];
+export type WinnerRequest = components['schemas']['WinnerRequest'];
 export type WithdrawalState = components['schemas']['WithdrawalState'];
 export type ListAlertsQuery = components['schemas']['ListAlertsQuery'];
 export type GetAnalyticsQuery = components['schemas']['GetAnalyticsQuery'];
+export type ListBulkJobsQuery = components['schemas']['ListBulkJobsQuery'];
 export type ListCancelJobsQuery = components['schemas']['ListCancelJobsQuery'];
 export type ListDeadLettersQuery = components['schemas']['ListDeadLettersQuery'];
 export type GetInboxQuery = components['schemas']['GetInboxQuery'];

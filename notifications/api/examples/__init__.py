@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from notifications.api.examples.campaigns import BULK_JOBS
 from notifications.api.examples.inbox import INBOX
 from notifications.api.examples.people import RECIPIENTS, SUPPRESSIONS
 from notifications.api.examples.running import OPERATIONS, TEMPLATES
@@ -21,6 +22,7 @@ __all__ = ["EXAMPLES", "Example"]
 EXAMPLES: Final[Examples] = {
     **NOTIFICATIONS,
     **SCHEDULES,
+    **BULK_JOBS,
     **RECIPIENTS,
     **SUPPRESSIONS,
     **INBOX,

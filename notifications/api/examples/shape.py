@@ -39,6 +39,7 @@ SCHEDULED: Final = "0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b43"
 DELIVERY: Final = "0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b50"
 MESSAGE: Final = "0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b60"
 ANOTHER_MESSAGE: Final = "0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b61"
+BULK_JOB: Final = "0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b70"
 SOON: Final = "2026-12-01T08:00:00Z"
 """Stands for an instant of the next days."""
 CLIENT_TOKEN: Final = "WzEsNDcxMSwxNzkzMDAwMDAwXQ.q1dXb0c2r7m3n5p8s0t4v6w9y1z3A5C7E9G1I3K5M7O"  # noqa: S105 - an example

@@ -22,6 +22,8 @@ from pydantic import (
 )
 
 from notifications.rules import request_faults
+from notifications.rules.audiences.faults import ExpressionError
+from notifications.rules.audiences.parse import parse as parse_audience
 from notifications.rules.channels import Spread
 from notifications.rules.lane import Priority
 from notifications.rules.problems import Problem
@@ -70,6 +72,16 @@ def _not_blank(text: str) -> str:
         msg = "must not be empty"
         raise ValueError(msg)
     return text.strip()
+
+
+def _audience(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        parse_audience(value)
+    except ExpressionError as fault:
+        parts = fault.error.pointer.split("/")[1:]
+        place = [part.replace("~1", "/").replace("~0", "~") for part in parts]
+        raise request_faults.error_at(fault.error.detail, *place) from fault
+    return value
 
 
 def _real_date(local: str) -> str:
@@ -155,7 +167,7 @@ class BulkJobRequest(_JobPart):
 
     name: Annotated[Text, StringConstraints(max_length=100), AfterValidator(_not_blank)]
     """Name for people, as in lists; not unique."""
-    audience: Annotated[dict[str, Any], Field(min_length=1)]
+    audience: Annotated[dict[str, Any], Field(min_length=1), AfterValidator(_audience)]
     """Audience expression: the recipients, such as `{"everyone": true}`."""
     type: Name
     priority: AskedPriority | None = None

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Final, Self, Unpack
 
 from notify_client import _call
+from notify_client._async.bulk_jobs import AsyncBulkJobs
 from notify_client._async.engine import AsyncEngine
 from notify_client._async.inbox import AsyncInbox
 from notify_client._async.notifications import AsyncNotifications, AsyncSchedules
@@ -74,6 +75,7 @@ class AsyncClient:
         self.inbox: Final = AsyncInbox(self._engine)
         self.suppressions: Final = AsyncSuppressions(self._engine)
         self.templates: Final = AsyncTemplates(self._engine)
+        self.bulk_jobs: Final = AsyncBulkJobs(self._engine)
         self.cancel_jobs: Final = AsyncCancelJobs(self._engine)
         self.switches: Final = AsyncSwitches(self._engine)
         self.dead_letters: Final = AsyncDeadLetters(self._engine)

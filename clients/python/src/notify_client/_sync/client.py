@@ -9,6 +9,7 @@ from typing import Final, Self, Unpack
 from notify_client import _call
 from notify_client._http import Http, Target
 from notify_client._retries import Limits
+from notify_client._sync.bulk_jobs import BulkJobs
 from notify_client._sync.engine import Engine
 from notify_client._sync.inbox import Inbox
 from notify_client._sync.notifications import Notifications, Schedules
@@ -74,6 +75,7 @@ class Client:
         self.inbox: Final = Inbox(self._engine)
         self.suppressions: Final = Suppressions(self._engine)
         self.templates: Final = Templates(self._engine)
+        self.bulk_jobs: Final = BulkJobs(self._engine)
         self.cancel_jobs: Final = CancelJobs(self._engine)
         self.switches: Final = Switches(self._engine)
         self.dead_letters: Final = DeadLetters(self._engine)

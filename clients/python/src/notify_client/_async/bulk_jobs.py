@@ -1,0 +1,45 @@
+"""Bulk jobs: one message to an audience."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from notify_client import _call
+from notify_client._async.engine import AsyncEngine, AsyncPages
+from notify_client.types import (
+    BulkJobAnswer,
+    BulkJobLine,
+    BulkJobRequest,
+    DryRunAnswer,
+    DryRunRequest,
+    ListBulkJobsQuery,
+)
+
+
+class AsyncBulkJobs:
+    """`/v1/bulk-jobs`: one message to each recipient of an audience."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        """See `AsyncClient.bulk_jobs`."""
+        self._engine = engine
+
+    async def create(
+        self, *, idempotency_key: str | None = None, **job: Unpack[BulkJobRequest]
+    ) -> BulkJobAnswer:
+        """Send a message to an audience; returns at once, and the service works in jobs."""
+        call = _call.post(_call.path("bulk-jobs"), job, idempotency_key=idempotency_key)
+        return await self._engine.value(call)
+
+    async def dry_run(self, **job: Unpack[DryRunRequest]) -> DryRunAnswer:
+        """Return the counts, some texts and the cost of a job, without sending."""
+        return await self._engine.value(
+            _call.write("POST", _call.path("bulk-jobs", "dry-run"), job)
+        )
+
+    def list(self, **query: Unpack[ListBulkJobsQuery]) -> AsyncPages[BulkJobLine]:
+        """List bulk jobs, newest first."""
+        return AsyncPages(self._engine, _call.path("bulk-jobs"), {**query})
+
+    async def get(self, bulk_job_id: str) -> BulkJobAnswer:
+        """Return a bulk job with its progress."""
+        return await self._engine.value(_call.get(_call.path("bulk-jobs", bulk_job_id)))
