@@ -18,6 +18,8 @@
     predictions                  obstacles for a message to a contact now
     suppressions                 suppression list with import and export
     prices, budgets              prices of provider calls, budgets of a day
+    prices                       prices of provider calls
+    bulk_jobs, bulk_job_page     bulk jobs with progress; pause, resume and cancel
     retry_presets                retry policies with timetables
     provider_routes              routing of channels to providers
     schedules                    recurring notifications and ordering keys
@@ -47,6 +49,7 @@ from notifications.admin import (
     audit_log,
     breakers,
     budgets,
+    bulk_jobs,
     cancel_jobs,
     dead_letters,
     deliveries,
@@ -86,6 +89,7 @@ __all__ = [
     "audit_log",
     "breakers",
     "budgets",
+    "bulk_jobs",
     "cancel_jobs",
     "dead_letters",
     "deliveries",

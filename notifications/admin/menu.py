@@ -36,6 +36,10 @@ _MENU: Final = (
         ),
     ),
     (
+        "Bulk jobs and audiences",
+        (("Bulk jobs", "campaign", "bulkjob"),),
+    ),
+    (
         "Content",
         (
             ("Templates", "description", "template"),

@@ -34,6 +34,10 @@ _TEMPLATES: Final = (
     "view_shortlink",
 )
 
+_AUDIENCES: Final = (
+    *("view_bulkjob", "view_attribute", "view_audience", "add_audience", "change_audience"),
+    *("view_topic", "view_recipientlist", "add_recipientlist"),
+)
 ROLES: Final[Mapping[str, tuple[str, ...]]] = {
     "auditor": ("view_*",),
     "operator": (
@@ -47,15 +51,21 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
         *("add_suppression", "change_suppression"),
         *("add_recipient", "change_recipient", "add_contact", "change_contact"),
         *("add_preference", "change_preference"),
-        "change_webhookendpoint",
+        *("change_webhookendpoint", "change_bulkjob"),
     ),
     "editor": (
         *_TEMPLATES,
+        *_AUDIENCES,
         *("add_template", "change_template", "delete_template"),
         *("add_templatetext", "change_templatetext", "delete_templatetext"),
         *("view_topictext", "add_topictext", "change_topictext", "delete_topictext"),
     ),
     "publisher": (*_TEMPLATES, "publish_template"),
+    "campaigner": (
+        *_TEMPLATES,
+        *_AUDIENCES,
+        *("add_bulkjob", "change_bulkjob", "view_recipient", "delete_audience"),
+    ),
     "owner": ("*",),
 }
 """Role -> patterns of its rights."""
@@ -65,6 +75,7 @@ ACTS: Final[Mapping[str, str]] = {
     "alertdestination.steer": "change_alertdestination",
     "apikey.revoke": "change_apikey",
     "apikey.rotate": "add_apikey",
+    "bulkjob.steer": "change_bulkjob",
     "archiveday.read": "read_archive",
     "contact.change": "change_contact",
     "contact.reveal": "see_addresses",

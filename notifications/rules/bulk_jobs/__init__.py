@@ -4,6 +4,7 @@ figures       totals, statuses, progress, rate and expected end of a job
 pace          the time of each message
 request       the body of a new job
 shares        the rows that each job of a lane may create
+schedule_text the schedule of a job in words
 states        the states of a job
 variants      which recipient gets which variant, and who gets no message
 zones         the start time of each timezone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Final
+from typing import Final, Self
 
 from notifications.rules.channels import Target
 from notifications.rules.reasons import Reason
@@ -13,24 +13,33 @@ from notifications.rules.reasons import Reason
 class LeftOut(StrEnum):
     """Reason for which a bulk job leaves out a recipient; the values are counted for each range."""
 
-    OPTED_OUT = "opted_out"
-    """The recipient has switched the topic or the channel off."""
-    SUPPRESSION_LIST = "suppression_list"
-    """Each address is on the suppression list."""
-    NO_CONTACT = "no_contact"
-    """No valid contact on a channel of the job."""
-    NO_TEXT = "no_text"
-    """The template has no text for a channel of the recipient."""
-    ERASED = "erased"
-    """The recipient was deleted during the expansion."""
-    INVALID_VARIABLES = "invalid_variables"
-    """A variable of the template is missing or has a wrong type."""
-    SMS_TOO_LONG = "sms_too_long"
-    """The SMS takes more segments than the limit."""
-    HOLDOUT = "holdout"
-    """The recipient is in the group without a message, for comparison."""
-    FAILED = "failed"
-    """The row of the recipient raised an error; the log has the error."""
+    sentence: str
+    """The explanation for operators."""
+
+    def __new__(cls, value: str, sentence: str) -> Self:
+        """Create a member from a stored value and a sentence."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.sentence = sentence
+        return member
+
+    OPTED_OUT = "opted_out", "The recipient has switched the topic or the channel off."
+    SUPPRESSION_LIST = "suppression_list", "Each address is on the suppression list."
+    NO_CONTACT = "no_contact", "No valid contact on a channel of the job."
+    NO_TEXT = "no_text", "The template has no text for a channel of the recipient."
+    ERASED = "erased", "The recipient was deleted during the expansion."
+    INVALID_VARIABLES = (
+        "invalid_variables",
+        "A variable of the template is missing or has a wrong type.",
+    )
+    SMS_TOO_LONG = "sms_too_long", "The SMS takes more segments than the limit."
+    HOLDOUT = "holdout", "The recipient is in the group without a message, for comparison."
+    FAILED = "failed", "The row of the recipient raised an error; the log has the error."
+
+
+def sentence(reason: str) -> str:
+    """Return the explanation of a stored reason; an unknown reason unchanged."""
+    return next((each.sentence for each in LeftOut if each.value == reason), reason)
 
 
 _ORDER: Final = (
