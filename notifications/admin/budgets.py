@@ -112,6 +112,6 @@ class BudgetAdmin(AuditedAdmin):
 def _figures_of(row: Any) -> BudgetFigures:  # noqa: ANN401 - a budget, which keeps the figures
     """Return the figures of a row, read once for each row object."""
     if not hasattr(row, "money"):
-        row.money = budget_figures.of(row.pk, now=clock.now())
+        row.money = budget_figures.of({row.pk}, now=clock.now())[row.pk]
     found: BudgetFigures = row.money
     return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -49,20 +49,11 @@ class BudgetFigures:
         return max(0, self.budget.amount - self.budget.used)
 
 
-def of_all(*, now: dt.datetime) -> list[BudgetFigures]:
-    """Return the figures of every budget, by its id."""
-    reserved = _reserved_money()
-    return [_figures(each, reserved, now=now) for each in budgets.read()]
-
-
-def of(budget_id: int, *, now: dt.datetime) -> BudgetFigures:
-    """Return the figures of a budget.
-
-    Raises:
-        KeyError: there is no such budget.
-    """
-    states = {each.budget.id: each for each in budgets.read()}
-    return _figures(states[budget_id], _reserved_money(), now=now)
+def of(budget_ids: Collection[int], *, now: dt.datetime) -> dict[int, BudgetFigures]:
+    """Return the figures of existing budgets by id."""
+    reserved = _money_under_way()
+    states = (each for each in budgets.read() if each.budget.id in budget_ids)
+    return {each.budget.id: _figures(each, reserved, now=now) for each in states}
 
 
 def _figures(state: BudgetState, reserved: Mapping[int, int], *, now: dt.datetime) -> BudgetFigures:
@@ -145,7 +136,7 @@ def _costs(budget: Budget, *, now: dt.datetime) -> dict[dt.date, int]:
     return {day: micros for day, micros in costs.items() if day >= began}
 
 
-def _reserved_money() -> dict[int, int]:
+def _money_under_way() -> dict[int, int]:
     """Return the microdollars of calls under way by ledger."""
     found: dict[int, int] = defaultdict(int)
     rows = BudgetReservation.objects.values_list("ledgers").annotate(Sum("micros"))

@@ -7,6 +7,7 @@ from django.urls import path
 from notifications.api import (
     alerts,
     analytics,
+    budgets,
     bulk_job_dry_run,
     bulk_jobs,
     cancel_jobs,
@@ -150,5 +151,6 @@ urlpatterns = [
     path(f"{_WEBHOOK}/attempts", webhook_endpoints.WebhookAttemptListView.as_view()),
     path("v1/keys/rotate", keys.KeyRotateView.as_view()),
     path("v1/analytics", analytics.AnalyticsView.as_view()),
+    path("v1/budgets", budgets.BudgetListView.as_view()),
     path("v1/search", search.SearchView.as_view()),
 ]

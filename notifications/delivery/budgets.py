@@ -23,7 +23,7 @@ from notifications.delivery import budget_email
 from notifications.delivery.batch import Batch
 from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules import phone, prices
-from notifications.rules.budgets import Ask, Budget
+from notifications.rules.budgets import Budget, PricedCall
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.outcomes import Decision
 from notifications.rules.reasons import Reason
@@ -119,14 +119,14 @@ def settle(pairs: Iterable[Pair], *, provider: str) -> None:
     budgets.settle(final, token=token)
 
 
-def _ask(claimed: ClaimedDelivery, provider: str, known: Mapping[int, Budget]) -> Ask | None:
+def _ask(claimed: ClaimedDelivery, provider: str, known: Mapping[int, Budget]) -> PricedCall | None:
     """Return the request for money; None for a call that costs nothing or has no budget."""
     own = [each.id for each in known.values() if _counts(claimed, each)]
     price = price_of(claimed, provider) if own else 0
     if not price:
         return None
     is_limited = not claimed.delivery.priority.is_urgent
-    return Ask(claimed.delivery.id, price, own, is_limited)
+    return PricedCall(claimed.delivery.id, price, own, is_limited)
 
 
 def _counts(claimed: ClaimedDelivery, budget: Budget) -> bool:

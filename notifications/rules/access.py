@@ -90,7 +90,7 @@ class Scope(StrEnum):
     )
     OPERATIONS_READ = (
         "operations:read",
-        "Read dead letters, replay jobs, switches and alerts, and search, of every producer.",
+        "Read dead letters, replay jobs, switches, budgets, alerts, and search, of every producer.",
     )
 
     ANALYTICS_READ = "analytics:read", "Read the figures of its own producer."
@@ -130,6 +130,7 @@ class Entry(StrEnum):
 
 WHY_LIVE: Final = {
     "alerts": "alerts tell of live lanes, sweeps and providers; test mode raises none",
+    "budgets": "budgets count live messages; test mode costs nothing",
     "switches": "switches hold live deliveries of every producer",
     "suppressions": "the suppression list stops live messages; test mode has no list",
     "templates": "templates are shared: what a key changes there is sent in live mode",
@@ -337,6 +338,7 @@ TABLE: Final = (
     AccessRule("POST /v1/keys/rotate", Scope.KEYS_ROTATE, BOTH, "add_apikey"),
     AccessRule("GET /v1/analytics", Scope.ANALYTICS_READ, BOTH, "view_notification"),
     AccessRule("GET /v1/analytics producer", Scope.OPERATIONS_READ, BOTH, "view_notification"),
+    AccessRule("GET /v1/budgets", Scope.OPERATIONS_READ, LIVE, "view_budget"),
     AccessRule("GET /v1/search", Scope.OPERATIONS_READ, BOTH, "view_notification"),
 )
 """Every operation, by noun."""

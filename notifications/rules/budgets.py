@@ -69,7 +69,7 @@ class BudgetState(NamedTuple):
     is_spent_told: bool = False
 
 
-class Ask(NamedTuple):
+class PricedCall(NamedTuple):
     """A call that is about to begin."""
 
     delivery_id: UUID
@@ -102,7 +102,7 @@ class Shares:
     """Delivery -> id of the spent budget."""
 
 
-def share_out(asks: Iterable[Ask], ledgers: Mapping[int, Ledger]) -> Shares:
+def share_out(asks: Iterable[PricedCall], ledgers: Mapping[int, Ledger]) -> Shares:
     """Reserve the prices of calls in order, as far as the budgets last; changes the ledgers.
 
     Args:

@@ -25,6 +25,7 @@ export class Notify {
   readonly bulkJobs: BulkJobs;
   readonly cancelJobs: CancelJobs;
   readonly switches: Switches;
+  readonly budgets: Budgets;
   readonly webhookEndpoints: WebhookEndpoints;
   readonly #transport: Transport;
 
@@ -45,6 +46,7 @@ export class Notify {
     this.bulkJobs = new BulkJobs(transport);
     this.cancelJobs = new CancelJobs(transport);
     this.switches = new Switches(transport);
+    this.budgets = new Budgets(transport);
     this.webhookEndpoints = new WebhookEndpoints(transport);
   }
 
@@ -569,6 +571,13 @@ class CancelJobs extends Group {
   /** Stop a job; cancelled notifications stay cancelled. */
   stop(id: number, options?: PostOptions): Promise<api.CancelJobAnswer> {
     return this.call({ operation: "POST /v1/cancel-jobs/{job_id}/stop", at: [id], options });
+  }
+}
+
+class Budgets extends Group {
+  /** Budgets with the money of the day and the forecast of the month, newest first. */
+  list(query?: api.ListBudgetsQuery, options?: CallOptions): List<api.BudgetAnswer> {
+    return this.iterate({ operation: "GET /v1/budgets", query, options });
   }
 }
 

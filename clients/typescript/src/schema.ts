@@ -132,6 +132,43 @@ export interface components {
             duplicate: number;
             rejected: number;
         };
+        /** @description A budget of a day. Amounts are US dollars. */
+        BudgetAnswer: {
+            id: number;
+            /** @description Name of the producer; null: all producers together. */
+            producer: string | null;
+            /** @description The channel; null: all channels together. */
+            channel: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat") | null;
+            /** @description The most that the messages of a day may cost. */
+            amount: number;
+            /** @description Above a hard budget, P2 and P3 wait. Another budget raises alerts alone. */
+            is_hard: boolean;
+            /** @description Share of the amount at which the first alert of a day is raised. */
+            alert_percent: number;
+            /**
+             * Format: date
+             * @description The current day in the timezone of the budget.
+             */
+            day: string;
+            timezone: string;
+            /** @description Cost of the day's calls with an outcome. */
+            spent: number;
+            /** @description Estimated cost of calls that are under way. */
+            reserved: number;
+            /** @description The money of the day that is neither spent nor reserved. */
+            left: number;
+            /** @description Cost of the UTC month so far. */
+            month: number;
+            /**
+             * @description Forecast of the cost of the whole month: the month so far, plus for each further day the mean
+             *     of the same weekdays of the last 28 days, or of the last 7 days with less history.
+             */
+            forecast: number;
+        };
+        BudgetAnswerPage: {
+            results: components["schemas"]["BudgetAnswer"][];
+            next: string | null;
+        };
         /** @description A bulk job. */
         BulkJobAnswer: {
             /** Format: uuid */
@@ -2176,6 +2213,13 @@ export interface components {
             /** @description Only this version of the template. */
             version?: number;
         };
+        /** @description The query of `list_budgets`. */
+        ListBudgetsQuery: {
+            /** @description The value of `next` on the previous page. */
+            cursor?: number;
+            /** @description Maximum number of results per page. Default: `50`. */
+            limit?: number;
+        };
         /** @description The query of `list_bulk_jobs`. */
         ListBulkJobsQuery: {
             /**
@@ -2435,6 +2479,8 @@ export type BatchAccepted = components['schemas']['BatchAccepted'];
 export type BatchRequest = components['schemas']['BatchRequest'];
 export type BatchResult = components['schemas']['BatchResult'];
 export type BatchSummary = components['schemas']['BatchSummary'];
+export type BudgetAnswer = components['schemas']['BudgetAnswer'];
+export type BudgetAnswerPage = components['schemas']['BudgetAnswerPage'];
 export type BulkJobAnswer = components['schemas']['BulkJobAnswer'];
 export type BulkJobLine = components['schemas']['BulkJobLine'];
 export type BulkJobLinePage = components['schemas']['BulkJobLinePage'];
@@ -2588,6 +2634,7 @@ export type WinnerRequest = components['schemas']['WinnerRequest'];
 export type WithdrawalState = components['schemas']['WithdrawalState'];
 export type ListAlertsQuery = components['schemas']['ListAlertsQuery'];
 export type GetAnalyticsQuery = components['schemas']['GetAnalyticsQuery'];
+export type ListBudgetsQuery = components['schemas']['ListBudgetsQuery'];
 export type ListBulkJobsQuery = components['schemas']['ListBulkJobsQuery'];
 export type ListCancelJobsQuery = components['schemas']['ListCancelJobsQuery'];
 export type ListDeadLettersQuery = components['schemas']['ListDeadLettersQuery'];

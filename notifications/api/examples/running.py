@@ -248,6 +248,10 @@ OPERATIONS: Final[Examples] = {
             query={"metric": "failed", "by": ["channel", "reason"], "format": "csv"},
         ),
     },
+    "list_budgets": {
+        "minimal": Example(summary="The budgets with the money of the day", status=200),
+        "usual": Example(summary="Ten budgets", status=200, query={"limit": 10}),
+    },
     "search": {
         "minimal": Example(
             summary="Deliveries to an address",

@@ -22,7 +22,7 @@ from uuid import UUID
 from django.db import transaction
 
 from notifications.rules import ids
-from notifications.rules.budgets import Ask, Budget, Ledger, Shares, share_out
+from notifications.rules.budgets import Budget, Ledger, PricedCall, Shares, share_out
 from notifications.rules.lane import LANES, Mode
 from notifications.rules.rollups import Cube, DimensionSet, Step
 from notifications.rules.states import Status
@@ -42,7 +42,7 @@ _MOST: Final = 100_000
 
 
 def reserve(
-    asks: Sequence[Ask], *, token: UUID, budgets: Mapping[int, Budget], now: dt.datetime
+    asks: Sequence[PricedCall], *, token: UUID, budgets: Mapping[int, Budget], now: dt.datetime
 ) -> Shares:
     """Reserve the prices of calls that are about to begin.
 
@@ -61,7 +61,7 @@ def reserve(
 
 
 def _reserve(
-    asks: Sequence[Ask], token: UUID, budgets: Mapping[int, Budget], now: dt.datetime
+    asks: Sequence[PricedCall], token: UUID, budgets: Mapping[int, Budget], now: dt.datetime
 ) -> Shares:
     back: Counter[int] = Counter()
     for row in db.rows("budget_take_back", {"ids": sorted(each.delivery_id for each in asks)}):

@@ -13,6 +13,7 @@ from notify_client._async.inbox import AsyncInbox
 from notify_client._async.notifications import AsyncNotifications, AsyncSchedules
 from notify_client._async.operations import (
     AsyncAlerts,
+    AsyncBudgets,
     AsyncCancelJobs,
     AsyncDeadLetters,
     AsyncSwitches,
@@ -78,6 +79,7 @@ class AsyncClient:
         self.bulk_jobs: Final = AsyncBulkJobs(self._engine)
         self.cancel_jobs: Final = AsyncCancelJobs(self._engine)
         self.switches: Final = AsyncSwitches(self._engine)
+        self.budgets: Final = AsyncBudgets(self._engine)
         self.dead_letters: Final = AsyncDeadLetters(self._engine)
         self.webhook_endpoints: Final = AsyncWebhookEndpoints(self._engine)
         self.alerts: Final = AsyncAlerts(self._engine)

@@ -15,6 +15,7 @@ from notify_client._sync.inbox import Inbox
 from notify_client._sync.notifications import Notifications, Schedules
 from notify_client._sync.operations import (
     Alerts,
+    Budgets,
     CancelJobs,
     DeadLetters,
     Switches,
@@ -78,6 +79,7 @@ class Client:
         self.bulk_jobs: Final = BulkJobs(self._engine)
         self.cancel_jobs: Final = CancelJobs(self._engine)
         self.switches: Final = Switches(self._engine)
+        self.budgets: Final = Budgets(self._engine)
         self.dead_letters: Final = DeadLetters(self._engine)
         self.webhook_endpoints: Final = WebhookEndpoints(self._engine)
         self.alerts: Final = Alerts(self._engine)

@@ -1,4 +1,4 @@
-"""Dead letters, replays, alerts, cancel jobs and switches."""
+"""Dead letters, replays, alerts, cancel jobs, switches and budgets."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from notify_client._sync.engine import Engine, Pages
 from notify_client.types import (
     AlertAcknowledgement,
     AlertAnswer,
+    BudgetAnswer,
     CancelJobAnswer,
     DeadLetterAnswer,
     ListAlertsQuery,
+    ListBudgetsQuery,
     ListCancelJobsQuery,
     ListDeadLettersQuery,
     ListReplayJobsQuery,
@@ -107,6 +109,18 @@ class CancelJobs:
         """Stop a cancel job; cancelled notifications stay cancelled."""
         target = _call.path("cancel-jobs", job_id, "stop")
         return self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+
+
+class Budgets:
+    """`/v1/budgets`: budgets of a day with their spent, reserved and left money."""
+
+    def __init__(self, engine: Engine) -> None:
+        """See `Client.budgets`."""
+        self._engine = engine
+
+    def list(self, **query: Unpack[ListBudgetsQuery]) -> Pages[BudgetAnswer]:
+        """List budgets with the forecast of the month, newest first."""
+        return Pages(self._engine, _call.path("budgets"), {**query})
 
 
 class Switches:

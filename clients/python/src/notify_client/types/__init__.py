@@ -1,6 +1,12 @@
 """The shapes of requests and answers, generated from the OpenAPI document."""
 
-from notify_client.types.analytics import AnalyticsAnswer, AnalyticsGroup, GetAnalyticsQuery
+from notify_client.types.analytics import (
+    AnalyticsAnswer,
+    AnalyticsGroup,
+    BudgetAnswer,
+    GetAnalyticsQuery,
+    ListBudgetsQuery,
+)
 from notify_client.types.campaigns import (
     AbortLimits,
     BulkJobAnswer,
@@ -184,6 +190,7 @@ __all__ = [
     "BatchRequest",
     "BatchResult",
     "BatchSummary",
+    "BudgetAnswer",
     "BulkJobAnswer",
     "BulkJobLine",
     "BulkJobProgress",
@@ -239,6 +246,7 @@ __all__ = [
     "InboxUnreadCount",
     "KeyRotated",
     "ListAlertsQuery",
+    "ListBudgetsQuery",
     "ListBulkJobsQuery",
     "ListCancelJobsQuery",
     "ListDeadLettersQuery",

@@ -40,6 +40,47 @@ class AnalyticsGroup(TypedDict):
     """A value for each of `buckets`; null where a rate or percentile has no data."""
 
 
+class BudgetAnswer(TypedDict):
+    """A budget of a day. Amounts are US dollars."""
+
+    id: int
+    producer: str | None
+    """Name of the producer; null: all producers together."""
+
+    channel: Channel | None
+    """The channel; null: all channels together."""
+
+    amount: float
+    """The most that the messages of a day may cost."""
+
+    is_hard: bool
+    """Above a hard budget, P2 and P3 wait. Another budget raises alerts alone."""
+
+    alert_percent: int
+    """Share of the amount at which the first alert of a day is raised."""
+
+    day: str
+    """The current day in the timezone of the budget."""
+
+    timezone: str
+    spent: float
+    """Cost of the day's calls with an outcome."""
+
+    reserved: float
+    """Estimated cost of calls that are under way."""
+
+    left: float
+    """The money of the day that is neither spent nor reserved."""
+
+    month: float
+    """Cost of the UTC month so far."""
+
+    forecast: float
+    """Forecast of the cost of the whole month: the month so far, plus for each further day the
+    mean of the same weekdays of the last 28 days, or of the last 7 days with less history.
+    """
+
+
 class GetAnalyticsQuery(TypedDict, total=False):
     """Parameters of `get_analytics`."""
 
@@ -140,3 +181,13 @@ class GetAnalyticsQuery(TypedDict, total=False):
 
     version: int
     """Only this version of the template."""
+
+
+class ListBudgetsQuery(TypedDict, total=False):
+    """Parameters of `list_budgets`."""
+
+    cursor: int
+    """The value of `next` on the previous page."""
+
+    limit: int
+    """Maximum number of results per page. Default: `50`."""
