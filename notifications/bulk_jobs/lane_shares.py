@@ -24,7 +24,7 @@ from notifications.bulk_jobs import stages
 from notifications.models import BulkJob, BulkJobPace, BulkJobRange, BulkLane
 from notifications.rules import ids
 from notifications.rules.bulk_jobs import pace, shares
-from notifications.rules.bulk_jobs.shares import Ask
+from notifications.rules.bulk_jobs.shares import Demand
 from notifications.rules.bulk_jobs.states import BulkJobState
 from notifications.rules.channels import DEFAULT_ORDER
 from notifications.rules.lane import Lane
@@ -99,7 +99,7 @@ def _store_shares(lane: Lane, row: BulkLane, now: dt.datetime) -> None:
     )
     weights = sum(job.weight for job in jobs)
     asks = [
-        Ask(job.pk, job.weight, max(0.0, min(wanted[job.pk], most) - unused[job.pk]))
+        Demand(job.pk, job.weight, max(0.0, min(wanted[job.pk], most) - unused[job.pk]))
         for job in jobs
         for most in [wanted[job.pk] if job.pk in rates else row.window * job.weight / weights]
     ]

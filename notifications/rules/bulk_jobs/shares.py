@@ -26,7 +26,7 @@ RATED_WINDOW: Final = dt.timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
-class Ask(Generic[Key]):
+class Demand(Generic[Key]):
     """The wish of a job."""
 
     key: Key
@@ -58,7 +58,7 @@ def window(
     return max(least, min(size, LARGEST_WINDOW))
 
 
-def divide(room: float, asks: Sequence[Ask[Key]]) -> dict[Key, float]:
+def divide(room: float, asks: Sequence[Demand[Key]]) -> dict[Key, float]:
     """Divide the room by weight; no job gets more than it wants.
 
     Shares are fractions, so that a small room is divided exactly over time.

@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notifications.rules.bulk_jobs import shares
-from notifications.rules.bulk_jobs.shares import Ask
+from notifications.rules.bulk_jobs.shares import Demand
 
 _ASKS = st.lists(
     st.tuples(st.integers(1, 100), st.one_of(st.floats(0, 1e6), st.just(math.inf))), max_size=8
-).map(lambda each: [Ask(n, weight, wanted) for n, (weight, wanted) in enumerate(each)])
+).map(lambda each: [Demand(n, weight, wanted) for n, (weight, wanted) in enumerate(each)])
 
 
 @given(room=st.floats(-10, 1e6), asks=_ASKS)
 def test_nothing_is_given_beyond_the_room_and_the_wish_and_nothing_is_left_over(
-    room: float, asks: list[Ask[int]]
+    room: float, asks: list[Demand[int]]
 ) -> None:
     given_ = shares.divide(room, asks)
     wanted = {ask.key: ask.wanted for ask in asks}
@@ -31,7 +31,7 @@ def test_nothing_is_given_beyond_the_room_and_the_wish_and_nothing_is_left_over(
 
 @given(room=st.floats(1, 1e6), asks=_ASKS)
 def test_a_job_that_got_less_than_its_wish_got_its_weight(
-    room: float, asks: list[Ask[int]]
+    room: float, asks: list[Demand[int]]
 ) -> None:
     given_ = shares.divide(room, asks)
     short = [ask for ask in asks if given_[ask.key] < ask.wanted * (1 - 1e-9)]
@@ -41,9 +41,9 @@ def test_a_job_that_got_less_than_its_wish_got_its_weight(
 
 
 def test_weights_one_to_three_and_a_share_that_is_not_needed() -> None:
-    asks = [Ask("a", 1, math.inf), Ask("b", 3, math.inf)]
+    asks = [Demand("a", 1, math.inf), Demand("b", 3, math.inf)]
     assert shares.divide(100, asks) == {"a": 25, "b": 75}
-    assert shares.divide(100, [*asks, Ask("c", 100, 20)]) == {"a": 20, "b": 60, "c": 20}
+    assert shares.divide(100, [*asks, Demand("c", 100, 20)]) == {"a": 20, "b": 60, "c": 20}
 
 
 def _window(
