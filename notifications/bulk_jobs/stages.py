@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime as dt
 from uuid import UUID
 
-from django.db.models import F, Q, Sum
+from django.db.models import F, Max, Q, Sum
 
 from notifications.models import BulkJob, BulkJobPace, BulkJobRange
 
@@ -44,3 +44,44 @@ def message_count(job_id: UUID) -> int:
     """Return the number of messages of a job."""
     found = BulkJobRange.objects.filter(job=job_id).aggregate(created=Sum("accepted"))
     return found["created"] or 0
+
+
+def note_test_group(job: BulkJob, now: dt.datetime) -> bool:
+    """Note the end of the wait after a complete test group, once.
+
+    The wait begins with the last message of the group.
+    """
+    if message_count(job.pk) < job.test_group_size:
+        return False
+    wait = dt.timedelta(seconds=job.test_group_seconds)
+    return _note(
+        job, "test_group_ends_at", now, wait, "The test group is complete", "The others follow"
+    )
+
+
+def sample_end(job: BulkJob, now: dt.datetime) -> dt.datetime | None:
+    """Return the time of the choice of the winner; None: the sample is incomplete.
+
+    The time is noted when each range of the sample is done. The wait begins with the last message
+    of the sample.
+    """
+    if BulkJobRange.objects.filter(job=job, finished_at=None).exists() or not job.winner_rule:
+        return None
+    wait = dt.timedelta(seconds=job.winner_rule["after_seconds"])
+    _note(job, "sample_ends_at", now, wait, "The sample is complete", "The winner is chosen")
+    return BulkJobPace.objects.filter(job=job).values_list("sample_ends_at", flat=True).get()
+
+
+def _note(
+    job: BulkJob, column: str, now: dt.datetime, wait: dt.timedelta, done: str, follows: str
+) -> bool:
+    """Store the end of a wait, and show the end on the job; False: the end was stored before."""
+    BulkJobPace.objects.bulk_create([BulkJobPace(job=job)], ignore_conflicts=True)
+    row = BulkJobPace.objects.filter(job=job)
+    last = row.aggregate(last=Max("next_at"))["last"]
+    ends_at = max(now, last or now) + wait
+    if not row.filter(**{column: None}).update(**{column: ends_at}):
+        return False
+    reason = f"{done}. {follows} at {ends_at:%Y-%m-%d %H:%M:%S} UTC."
+    BulkJob.objects.filter(pk=job.pk).update(state_reason=reason)
+    return True

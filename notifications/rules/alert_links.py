@@ -27,6 +27,7 @@ _PAGES: Final[Mapping[AlertKind, str]] = MappingProxyType({
     AlertKind.ARCHIVE_LATE: f"{_LISTS}sweeprun/",
     AlertKind.BEAT_DEAD: f"{_LISTS}sweeprun/",
     AlertKind.BREAKER_OPEN: f"{_LISTS}breaker/",
+    AlertKind.BULK_JOB_ABORTED: f"{_LISTS}bulkjob/{{subject}}/change/",
     AlertKind.CLOCK_SKEW: "/readyz",
     AlertKind.DEAD_LETTERS_GROW: f"{_LISTS}deadletter/?{_LIVE}",
     AlertKind.DELIVERY_RATE_LOW: f"{_ACTIVITY}?{_LIVE}&status={Status.FAILED:d}"

@@ -69,6 +69,10 @@ class AlertKind(StrEnum):
         *("budget_spent", "A budget is spent", Severity.PAGE),
         "A day's budget is spent. If it is hard, P2 and P3 wait, P0 and P1 go on: see Budgets.",
     )
+    BULK_JOB_ABORTED = (
+        *("bulk_job_aborted", "A bulk job passed a limit and was aborted", Severity.TICKET),
+        "Too many messages of a bulk job failed, bounced or brought complaints: see Bulk jobs.",
+    )
     CLOCK_SKEW = (
         *("clock_skew", "The clock of a host is wrong", Severity.PAGE),
         "The clock of a process differs from the database's: check NTP.",

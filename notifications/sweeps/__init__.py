@@ -33,6 +33,7 @@ from notifications.sweeps import (
     alert_notices,
     breakers,
     budgets,
+    bulk_jobs,
     cancel_jobs,
     daily_reports,
     dead_letters,
@@ -111,6 +112,7 @@ _EVERY: Final = (
     ("series", 2, 200, series.run_once),
     ("dead_letters", 60, 5_000, dead_letters.run_once),
     ("breakers", 60, 5_000, breakers.run_once),
+    ("bulk_jobs", 5, 1_000, bulk_jobs.run_once),
     ("alert_notices", 5, 500, alert_notices.run_once),
     ("budgets", 5, 1_000, budgets.run_once),
     ("provider_checks", 30, 20, provider_checks.run_once),
@@ -146,6 +148,7 @@ _STOPS: Final = {
     "schedules": "Recurring schedules create no notifications.",
     "series": "Custom events have no effect, and the steps of series wait.",
     "dead_letters": "Dead letters raise no alert and are not deleted.",
+    "bulk_jobs": "Abort limits of bulk jobs have no effect; test groups and samples do not end.",
     "breakers": "Alerts of closed circuit breakers stay open.",
     "alert_notices": "Alerts are not sent to alert destinations.",
     "budgets": "Messages held by a budget wait till the next day, also after a raise, and budgets"

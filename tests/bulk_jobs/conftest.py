@@ -12,6 +12,7 @@ from notifications.bulk_jobs import create, expand, progress, ranges
 from notifications.intake.accept import Caller
 from notifications.models import BulkJob, Delivery
 from notifications.rules.bulk_jobs import request as requests
+from notifications.rules.bulk_jobs import shares
 from notifications.rules.problems import Problem
 from tests.journey import caller, outbox, reach, sandbox, scripted, take
 
@@ -58,3 +59,9 @@ def due_gaps() -> set[int]:
     found = Delivery.objects.values_list("due_at", flat=True)
     due = sorted(each for each in found if each is not None)
     return {round((later - before).total_seconds()) for before, later in itertools.pairwise(due)}
+
+
+@pytest.fixture(autouse=True)
+def wide_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each lane a large window: without a relay no row of a test leaves its lane."""
+    monkeypatch.setattr(shares, "SMALLEST_WINDOW", 10_000_000)

@@ -22,6 +22,11 @@ _START = dt.datetime(2026, 3, 28, 23, 55, tzinfo=dt.UTC)
 _END_ID = 1_000_000_000
 
 
+@pytest.fixture(autouse=True)
+def wide_lanes() -> None:
+    """Keep the windows of lanes as they are: the tests are about the windows."""
+
+
 class _Killed(Exception):
     """The expander dies before the commit of its page."""
 
