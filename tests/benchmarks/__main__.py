@@ -42,6 +42,7 @@ from tests.benchmarks import (
     stored_bytes,
     sweep_costs,
     template_cache,
+    throttle,
     waiting_age,
     webhooks,
 )
@@ -80,6 +81,7 @@ BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     "history_cost": history_cost.measure,
     "console": console.measure,
     "schedule_accuracy": schedule_accuracy.measure,
+    "throttle": throttle.measure,
     "ses_bulk": ses_bulk.measure,
     "smtp_pool": smtp_pool.measure,
     "stored_bytes": stored_bytes.measure,
