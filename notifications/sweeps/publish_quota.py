@@ -1,6 +1,7 @@
 """Publish quota: the number of rows of a lane that the relay may publish now.
 
-    the broker    at most NOTIFY_BROKER_MESSAGES wait in a lane; further rows wait in Postgres
+    the broker    at most NOTIFY_BROKER_MESSAGES wait in a lane, and of P2 and P3 two seconds of
+                  work (`broker_share`); further rows wait in Postgres
     the breaker   P2 and P3 whose providers' breakers are all open: one row when a probe is due
                   (rows of a lane behind a switch make no probe: workers hold them)
     the rate      P2 and P3: the rate of their providers, reduced while a provider throttles
@@ -23,7 +24,11 @@ from notifications.store.cached import provider_overrides, switches
 from notifications.store.rate_limits import breaker_status, circuit_breakers
 from notifications.store.rate_limits.breaker_status import BreakerStatus
 from notifications.store.redis import state
+from notifications.sweeps.broker_share import BrokerShares
 from providers.contract import Channel, Provider
+
+shares: Final = BrokerShares()
+"""The shares of this process."""
 
 
 def quotas(depths: Mapping[Lane, int]) -> dict[Lane, int]:
@@ -38,7 +43,10 @@ def quotas(depths: Mapping[Lane, int]) -> dict[Lane, int]:
     result = {}
     held, now = switches.current(), clock.now()
     for lane, depth in depths.items():
-        quota = (conf.current().broker_messages - depth) * lanes.chunk_size(lane)
+        most = conf.current().broker_messages
+        if not lane.priority.is_urgent:
+            most = shares.share(lane, depth=depth, most=most)
+        quota = (most - depth) * lanes.chunk_size(lane)
         if taking := providers.get(lane):
             if not held.holds_lane(lane, now=now):
                 quota = min(quota, _for_breakers(lane, depth, taking, found))

@@ -104,6 +104,7 @@ def take(lane: Lane, span: Span, free: int, *, is_recent: bool) -> list[Sequence
             return []  # another relay has the lane
         rows = db.rows("publish", {**span, **_of(lane), "room": free})
     if is_recent and not lane.priority.is_urgent:
+        publish_quota.shares.note_published(lane, left_over=len(rows) == free)
         fair_queue.note_published(lane, last=rows[-1]["place"] if len(rows) == free else None)
     if rows:
         publish_quota.charge_published(lane, len(rows))
