@@ -45,6 +45,7 @@ from tests.benchmarks import (
     throttle,
     waiting_age,
     webhooks,
+    while_expanding,
 )
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.sink import NoSink
@@ -63,6 +64,8 @@ BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     "smtp_latency": smtp_latency.measure,
     "p0_latency": p0_latency.measure,
     "fair": fair.measure,
+    "p0_while_expanding": while_expanding.measure_p0,
+    "p1_while_expanding": while_expanding.measure_p1,
     "fallback_latency": fallback_latency.measure,
     "p1_age": waiting_age.measure_p1,
     "p2_age": waiting_age.measure_p2,

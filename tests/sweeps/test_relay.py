@@ -22,7 +22,8 @@ from notifications.store.cached import provider_overrides
 from notifications.store.postgres import fair_queue, publish
 from notifications.store.postgres.fair_queue import Ask
 from notifications.store.rate_limits import circuit_breakers
-from notifications.sweeps import relay
+from notifications.sweeps import publish_quota, relay
+from notifications.sweeps.broker_share import BrokerShares
 from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
 from tests.sweeps.conftest import MakeRow
@@ -36,6 +37,11 @@ _MINUTE = dt.timedelta(minutes=1)
 def _fresh(broker: redis.Redis) -> None:  # noqa: ARG001 - emptied before and after
     circuit_breakers.forget()
     provider_overrides.forget()
+
+
+@pytest.fixture(autouse=True)
+def _no_experience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publish_quota, "shares", BrokerShares())
 
 
 @pytest.fixture
@@ -85,6 +91,8 @@ def test_the_broker_holds_a_few_messages_and_the_rest_waits_as_rows(
         make_row(due_at=clock.now() - _MINUTE)
     assert [_run().moved for _ in range(3)] == [6, 0, 0]
     assert [len(each) for each in _messages(broker)] == [2, 2, 2]
+    broker.rpop(_QUEUE)  # two of three messages are left, which is more than the lane needs
+    assert [_run().moved for _ in range(2)] == [0, 0]
     broker.rpop(_QUEUE)
     assert [_run().moved for _ in range(2)] == [2, 0]
 
@@ -155,6 +163,6 @@ def test_a_producers_backlog_does_not_delay_anothers_row(
     # Accepted now, an hour after the others, of which fourteen still wait.
     [place] = fair_queue.places([Ask(lane, 2)], now=clock.now())
     small = make_row(due_at=place)
-    broker.rpop(_QUEUE)
-    assert _run().moved == 2
-    assert small in _messages(broker)[-1]
+    broker.rpop(_QUEUE, 2)
+    assert _run().moved == 4
+    assert small in _messages(broker)[1]  # the first message after the one that was left
