@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from notifications.api.authentication import actor_of, caller_of, key_of
 from notifications.api.base_view import BaseView, parse_body, raise_not_found
 from notifications.api.bulk_job_schemas import (
     BulkJobAnswer,
+    BulkJobChange,
     BulkJobLine,
     BulkJobQuery,
     answer_of,
@@ -24,7 +26,7 @@ from notifications.api.bulk_job_schemas import (
 from notifications.api.idempotency import idempotent
 from notifications.api.pagination import page, parse_query
 from notifications.api.problems import raise_problem
-from notifications.bulk_jobs import create, figures
+from notifications.bulk_jobs import changes, create, figures
 from notifications.bulk_jobs.create import BulkJobRefused
 from notifications.models import BulkJob
 from notifications.rules.bulk_jobs.request import BulkJobRequest
@@ -103,6 +105,96 @@ class BulkJobDetailView(BaseView):
         The cost of a call does not depend on the size of the job.
         """
         return _answer(_find(request, bulk_job_id))
+
+
+class BulkJobPauseView(BaseView):
+    """`/v1/bulk-jobs/{bulk_job_id}/pause`: pause a bulk job."""
+
+    @extend_schema(
+        operation_id="pause_bulk_job",
+        summary="Pause a bulk job",
+        request=BulkJobChange,
+        responses={200: BulkJobAnswer},
+        tags=_TAGS,
+    )
+    @idempotent
+    def post(self, request: Request, bulk_job_id: UUID) -> Response:
+        """Pause a job: within two seconds no further message of the job is sent.
+
+        Messages that wait are held. A second call changes nothing. 409: the job was cancelled or
+        aborted.
+        """
+        reason = parse_body(request.data, BulkJobChange).reason
+        return _change(
+            request,
+            "pause_bulk_job",
+            bulk_job_id,
+            lambda by: changes.pause(bulk_job_id, by=by, reason=reason),
+        )
+
+
+class BulkJobResumeView(BaseView):
+    """`/v1/bulk-jobs/{bulk_job_id}/resume`: resume a bulk job."""
+
+    @extend_schema(
+        operation_id="resume_bulk_job",
+        summary="Resume a paused bulk job",
+        request=None,
+        responses={200: BulkJobAnswer},
+        tags=_TAGS,
+    )
+    @idempotent
+    def post(self, request: Request, bulk_job_id: UUID) -> Response:
+        """Resume a paused job. A second call changes nothing. 409: the job was cancelled."""
+        return _change(
+            request,
+            "resume_bulk_job",
+            bulk_job_id,
+            lambda by: changes.resume(bulk_job_id, by=by),
+        )
+
+
+class BulkJobCancelView(BaseView):
+    """`/v1/bulk-jobs/{bulk_job_id}/cancel`: cancel a bulk job."""
+
+    @extend_schema(
+        operation_id="cancel_bulk_job",
+        summary="Cancel a bulk job",
+        request=BulkJobChange,
+        responses={200: BulkJobAnswer},
+        tags=_TAGS,
+    )
+    @idempotent
+    def post(self, request: Request, bulk_job_id: UUID) -> Response:
+        """Cancel a job: within two seconds no further message of the job is sent.
+
+        Sent messages stay sent. A second call changes nothing. 409: the job was aborted.
+        """
+        reason = parse_body(request.data, BulkJobChange).reason
+        return _change(
+            request,
+            "cancel_bulk_job",
+            bulk_job_id,
+            lambda by: changes.cancel(bulk_job_id, by=by, reason=reason),
+        )
+
+
+def _change(
+    request: Request, operation: str, bulk_job_id: UUID, change: Callable[[str], BulkJob]
+) -> Response:
+    """Change a job of the producer, with an audit entry.
+
+    Raises:
+        ProblemError: there is no such job (404), or the state forbids the change (409).
+    """
+    _find(request, bulk_job_id)
+    rows = _own(request).filter(pk=bulk_job_id)
+    try:
+        with audit.changes(actor_of(request), operation, rows):
+            job = change(key_of(request).prefix)
+    except BulkJobRefused as refused:
+        raise_problem(refused.problem)
+    return _answer(job)
 
 
 def _own(request: Request) -> QuerySet[BulkJob]:

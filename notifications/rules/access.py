@@ -223,6 +223,10 @@ TABLE: Final = (
     AccessRule("GET /v1/bulk-jobs", Scope.CAMPAIGNS_READ, BOTH, "view_bulkjob"),
     AccessRule("POST /v1/bulk-jobs", Scope.CAMPAIGNS_WRITE, BOTH, "add_bulkjob"),
     AccessRule("POST /v1/bulk-jobs/dry-run", Scope.CAMPAIGNS_WRITE, BOTH, "add_bulkjob"),
+    *(
+        AccessRule(f"POST {_BULK_JOB}/{change}", Scope.CAMPAIGNS_WRITE, BOTH, "change_bulkjob")
+        for change in ("pause", "resume", "cancel")
+    ),
     AccessRule(f"GET {_BULK_JOB}", Scope.CAMPAIGNS_READ, BOTH, "view_bulkjob"),
     AccessRule("GET /v1/schedules", Scope.NOTIFICATIONS_READ, BOTH, "view_schedule"),
     AccessRule("POST /v1/schedules", Scope.NOTIFICATIONS_WRITE),

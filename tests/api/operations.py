@@ -8,9 +8,10 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from typing import Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from notifications import clock
+from notifications.bulk_jobs import changes
 from notifications.models import Alert, DeadLetter, Recipient, Suppression
 from notifications.operations import cancel_jobs, switches
 from notifications.operations.cancel_jobs import CancelFilter
@@ -62,6 +63,9 @@ BODIES: Final[Mapping[str, object]] = {
     "POST /v1/cancel-jobs/{job_id}/stop": {},
     "POST /v1/bulk-jobs": BULK_JOB,
     "POST /v1/bulk-jobs/dry-run": BULK_JOB,
+    "POST /v1/bulk-jobs/{bulk_job_id}/pause": {"reason": "wrong text"},
+    "POST /v1/bulk-jobs/{bulk_job_id}/resume": {},
+    "POST /v1/bulk-jobs/{bulk_job_id}/cancel": {},
     "POST /v1/schedules": {"name": "n", "rrule": "FREQ=DAILY", "notification": SENT},
     "PATCH /v1/schedules/{schedule_id}": {"name": "other"},
     "DELETE /v1/schedules/{schedule_id}": None,
@@ -163,6 +167,8 @@ def furnish(caller: Caller) -> dict[str, object]:
 def call(caller: Caller, operation: str, world: Mapping[str, object]) -> int:
     """Send an operation's request; returns the status of the answer."""
     method, path, *_part = operation.split()
+    if path == "/v1/bulk-jobs/{bulk_job_id}/resume":
+        changes.pause(UUID(str(world["bulk_job_id"])), by="test", reason="for the test")
     return caller.send(method, path.format(**world), BODIES[operation]).status_code
 
 

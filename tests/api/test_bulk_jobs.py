@@ -229,3 +229,31 @@ def test_a_dry_run_refuses_what_a_job_refuses(caller: Caller) -> None:
         answer = caller.post("/v1/bulk-jobs/dry-run", {**JOB, **fields})
         assert answer.status_code == 422, answer.content
     assert caller.post("/v1/bulk-jobs/dry-run", {**JOB, "samples": 99}).status_code == 422
+
+
+def test_a_job_is_paused_resumed_and_cancelled_with_audit_entries(
+    caller: Caller, make_caller: MakeCaller
+) -> None:
+    path = f"/v1/bulk-jobs/{caller.post('/v1/bulk-jobs', JOB).json()['id']}"
+    for change, state in (
+        ("pause", "paused"),
+        ("pause", "paused"),
+        ("resume", "scheduled"),
+        ("resume", "scheduled"),
+        ("cancel", "cancelled"),
+        ("cancel", "cancelled"),
+    ):
+        answer = caller.post(f"{path}/{change}", {"reason": "why"} if change != "resume" else {})
+        assert (answer.status_code, answer.json()["state"]) == (200, state), answer.content
+    assert caller.get(path).json()["state_reason"] == "why"
+    assert caller.post(f"{path}/pause").status_code == 409
+    assert caller.post(f"{path}/resume").json()["detail"] == "the bulk job is cancelled"
+    changes = AuditEntry.objects.filter(operation__endswith="_bulk_job").order_by("pk")
+    assert [each.operation.split("_")[0] for each in changes] == [
+        "create",
+        "pause",
+        "resume",
+        "cancel",
+    ]
+    for other in (make_caller("another"), make_caller(mode=Mode.TEST)):
+        assert {other.post(f"{path}/{each}").status_code for each in ("pause", "cancel")} == {404}

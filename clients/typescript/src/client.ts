@@ -557,6 +557,20 @@ class BulkJobs extends Group {
   get(id: string, options?: CallOptions): Promise<api.BulkJobAnswer> {
     return this.call({ operation: "GET /v1/bulk-jobs/{bulk_job_id}", at: [id], options });
   }
+
+  /** Within two seconds no further message of the job is sent. */
+  pause(id: string, body: api.BulkJobChange = {}, options?: PostOptions): Promise<api.BulkJobAnswer> {
+    return this.call({ operation: "POST /v1/bulk-jobs/{bulk_job_id}/pause", at: [id], body, options });
+  }
+
+  resume(id: string, options?: PostOptions): Promise<api.BulkJobAnswer> {
+    return this.call({ operation: "POST /v1/bulk-jobs/{bulk_job_id}/resume", at: [id], options });
+  }
+
+  /** Sent messages stay sent. */
+  cancel(id: string, body: api.BulkJobChange = {}, options?: PostOptions): Promise<api.BulkJobAnswer> {
+    return this.call({ operation: "POST /v1/bulk-jobs/{bulk_job_id}/cancel", at: [id], body, options });
+  }
 }
 
 class CancelJobs extends Group {

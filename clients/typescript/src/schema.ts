@@ -231,6 +231,10 @@ export interface components {
                 [key: string]: number;
             };
         };
+        /** @description A reason for people, shown with the job. */
+        BulkJobChange: {
+            reason?: string;
+        };
         /** @description A bulk job in a list. */
         BulkJobLine: {
             /** Format: uuid */
@@ -2482,6 +2486,7 @@ export type BatchSummary = components['schemas']['BatchSummary'];
 export type BudgetAnswer = components['schemas']['BudgetAnswer'];
 export type BudgetAnswerPage = components['schemas']['BudgetAnswerPage'];
 export type BulkJobAnswer = components['schemas']['BulkJobAnswer'];
+export type BulkJobChange = components['schemas']['BulkJobChange'];
 export type BulkJobLine = components['schemas']['BulkJobLine'];
 export type BulkJobLinePage = components['schemas']['BulkJobLinePage'];
 export type BulkJobProgress = components['schemas']['BulkJobProgress'];

@@ -67,4 +67,33 @@ BULK_JOBS: Final[Examples] = {
         "minimal": Example(summary="A job with its progress", status=200, path=_PATH),
         "usual": Example(summary="The result of an A/B test", status=200, path=_PATH),
     },
+    "pause_bulk_job": {
+        "minimal": Example(summary="Pause a job", status=200, path=_PATH, body={}),
+        "usual": Example(
+            summary="Pause a job with a reason",
+            status=200,
+            path=_PATH,
+            headers={"Idempotency-Key": "pause-menu-48"},
+            body={"reason": "The price is wrong."},
+        ),
+    },
+    "resume_bulk_job": {
+        "minimal": Example(summary="Resume a job", status=200, path=_PATH),
+        "usual": Example(
+            summary="Resume a job once",
+            status=200,
+            path=_PATH,
+            headers={"Idempotency-Key": "resume-menu-48"},
+        ),
+    },
+    "cancel_bulk_job": {
+        "minimal": Example(summary="Cancel a job", status=200, path=_PATH, body={}),
+        "usual": Example(
+            summary="Cancel a job with a reason",
+            status=200,
+            path=_PATH,
+            headers={"Idempotency-Key": "cancel-menu-48"},
+            body={"reason": "The offer is over."},
+        ),
+    },
 }

@@ -8,6 +8,7 @@ from notify_client import _call
 from notify_client._async.engine import AsyncEngine, AsyncPages
 from notify_client.types import (
     BulkJobAnswer,
+    BulkJobChange,
     BulkJobLine,
     BulkJobRequest,
     DryRunAnswer,
@@ -43,3 +44,36 @@ class AsyncBulkJobs:
     async def get(self, bulk_job_id: str) -> BulkJobAnswer:
         """Return a bulk job with its progress."""
         return await self._engine.value(_call.get(_call.path("bulk-jobs", bulk_job_id)))
+
+    async def pause(
+        self,
+        bulk_job_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[BulkJobChange],
+    ) -> BulkJobAnswer:
+        """Pause a bulk job: within two seconds no further message is sent."""
+        target = _call.path("bulk-jobs", bulk_job_id, "pause")
+        return await self._engine.value(
+            _call.post(target, {**body}, idempotency_key=idempotency_key)
+        )
+
+    async def resume(
+        self, bulk_job_id: str, *, idempotency_key: str | None = None
+    ) -> BulkJobAnswer:
+        """Resume a paused bulk job."""
+        target = _call.path("bulk-jobs", bulk_job_id, "resume")
+        return await self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+
+    async def cancel(
+        self,
+        bulk_job_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[BulkJobChange],
+    ) -> BulkJobAnswer:
+        """Cancel a bulk job; sent messages stay sent."""
+        target = _call.path("bulk-jobs", bulk_job_id, "cancel")
+        return await self._engine.value(
+            _call.post(target, {**body}, idempotency_key=idempotency_key)
+        )

@@ -8,6 +8,7 @@ from notify_client import _call
 from notify_client._sync.engine import Engine, Pages
 from notify_client.types import (
     BulkJobAnswer,
+    BulkJobChange,
     BulkJobLine,
     BulkJobRequest,
     DryRunAnswer,
@@ -41,3 +42,30 @@ class BulkJobs:
     def get(self, bulk_job_id: str) -> BulkJobAnswer:
         """Return a bulk job with its progress."""
         return self._engine.value(_call.get(_call.path("bulk-jobs", bulk_job_id)))
+
+    def pause(
+        self,
+        bulk_job_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[BulkJobChange],
+    ) -> BulkJobAnswer:
+        """Pause a bulk job: within two seconds no further message is sent."""
+        target = _call.path("bulk-jobs", bulk_job_id, "pause")
+        return self._engine.value(_call.post(target, {**body}, idempotency_key=idempotency_key))
+
+    def resume(self, bulk_job_id: str, *, idempotency_key: str | None = None) -> BulkJobAnswer:
+        """Resume a paused bulk job."""
+        target = _call.path("bulk-jobs", bulk_job_id, "resume")
+        return self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+
+    def cancel(
+        self,
+        bulk_job_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[BulkJobChange],
+    ) -> BulkJobAnswer:
+        """Cancel a bulk job; sent messages stay sent."""
+        target = _call.path("bulk-jobs", bulk_job_id, "cancel")
+        return self._engine.value(_call.post(target, {**body}, idempotency_key=idempotency_key))

@@ -10,6 +10,7 @@ from notify_client.types.analytics import (
 from notify_client.types.campaigns import (
     AbortLimits,
     BulkJobAnswer,
+    BulkJobChange,
     BulkJobLine,
     BulkJobProgress,
     BulkJobRequest,
@@ -192,6 +193,7 @@ __all__ = [
     "BatchSummary",
     "BudgetAnswer",
     "BulkJobAnswer",
+    "BulkJobChange",
     "BulkJobLine",
     "BulkJobProgress",
     "BulkJobRequest",

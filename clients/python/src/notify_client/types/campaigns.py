@@ -80,6 +80,12 @@ class BulkJobAnswer(TypedDict):
     abort_limits: dict[str, float]
 
 
+class BulkJobChange(TypedDict):
+    """A reason for people, shown with the job."""
+
+    reason: NotRequired[str]
+
+
 class BulkJobLine(TypedDict):
     """A bulk job in a list."""
 
