@@ -48,7 +48,9 @@ def country_of(claimed: ClaimedDelivery) -> str:
 
 
 def price_of(claimed: ClaimedDelivery, provider: str) -> int:
-    """Return the price of a call in microdollars; one segment before the text is rendered."""
+    """Return the price of a call in microdollars: the reserved price, or else the present one."""
+    if claimed.reserved is not None:
+        return claimed.reserved
     return price_list.price_of(
         claimed.delivery.channel,
         provider=provider,
@@ -81,10 +83,11 @@ def reserve(
     known = cached.every()
     asks = []
     for claimed in deliveries:
+        claimed.reserved_under = claimed.reserved = None
         ask = _ask(claimed, provider, known) if known else None
         if ask is not None:
             asks.append(ask)
-            claimed.reserved_under = batch.token
+            claimed.reserved_under, claimed.reserved = batch.token, ask.micros
     if not asks:
         return deliveries
     shares = budgets.reserve(asks, token=batch.token, budgets=known, now=batch.now)
@@ -92,16 +95,17 @@ def reserve(
         return deliveries
     refused = [each for each in deliveries if each.delivery.id in shares.refused]
     for claimed in refused:
-        claimed.reserved_under = None
+        claimed.reserved_under = claimed.reserved = None
     _hold(batch, [(each, known[shares.refused[each.delivery.id]]) for each in refused])
     batch.commit()
     return [each for each in deliveries if each.delivery.id not in shares.refused]
 
 
-def settle(pairs: Iterable[Pair], *, provider: str) -> None:
+def settle(pairs: Iterable[Pair]) -> None:
     """Settle the reservations of calls with outcomes; joins the transaction of the outcomes.
 
-    A call without an answer may have sent its message, so its price stays reserved for good.
+    A call costs the price at its reservation: a later price change cannot exceed a budget. A call
+    without an answer may have sent its message, so its price counts as spent.
     """
     final: dict[UUID, int | None] = {}
     token = None
@@ -110,9 +114,7 @@ def settle(pairs: Iterable[Pair], *, provider: str) -> None:
             continue
         token = claimed.reserved_under
         match result.outcome:
-            case Accepted():
-                final[claimed.delivery.id] = price_of(claimed, provider)
-            case Unanswered():
+            case Accepted() | Unanswered():
                 final[claimed.delivery.id] = None
             case _:
                 final[claimed.delivery.id] = 0

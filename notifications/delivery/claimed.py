@@ -33,6 +33,8 @@ class ClaimedDelivery:
     """Number of the current provider call, starting at 1."""
     reserved_under: UUID | None = None
     """The claim under which the budgets have reserved the price of the call; None: no claim."""
+    reserved: int | None = None
+    """Reserved price of the call in microdollars; None: nothing is reserved."""
     passed_by: bool = False
     """True if a provider of this round had a temporary failure."""
     in_doubt: bool = False

@@ -97,7 +97,7 @@ def record_calls(pairs: Sequence[Pair], *, provider: Provider) -> None:
 
     def work() -> None:
         attempts.record_failed_over(calls, provider=provider.name)
-        budgets.settle(pairs, provider=provider.name)
+        budgets.settle(pairs)
 
     db.in_transaction(work)
     _log_calls(pairs, provider)
@@ -150,7 +150,7 @@ def _write(
     made = [pair for pair in pairs if not isinstance(pair[1].outcome, NotStarted)]
     calls = [_call(claimed, result, provider) for claimed, result in made]
     attempts.record(calls, provider=provider.name)
-    budgets.settle(pairs, provider=provider.name)
+    budgets.settle(pairs)
     entries, moved = write_decisions(decided, token=batch.token)
     late = [
         Move(

@@ -28,6 +28,7 @@ from notifications.rules.states import Status
 from notifications.store.cached import budgets as cached
 from notifications.store.cached import prices
 from notifications.store.postgres import budgets as ledgers
+from notifications.store.postgres import claims
 from notifications.sweeps import budgets as sweep
 from providers import registry
 from providers.contract import Accepted, Channel, Message, Outcome, Throttled, Unanswered
@@ -53,9 +54,11 @@ def provider(
     ProviderRoute.objects.create(channel=Channel.SMS, provider="scripted")
     reach(sms="+4915112345678")
     Budget.objects.all().delete()
+    prices.forget()
     yield scripted
     routing.forget()
     in_flight.forget()
+    prices.forget()
 
 
 def _budget(cents: float, **more: Any) -> Budget:  # noqa: ANN401 - columns
@@ -141,6 +144,49 @@ def test_a_long_text_reserves_each_segment(provider: Scripted, take: Accept) -> 
     rows = _texts(take, 2, variables={"name": "x" * 170, "code": "1"})
     assert sorted(_deliver(rows)) == sorted([SENT, HELD])
     assert _used() == 2 * CENT
+
+
+@pytest.mark.usefixtures("provider")
+def test_a_call_costs_the_price_at_its_reservation(
+    take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _budget(1)
+    renew = claims.renew
+
+    def raise_price(*args: Any, **named: Any) -> object:  # noqa: ANN401 - as renew
+        Price.objects.create(channel=Channel.SMS, micros=9 * CENT, valid_from="2026-01-01")
+        prices.forget()
+        return renew(*args, **named)
+
+    monkeypatch.setattr(claims, "renew", raise_price)
+    [row] = _texts(take)
+    assert _deliver([row]) == [SENT]
+    assert (_used(), Attempt.objects.get(delivery_id=row).cost_micros) == (CENT, CENT)
+
+
+def test_five_calls_of_a_message_cost_once_for_each_accepted_call(
+    provider: Scripted, take: Accept
+) -> None:
+    _budget(1)
+    [row] = _texts(take, priority="P2")
+    answers: list[Outcome] = [*[Throttled(code="429")] * 4, Accepted(message_id="id-1")]
+    provider.answer = lambda batch: ((each, answers.pop(0)) for each in batch)
+    for _ in range(5):
+        Delivery.objects.filter(id=row).update(status=Status.QUEUED, claim_token=None)
+        _deliver([row])
+    assert Attempt.objects.filter(delivery_id=row).count() == 5
+    assert (_used(), BudgetReservation.objects.count()) == (CENT, 0)
+
+
+@pytest.mark.usefixtures("provider")
+def test_a_budget_below_the_spent_money_holds_and_releases_nothing(take: Accept) -> None:
+    row = _budget(3)
+    rows = _texts(take, 4)
+    _deliver(rows)
+    Budget.objects.filter(pk=row.pk).update(amount_micros=CENT)
+    assert _sweep() == 0
+    assert _deliver(_texts(take)) == [HELD]
+    assert (_used(), Delivery.objects.filter(reason="budget").count()) == (3 * CENT, 2)
 
 
 def test_a_failed_call_gives_its_money_back(provider: Scripted, take: Accept) -> None:
