@@ -35,6 +35,8 @@ class Limit:
     """The maximum Content-Length in bytes."""
     multipart: bool = False
     """Accept multipart forms."""
+    is_streamed: bool = False
+    """The view reads the body in pieces, so the body is never in memory as a whole."""
     signed_out: int | None = None
     """The maximum in bytes without an operator's session; None: the path needs no session."""
 
@@ -44,6 +46,7 @@ _TABLE: Final[tuple[tuple[str, Limit], ...]] = (
     ("/v1/notifications/batch", Limit(16 * MEBIBYTE)),
     ("/v1/suppressions", Limit(8 * MEBIBYTE)),
     ("/v1/templates", Limit(16 * MEBIBYTE)),
+    ("/v1/audience-uploads", Limit(512 * MEBIBYTE, is_streamed=True)),
     ("/v1/receipts/client", Limit(64 * KIBIBYTE)),
     ("/v1/inbox/", Limit(64 * KIBIBYTE)),
     ("/v1/", Limit(BODY_LIMIT)),

@@ -55,6 +55,9 @@ class RecipientRequest(RequestModel):
 
     locale: Locale = "en"
     timezone: Zone = ""
+    attributes: dict[str, Any] | None = None
+    """Replaces all attributes, for audiences: names and values by `/v1/attributes`. Omitted:
+    attributes stay."""
     contacts: Annotated[list[ContactRequest], Field(max_length=MAX_CONTACTS)] | None = None
     """Replaces all contacts; contacts missing from the list are no longer used. Omitted: contacts
     stay."""
@@ -69,6 +72,8 @@ class RecipientChange(RequestModel):
 
     locale: Locale | None = None
     timezone: Zone | None = None
+    attributes: dict[str, Any] | None = None
+    """Attributes to set; null removes an attribute. Other attributes stay."""
     contacts: Annotated[list[ContactRequest], Field(max_length=MAX_CONTACTS)] | None = None
     """Contacts to add, or to change if the address is known. Other contacts stay."""
 
@@ -106,6 +111,8 @@ class RecipientAnswer(ResponseModel):
     user_id: str
     locale: str
     timezone: str
+    attributes: dict[str, Any]
+    """Values of defined attributes."""
     contacts: list[ContactAnswer]
 
 

@@ -17,7 +17,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api import etags, schema
+from notifications.api import etags, recipient_attributes, schema
 from notifications.api.authentication import actor_of, key_of, permit
 from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
 from notifications.api.pagination import AnyOf, NumberedPageQuery, newest_page, parse_query
@@ -90,12 +90,13 @@ class RecipientDetailView(BaseView):
         tags=["Recipients"],
     )
     def put(self, request: Request, user_id: str) -> Response:
-        """Create a recipient, or replace locale, timezone and contacts.
+        """Create a recipient, or replace locale, timezone, attributes and contacts.
 
-        An omitted locale or timezone is reset to the default; omitted `contacts` stay. An address
-        reported as invalid by a provider stays invalid.
+        An omitted locale or timezone is reset to the default; omitted `attributes` and `contacts`
+        stay. An address reported as invalid by a provider stays invalid.
         """
         wanted = parse_body(request.data, RecipientRequest)
+        attributes = recipient_attributes.check(wanted.attributes)
         contacts = _addresses(request, wanted.contacts)
         mode, user_id = key_of(request).mode, valid_user_id(user_id)
         with transaction.atomic():
@@ -107,6 +108,7 @@ class RecipientDetailView(BaseView):
                     profile=wanted.profile(),
                     addresses=contacts,
                     change=change,
+                    attributes=attributes,
                 )
         return _to_response(request, recipient, status=201 if created else 200)
 
@@ -124,6 +126,7 @@ class RecipientDetailView(BaseView):
         Contacts are added, or changed if the address is known.
         """
         wanted = parse_body(request.data, RecipientChange)
+        attributes = recipient_attributes.check(wanted.attributes)
         contacts = _addresses(request, wanted.contacts)
         with transaction.atomic():
             etags.check(request, lambda: _current_tag(request, user_id))
@@ -133,6 +136,7 @@ class RecipientDetailView(BaseView):
                     profile=wanted.profile(),
                     addresses=contacts or (),
                     change=change,
+                    attributes=attributes,
                 )
         return _to_response(request, recipient)
 
@@ -301,6 +305,7 @@ def _recipient(recipient: Recipient) -> RecipientAnswer:
         user_id=recipient.user_id,
         locale=recipient.locale,
         timezone=recipient.timezone,
+        attributes=recipient.attributes,
         contacts=[
             to_contact(contact)
             for contact in dead_letters.with_open_dead_letters(

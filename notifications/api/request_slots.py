@@ -128,7 +128,10 @@ class _Lease:
 
 
 class _Body:
-    """`wsgi.input`: the first read reads the whole body, without a slot."""
+    """`wsgi.input`: the first read reads the whole body, without a slot.
+
+    A read of a streamed body (`body_limits.Limit.is_streamed`) reads a piece, also without a slot.
+    """
 
     def __init__(self, environ: Environ, lease: _Lease, readers: Readers) -> None:
         self._environ = environ
@@ -137,12 +140,14 @@ class _Body:
         self._readers = readers
         self._come: io.BytesIO | None = None
         self._fault: BrokenBody | None = None
+        self._left = int(environ.get("CONTENT_LENGTH") or 0)
+        self.is_streamed = body_limits.limit_of(environ.get("PATH_INFO", "")).is_streamed
         self.counted = 0
         """Bytes counted in `readers` for this body."""
 
     def read(self, size: int = -1) -> bytes:
         """Read like a file."""
-        return self._whole().read(size)
+        return self._piece(size) if self.is_streamed else self._whole().read(size)
 
     def readline(self, size: int = -1) -> bytes:
         """Read a line like a file."""
@@ -156,21 +161,42 @@ class _Body:
             BrokenBody: the client disconnected.
         """
         length = int(self._environ.get("CONTENT_LENGTH") or 0)
-        held = self._lease.is_held
-        address = clients.rate_limit_key(clients.address_of(self._environ))
-        since = self._readers.enter(caller=caller, address=address, size=length)
-        self.counted = length
-        self._lease.give_back()
-        try:
-            body = self._source.read(length)
-        finally:
-            self._readers.leave(since, caller=caller, address=address)
-            if held:
-                self._lease.take()
+        body = self._receive(length, caller=caller)
         if len(body) < length:
             self._fault = BrokenBody("the body ended before its Content-Length")
             raise self._fault
         self._come = io.BytesIO(body)
+
+    def _receive(self, size: int, *, caller: str) -> bytes:
+        """Read from the client without a slot."""
+        held = self._lease.is_held
+        address = clients.rate_limit_key(clients.address_of(self._environ))
+        since = self._readers.enter(caller=caller, address=address, size=size)
+        self.counted += size
+        self._lease.give_back()
+        try:
+            return cast("bytes", self._source.read(size))
+        finally:
+            self._readers.leave(since, caller=caller, address=address)
+            if held:
+                self._lease.take()
+
+    def _piece(self, size: int) -> bytes:
+        """Read the next bytes of a streamed body.
+
+        Raises:
+            BrokenBody: the client disconnected.
+        """
+        wanted = min(_CHUNK, self._left) if size < 0 else min(size, _CHUNK, self._left)
+        if not wanted:
+            return b""
+        piece = self._receive(wanted, caller=self._environ.get(CALLER, ""))
+        self._readers.forget(wanted)
+        self.counted -= wanted
+        self._left -= len(piece)
+        if len(piece) < wanted:
+            raise BrokenBody("the body ended before its Content-Length")
+        return piece
 
     def _whole(self) -> io.BytesIO:
         if self._fault is not None:
@@ -259,7 +285,7 @@ def _fetch_early(environ: Mapping[str, Any], body: _Body) -> None:
         media_type=environ.get("CONTENT_TYPE", ""),
         chunked=False,
     )
-    if caller and found is None:
+    if caller and found is None and not body.is_streamed:
         with suppress(TooManyReaders, BrokenBody):
             body.fetch(caller=caller)
 

@@ -50,12 +50,15 @@ class Scope(StrEnum):
     )
     CAMPAIGNS_WRITE = (
         "campaigns:write",
-        "Send messages to audiences: create, pause, resume and cancel its own bulk jobs.",
+        "Send bulk jobs of its own producer; save audiences, upload files of user ids.",
     )
-    CAMPAIGNS_READ = "campaigns:read", "Read its own bulk jobs."
+    CAMPAIGNS_READ = (
+        "campaigns:read",
+        "Read its own bulk jobs; read and estimate audiences of every producer.",
+    )
     RECIPIENTS_WRITE = (
         "recipients:write",
-        "Create recipients, change locale and timezone, issue recipient tokens. Company-wide.",
+        "Create and change recipients, define attributes, change topics, issue recipient tokens.",
     )
     ERASURES_WRITE = (
         "erasures:write",
@@ -133,6 +136,7 @@ WHY_LIVE: Final = {
     "budgets": "budgets count live messages; test mode costs nothing",
     "switches": "switches hold live deliveries of every producer",
     "suppressions": "the suppression list stops live messages; test mode has no list",
+    "attributes": "definitions of attributes are shared: a change by a key holds in live mode",
     "templates": "templates are shared: what a key changes there is sent in live mode",
 }
 """Reasons why test keys may not call an operation, by the first part of the path."""
@@ -182,6 +186,8 @@ _CANCEL_JOB: Final = "/v1/cancel-jobs/{job_id}"
 _INBOX: Final = "/v1/inbox/{user_id}"
 _MESSAGE: Final = "/v1/inbox/{user_id}/{message_id}"
 _MARKS: Final = ("seen", "read", "unread", "archive", "unarchive", "snooze", "unsnooze")
+_TOPIC: Final = "/v1/topics/{topic}"
+_AUDIENCE: Final = "/v1/audiences/{audience_id}"
 _SWITCH: Final = "/v1/switches/{switch_id}"
 _ALERT: Final = "/v1/alerts/{alert_id}"
 
@@ -302,6 +308,37 @@ TABLE: Final = (
     ),
     AccessRule(
         "GET /v1/push/web/key", Scope.RECIPIENTS_READ, token_scope=TokenScope.CONTACTS_WRITE
+    ),
+    AccessRule("GET /v1/attributes", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    AccessRule("GET /v1/attributes/{name}", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    AccessRule("PUT /v1/attributes/{name}", Scope.RECIPIENTS_WRITE, LIVE),
+    AccessRule(f"GET {_RECIPIENT}/topics", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    AccessRule("GET /v1/topics", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    AccessRule(f"GET {_TOPIC}", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    AccessRule(f"DELETE {_TOPIC}", Scope.RECIPIENTS_WRITE),
+    AccessRule(f"GET {_TOPIC}/subscribers", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    AccessRule(f"PUT {_TOPIC}/subscribers", Scope.RECIPIENTS_WRITE),
+    AccessRule(f"POST {_TOPIC}/subscribers/delete", Scope.RECIPIENTS_WRITE),
+    AccessRule(f"PUT {_TOPIC}/subscribers/{{user_id}}", Scope.RECIPIENTS_WRITE),
+    AccessRule(f"DELETE {_TOPIC}/subscribers/{{user_id}}", Scope.RECIPIENTS_WRITE),
+    AccessRule("GET /v1/audiences", Scope.CAMPAIGNS_READ, BOTH, "view_recipient"),
+    AccessRule("POST /v1/audiences", Scope.CAMPAIGNS_WRITE),
+    AccessRule("POST /v1/audiences/estimate", Scope.CAMPAIGNS_READ, BOTH, "view_recipient"),
+    AccessRule(f"GET {_AUDIENCE}", Scope.CAMPAIGNS_READ, BOTH, "view_recipient"),
+    AccessRule(f"PUT {_AUDIENCE}", Scope.CAMPAIGNS_WRITE),
+    AccessRule(f"DELETE {_AUDIENCE}", Scope.CAMPAIGNS_WRITE),
+    *(
+        rule
+        for path, name in (
+            ("/v1/audience-uploads", "upload_id"),
+            ("/v1/audience-snapshots", "snapshot_id"),
+        )
+        for rule in (
+            AccessRule(f"GET {path}", Scope.CAMPAIGNS_READ, BOTH, "view_recipient"),
+            AccessRule(f"POST {path}", Scope.CAMPAIGNS_WRITE),
+            AccessRule(f"GET {path}/{{{name}}}", Scope.CAMPAIGNS_READ, BOTH, "view_recipient"),
+            AccessRule(f"DELETE {path}/{{{name}}}", Scope.CAMPAIGNS_WRITE),
+        )
     ),
     AccessRule("GET /v1/suppressions", Scope.SUPPRESSIONS_READ, LIVE, "view_suppression"),
     AccessRule("POST /v1/suppressions", Scope.SUPPRESSIONS_WRITE, LIVE, "add_suppression"),

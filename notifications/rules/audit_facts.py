@@ -11,9 +11,9 @@ Facts = Mapping[str, object]
 HIDDEN: Final = "(hidden)"
 HIDDEN_FIELDS: Final = frozenset({
     *("digest", "password", "key", "token", "session_key", "secret", "secrets"),
-    *("request", "snapshot", "body", "html", "title", "note", "undo_note", "detail"),
+    *("attributes", "request", "snapshot", "body", "html", "title", "note", "undo_note", "detail"),
 })
-"""Secrets, and free text in which an address or a message may stand."""
+"""Secrets, attributes of recipients, and free text in which an address or a message may stand."""
 ADDRESS_FIELDS: Final = frozenset({"address"})
 LONGEST: Final = 200
 """Characters of a value."""

@@ -31,6 +31,7 @@ from notifications.store.postgres.periodic_tasks import PeriodicSweep
 from notifications.store.postgres.sweep_runs import SweepResult
 from notifications.sweeps import (
     alert_notices,
+    audiences,
     breakers,
     budgets,
     bulk_jobs,
@@ -103,6 +104,7 @@ _EVERY: Final = (
     ("lane_lag", 5, 5_000, lane_lag.run_once),
     ("replays", 10, 500, replays.run_once),
     ("cancel_jobs", 2, 20, cancel_jobs.run_once),
+    ("audiences", 5, 10_000, audiences.run_once),
     ("withdrawals", 2, 500, withdrawals.run_once),
     ("inbox", 2, 200, inbox.run_once),
     ("inbox_retention", 600, 500, inbox.purge),
@@ -140,6 +142,7 @@ _STOPS: Final = {
     "lane_lag": "P3 posts are accepted and stale P3 kept, whatever waits.",
     "replays": "Replays of dead letters stop.",
     "cancel_jobs": "Cancel jobs stop.",
+    "audiences": "Snapshots of audiences stay loading; deleted topics and uploads keep their rows.",
     "withdrawals": "Withdrawn messages stay on the devices.",
     "inbox": "Open clients do not see that a snooze has ended or that a message has expired.",
     "inbox_retention": "Messages stay in inboxes after the retention of the inbox.",

@@ -13,7 +13,7 @@ from notifications.models import Producer, Recipient
 from notifications.rules import access
 from notifications.rules.access import Scope
 from notifications.rules.lane import Mode
-from notifications.store.cached import notification_types, recipient_ids
+from notifications.store.cached import attributes, notification_types, recipient_ids
 from notifications.store.postgres import api_keys
 from notifications.store.rate_limits import producer_limits
 from notifications.store.recipient_tokens import cors, revocations, token_secrets
@@ -39,12 +39,18 @@ class Caller:
     def get(self, path: str, **query: str | int) -> Reply:
         return self._client.get(path, query)
 
-    def send(self, method: str, path: str, body: object = None, **headers: str) -> Reply:
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        media_type: str = "application/json",
+        **headers: str,
+    ) -> Reply:
         raw = body if isinstance(body, bytes) else orjson.dumps(body)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return self._client.generic(
-            method, path, raw, content_type="application/json", headers=named
-        )
+        return self._client.generic(method, path, raw, content_type=media_type, headers=named)
 
     def post(self, path: str, body: object = None, **headers: str) -> Reply:
         return self.send("POST", path, {} if body is None else body, **headers)
@@ -60,6 +66,7 @@ def _fresh_state(db: None) -> Iterator[None]:  # noqa: ARG001 - pytest-django as
     template_cache.forget()
     notification_types.forget()
     recipient_ids.forget()
+    attributes.kinds.forget()
     for each in (cors, revocations, token_secrets):
         each.forget()
     state.client().flushdb()

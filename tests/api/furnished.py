@@ -15,6 +15,7 @@ from django.core.management import call_command
 
 from notifications import clock
 from notifications.api.examples import EXAMPLES, shape
+from notifications.audiences import uploads
 from notifications.management import demo_data
 from notifications.models import (
     Alert,
@@ -30,6 +31,7 @@ from notifications.operations import cancel_jobs, replay, switches
 from notifications.operations.cancel_jobs import CancelFilter
 from notifications.operations.switches import SwitchTarget
 from notifications.rules.alerts import AlertKind
+from notifications.rules.audiences.lists import ListKind
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.suppression import Cause
 from notifications.rules.switches import SwitchKind
@@ -66,8 +68,33 @@ def furnish(caller: Caller) -> World:
         **_switches(),
         **_cancel_jobs(caller),
         **_bulk_jobs(caller),
+        **_audiences(caller),
         shape.CLIENT_TOKEN: _client_token(caller),
         _CURSOR: _CURSOR,
+    }
+
+
+def _audiences(caller: Caller) -> dict[object, object]:
+    for name, kind in (("plan", "text"), ("interests", "list")):
+        caller.send("PUT", f"/v1/attributes/{name}", {"kind": kind})
+    for topic in ("artist-17", "news"):
+        caller.send("PUT", f"/v1/topics/{topic}/subscribers/{shape.USER}")
+    everyone = {"everyone": True}
+    saved = [
+        _made(caller, "/v1/audiences", {"name": name, "audience": everyone})["id"]
+        for name in ("Customers", "Others")
+    ]
+    lists = [
+        uploads.begin(mode=caller.mode, kind=kind, name=kind.value, by="test").pk
+        for kind in (ListKind.UPLOAD, ListKind.SNAPSHOT) * 2
+    ]
+    return {
+        171: saved[0],
+        172: lists[0],
+        173: lists[1],
+        174: saved[1],
+        175: lists[2],
+        176: lists[3],
     }
 
 

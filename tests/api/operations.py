@@ -11,18 +11,21 @@ from typing import Final
 from uuid import UUID, uuid4
 
 from notifications import clock
+from notifications.audiences import expressions, uploads
 from notifications.bulk_jobs import changes
-from notifications.models import Alert, DeadLetter, Recipient, Suppression
+from notifications.models import Alert, Audience, DeadLetter, Recipient, Suppression
 from notifications.operations import cancel_jobs, switches
 from notifications.operations.cancel_jobs import CancelFilter
 from notifications.operations.switches import SwitchTarget
 from notifications.rules.access import TABLE, Scope
 from notifications.rules.alerts import AlertKind
+from notifications.rules.audiences.lists import ListKind
 from notifications.rules.lane import Priority
 from notifications.rules.recipient_tokens import TokenScope
 from notifications.rules.suppression import Cause
 from notifications.rules.switches import SwitchKind
 from notifications.rules.templates import contents
+from notifications.store.audiences import topics
 from notifications.store.postgres import alerts, suppressions
 from notifications.store.postgres.suppressions import SuppressionEntry
 from notifications.store.templates import versions
@@ -101,6 +104,20 @@ BODIES: Final[Mapping[str, object]] = {
     "POST /v1/inbox/{user_id}/seen-all": {},
     "POST /v1/inbox/{user_id}/read-all": {},
     "POST /v1/inbox/{user_id}/archive-all": {"category": "orders"},
+    "PUT /v1/attributes/{name}": {"kind": "number"},
+    "DELETE /v1/topics/{topic}": None,
+    "PUT /v1/topics/{topic}/subscribers": {"user_ids": ["maria"]},
+    "POST /v1/topics/{topic}/subscribers/delete": {"user_ids": ["ben"]},
+    "PUT /v1/topics/{topic}/subscribers/{user_id}": None,
+    "DELETE /v1/topics/{topic}/subscribers/{user_id}": None,
+    "POST /v1/audiences": {"name": "all", "audience": {"everyone": True}},
+    "POST /v1/audiences/estimate": {"audience": {"everyone": True}},
+    "PUT /v1/audiences/{audience_id}": {"name": "new", "audience": {"everyone": True}},
+    "DELETE /v1/audiences/{audience_id}": None,
+    "POST /v1/audience-uploads": b"user_id\nmaria\n",
+    "DELETE /v1/audience-uploads/{upload_id}": None,
+    "POST /v1/audience-snapshots": {"audience": {"everyone": True}},
+    "DELETE /v1/audience-snapshots/{snapshot_id}": None,
     "POST /v1/suppressions": {"channel": "email", "address": "nobody@example.com"},
     "DELETE /v1/suppressions/{suppression_id}": None,
     "POST /v1/templates": {"template_id": "hello", "texts": [_TEXT]},
@@ -122,6 +139,11 @@ BODIES: Final[Mapping[str, object]] = {
     "POST /v1/keys/rotate": {"overlap_hours": 1},
 }
 """Operation -> its body."""
+
+_OTHERS: Final[Mapping[str, Mapping[str, object]]] = {
+    "DELETE /v1/topics/{topic}/subscribers/{user_id}": {"user_id": "ben"}
+}
+"""Operation -> parameters of its path in place of those of the world."""
 
 WRITING: Final = [rule for rule in TABLE if rule.writes and isinstance(rule.needs, Scope)]
 
@@ -160,6 +182,7 @@ def furnish(caller: Caller) -> dict[str, object]:
         "endpoint_id": _made(
             caller, "/v1/webhook-endpoints", {"url": "https://hooks.example.com/in"}
         ),
+        **_audiences(caller),
         "schedule_id": _made(caller, "/v1/schedules", schedule),
     }
 
@@ -169,7 +192,10 @@ def call(caller: Caller, operation: str, world: Mapping[str, object]) -> int:
     method, path, *_part = operation.split()
     if path == "/v1/bulk-jobs/{bulk_job_id}/resume":
         changes.pause(UUID(str(world["bulk_job_id"])), by="test", reason="for the test")
-    return caller.send(method, path.format(**world), BODIES[operation]).status_code
+    media_type = "text/csv" if path == "/v1/audience-uploads" else "application/json"
+    body = BODIES[operation]
+    here = path.format(**{**world, **_OTHERS.get(operation, {})})
+    return caller.send(method, here, body, media_type=media_type).status_code
 
 
 def _made(caller: Caller, path: str, body: object) -> object:
@@ -177,6 +203,25 @@ def _made(caller: Caller, path: str, body: object) -> object:
     assert answer.status_code in {201, 202}, answer.content
     told = answer.json()
     return told.get("notification_id") or told["id"]
+
+
+def _audiences(caller: Caller) -> dict[str, object]:
+    """A topic with a subscriber, an attribute, a saved audience, an upload and a snapshot."""
+    ben, _ = Recipient.objects.get_or_create(mode=caller.mode, user_id="ben")
+    topic = topics.ensure(mode=caller.mode, name="news", by="test")
+    topics.subscribe(topic, [ben.user_id])
+    row = Audience(mode=caller.mode, name="everyone", created_by="test")
+    lists = {
+        kind: uploads.begin(mode=caller.mode, kind=kind, name="first", by="test")
+        for kind in ListKind
+    }
+    return {
+        "topic": topic.name,
+        "name": "age",
+        "audience_id": expressions.save(row, {"everyone": True}, by="test").pk,
+        "upload_id": lists[ListKind.UPLOAD].pk,
+        "snapshot_id": lists[ListKind.SNAPSHOT].pk,
+    }
 
 
 def _live(caller: Caller) -> dict[str, object]:

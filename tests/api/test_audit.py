@@ -22,6 +22,7 @@ SENDING = (
     "POST /v1/templates/{template_id}/preview",
     "POST /v1/bulk-jobs/dry-run",
     "POST /v1/recipients/{user_id}/client-tokens",
+    "POST /v1/audiences/estimate",
     "POST /v1/inbox/",
     "DELETE /v1/inbox/",
 )

@@ -14,6 +14,7 @@ from notifyproj.devstack.servers import EmbeddedError
 from notifyproj.devstack.supervisor.process import ProcessFailed
 from tests.benchmarks import (
     archive,
+    audience,
     batch_accept,
     console,
     door_slow,
@@ -89,6 +90,7 @@ BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     "smtp_pool": smtp_pool.measure,
     "stored_bytes": stored_bytes.measure,
     "archive": archive.measure,
+    "audience": audience.measure,
     "sse_fanout": live.measure_fanout,
     "sse_memory": live.measure_memory,
     "template_cache": template_cache.measure,

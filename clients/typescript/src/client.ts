@@ -15,6 +15,9 @@ export class Notify {
   readonly notifications: Notifications;
   readonly schedules: Schedules;
   readonly recipients: Recipients;
+  readonly attributes: Attributes;
+  readonly topics: Topics;
+  readonly audiences: Audiences;
   readonly preferences: Preferences;
   readonly inbox: Inbox;
   readonly templates: Templates;
@@ -36,6 +39,9 @@ export class Notify {
     this.notifications = new Notifications(transport);
     this.schedules = new Schedules(transport);
     this.recipients = new Recipients(transport);
+    this.attributes = new Attributes(transport);
+    this.topics = new Topics(transport);
+    this.audiences = new Audiences(transport);
     this.preferences = new Preferences(transport);
     this.inbox = new Inbox(transport);
     this.templates = new Templates(transport);
@@ -272,6 +278,140 @@ class Recipients extends Group {
     options?: CallOptions,
   ): List<api.ChangeLine> {
     return this.iterate({ operation: "GET /v1/recipients/{user_id}/changes", at: [userId], query, options });
+  }
+
+  /** The names of the topics to which a recipient is subscribed. */
+  topics(userId: string, options?: CallOptions): Promise<api.RecipientTopics> {
+    return this.call({ operation: "GET /v1/recipients/{user_id}/topics", at: [userId], options });
+  }
+}
+
+class Attributes extends Group {
+  /** Newest first. */
+  list(query?: api.ListAttributesQuery, options?: CallOptions): List<api.AttributeAnswer> {
+    return this.iterate({ operation: "GET /v1/attributes", query, options });
+  }
+
+  get(name: string, options?: CallOptions): Promise<api.AttributeAnswer> {
+    return this.call({ operation: "GET /v1/attributes/{name}", at: [name], options });
+  }
+
+  /** Define an attribute, or change the description; the kind never changes. */
+  define(name: string, body: api.AttributeRequest, options?: CallOptions): Promise<api.AttributeAnswer> {
+    return this.call({ operation: "PUT /v1/attributes/{name}", at: [name], body, options });
+  }
+}
+
+class Topics extends Group {
+  /** Newest first. */
+  list(query?: api.ListTopicsQuery, options?: CallOptions): List<api.TopicAnswer> {
+    return this.iterate({ operation: "GET /v1/topics", query, options });
+  }
+
+  /** A topic with the number of subscribers. */
+  get(topic: string, options?: CallOptions): Promise<api.TopicSizeAnswer> {
+    return this.call({ operation: "GET /v1/topics/{topic}", at: [topic], options });
+  }
+
+  delete(topic: string, options?: CallOptions): Promise<void> {
+    return this.call({ operation: "DELETE /v1/topics/{topic}", at: [topic], options, answer: "nothing" });
+  }
+
+  subscribers(topic: string, query?: api.ListSubscribersQuery, options?: CallOptions): List<api.SubscriberLine> {
+    return this.iterate({ operation: "GET /v1/topics/{topic}/subscribers", at: [topic], query, options });
+  }
+
+  /** Subscribe a recipient; the first call creates the topic. */
+  subscribe(topic: string, userId: string, options?: CallOptions): Promise<void> {
+    const operation = "PUT /v1/topics/{topic}/subscribers/{user_id}";
+    return this.call({ operation, at: [topic, userId], options, answer: "nothing" });
+  }
+
+  unsubscribe(topic: string, userId: string, options?: CallOptions): Promise<void> {
+    const operation = "DELETE /v1/topics/{topic}/subscribers/{user_id}";
+    return this.call({ operation, at: [topic, userId], options, answer: "nothing" });
+  }
+
+  /** Subscribe up to 5,000 recipients; the response has an error for each wrong user id. */
+  subscribeMany(topic: string, userIds: readonly string[], options?: CallOptions): Promise<api.SubscribersChanged> {
+    const body = { user_ids: userIds };
+    return this.call({ operation: "PUT /v1/topics/{topic}/subscribers", at: [topic], body, options });
+  }
+
+  /** Unsubscribe up to 5,000 recipients. */
+  unsubscribeMany(topic: string, userIds: readonly string[], options?: PostOptions): Promise<api.SubscribersChanged> {
+    const body = { user_ids: userIds };
+    return this.call({ operation: "POST /v1/topics/{topic}/subscribers/delete", at: [topic], body, options });
+  }
+}
+
+class Audiences extends Group {
+  /** Newest first. */
+  list(query?: api.ListAudiencesQuery, options?: CallOptions): List<api.AudienceAnswer> {
+    return this.iterate({ operation: "GET /v1/audiences", query, options });
+  }
+
+  create(body: api.AudienceRequest, options?: PostOptions): Promise<api.AudienceAnswer> {
+    return this.call({ operation: "POST /v1/audiences", body, options });
+  }
+
+  get(id: Id, options?: CallOptions): Promise<api.AudienceAnswer> {
+    return this.call({ operation: "GET /v1/audiences/{audience_id}", at: [id], options });
+  }
+
+  put(id: Id, body: api.AudienceRequest, options?: CallOptions): Promise<api.AudienceAnswer> {
+    return this.call({ operation: "PUT /v1/audiences/{audience_id}", at: [id], body, options });
+  }
+
+  delete(id: Id, options?: CallOptions): Promise<void> {
+    return this.call({ operation: "DELETE /v1/audiences/{audience_id}", at: [id], options, answer: "nothing" });
+  }
+
+  /** The size of an audience, exact or from a sample. */
+  estimate(audience: Record<string, unknown>, options?: PostOptions): Promise<api.EstimateAnswer> {
+    return this.call({ operation: "POST /v1/audiences/estimate", body: { audience }, options });
+  }
+
+  /** Newest first. */
+  uploads(query?: api.ListAudienceUploadsQuery, options?: CallOptions): List<api.UploadAnswer> {
+    return this.iterate({ operation: "GET /v1/audience-uploads", query, options });
+  }
+
+  /** Upload user ids with variables, as CSV or NDJSON. A large file needs a longer `timeout`. */
+  upload(
+    csv: string | Uint8Array,
+    settings: api.UploadAudienceQuery & { mediaType?: "text/csv" | "application/x-ndjson" } = {},
+    options?: CallOptions,
+  ): Promise<api.UploadAnswer> {
+    const { mediaType, ...query } = settings;
+    return this.call({ operation: "POST /v1/audience-uploads", csv, mediaType, query, options });
+  }
+
+  getUpload(id: Id, options?: CallOptions): Promise<api.UploadAnswer> {
+    return this.call({ operation: "GET /v1/audience-uploads/{upload_id}", at: [id], options });
+  }
+
+  deleteUpload(id: Id, options?: CallOptions): Promise<void> {
+    return this.call({ operation: "DELETE /v1/audience-uploads/{upload_id}", at: [id], options, answer: "nothing" });
+  }
+
+  /** Newest first. */
+  snapshots(query?: api.ListAudienceSnapshotsQuery, options?: CallOptions): List<api.SnapshotAnswer> {
+    return this.iterate({ operation: "GET /v1/audience-snapshots", query, options });
+  }
+
+  /** Store the recipients of an audience as a fixed set, in the background. */
+  takeSnapshot(body: api.SnapshotRequest, options?: PostOptions): Promise<api.SnapshotAnswer> {
+    return this.call({ operation: "POST /v1/audience-snapshots", body, options });
+  }
+
+  getSnapshot(id: Id, options?: CallOptions): Promise<api.SnapshotAnswer> {
+    return this.call({ operation: "GET /v1/audience-snapshots/{snapshot_id}", at: [id], options });
+  }
+
+  deleteSnapshot(id: Id, options?: CallOptions): Promise<void> {
+    const operation = "DELETE /v1/audience-snapshots/{snapshot_id}";
+    return this.call({ operation, at: [id], options, answer: "nothing" });
   }
 }
 

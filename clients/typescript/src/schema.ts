@@ -108,6 +108,61 @@ export interface components {
             /** @description Web Push: the public VAPID key of the call; empty on other channels. */
             signed_with: string;
         };
+        /** @description A defined attribute. */
+        AttributeAnswer: {
+            name: string;
+            kind: components["schemas"]["AttributeKind"];
+            description: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+        };
+        AttributeAnswerPage: {
+            results: components["schemas"]["AttributeAnswer"][];
+            next: string | null;
+        };
+        /**
+         * @description The type of the values of an attribute.
+         * @enum {string}
+         */
+        AttributeKind: "text" | "number" | "boolean" | "date" | "list";
+        /** @description The definition of an attribute. */
+        AttributeRequest: {
+            /** @description The type of the values; a definition keeps the kind. */
+            kind: components["schemas"]["AttributeKind"];
+            description?: string;
+        };
+        /** @description A saved audience. */
+        AudienceAnswer: {
+            id: number;
+            name: string;
+            description: string;
+            audience: {
+                [key: string]: unknown;
+            };
+            /** @description The expression in words. */
+            words: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            changed_at: string;
+            changed_by: string;
+        };
+        AudienceAnswerPage: {
+            results: components["schemas"]["AudienceAnswer"][];
+            next: string | null;
+        };
+        /** @description A saved audience. */
+        AudienceRequest: {
+            /** @description Unique in the mode; other audiences refer to the name. */
+            name: string;
+            description?: string;
+            /** @description Audience expression, such as `{"attribute": "plan", "is": "pro"}`: `docs/audiences.md`. */
+            audience: {
+                [key: string]: unknown;
+            };
+        };
         /** @description A result for every item, in order; check `summary.rejected`. */
         BatchAccepted: {
             results: components["schemas"]["BatchResult"][];
@@ -790,6 +845,22 @@ export interface components {
             /** @description Data that an erasure leaves, with the reason. */
             kept: string[];
         };
+        /** @description The size of an audience. */
+        EstimateAnswer: {
+            count: number;
+            is_exact: boolean;
+            /** @description Half of the interval that holds the true size in 95 of 100 cases, in recipients; 0: exact. */
+            error: number;
+            /** @description The expression in words. */
+            words: string;
+        };
+        /** @description An audience to estimate. */
+        EstimateRequest: {
+            /** @description Audience expression; see `docs/audiences.md`. */
+            audience: {
+                [key: string]: unknown;
+            };
+        };
         /** @description An event of the timeline. */
         EventLine: {
             seq: number;
@@ -805,6 +876,11 @@ export interface components {
              */
             occurred_at: string | null;
         };
+        /**
+         * @description The reason for which a line has no recipient.
+         * @enum {string}
+         */
+        FaultKind: "format" | "user_id" | "variables" | "unknown";
         /** @description An invalid place of the request. */
         FieldProblem: {
             /** @description The part of the request. */
@@ -1019,6 +1095,11 @@ export interface components {
             expires_at: string | null;
             old_key_expires_at: string | null;
         };
+        /**
+         * @description State of a recipient list.
+         * @enum {string}
+         */
+        ListState: "loading" | "ready" | "failed";
         /**
          * @description The reason for which a cell cannot be changed; empty: it can.
          * @enum {string}
@@ -1245,6 +1326,10 @@ export interface components {
         PatchedRecipientChange: {
             locale?: string | null;
             timezone?: string | null;
+            /** @description Attributes to set; null removes an attribute. Other attributes stay. */
+            attributes?: {
+                [key: string]: unknown;
+            } | null;
             /** @description Contacts to add, or to change if the address is known. Other contacts stay. */
             contacts?: components["schemas"]["ContactRequest"][] | null;
         };
@@ -1439,6 +1524,10 @@ export interface components {
             user_id: string;
             locale: string;
             timezone: string;
+            /** @description Values of defined attributes. */
+            attributes: {
+                [key: string]: unknown;
+            };
             contacts: components["schemas"]["ContactAnswer"][];
         };
         /** @description A recipient in a list. */
@@ -1461,10 +1550,21 @@ export interface components {
             locale?: string;
             timezone?: string;
             /**
+             * @description Replaces all attributes, for audiences: names and values by `/v1/attributes`. Omitted:
+             *     attributes stay.
+             */
+            attributes?: {
+                [key: string]: unknown;
+            } | null;
+            /**
              * @description Replaces all contacts; contacts missing from the list are no longer used. Omitted: contacts
              *     stay.
              */
             contacts?: components["schemas"]["ContactRequest"][] | null;
+        };
+        /** @description The topics of a recipient. */
+        RecipientTopics: {
+            topics: string[];
         };
         /** @description A rejected line of a file. */
         RefusedLine: {
@@ -1623,6 +1723,42 @@ export interface components {
              */
             reason: string;
         };
+        /** @description A snapshot of an audience. */
+        SnapshotAnswer: {
+            id: number;
+            name: string;
+            /** @description Only a `ready` snapshot can be used in an audience. */
+            state: components["schemas"]["ListState"];
+            state_reason: string;
+            /** @description Recipients so far. */
+            members: number;
+            /** @description The expression, with the expressions of saved audiences. */
+            audience: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            ready_at: string | null;
+            /**
+             * Format: date-time
+             * @description The snapshot is deleted after this time.
+             */
+            expires_at: string;
+        };
+        SnapshotAnswerPage: {
+            results: components["schemas"]["SnapshotAnswer"][];
+            next: string | null;
+        };
+        /** @description A snapshot to take. */
+        SnapshotRequest: {
+            /** @description Audience expression, such as `{"audience": "adults"}`; see `docs/audiences.md`. */
+            audience: {
+                [key: string]: unknown;
+            };
+            /** @description A name for operators. */
+            name?: string;
+        };
         /** @description The end of a snooze. */
         SnoozeRequest: {
             /**
@@ -1677,6 +1813,33 @@ export interface components {
             results: components["schemas"]["StatusChangeLine"][];
             /** @description The cursor after this page, on an empty page too: keep it and ask with it again. */
             next: string;
+        };
+        /** @description A user id that was not changed. */
+        SubscriberFault: {
+            /** @description JSON pointer of the user id in the request. */
+            pointer: string;
+            detail: string;
+        };
+        /** @description A subscriber of a topic. */
+        SubscriberLine: {
+            user_id: string;
+        };
+        SubscriberLinePage: {
+            results: components["schemas"]["SubscriberLine"][];
+            next: string | null;
+        };
+        /** @description The result of a call. */
+        SubscribersChanged: {
+            /** @description Recipients that were subscribed or unsubscribed by the call. */
+            changed: number;
+            /** @description Recipients that were subscribed or unsubscribed before, or repeated in the call. */
+            unchanged: number;
+            errors: components["schemas"]["SubscriberFault"][];
+        };
+        /** @description User ids to subscribe or unsubscribe. */
+        SubscribersRequest: {
+            /** @description User ids of recipients. A wrong or unknown user id is an error of its own. */
+            user_ids: unknown[];
         };
         /** @description An entry of the suppression list. */
         SuppressionAnswer: {
@@ -1887,6 +2050,17 @@ export interface components {
          * @enum {string}
          */
         TokenScope: "inbox:read" | "inbox:write" | "preferences:read" | "preferences:write" | "contacts:write" | "receipts:write";
+        /** @description A topic. */
+        TopicAnswer: {
+            topic: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+        };
+        TopicAnswerPage: {
+            results: components["schemas"]["TopicAnswer"][];
+            next: string | null;
+        };
         /** @description A category with its types, or a type without a category. */
         TopicChoice: {
             /** @description The key for `choices`. */
@@ -1905,6 +2079,16 @@ export interface components {
             /** @description The choice that applies to e-mails of the topic; null: the topic offers no digest. */
             digest: components["schemas"]["DigestChoice"] | null;
             types: components["schemas"]["TypeChoice"][];
+        };
+        /** @description A topic with its size. */
+        TopicSizeAnswer: {
+            topic: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            subscribers: number;
+            /** @description False: the number of subscribers is an estimate. */
+            is_exact: boolean;
         };
         /**
          * @description JSON type of a variable.
@@ -1928,6 +2112,47 @@ export interface components {
             cells: components["schemas"]["CellChoice"][];
             /** @description The choice that applies to e-mails of the topic; null: the topic offers no digest. */
             digest: components["schemas"]["DigestChoice"] | null;
+        };
+        /** @description An uploaded file of user ids. */
+        UploadAnswer: {
+            id: number;
+            name: string;
+            /** @description Only a `ready` upload can be used in an audience. */
+            state: components["schemas"]["ListState"];
+            state_reason: string;
+            /** @description Lines with content, without the first line of CSV. */
+            lines: number;
+            /** @description Recipients, each counted once. */
+            members: number;
+            /** @description Lines that repeat a recipient; the first line of a recipient counts. */
+            duplicates: number;
+            /** @description Lines with an unknown user id. */
+            unknown: number;
+            /** @description Lines without a recipient, by kind. */
+            fault_counts: {
+                [key: string]: number;
+            };
+            /** @description The first 100 lines without a recipient. */
+            faults: components["schemas"]["UploadFault"][];
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            ready_at: string | null;
+            /**
+             * Format: date-time
+             * @description The upload is deleted after this time.
+             */
+            expires_at: string;
+        };
+        UploadAnswerPage: {
+            results: components["schemas"]["UploadAnswer"][];
+            next: string | null;
+        };
+        /** @description A line without a recipient. */
+        UploadFault: {
+            line: number;
+            kind: components["schemas"]["FaultKind"];
+            detail: string;
         };
         /** @description The declaration of a template variable. */
         VariableRequest: {
@@ -2217,6 +2442,39 @@ export interface components {
             /** @description Only this version of the template. */
             version?: number;
         };
+        /** @description The query of `list_attributes`. */
+        ListAttributesQuery: {
+            /** @description The value of `next` on the previous page. */
+            cursor?: number;
+            /** @description Maximum number of results per page. Default: `50`. */
+            limit?: number;
+        };
+        /** @description The query of `list_audience_snapshots`. */
+        ListAudienceSnapshotsQuery: {
+            /** @description The value of `next` on the previous page. */
+            cursor?: number;
+            /** @description Maximum number of results per page. Default: `50`. */
+            limit?: number;
+        };
+        /** @description The query of `list_audience_uploads`. */
+        ListAudienceUploadsQuery: {
+            /** @description The value of `next` on the previous page. */
+            cursor?: number;
+            /** @description Maximum number of results per page. Default: `50`. */
+            limit?: number;
+        };
+        /** @description The query of `upload_audience`. */
+        UploadAudienceQuery: {
+            /** @description A name for operators. */
+            name?: string;
+        };
+        /** @description The query of `list_audiences`. */
+        ListAudiencesQuery: {
+            /** @description The value of `next` on the previous page. */
+            cursor?: number;
+            /** @description Maximum number of results per page. Default: `50`. */
+            limit?: number;
+        };
         /** @description The query of `list_budgets`. */
         ListBudgetsQuery: {
             /** @description The value of `next` on the previous page. */
@@ -2450,6 +2708,20 @@ export interface components {
             /** @description The later version; omitted: the newest version. */
             to?: number;
         };
+        /** @description The query of `list_topics`. */
+        ListTopicsQuery: {
+            /** @description The value of `next` on the previous page. */
+            cursor?: number;
+            /** @description Maximum number of results per page. Default: `50`. */
+            limit?: number;
+        };
+        /** @description The query of `list_subscribers`. */
+        ListSubscribersQuery: {
+            /** @description The value of `next` on the previous page. */
+            cursor?: number;
+            /** @description Maximum number of results per page. Default: `50`. */
+            limit?: number;
+        };
         /** @description The query of `list_webhook_endpoints`. */
         ListWebhookEndpointsQuery: {
             /** @description The value of `next` on the previous page. */
@@ -2479,6 +2751,13 @@ export type AlertAnswerPage = components['schemas']['AlertAnswerPage'];
 export type AnalyticsAnswer = components['schemas']['AnalyticsAnswer'];
 export type AnalyticsGroup = components['schemas']['AnalyticsGroup'];
 export type AttemptDetail = components['schemas']['AttemptDetail'];
+export type AttributeAnswer = components['schemas']['AttributeAnswer'];
+export type AttributeAnswerPage = components['schemas']['AttributeAnswerPage'];
+export type AttributeKind = components['schemas']['AttributeKind'];
+export type AttributeRequest = components['schemas']['AttributeRequest'];
+export type AudienceAnswer = components['schemas']['AudienceAnswer'];
+export type AudienceAnswerPage = components['schemas']['AudienceAnswerPage'];
+export type AudienceRequest = components['schemas']['AudienceRequest'];
 export type BatchAccepted = components['schemas']['BatchAccepted'];
 export type BatchRequest = components['schemas']['BatchRequest'];
 export type BatchResult = components['schemas']['BatchResult'];
@@ -2524,7 +2803,10 @@ export type DryRunSample = components['schemas']['DryRunSample'];
 export type ErasedCounts = components['schemas']['ErasedCounts'];
 export type ErasureJobAnswer = components['schemas']['ErasureJobAnswer'];
 export type ErasureReceipt = components['schemas']['ErasureReceipt'];
+export type EstimateAnswer = components['schemas']['EstimateAnswer'];
+export type EstimateRequest = components['schemas']['EstimateRequest'];
 export type EventLine = components['schemas']['EventLine'];
+export type FaultKind = components['schemas']['FaultKind'];
 export type FieldProblem = components['schemas']['FieldProblem'];
 export type FoundRecipient = components['schemas']['FoundRecipient'];
 export type Funnel = components['schemas']['Funnel'];
@@ -2544,6 +2826,7 @@ export type InboxMessagesMarked = components['schemas']['InboxMessagesMarked'];
 export type InboxMessagesRequest = components['schemas']['InboxMessagesRequest'];
 export type InboxUnreadCount = components['schemas']['InboxUnreadCount'];
 export type KeyRotated = components['schemas']['KeyRotated'];
+export type ListState = components['schemas']['ListState'];
 export type Lock = components['schemas']['Lock'];
 export type Mandatory = components['schemas']['Mandatory'];
 export type MeAnswer = components['schemas']['MeAnswer'];
@@ -2571,6 +2854,7 @@ export type RecipientAnswer = components['schemas']['RecipientAnswer'];
 export type RecipientLine = components['schemas']['RecipientLine'];
 export type RecipientLinePage = components['schemas']['RecipientLinePage'];
 export type RecipientRequest = components['schemas']['RecipientRequest'];
+export type RecipientTopics = components['schemas']['RecipientTopics'];
 export type RefusedLine = components['schemas']['RefusedLine'];
 export type RenderedMessage = components['schemas']['RenderedMessage'];
 export type ReplayJobAnswer = components['schemas']['ReplayJobAnswer'];
@@ -2588,6 +2872,9 @@ export type SecretRotation = components['schemas']['SecretRotation'];
 export type SigningSecret = components['schemas']['SigningSecret'];
 export type SigningSecrets = components['schemas']['SigningSecrets'];
 export type SkippedChannel = components['schemas']['SkippedChannel'];
+export type SnapshotAnswer = components['schemas']['SnapshotAnswer'];
+export type SnapshotAnswerPage = components['schemas']['SnapshotAnswerPage'];
+export type SnapshotRequest = components['schemas']['SnapshotRequest'];
 export type SnoozeRequest = components['schemas']['SnoozeRequest'];
 export type Source = components['schemas']['Source'];
 export type Spread = components['schemas']['Spread'];
@@ -2595,6 +2882,11 @@ export type Stage = components['schemas']['Stage'];
 export type StageLine = components['schemas']['StageLine'];
 export type StatusChangeLine = components['schemas']['StatusChangeLine'];
 export type StatusChanges = components['schemas']['StatusChanges'];
+export type SubscriberFault = components['schemas']['SubscriberFault'];
+export type SubscriberLine = components['schemas']['SubscriberLine'];
+export type SubscriberLinePage = components['schemas']['SubscriberLinePage'];
+export type SubscribersChanged = components['schemas']['SubscribersChanged'];
+export type SubscribersRequest = components['schemas']['SubscribersRequest'];
 export type SuppressionAnswer = components['schemas']['SuppressionAnswer'];
 export type SuppressionAnswerPage = components['schemas']['SuppressionAnswerPage'];
 export type SuppressionRequest = components['schemas']['SuppressionRequest'];
@@ -2614,9 +2906,15 @@ export type TextRequest = components['schemas']['TextRequest'];
 export type TimeSource = components['schemas']['TimeSource'];
 export type To = components['schemas']['To'];
 export type TokenScope = components['schemas']['TokenScope'];
+export type TopicAnswer = components['schemas']['TopicAnswer'];
+export type TopicAnswerPage = components['schemas']['TopicAnswerPage'];
 export type TopicChoice = components['schemas']['TopicChoice'];
+export type TopicSizeAnswer = components['schemas']['TopicSizeAnswer'];
 export type Type = components['schemas']['Type'];
 export type TypeChoice = components['schemas']['TypeChoice'];
+export type UploadAnswer = components['schemas']['UploadAnswer'];
+export type UploadAnswerPage = components['schemas']['UploadAnswerPage'];
+export type UploadFault = components['schemas']['UploadFault'];
 export type VariableRequest = components['schemas']['VariableRequest'];
 export type VariantAnswer = components['schemas']['VariantAnswer'];
 export type VariantRequest = components['schemas']['VariantRequest'];
@@ -2639,6 +2937,11 @@ export type WinnerRequest = components['schemas']['WinnerRequest'];
 export type WithdrawalState = components['schemas']['WithdrawalState'];
 export type ListAlertsQuery = components['schemas']['ListAlertsQuery'];
 export type GetAnalyticsQuery = components['schemas']['GetAnalyticsQuery'];
+export type ListAttributesQuery = components['schemas']['ListAttributesQuery'];
+export type ListAudienceSnapshotsQuery = components['schemas']['ListAudienceSnapshotsQuery'];
+export type ListAudienceUploadsQuery = components['schemas']['ListAudienceUploadsQuery'];
+export type UploadAudienceQuery = components['schemas']['UploadAudienceQuery'];
+export type ListAudiencesQuery = components['schemas']['ListAudiencesQuery'];
 export type ListBudgetsQuery = components['schemas']['ListBudgetsQuery'];
 export type ListBulkJobsQuery = components['schemas']['ListBulkJobsQuery'];
 export type ListCancelJobsQuery = components['schemas']['ListCancelJobsQuery'];
@@ -2660,6 +2963,8 @@ export type UndoSuppressionQuery = components['schemas']['UndoSuppressionQuery']
 export type ListSwitchesQuery = components['schemas']['ListSwitchesQuery'];
 export type ListTemplatesQuery = components['schemas']['ListTemplatesQuery'];
 export type DiffTemplateQuery = components['schemas']['DiffTemplateQuery'];
+export type ListTopicsQuery = components['schemas']['ListTopicsQuery'];
+export type ListSubscribersQuery = components['schemas']['ListSubscribersQuery'];
 export type ListWebhookEndpointsQuery = components['schemas']['ListWebhookEndpointsQuery'];
 export type ListWebhookAttemptsQuery = components['schemas']['ListWebhookAttemptsQuery'];
 export type $defs = Record<string, never>;

@@ -20,6 +20,8 @@ export interface Call {
   body?: unknown;
   /** Request body as a CSV file, in place of `body`. */
   csv?: string | Uint8Array;
+  /** Media type of `csv`. Default: `text/csv`. */
+  mediaType?: string | undefined;
   options?: (PostOptions & IfMatch) | undefined;
   ifNoneMatch?: object | string;
   /** Kind of the response body; `nothing`: no body. Default: a JSON object. */
@@ -113,7 +115,7 @@ export class Transport {
     // A redirect is not followed: it would turn a POST into a GET, or carry the key elsewhere.
     const request: RequestInit = { method, headers, redirect: "manual" };
     if (call.csv !== undefined) {
-      headers["Content-Type"] = "text/csv";
+      headers["Content-Type"] = call.mediaType ?? "text/csv";
       request.body = typeof call.csv === "string" ? call.csv : Uint8Array.from(call.csv);
     } else if (call.body !== undefined) {
       headers["Content-Type"] = "application/json";

@@ -117,6 +117,39 @@ test("each operation has a method that the service takes, or a reason", async ()
   await notify.preferences.change(user_id, { channels_off: [] });
   await notify.recipients.get(user_id);
   await notify.recipients.change(user_id, { locale: "pt-BR" });
+
+  const plan = fresh("plan");
+  await notify.attributes.define(plan, { kind: "text" });
+  await notify.attributes.get(plan);
+  await notify.attributes.list().page();
+  const topic = fresh("news");
+  await notify.topics.subscribe(topic, user_id);
+  assert.equal((await notify.topics.subscribeMany(topic, [user_id, "gone"])).errors.length, 1);
+  assert.equal((await notify.topics.get(topic)).subscribers, 1);
+  assert.deepEqual(await notify.recipients.topics(user_id), { topics: [topic] });
+  await notify.topics.list().page();
+  await notify.topics.subscribers(topic).page();
+  assert.equal((await notify.audiences.estimate({ topic })).count, 1);
+  const fans = await notify.audiences.create({ name: fresh("fans"), audience: { topic } });
+  await notify.audiences.get(fans.id);
+  await notify.audiences.list().page();
+  await notify.audiences.put(fans.id, { name: fans.name, audience: { everyone: true } });
+  const upload = await notify.audiences.upload(`{"user_id": "${user_id}"}\n`, {
+    name: "a file",
+    mediaType: "application/x-ndjson",
+  });
+  assert.equal(upload.members, 1);
+  await notify.audiences.getUpload(upload.id);
+  await notify.audiences.uploads().page();
+  await notify.audiences.deleteUpload(upload.id);
+  const snapshot = await notify.audiences.takeSnapshot({ audience: { audience: fans.name } });
+  await notify.audiences.getSnapshot(snapshot.id);
+  await notify.audiences.snapshots().page();
+  await notify.audiences.deleteSnapshot(snapshot.id);
+  await notify.audiences.delete(fans.id);
+  await notify.topics.unsubscribe(topic, user_id);
+  await notify.topics.unsubscribeMany(topic, [user_id]);
+  await notify.topics.delete(topic);
   const job = await notify.recipients.erase(user_id);
   await notify.recipients.getErasureJob(job.id);
 

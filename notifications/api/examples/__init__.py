@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from notifications.api.examples.audiences import ATTRIBUTES, AUDIENCES, TOPICS
 from notifications.api.examples.campaigns import BULK_JOBS
 from notifications.api.examples.inbox import INBOX
 from notifications.api.examples.people import RECIPIENTS, SUPPRESSIONS
@@ -25,6 +26,9 @@ EXAMPLES: Final[Examples] = {
     **BULK_JOBS,
     **RECIPIENTS,
     **SUPPRESSIONS,
+    **ATTRIBUTES,
+    **TOPICS,
+    **AUDIENCES,
     **INBOX,
     **TEMPLATES,
     **RECEIPTS,

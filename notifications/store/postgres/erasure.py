@@ -58,6 +58,7 @@ def begin(*, mode: Mode, user_id: str, by: str) -> ErasureJob | None:
         )
         Rejected.objects.filter(user_id=user_id).update(user_id="")
         token_revocations.revoke([recipient.pk])
+        db.rows("audience_erase", {"recipient": recipient.pk})
         recipient.delete()
     return job
 
@@ -79,6 +80,7 @@ def work_off(job: ErasureJob, *, now: dt.datetime, limit: int, inbox_items: int 
     """
     parameters = {"recipient": job.recipient_id, "limit": limit}
     with transaction.atomic():
+        db.rows("audience_erase", {"recipient": job.recipient_id})  # an upload may have been open
         removed = len(db.rows("erase_notifications", parameters))
         letters = DeadLetter.objects.filter(mode=job.mode, recipient_id=job.recipient_id)
         emptied = letters.exclude(snapshot={}).update(snapshot={}, detail="")

@@ -55,15 +55,19 @@ def upsert(
     profile: Mapping[str, str],
     addresses: Sequence[Address] | None,
     change: ContactChange,
+    attributes: Mapping[str, object] | None = None,
 ) -> tuple[Recipient, bool]:
     """Create or update a recipient; also return True for a new recipient.
 
     `profile` has the changed `locale` and `timezone`; `addresses` replaces all contacts, None keeps
-    the contacts; `change` names the actor.
+    the contacts; `change` names the actor; `attributes` replaces all attributes, None keeps them.
     """
+    values: dict[str, object] = {**profile}
+    if attributes is not None:
+        values["attributes"] = _without_nulls(attributes)
     with transaction.atomic():
         recipient, created = Recipient.objects.select_for_update().update_or_create(
-            mode=mode, user_id=user_id, defaults=profile
+            mode=mode, user_id=user_id, defaults=values
         )
         if addresses is not None:
             _remove(recipient, keep=addresses, change=change)
@@ -81,19 +85,25 @@ def merge(
     profile: Mapping[str, str],
     addresses: Sequence[Address],
     change: ContactChange,
+    attributes: Mapping[str, object] | None = None,
 ) -> Recipient:
-    """Update a recipient's profile, and add or refresh contacts."""
+    """Update a recipient's profile, set attributes (null removes), add or refresh contacts."""
     with transaction.atomic():
         locked = Recipient.objects.select_for_update().get(pk=recipient.pk)
         for name, value in profile.items():
             setattr(locked, name, value)
-        locked.save(update_fields=[*profile, "updated_at"])
+        locked.attributes = _without_nulls({**locked.attributes, **(attributes or {})})
+        locked.save(update_fields=[*profile, "attributes", "updated_at"])
         for address in addresses:
             _upsert_contacts(locked, address, change)
         for channel in {address.channel for address in addresses}:
             _ensure_primary(locked, channel)
         set_timezone(locked)
     return locked
+
+
+def _without_nulls(attributes: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in attributes.items() if value is not None}
 
 
 def lock(*, mode: Mode, user_id: str) -> Recipient | None:

@@ -222,6 +222,37 @@ def _templates(client: Any, run: str) -> None:  # noqa: ANN401 - either client
     assert name in [each["template_id"] for each in client.templates.list()]
 
 
+def _audiences(client: Any, run: str) -> None:  # noqa: ANN401 - either client
+    name, topic = f"plan_{run}", f"news-{run}"
+    assert client.attributes.define(name, kind="text")["kind"] == "text"
+    assert client.attributes.get(name) in list(client.attributes.list())
+    client.recipients.put(f"fan-{run}", attributes={name: "pro"})
+    client.topics.subscribe(topic, f"fan-{run}")
+    assert client.topics.subscribe_many(topic, [f"fan-{run}", "gone"])["errors"]
+    assert client.recipients.topics(f"fan-{run}") == {"topics": [topic]}
+    assert [each["user_id"] for each in client.topics.subscribers(topic)] == [f"fan-{run}"]
+    assert client.topics.get(topic)["subscribers"] == 1
+    assert topic in [each["topic"] for each in client.topics.list()]
+    fans = {"and": [{"topic": topic}, {"attribute": name, "is": "pro"}]}
+    assert client.audiences.estimate(fans)["count"] == 1
+    made = client.audiences.create(name=f"fans-{run}", audience=fans)
+    assert client.audiences.get(made["id"]) == made
+    assert made in list(client.audiences.list())
+    assert client.audiences.put(made["id"], name=f"fans-{run}", audience={"topic": topic})["words"]
+    snapshot = client.audiences.take_snapshot(audience={"audience": f"fans-{run}"})["id"]
+    assert client.audiences.get_snapshot(snapshot)["id"] == snapshot
+    assert snapshot in [each["id"] for each in client.audiences.snapshots()]
+    assert client.audiences.delete_snapshot(snapshot) is None
+    upload = client.audiences.upload(f"user_id\nfan-{run}\n".encode(), name="a file")
+    assert upload["members"] == 1
+    assert client.audiences.get_upload(upload["id"]) in list(client.audiences.uploads())
+    assert client.audiences.delete_upload(upload["id"]) is None
+    assert client.audiences.delete(made["id"]) is None
+    assert client.topics.unsubscribe_many(topic, [f"fan-{run}"])["changed"] == 1
+    assert client.topics.unsubscribe(topic, f"fan-{run}") is None
+    assert client.topics.delete(topic) is None
+
+
 def _operations(client: Any, service: Service, run: str) -> None:  # noqa: ANN401 - either client
     first, second, third = service.letters[_RUNS.index(run) :: 2]
     assert client.dead_letters.get(first)["id"] == first
@@ -261,6 +292,7 @@ def test_each_operation_has_a_method(client: Any, run: str, relay: Relay, servic
     for part in (
         *(_notifications, _schedules, _recipients, _suppressions, _templates),
         _webhook_endpoints,
+        _audiences,
     ):
         part(client, run)
     _operations(client, service, run)

@@ -53,6 +53,11 @@ def post(
     return Call("POST", target, content, given)
 
 
+def file(target: str, content: bytes, *, media_type: str) -> Call:
+    """Build a POST call with a file, which has no idempotency key."""
+    return Call("POST", target, content, {"Content-Type": media_type})
+
+
 def post_with_own_key(target: str, body: Mapping[str, Any]) -> Call:
     """Build a POST call with the idempotency key in the body; a header would override the key."""
     return Call("POST", target, encode(body), {"Content-Type": JSON})

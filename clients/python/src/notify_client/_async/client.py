@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Final, Self, Unpack
 
 from notify_client import _call
+from notify_client._async.audiences import AsyncAttributes, AsyncAudiences, AsyncTopics
 from notify_client._async.bulk_jobs import AsyncBulkJobs
 from notify_client._async.engine import AsyncEngine
 from notify_client._async.inbox import AsyncInbox
@@ -73,6 +74,9 @@ class AsyncClient:
         self.notifications: Final = AsyncNotifications(self._engine)
         self.schedules: Final = AsyncSchedules(self._engine)
         self.recipients: Final = AsyncRecipients(self._engine)
+        self.attributes: Final = AsyncAttributes(self._engine)
+        self.topics: Final = AsyncTopics(self._engine)
+        self.audiences: Final = AsyncAudiences(self._engine)
         self.inbox: Final = AsyncInbox(self._engine)
         self.suppressions: Final = AsyncSuppressions(self._engine)
         self.templates: Final = AsyncTemplates(self._engine)

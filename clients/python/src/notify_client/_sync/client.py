@@ -9,6 +9,7 @@ from typing import Final, Self, Unpack
 from notify_client import _call
 from notify_client._http import Http, Target
 from notify_client._retries import Limits
+from notify_client._sync.audiences import Attributes, Audiences, Topics
 from notify_client._sync.bulk_jobs import BulkJobs
 from notify_client._sync.engine import Engine
 from notify_client._sync.inbox import Inbox
@@ -73,6 +74,9 @@ class Client:
         self.notifications: Final = Notifications(self._engine)
         self.schedules: Final = Schedules(self._engine)
         self.recipients: Final = Recipients(self._engine)
+        self.attributes: Final = Attributes(self._engine)
+        self.topics: Final = Topics(self._engine)
+        self.audiences: Final = Audiences(self._engine)
         self.inbox: Final = Inbox(self._engine)
         self.suppressions: Final = Suppressions(self._engine)
         self.templates: Final = Templates(self._engine)

@@ -24,6 +24,7 @@ from notify_client.types import (
     RecipientChange,
     RecipientLine,
     RecipientRequest,
+    RecipientTopics,
     SecretRotated,
     SecretRotation,
     SigningSecrets,
@@ -98,6 +99,10 @@ class Recipients:
     ) -> Pages[ChangeLine]:
         """List changes of a recipient with the authors, newest first."""
         return Pages(self._engine, _call.path("recipients", user_id, "changes"), {**query})
+
+    def topics(self, user_id: str) -> RecipientTopics:
+        """Return the names of the recipient's topics."""
+        return self._engine.value(_call.get(_call.path("recipients", user_id, "topics")))
 
     def add_contact(
         self,

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NotRequired, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NotRequired, TypedDict
 
 from notify_client.types.shared import (
     Cause,
     Channel,
 )
+
+
+class AttributeAnswer(TypedDict):
+    """A defined attribute."""
+
+    name: str
+    kind: Literal["text", "number", "boolean", "date", "list"]
+    description: str
+    created_at: str
+    created_by: str
+
+
+class AttributeRequest(TypedDict):
+    """The definition of an attribute."""
+
+    kind: Literal["text", "number", "boolean", "date", "list"]
+    """The type of the values; a definition keeps the kind."""
+
+    description: NotRequired[str]
 
 
 class ChangeLine(TypedDict):
@@ -130,6 +149,9 @@ class RecipientChange(TypedDict):
 
     locale: NotRequired[str | None]
     timezone: NotRequired[str | None]
+    attributes: NotRequired[Mapping[str, Any] | None]
+    """Attributes to set; null removes an attribute. Other attributes stay."""
+
     contacts: NotRequired[Sequence[ContactRequest] | None]
     """Contacts to add, or to change if the address is known. Other contacts stay."""
 
@@ -140,6 +162,9 @@ class RecipientAnswer(TypedDict):
     user_id: str
     locale: str
     timezone: str
+    attributes: dict[str, Any]
+    """Values of defined attributes."""
+
     contacts: list[ContactAnswer]
 
 
@@ -160,11 +185,23 @@ class RecipientRequest(TypedDict):
     """Default: `"en"`."""
 
     timezone: NotRequired[str]
+    attributes: NotRequired[Mapping[str, Any] | None]
+    """Replaces all attributes, for audiences: names and values by `/v1/attributes`.
+
+    Omitted: attributes stay.
+    """
+
     contacts: NotRequired[Sequence[ContactRequest] | None]
     """Replaces all contacts; contacts missing from the list are no longer used.
 
     Omitted: contacts stay.
     """
+
+
+class RecipientTopics(TypedDict):
+    """The topics of a recipient."""
+
+    topics: list[str]
 
 
 class RefusedLine(TypedDict):
@@ -255,6 +292,16 @@ class SuppressionsImported(TypedDict):
     refused: int
     faults: list[RefusedLine]
     """The first 100 rejected lines."""
+
+
+class ListAttributesQuery(TypedDict, total=False):
+    """Parameters of `list_attributes`."""
+
+    cursor: int
+    """The value of `next` on the previous page."""
+
+    limit: int
+    """Maximum number of results per page. Default: `50`."""
 
 
 class ListRecipientsQuery(TypedDict, total=False):

@@ -1,0 +1,183 @@
+"""Attributes of recipients, topics, saved audiences, uploads and snapshots."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, Unpack
+
+from notify_client import _call
+from notify_client._sync.engine import Engine, Pages
+from notify_client.types import (
+    AttributeAnswer,
+    AttributeRequest,
+    AudienceAnswer,
+    AudienceRequest,
+    EstimateAnswer,
+    ListAttributesQuery,
+    ListAudienceSnapshotsQuery,
+    ListAudiencesQuery,
+    ListAudienceUploadsQuery,
+    ListSubscribersQuery,
+    ListTopicsQuery,
+    SnapshotAnswer,
+    SnapshotRequest,
+    SubscriberLine,
+    SubscribersChanged,
+    TopicAnswer,
+    TopicSizeAnswer,
+    UploadAnswer,
+)
+
+
+class Attributes:
+    """`/v1/attributes`: definitions of the attributes of recipients."""
+
+    def __init__(self, engine: Engine) -> None:
+        """See `Client.attributes`."""
+        self._engine = engine
+
+    def list(self, **query: Unpack[ListAttributesQuery]) -> Pages[AttributeAnswer]:
+        """List definitions, newest first."""
+        return Pages(self._engine, _call.path("attributes"), {**query})
+
+    def get(self, name: str) -> AttributeAnswer:
+        """Return a definition."""
+        return self._engine.value(_call.get(_call.path("attributes", name)))
+
+    def define(self, name: str, **attribute: Unpack[AttributeRequest]) -> AttributeAnswer:
+        """Define an attribute, or change the description; the kind never changes."""
+        call = _call.write("PUT", _call.path("attributes", name), attribute)
+        return self._engine.value(call)
+
+
+class Topics:
+    """`/v1/topics`: named groups of recipients."""
+
+    def __init__(self, engine: Engine) -> None:
+        """See `Client.topics`."""
+        self._engine = engine
+
+    def list(self, **query: Unpack[ListTopicsQuery]) -> Pages[TopicAnswer]:
+        """List topics, newest first."""
+        return Pages(self._engine, _call.path("topics"), {**query})
+
+    def get(self, topic: str) -> TopicSizeAnswer:
+        """Return a topic with the number of subscribers."""
+        return self._engine.value(_call.get(_call.path("topics", topic)))
+
+    def delete(self, topic: str) -> None:
+        """Delete a topic with its subscriptions."""
+        self._engine.nothing(_call.write("DELETE", _call.path("topics", topic)))
+
+    def subscribers(
+        self, topic: str, **query: Unpack[ListSubscribersQuery]
+    ) -> Pages[SubscriberLine]:
+        """List the subscribers of a topic."""
+        return Pages(self._engine, _call.path("topics", topic, "subscribers"), {**query})
+
+    def subscribe(self, topic: str, user_id: str) -> None:
+        """Subscribe a recipient; the first call creates the topic."""
+        target = _call.path("topics", topic, "subscribers", user_id)
+        self._engine.nothing(_call.write("PUT", target))
+
+    def unsubscribe(self, topic: str, user_id: str) -> None:
+        """Unsubscribe a recipient."""
+        target = _call.path("topics", topic, "subscribers", user_id)
+        self._engine.nothing(_call.write("DELETE", target))
+
+    def subscribe_many(self, topic: str, user_ids: builtins.list[str]) -> SubscribersChanged:
+        """Subscribe up to 5,000 recipients; the answer has an error for each wrong user id."""
+        target = _call.path("topics", topic, "subscribers")
+        return self._engine.value(_call.write("PUT", target, {"user_ids": user_ids}))
+
+    def unsubscribe_many(
+        self, topic: str, user_ids: builtins.list[str], *, idempotency_key: str | None = None
+    ) -> SubscribersChanged:
+        """Unsubscribe up to 5,000 recipients."""
+        target = _call.path("topics", topic, "subscribers", "delete")
+        call = _call.post(target, {"user_ids": user_ids}, idempotency_key=idempotency_key)
+        return self._engine.value(call)
+
+
+class Audiences:
+    """`/v1/audiences`, uploads and snapshots."""
+
+    def __init__(self, engine: Engine) -> None:
+        """See `Client.audiences`."""
+        self._engine = engine
+
+    def list(self, **query: Unpack[ListAudiencesQuery]) -> Pages[AudienceAnswer]:
+        """List saved audiences, newest first."""
+        return Pages(self._engine, _call.path("audiences"), {**query})
+
+    def create(
+        self, *, idempotency_key: str | None = None, **audience: Unpack[AudienceRequest]
+    ) -> AudienceAnswer:
+        """Save an audience expression under a name."""
+        call = _call.post(_call.path("audiences"), audience, idempotency_key=idempotency_key)
+        return self._engine.value(call)
+
+    def get(self, audience_id: int) -> AudienceAnswer:
+        """Return a saved audience."""
+        return self._engine.value(_call.get(_call.path("audiences", audience_id)))
+
+    def put(self, audience_id: int, **audience: Unpack[AudienceRequest]) -> AudienceAnswer:
+        """Replace name, description and expression."""
+        call = _call.write("PUT", _call.path("audiences", audience_id), audience)
+        return self._engine.value(call)
+
+    def delete(self, audience_id: int) -> None:
+        """Delete a saved audience that no other audience uses."""
+        self._engine.nothing(_call.write("DELETE", _call.path("audiences", audience_id)))
+
+    def estimate(self, audience: dict[str, Any]) -> EstimateAnswer:
+        """Return the size of an audience, exact or from a sample."""
+        target = _call.path("audiences", "estimate")
+        return self._engine.value(_call.post(target, {"audience": audience}))
+
+    def uploads(self, **query: Unpack[ListAudienceUploadsQuery]) -> Pages[UploadAnswer]:
+        """List uploads, newest first."""
+        return Pages(self._engine, _call.path("audience-uploads"), {**query})
+
+    def upload(
+        self, file: bytes, *, media_type: str = _call.CSV, name: str | None = None
+    ) -> UploadAnswer:
+        """Upload user ids with variables.
+
+        Args:
+            file: the bytes of the file.
+            media_type: `text/csv` or `application/x-ndjson`.
+            name: a name for operators.
+        """
+        target = _call.path("audience-uploads") + _call.query({"name": name})
+        return self._engine.value(_call.file(target, file, media_type=media_type))
+
+    def get_upload(self, upload_id: int) -> UploadAnswer:
+        """Return the state and the counts of an upload."""
+        return self._engine.value(_call.get(_call.path("audience-uploads", upload_id)))
+
+    def delete_upload(self, upload_id: int) -> None:
+        """Delete an upload."""
+        target = _call.path("audience-uploads", upload_id)
+        self._engine.nothing(_call.write("DELETE", target))
+
+    def snapshots(self, **query: Unpack[ListAudienceSnapshotsQuery]) -> Pages[SnapshotAnswer]:
+        """List snapshots, newest first."""
+        return Pages(self._engine, _call.path("audience-snapshots"), {**query})
+
+    def take_snapshot(
+        self, *, idempotency_key: str | None = None, **snapshot: Unpack[SnapshotRequest]
+    ) -> SnapshotAnswer:
+        """Store the recipients of an audience as a fixed set, in the background."""
+        target = _call.path("audience-snapshots")
+        call = _call.post(target, snapshot, idempotency_key=idempotency_key)
+        return self._engine.value(call)
+
+    def get_snapshot(self, snapshot_id: int) -> SnapshotAnswer:
+        """Return the state and the size of a snapshot."""
+        return self._engine.value(_call.get(_call.path("audience-snapshots", snapshot_id)))
+
+    def delete_snapshot(self, snapshot_id: int) -> None:
+        """Delete a snapshot."""
+        target = _call.path("audience-snapshots", snapshot_id)
+        self._engine.nothing(_call.write("DELETE", target))

@@ -1,0 +1,68 @@
+"""Snapshots: the recipients of an expression at one time, as a recipient list.
+
+The expression is stored with its saved audiences replaced, and read page by page; each page is a
+transaction with the cursor. A process that is killed loses a page at most, which the next run reads
+again. Recipients who change while the pages are read may be in the list in either state.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from notifications.audiences import uploads
+from notifications.models import RecipientList
+from notifications.rules.audiences import canonical, parse
+from notifications.rules.audiences.faults import ExpressionError
+from notifications.rules.audiences.lists import ListKind
+from notifications.rules.audiences.nodes import Expression
+from notifications.rules.lane import Mode
+from notifications.store.audiences import members, recipient_lists
+from notifications.store.audiences.resolve import resolve
+
+PAGE: Final = 5_000
+"""Recipients of a page."""
+
+
+def begin(expression: Expression, *, mode: Mode, name: str, by: str) -> RecipientList:
+    """Create a snapshot, which the sweep `audiences` fills.
+
+    Raises:
+        ExpressionError: a name in the expression does not exist.
+    """
+    whole = resolve(expression, mode=mode).expression
+    first, last = members.bounds(whole, mode=mode)
+    return uploads.begin(
+        mode=mode,
+        kind=ListKind.SNAPSHOT,
+        name=name,
+        by=by,
+        expression=canonical.to_json(whole),
+        cursor=max(0, first - 1),
+        until=last,
+    )
+
+
+def advance(snapshot: RecipientList) -> bool:
+    """Add one page to a snapshot; return True if the snapshot is complete. Safe to repeat."""
+    mode = Mode(snapshot.mode)
+    try:
+        found = members.page(
+            parse.parse(snapshot.expression),
+            mode=mode,
+            after=snapshot.cursor,
+            until=snapshot.until,
+            limit=PAGE,
+        )
+        is_last = len(found) < PAGE
+        new = snapshot.until if is_last else found[-1].recipient_id
+        recipient_lists.add_members(snapshot.pk, found, old=snapshot.cursor, new=new)
+    except ExpressionError as error:
+        recipient_lists.fail(snapshot.pk, reason=str(error))
+        return True
+    except recipient_lists.ListEnded:
+        return True
+    snapshot.refresh_from_db()
+    if not is_last:
+        return False
+    recipient_lists.finish(snapshot.pk)
+    return True
