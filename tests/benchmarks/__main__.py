@@ -18,6 +18,7 @@ from tests.benchmarks import (
     batch_accept,
     console,
     door_slow,
+    expand,
     fair,
     fallback_latency,
     fcm_transport,
@@ -97,6 +98,10 @@ BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     "inbox_write": inbox.measure_write,
     "inbox_hits": inbox.measure_hits,
     "inbox_page": inbox.measure_page,
+    "expand": expand.measure_speed,
+    "expand_memory": expand.measure_memory,
+    "expand_growth": expand.measure_growth,
+    "expand_kills": expand.measure_kills,
     "webhook_rate": webhooks.measure_rate,
     "webhook_isolation": webhooks.measure_isolation,
 }
