@@ -8,11 +8,14 @@ from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from notifications import clock
+from notifications.admin import costs
 from notifications.admin.audited import AuditedAdmin
 from notifications.analytics import budget_figures
 from notifications.analytics.budget_figures import BudgetFigures
@@ -65,6 +68,16 @@ class BudgetAdmin(AuditedAdmin):
     ) -> tuple[str, ...]:
         """Return the read-only fields: the ledgers of a budget keep its scope and its days."""
         return ("producer", "channel", "timezone") if obj else ()
+
+    def get_urls(self) -> list[URLPattern]:
+        """Add the page of the costs."""
+        view = self.admin_site.admin_view(self.costs)
+        theirs: list[URLPattern] = super().get_urls()
+        return [path("costs/", view, name="notifications_costs"), *theirs]
+
+    def costs(self, request: HttpRequest) -> HttpResponseBase:
+        """Show the costs of a month."""
+        return costs.show(self, request)
 
     @display(description="Budget")
     def budget(self, row: Budget) -> str:

@@ -83,6 +83,7 @@ _MENU: Final = (
             ("Prices", "sell", "price"),
             ("Lag limits", "compress", "laglimits"),
             ("Budgets", "savings", "budget"),
+            ("Costs", "payments", "costs"),
             ("Alert destinations", "notifications_active", "alertdestination"),
             ("Periodic tasks", "timer", "django_celery_beat.periodictask"),
             ("System", "memory", "system"),
@@ -98,6 +99,7 @@ _PAGES: Final = {
     "activity": "admin:notifications_activity",
     "providers": "admin:notifications_providers",
     "workers": "admin:notifications_workers",
+    "costs": "admin:notifications_costs",
     "second_factor": "admin:second_factor",
     "insights": "admin:monitoring_insights",
     "system": "admin:monitoring_system",
@@ -105,6 +107,7 @@ _PAGES: Final = {
 """Pages which are not the list of a model."""
 _MODELS: Final = {
     "activity": "notification",
+    "costs": "budget",
     "insights": "delivery",
     "providers": "providerroute",
     "system": "sweeprun",

@@ -2,6 +2,7 @@
 
     metrics      the metrics: counts, rates and percentiles
     questions    ask(Question) -> Answer
+    costs        costs of a month by producer, country, bulk job ..., with a forecast
     budget_figures   money of the day and forecast of the month for each budget
     daily_report the figures of a day, for `manage.py report daily`
 

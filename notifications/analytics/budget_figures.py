@@ -59,7 +59,7 @@ def of(budget_ids: Collection[int], *, now: dt.datetime) -> dict[int, BudgetFigu
 def _figures(state: BudgetState, reserved: Mapping[int, int], *, now: dt.datetime) -> BudgetFigures:
     budget = state.budget
     open_micros = reserved.get(state.ledger or 0, 0)
-    costs = _costs(budget, now=now)
+    costs = daily_costs(_scope(budget), now=now)
     return BudgetFigures(
         budget=budget,
         day=budget.day(now),
@@ -110,13 +110,20 @@ def _month(now: dt.datetime) -> dt.date:
     return now.astimezone(dt.UTC).date().replace(day=1)
 
 
-def _costs(budget: Budget, *, now: dt.datetime) -> dict[dt.date, int]:
-    """Return the cost of each day of the scope of a budget, from the roll-ups."""
+def _scope(budget: Budget) -> dict[Dimension, Value]:
     filters: dict[Dimension, Value] = {}
     if budget.producer_id is not None:
         filters[Dimension.PRODUCER] = budget.producer_id
     if budget.channel is not None:
         filters[Dimension.CHANNEL] = int(budget.channel)
+    return filters
+
+
+def daily_costs(filters: Mapping[Dimension, Value], *, now: dt.datetime) -> dict[dt.date, int]:
+    """Return the microdollars of each UTC day of the month so far and of the last 28 days.
+
+    Days before the first cost are left out.
+    """
     today = now.astimezone(dt.UTC).date()
     first = min(_month(now), today - _LONG * _DAY)
     answer = ask(
@@ -131,7 +138,6 @@ def _costs(budget: Budget, *, now: dt.datetime) -> dict[dt.date, int]:
     [group] = answer.groups
     pairs = zip(answer.buckets, group.values, strict=True)
     costs = {bucket.date(): round((value or 0) * MICROS) for bucket, value in pairs}
-    # Days before the first cost are no history.
     began = min((day for day, micros in costs.items() if micros), default=today)
     return {day: micros for day, micros in costs.items() if day >= began}
 

@@ -18,6 +18,7 @@ from notifications.api import (
     client_receipts,
     client_tokens,
     contacts,
+    costs,
     dead_letters,
     embed,
     front_page,
@@ -177,6 +178,7 @@ urlpatterns = [
     path(f"{_WEBHOOK}/attempts", webhook_endpoints.WebhookAttemptListView.as_view()),
     path("v1/keys/rotate", keys.KeyRotateView.as_view()),
     path("v1/analytics", analytics.AnalyticsView.as_view()),
+    path("v1/costs", costs.CostsView.as_view()),
     path("v1/budgets", budgets.BudgetListView.as_view()),
     path("v1/search", search.SearchView.as_view()),
 ]

@@ -93,7 +93,7 @@ class Scope(StrEnum):
     )
     OPERATIONS_READ = (
         "operations:read",
-        "Read dead letters, replay jobs, switches, budgets, alerts, and search, of every producer.",
+        "Search, and read dead letters, replays, switches, alerts, budgets and costs of all.",
     )
 
     ANALYTICS_READ = "analytics:read", "Read the figures of its own producer."
@@ -133,6 +133,7 @@ class Entry(StrEnum):
 
 WHY_LIVE: Final = {
     "alerts": "alerts tell of live lanes, sweeps and providers; test mode raises none",
+    "costs": "costs are those of live messages; test mode costs nothing",
     "budgets": "budgets count live messages; test mode costs nothing",
     "switches": "switches hold live deliveries of every producer",
     "suppressions": "the suppression list stops live messages; test mode has no list",
@@ -379,6 +380,7 @@ TABLE: Final = (
     AccessRule("POST /v1/keys/rotate", Scope.KEYS_ROTATE, BOTH, "add_apikey"),
     AccessRule("GET /v1/analytics", Scope.ANALYTICS_READ, BOTH, "view_notification"),
     AccessRule("GET /v1/analytics producer", Scope.OPERATIONS_READ, BOTH, "view_notification"),
+    AccessRule("GET /v1/costs", Scope.OPERATIONS_READ, LIVE, "view_budget"),
     AccessRule("GET /v1/budgets", Scope.OPERATIONS_READ, LIVE, "view_budget"),
     AccessRule("GET /v1/search", Scope.OPERATIONS_READ, BOTH, "view_notification"),
 )

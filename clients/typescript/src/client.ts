@@ -71,6 +71,11 @@ export class Notify {
     return (await this.#transport.call({ operation: "GET /v1/analytics", query, options })) as api.AnalyticsAnswer;
   }
 
+  /** The costs of a month by producer, country, channel, provider or bulk job, with a forecast. */
+  async costs(query?: api.GetCostsQuery, options?: CallOptions): Promise<api.CostsAnswer> {
+    return (await this.#transport.call({ operation: "GET /v1/costs", query, options })) as api.CostsAnswer;
+  }
+
   /** Find deliveries of all producers by address, user or an id; a page, newest first. */
   async search(query: api.SearchQuery, options?: CallOptions): Promise<api.HitAnswer[]> {
     const page = await this.#transport.call({ operation: "GET /v1/search", query, options });

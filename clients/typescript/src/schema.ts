@@ -627,6 +627,33 @@ export interface components {
             units: number;
             cost_usd: number;
         };
+        /** @description The cost of a group. */
+        CostLineAnswer: {
+            /**
+             * @description Producer, country, channel, provider or name of the bulk job; null: unknown, such as the
+             *     country of an e-mail.
+             */
+            name: string | null;
+            /** @description Id of the bulk job; null for other groups. */
+            bulk_job_id: string | null;
+            cost_usd: number;
+        };
+        /** @description The costs of live messages in a month, in US dollars. */
+        CostsAnswer: {
+            month: string;
+            /** @enum {string} */
+            by: "producer" | "country" | "channel" | "provider" | "bulk_job";
+            /** @description Cost of all messages of the month so far. */
+            cost_usd: number;
+            /**
+             * @description Forecast of the whole month: the cost so far, plus for each further day the mean of the same
+             *     weekdays of the last 28 days, or of the last 7 days with less history.
+             *     Null: the month is over.
+             */
+            forecast_usd: number | null;
+            /** @description The groups, the highest cost first, at most 1,000. */
+            lines: components["schemas"]["CostLineAnswer"][];
+        };
         /** @description A delivery which failed for good. */
         DeadLetterAnswer: {
             id: number;
@@ -2508,6 +2535,21 @@ export interface components {
             /** @description Maximum number of results per page. Default: `50`. */
             limit?: number;
         };
+        /** @description The query of `get_costs`. */
+        GetCostsQuery: {
+            /**
+             * @description The groups. Default: `"producer"`.
+             * @enum {string}
+             */
+            by?: "producer" | "country" | "channel" | "provider" | "bulk_job";
+            /**
+             * @description `csv` answers with a CSV file, as `Accept: text/csv` does.
+             * @enum {string}
+             */
+            format?: "json" | "csv";
+            /** @description A UTC month such as `2026-11`. Without it, the present month. */
+            month?: string;
+        };
         /** @description The query of `list_dead_letters`. */
         ListDeadLettersQuery: {
             /** @description Dead letters of any of these channels. */
@@ -2789,6 +2831,8 @@ export type ContactRequest = components['schemas']['ContactRequest'];
 export type Content = components['schemas']['Content'];
 export type ContentAction = components['schemas']['ContentAction'];
 export type CostAnswer = components['schemas']['CostAnswer'];
+export type CostLineAnswer = components['schemas']['CostLineAnswer'];
+export type CostsAnswer = components['schemas']['CostsAnswer'];
 export type DeadLetterAnswer = components['schemas']['DeadLetterAnswer'];
 export type DeadLetterAnswerPage = components['schemas']['DeadLetterAnswerPage'];
 export type DeliveryBrief = components['schemas']['DeliveryBrief'];
@@ -2945,6 +2989,7 @@ export type ListAudiencesQuery = components['schemas']['ListAudiencesQuery'];
 export type ListBudgetsQuery = components['schemas']['ListBudgetsQuery'];
 export type ListBulkJobsQuery = components['schemas']['ListBulkJobsQuery'];
 export type ListCancelJobsQuery = components['schemas']['ListCancelJobsQuery'];
+export type GetCostsQuery = components['schemas']['GetCostsQuery'];
 export type ListDeadLettersQuery = components['schemas']['ListDeadLettersQuery'];
 export type GetInboxQuery = components['schemas']['GetInboxQuery'];
 export type ListInboxChangesQuery = components['schemas']['ListInboxChangesQuery'];

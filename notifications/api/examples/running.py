@@ -248,6 +248,14 @@ OPERATIONS: Final[Examples] = {
             query={"metric": "failed", "by": ["channel", "reason"], "format": "csv"},
         ),
     },
+    "get_costs": {
+        "minimal": Example(summary="The costs of the month by producer", status=200),
+        "usual": Example(
+            summary="The bulk jobs of the month by cost, as a CSV file",
+            status=200,
+            query={"by": "bulk_job", "format": "csv"},
+        ),
+    },
     "list_budgets": {
         "minimal": Example(summary="The budgets with the money of the day", status=200),
         "usual": Example(summary="Ten budgets", status=200, query={"limit": 10}),

@@ -267,6 +267,7 @@ def _operations(client: Any, service: Service, run: str) -> None:  # noqa: ANN40
     assert client.alerts.resolve(alert)["resolved_at"]
     _switches(client, run)
     assert [each["producer"] for each in client.budgets.list()] == [None]
+    assert client.costs(by="country")["lines"] == []
     me = client.me()
     assert me["producer"] == "orders"
     assert client.rotate_key(overlap_hours=24)["prefix"] != me["key_prefix"]

@@ -26,7 +26,9 @@ from notify_client._http import AsyncHttp, Target
 from notify_client._retries import Limits
 from notify_client.types import (
     AnalyticsAnswer,
+    CostsAnswer,
     GetAnalyticsQuery,
+    GetCostsQuery,
     HitAnswer,
     KeyRotated,
     MeAnswer,
@@ -124,6 +126,10 @@ class AsyncClient:
         """Return a metric over time, without `format="csv"`."""
         call = _call.get(_call.path("analytics"), query)
         return await self._engine.value(call, has="groups")
+
+    async def costs(self, **query: Unpack[GetCostsQuery]) -> CostsAnswer:
+        """Return the costs of a month, without `format="csv"`."""
+        return await self._engine.value(_call.get(_call.path("costs"), query), has="lines")
 
     async def rotate_key(
         self, *, idempotency_key: str | None = None, **rotation: Unpack[RotateRequest]

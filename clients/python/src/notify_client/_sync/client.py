@@ -26,7 +26,9 @@ from notify_client._sync.templates import Templates
 from notify_client._sync.webhook_endpoints import WebhookEndpoints
 from notify_client.types import (
     AnalyticsAnswer,
+    CostsAnswer,
     GetAnalyticsQuery,
+    GetCostsQuery,
     HitAnswer,
     KeyRotated,
     MeAnswer,
@@ -124,6 +126,10 @@ class Client:
         """Return a metric over time, without `format="csv"`."""
         call = _call.get(_call.path("analytics"), query)
         return self._engine.value(call, has="groups")
+
+    def costs(self, **query: Unpack[GetCostsQuery]) -> CostsAnswer:
+        """Return the costs of a month, without `format="csv"`."""
+        return self._engine.value(_call.get(_call.path("costs"), query), has="lines")
 
     def rotate_key(
         self, *, idempotency_key: str | None = None, **rotation: Unpack[RotateRequest]

@@ -4,7 +4,10 @@ from notify_client.types.analytics import (
     AnalyticsAnswer,
     AnalyticsGroup,
     BudgetAnswer,
+    CostLineAnswer,
+    CostsAnswer,
     GetAnalyticsQuery,
+    GetCostsQuery,
     ListBudgetsQuery,
 )
 from notify_client.types.audiences import (
@@ -243,6 +246,8 @@ __all__ = [
     "Content",
     "ContentAction",
     "CostAnswer",
+    "CostLineAnswer",
+    "CostsAnswer",
     "DeadLetterAnswer",
     "DeliveryBrief",
     "DeliveryDetail",
@@ -262,6 +267,7 @@ __all__ = [
     "FoundRecipient",
     "Funnel",
     "GetAnalyticsQuery",
+    "GetCostsQuery",
     "GetInboxQuery",
     "GetPreferencesQuery",
     "HitAnswer",

@@ -81,6 +81,38 @@ class BudgetAnswer(TypedDict):
     """
 
 
+class CostLineAnswer(TypedDict):
+    """The cost of a group."""
+
+    name: str | None
+    """Producer, country, channel, provider or name of the bulk job; null: unknown, such as the
+    country of an e-mail.
+    """
+
+    bulk_job_id: str | None
+    """Id of the bulk job; null for other groups."""
+
+    cost_usd: float
+
+
+class CostsAnswer(TypedDict):
+    """The costs of live messages in a month, in US dollars."""
+
+    month: str
+    by: Literal["producer", "country", "channel", "provider", "bulk_job"]
+    cost_usd: float
+    """Cost of all messages of the month so far."""
+
+    forecast_usd: float | None
+    """Forecast of the whole month: the cost so far, plus for each further day the mean of the
+    same weekdays of the last 28 days, or of the last 7 days with less history. Null: the
+    month is over.
+    """
+
+    lines: list[CostLineAnswer]
+    """The groups, the highest cost first, at most 1,000."""
+
+
 class GetAnalyticsQuery(TypedDict, total=False):
     """Parameters of `get_analytics`."""
 
@@ -191,3 +223,16 @@ class ListBudgetsQuery(TypedDict, total=False):
 
     limit: int
     """Maximum number of results per page. Default: `50`."""
+
+
+class GetCostsQuery(TypedDict, total=False):
+    """Parameters of `get_costs`."""
+
+    by: Literal["producer", "country", "channel", "provider", "bulk_job"]
+    """The groups. Default: `"producer"`."""
+
+    format: Literal["json", "csv"]
+    """`csv` answers with a CSV file, as `Accept: text/csv` does."""
+
+    month: str
+    """A UTC month such as `2026-11`. Without it, the present month."""

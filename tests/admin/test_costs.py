@@ -1,0 +1,29 @@
+"""The page of the costs of a month."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from notifications import clock
+from notifications.models import Producer
+from tests.analytics.conftest import _store as store_rollup
+
+PAGE = reverse("admin:notifications_costs")
+
+
+def test_the_page_and_its_csv_have_the_costs(door: Client) -> None:
+    shop = Producer.objects.create(name="<shop>")
+    store_rollup(clock.now(), {"cost_micros": 2_500_000}, producer_id=shop.pk, country="")
+    page = door.get(PAGE).content.decode()
+    assert "$2.50 so far" in page
+    assert "&lt;shop&gt;" in page
+    answer = door.get(PAGE, {"csv": "producer"})
+    text = b"".join(answer).decode()
+    assert text.splitlines()[1] == f"{clock.now():%Y-%m},<shop>,,2.5"
+
+
+@pytest.mark.parametrize("query", [{"month": "2026-13"}, {"month": "2999-01"}, {"csv": "user"}])
+def test_a_wrong_query_is_refused(door: Client, query: dict[str, str]) -> None:
+    assert door.get(PAGE, query).status_code == 400

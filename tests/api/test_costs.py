@@ -1,0 +1,43 @@
+"""Operators' keys read the costs of a month."""
+
+from __future__ import annotations
+
+import pytest
+
+from notifications import clock
+from notifications.models import Producer
+from tests.analytics.conftest import _store as store_rollup
+from tests.api.conftest import Caller, MakeCaller
+
+
+def test_costs_are_json_or_csv(caller: Caller) -> None:
+    shop = Producer.objects.create(name="shop")
+    store_rollup(clock.now(), {"cost_micros": 2_500_000}, producer_id=shop.pk, country="")
+    answer = caller.get("/v1/costs").json()
+    assert (answer["cost_usd"], answer["by"], answer["month"]) == (
+        2.5,
+        "producer",
+        f"{clock.now():%Y-%m}",
+    )
+    assert answer["lines"] == [{"name": "shop", "bulk_job_id": None, "cost_usd": 2.5}]
+    assert answer["forecast_usd"] >= 2.5
+    assert caller.get("/v1/costs", by="country").json()["lines"][0]["name"] is None
+    text = caller.get("/v1/costs", by="channel", format="csv").content.decode()
+    assert text.splitlines() == [
+        "month,channel,bulk_job_id,cost_usd",
+        f"{clock.now():%Y-%m},sms,,2.5",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("month", "2026-13"), ("month", "2999-01"), ("month", "2001-01"), ("by", "user_id")],
+)
+def test_a_wrong_query_is_refused(caller: Caller, field: str, value: str) -> None:
+    problem = caller.get("/v1/costs", **{field: value})
+    assert problem.status_code == 422
+    assert problem.json()["errors"][0]["pointer"] == f"/{field}"
+
+
+def test_a_key_without_the_scope_is_refused(make_caller: MakeCaller) -> None:
+    assert make_caller(scopes=["analytics:read"]).get("/v1/costs").status_code == 403
