@@ -96,6 +96,7 @@ class Scope(StrEnum):
         "Search, and read dead letters, replays, switches, alerts, budgets and costs of all.",
     )
 
+    EVENTS_WRITE = "events:write", "Post events of recipients, which series react to."
     ANALYTICS_READ = "analytics:read", "Read the figures of its own producer."
     SECRETS_ROTATE = (
         "secrets:rotate",
@@ -190,6 +191,8 @@ _MARKS: Final = ("seen", "read", "unread", "archive", "unarchive", "snooze", "un
 _TOPIC: Final = "/v1/topics/{topic}"
 _AUDIENCE: Final = "/v1/audiences/{audience_id}"
 _SWITCH: Final = "/v1/switches/{switch_id}"
+_SERIES: Final = "/v1/series/{series_name}"
+_ENROLMENT: Final = "/v1/series/{series_name}/enrolments/{enrolment_id}"
 _ALERT: Final = "/v1/alerts/{alert_id}"
 
 TABLE: Final = (
@@ -377,6 +380,19 @@ TABLE: Final = (
     AccessRule(f"POST {_WEBHOOK}/secrets", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
     AccessRule(f"POST {_WEBHOOK}/replay", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
     AccessRule(f"POST {_WEBHOOK}/test", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
+    AccessRule("GET /v1/series", Scope.CAMPAIGNS_READ, BOTH, "view_series"),
+    AccessRule("POST /v1/series", Scope.CAMPAIGNS_WRITE),
+    AccessRule(f"GET {_SERIES}", Scope.CAMPAIGNS_READ, BOTH, "view_series"),
+    AccessRule(f"PUT {_SERIES}", Scope.CAMPAIGNS_WRITE, BOTH, "change_series"),
+    AccessRule(f"POST {_SERIES}/publish", Scope.CAMPAIGNS_WRITE, BOTH, "change_series"),
+    AccessRule(f"POST {_SERIES}/pause", Scope.CAMPAIGNS_WRITE, BOTH, "change_series"),
+    AccessRule(f"POST {_SERIES}/resume", Scope.CAMPAIGNS_WRITE, BOTH, "change_series"),
+    AccessRule(f"POST {_SERIES}/archive", Scope.CAMPAIGNS_WRITE, BOTH, "change_series"),
+    AccessRule(f"GET {_SERIES}/enrolments", Scope.CAMPAIGNS_READ, BOTH, "view_seriesenrolment"),
+    AccessRule(f"POST {_SERIES}/enrolments", Scope.CAMPAIGNS_WRITE),
+    AccessRule(f"GET {_ENROLMENT}", Scope.CAMPAIGNS_READ, BOTH, "view_seriesenrolment"),
+    AccessRule(f"POST {_ENROLMENT}/exit", Scope.CAMPAIGNS_WRITE, BOTH, "change_seriesenrolment"),
+    AccessRule("POST /v1/events", Scope.EVENTS_WRITE),
     AccessRule("POST /v1/keys/rotate", Scope.KEYS_ROTATE, BOTH, "add_apikey"),
     AccessRule("GET /v1/analytics", Scope.ANALYTICS_READ, BOTH, "view_notification"),
     AccessRule("GET /v1/analytics producer", Scope.OPERATIONS_READ, BOTH, "view_notification"),

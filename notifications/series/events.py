@@ -56,15 +56,16 @@ def post(
     """Store events; returns the results in order. A rejected event affects no other event."""
     results: dict[int, PostResult] = {}
     wanted: dict[int, CustomEventRequest] = {}
-    keys: set[str] = set()
+    keys: set[tuple[str, str]] = set()
     for number, event in enumerate(asked):
         if isinstance(event, Problem):
             results[number] = PostResult(Posted.REJECTED, event)
-        elif event.idempotency_key in keys:
+        elif (event.idempotency_key, event.user_id) in keys:
             results[number] = PostResult(Posted.DUPLICATE)
         else:
             wanted[number] = event
-            keys |= {event.idempotency_key} if event.idempotency_key else set()
+            if event.idempotency_key:
+                keys.add((event.idempotency_key, event.user_id))
     added = custom_events.add(producer_id, mode, list(wanted.values()))
     for number, one in zip(wanted, added, strict=True):
         if not one.is_known:

@@ -54,7 +54,12 @@ RETRY_AFTER: Final = dt.timedelta(minutes=5)
 """Time until the next try of an enrolment after an exception."""
 _WAIT: Final = dt.timedelta(minutes=1)
 """Time until the next try of a message that was refused for the moment without a time."""
-_TEMPORARY: Final = frozenset({Kind.IN_PROGRESS, Kind.RATE_LIMITED, Kind.UNAVAILABLE})
+_TEMPORARY: Final = frozenset({
+    Kind.IN_PROGRESS,
+    Kind.LANE_BEHIND,
+    Kind.RATE_LIMITED,
+    Kind.UNAVAILABLE,
+})
 """Refusals after which the step is tried again."""
 _DATABASE_TROUBLE: Final = (OperationalError, InterfaceError)
 
@@ -294,4 +299,5 @@ def _caller(series: Series) -> Caller:
         mode=Mode(series.mode),
         priorities=frozenset(map(Priority, producer.priorities)),
         may_send_content=producer.may_send_content,
+        heeds_lag=True,
     )

@@ -157,7 +157,20 @@ def _sent(caller: Caller) -> dict[object, object]:
         shape.SCHEDULED: later["notification_id"],
         shape.DELIVERY: sent["deliveries"][0]["delivery_id"],
         17: _made(caller, "/v1/schedules", schedule)["id"],
+        57: _series(caller),
     }
+
+
+def _series(caller: Caller) -> int:
+    """Make a published series with a draft; returns the id of an enrolment."""
+    steps = {"steps": [{"step": "wait", "days": 1}]}
+    _made(caller, "/v1/series", {"name": shape.SERIES, "definition": steps})
+    caller.post(f"/v1/series/{shape.SERIES}/publish", {})
+    caller.send("PUT", f"/v1/series/{shape.SERIES}", {"definition": steps})
+    people = {"enrolments": [{"user_id": shape.USER}]}
+    answer = caller.post(f"/v1/series/{shape.SERIES}/enrolments", people)
+    made: int = answer.json()["results"][0]["enrolment_id"]
+    return made
 
 
 def _made(caller: Caller, path: str, body: object) -> dict[str, Any]:

@@ -51,6 +51,7 @@ BULK_JOB: Final = {
     "priority": "P3",
     "template_id": "hello",
 }
+_STEPS: Final = {"steps": [{"step": "wait", "days": 1}]}
 
 BODIES: Final[Mapping[str, object]] = {
     "POST /v1/notifications": SENT,
@@ -136,6 +137,15 @@ BODIES: Final[Mapping[str, object]] = {
     "POST /v1/webhook-endpoints/{endpoint_id}/secrets": {},
     "POST /v1/webhook-endpoints/{endpoint_id}/replay": {"since": "2026-11-01T00:00:00Z"},
     "POST /v1/webhook-endpoints/{endpoint_id}/test": {},
+    "POST /v1/series": {"name": "other", "definition": _STEPS},
+    "PUT /v1/series/{series_name}": {"definition": {**_STEPS, "description": "new"}},
+    "POST /v1/series/{series_name}/publish": {},
+    "POST /v1/series/{series_name}/pause": {},
+    "POST /v1/series/{series_name}/resume": {},
+    "POST /v1/series/{series_name}/archive": {},
+    "POST /v1/series/{series_name}/enrolments": {"enrolments": [{"user_id": "maria"}]},
+    "POST /v1/series/{series_name}/enrolments/{enrolment_id}/exit": {},
+    "POST /v1/events": {"events": [{"name": "paid", "user_id": "maria"}]},
     "POST /v1/keys/rotate": {"overlap_hours": 1},
 }
 """Operation -> its body."""
@@ -184,6 +194,8 @@ def furnish(caller: Caller) -> dict[str, object]:
         ),
         **_audiences(caller),
         "schedule_id": _made(caller, "/v1/schedules", schedule),
+        **_series(caller),
+        **_live(caller),
     }
 
 
@@ -192,10 +204,22 @@ def call(caller: Caller, operation: str, world: Mapping[str, object]) -> int:
     method, path, *_part = operation.split()
     if path == "/v1/bulk-jobs/{bulk_job_id}/resume":
         changes.pause(UUID(str(world["bulk_job_id"])), by="test", reason="for the test")
+    if path == "/v1/series/{series_name}/resume":
+        caller.post(path.replace("resume", "pause").format(**world), {})
     media_type = "text/csv" if path == "/v1/audience-uploads" else "application/json"
     body = BODIES[operation]
     here = path.format(**{**world, **_OTHERS.get(operation, {})})
     return caller.send(method, here, body, media_type=media_type).status_code
+
+
+def _series(caller: Caller) -> dict[str, object]:
+    """Make a published series with a draft and an enrolment."""
+    path = "/v1/series/first"
+    caller.post("/v1/series", {"name": "first", "definition": _STEPS})
+    caller.post(f"{path}/publish", {})
+    caller.send("PUT", path, {"definition": _STEPS})
+    answer = caller.post(f"{path}/enrolments", {"enrolments": [{"user_id": "maria"}]})
+    return {"series_name": "first", "enrolment_id": answer.json()["results"][0]["enrolment_id"]}
 
 
 def _made(caller: Caller, path: str, body: object) -> object:

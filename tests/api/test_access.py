@@ -36,9 +36,11 @@ NAMELESS = {
 """Modules of views that are functions, and the methods that these take."""
 OF_NO_MODE = {
     *("AuditEntry", "Attempt", "Event", "OrderedDelivery", "Occurrence", "ShortLink"),
+    *("SeriesVersion", "SeriesStepResult"),
     *("TokenRevocation", "WebhookAttempt", "WebhookMessage"),
 }
-"""Models whose rows belong to a notification or schedule that has a mode, or name the key."""
+"""Models whose rows belong to a notification, schedule or series that has a mode, or name the
+key."""
 
 
 def test_each_operation_of_the_router_has_a_line_and_each_line_an_operation() -> None:
@@ -123,7 +125,7 @@ def _with(make_caller: MakeCaller, mode: Mode, scopes: Collection[str]) -> Calle
 
 def _is_let_in(caller: Caller, operation: str) -> bool:
     method, path, *part = operation.split()
-    with_uuids = re.sub(r"\{(?:notification|message)_id\}", str(uuid4()), path)
+    with_uuids = re.sub(r"\{(?:notification|message|bulk_job)_id\}", str(uuid4()), path)
     named = re.sub(r"\{\w+\}", "1", with_uuids)
     if method == "GET":
         named += "".join(f"?{name}=*" for name in part)

@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 from django.db import connection, connections
 
+from notifications import clock
 from notifications.intake import accept
 from notifications.intake.accept import Caller
 from notifications.models import (
@@ -30,6 +31,7 @@ from notifications.rules.states import Status
 from notifications.series import enrolments, steps, versions
 from notifications.store.cached import notification_types
 from notifications.store.postgres import series as store
+from notifications.sweeps import series as sweep
 from tests.journey import Reach
 from tests.series.conftest import MakeSeries, enrol, post, send, sweep_once
 
@@ -296,14 +298,15 @@ def test_an_enrolment_stays_on_its_version(make: MakeSeries, reach: Reach, calle
 def test_a_wait_follows_the_timezone_of_the_recipient(make: MakeSeries) -> None:
     Recipient.objects.update(timezone="Asia/Tokyo")
     enrol(make({"step": "wait", "until_local": "09:00"}, send("one")), "maria")
-    sweep_once()
-    due = _enrolment().due_at
-    assert due is not None
-    assert (due.hour, due.minute) == (0, 0)
+    noon = clock.now().replace(hour=12, minute=0, second=0, microsecond=0)
+    SeriesEnrolment.objects.update(arrived_at=noon, due_at=noon)
+    sweep.run_once(now=noon, limit=50)
+    midnight = noon + dt.timedelta(hours=12)
+    assert _enrolment().due_at == midnight
     Recipient.objects.update(timezone="UTC")
-    sweep_once(later=due - _enrolment().arrived_at + dt.timedelta(minutes=1))
-    assert _enrolment().due_at is None or _enrolment().due_at.hour == 9  # type: ignore[union-attr]  # the line before
-    assert _sent() == [], "09:00 in UTC is later"
+    sweep.run_once(now=midnight, limit=50)
+    assert _enrolment().due_at == midnight + dt.timedelta(hours=9)
+    assert _sent() == []
 
 
 @pytest.mark.usefixtures("maria")

@@ -654,6 +654,23 @@ export interface components {
             /** @description The groups, the highest cost first, at most 1,000. */
             lines: components["schemas"]["CostLineAnswer"][];
         };
+        /** @description An event of a recipient. */
+        CustomEventRequest: {
+            /** @description Name of the event, such as `order_paid`. */
+            name: string;
+            user_id: string;
+            /** @description An object of at most 4 KiB. A series uses the values as variables and in conditions. */
+            properties?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Omitted: now. At most 7 days ago and 5 minutes ahead. Series act by the time at which the
+             *     service stores the event.
+             */
+            occurred_at?: string | null;
+            /** @description A second event with the key of a stored event is a duplicate, as long as events are kept. */
+            idempotency_key?: string | null;
+        };
         /** @description A delivery which failed for good. */
         DeadLetterAnswer: {
             id: number;
@@ -829,6 +846,80 @@ export interface components {
             left_out: string | null;
             messages: components["schemas"]["RenderedMessage"][];
         };
+        /** @description An enrolment with the results of the steps. */
+        EnrolmentAnswer: {
+            id: number;
+            user_id: string;
+            version: number;
+            state: components["schemas"]["EnrolmentState"];
+            exit_reason: string;
+            /** @description JSON pointer of the present step; empty after the last step. */
+            position: string;
+            /** @description End of the present wait; null: the enrolment has ended. */
+            due_at: string | null;
+            /** @description Reason of a delay; empty without a delay. */
+            problem: string;
+            /** Format: date-time */
+            enrolled_at: string;
+            ended_at: string | null;
+            variables: {
+                [key: string]: unknown;
+            };
+            history: components["schemas"]["StepLine"][];
+        };
+        /** @description A recipient to enrol. */
+        EnrolmentItem: {
+            user_id: string;
+            /** @description Variables of the messages, at most 16 KiB. */
+            variables?: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description An enrolment in a list. */
+        EnrolmentLine: {
+            id: number;
+            user_id: string;
+            version: number;
+            state: components["schemas"]["EnrolmentState"];
+            exit_reason: string;
+            /** @description JSON pointer of the present step; empty after the last step. */
+            position: string;
+            /** @description End of the present wait; null: the enrolment has ended. */
+            due_at: string | null;
+            /** @description Reason of a delay; empty without a delay. */
+            problem: string;
+            /** Format: date-time */
+            enrolled_at: string;
+            ended_at: string | null;
+        };
+        EnrolmentLinePage: {
+            results: components["schemas"]["EnrolmentLine"][];
+            next: string | null;
+        };
+        /** @description Up to 1000 recipients. */
+        EnrolmentRequest: {
+            enrolments: components["schemas"]["EnrolmentItem"][];
+        };
+        /** @description The result for a recipient. */
+        EnrolmentResult: {
+            /**
+             * @description `unchanged`: the recipient is in the series, or was before and `reentry` is `never`.
+             * @enum {string}
+             */
+            result: "enrolled" | "unchanged" | "rejected";
+            /** @description Id of a new enrolment. */
+            enrolment_id?: number | null;
+            problem?: components["schemas"]["ProblemDetails"] | null;
+        };
+        /** @description A result for every recipient, in order. */
+        EnrolmentResults: {
+            results: components["schemas"]["EnrolmentResult"][];
+        };
+        /**
+         * @description The state of an enrolment.
+         * @enum {string}
+         */
+        EnrolmentState: "running" | "finished" | "exited";
         /** @description Counts of the erased data by place. */
         ErasedCounts: {
             contacts: number;
@@ -902,6 +993,21 @@ export interface components {
              *     service stored the receipt.
              */
             occurred_at: string | null;
+        };
+        /** @description The result of an event. */
+        EventResult: {
+            /** @enum {string} */
+            result: "accepted" | "duplicate" | "rejected";
+            /** @description Rejected: the problem. */
+            problem?: components["schemas"]["ProblemDetails"] | null;
+        };
+        /** @description A result for every event, in order. */
+        EventResults: {
+            results: components["schemas"]["EventResult"][];
+        };
+        /** @description Up to 1000 events. Every event is accepted or rejected separately. */
+        EventsRequest: {
+            events: components["schemas"]["CustomEventRequest"][];
         };
         /**
          * @description The reason for which a line has no recipient.
@@ -1724,6 +1830,58 @@ export interface components {
             /** @description Rotate while the previous secret is still active, and end the previous secret at once. Default: `false`. */
             end_overlap?: boolean;
         };
+        /** @description A series with its versions and the number of enrolments. */
+        SeriesAnswer: {
+            name: string;
+            state: components["schemas"]["SeriesState"];
+            /** @description Number of the published version, which new enrolments take; null: not published. */
+            version: number | null;
+            /** @description Content of the published version. */
+            definition: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Content of the next version; null: no draft. */
+            draft: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Enrolments by state. */
+            enrolments: {
+                [key: string]: number;
+            };
+            /** @description Running enrolments by the position of the step. */
+            steps: {
+                [key: string]: number;
+            };
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        SeriesAnswerPage: {
+            results: components["schemas"]["SeriesAnswer"][];
+            next: string | null;
+        };
+        /** @description The content of the next version. */
+        SeriesDraft: {
+            /** @description Trigger, goal and steps, as in `docs/series.md`. */
+            definition: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description A new series. */
+        SeriesRequest: {
+            /** @description Unique per producer. */
+            name: string;
+            /** @description Trigger, goal and steps, as in `docs/series.md`. */
+            definition: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * @description The state of a series.
+         * @enum {string}
+         */
+        SeriesState: "draft" | "active" | "paused" | "archived";
         /** @description An active signing secret. */
         SigningSecret: {
             /** @description The first 16 hexadecimal digits of the SHA-256 of the secret's bytes. */
@@ -1840,6 +1998,16 @@ export interface components {
             results: components["schemas"]["StatusChangeLine"][];
             /** @description The cursor after this page, on an empty page too: keep it and ask with it again. */
             next: string;
+        };
+        /** @description The result of a step. */
+        StepLine: {
+            /** @description JSON pointer of the step in the definition. */
+            position: string;
+            outcome: string;
+            notification_id: string | null;
+            detail: string;
+            /** Format: date-time */
+            at: string;
         };
         /** @description A user id that was not changed. */
         SubscriberFault: {
@@ -2707,6 +2875,27 @@ export interface components {
             /** @description Deliveries to this recipient. */
             user_id?: string;
         };
+        /** @description The query of `list_series`. */
+        ListSeriesQuery: {
+            /** @description The value of `next` on the previous page. */
+            cursor?: number;
+            /** @description Maximum number of results per page. Default: `50`. */
+            limit?: number;
+        };
+        /** @description The query of `list_enrolments`. */
+        ListEnrolmentsQuery: {
+            /** @description The value of `next` on the previous page. */
+            cursor?: number;
+            /** @description Maximum number of results per page. Default: `50`. */
+            limit?: number;
+            /**
+             * @description Enrolments in this state.
+             * @enum {string}
+             */
+            state?: "running" | "finished" | "exited";
+            /** @description Enrolments of this recipient. */
+            user_id?: string;
+        };
         /** @description The query of `list_suppressions`. */
         ListSuppressionsQuery: {
             /** @description Entries of this address, in any spelling. Requires exactly one `channel`. */
@@ -2833,6 +3022,7 @@ export type ContentAction = components['schemas']['ContentAction'];
 export type CostAnswer = components['schemas']['CostAnswer'];
 export type CostLineAnswer = components['schemas']['CostLineAnswer'];
 export type CostsAnswer = components['schemas']['CostsAnswer'];
+export type CustomEventRequest = components['schemas']['CustomEventRequest'];
 export type DeadLetterAnswer = components['schemas']['DeadLetterAnswer'];
 export type DeadLetterAnswerPage = components['schemas']['DeadLetterAnswerPage'];
 export type DeliveryBrief = components['schemas']['DeliveryBrief'];
@@ -2844,12 +3034,23 @@ export type DryRunAnswer = components['schemas']['DryRunAnswer'];
 export type DryRunEstimate = components['schemas']['DryRunEstimate'];
 export type DryRunRequest = components['schemas']['DryRunRequest'];
 export type DryRunSample = components['schemas']['DryRunSample'];
+export type EnrolmentAnswer = components['schemas']['EnrolmentAnswer'];
+export type EnrolmentItem = components['schemas']['EnrolmentItem'];
+export type EnrolmentLine = components['schemas']['EnrolmentLine'];
+export type EnrolmentLinePage = components['schemas']['EnrolmentLinePage'];
+export type EnrolmentRequest = components['schemas']['EnrolmentRequest'];
+export type EnrolmentResult = components['schemas']['EnrolmentResult'];
+export type EnrolmentResults = components['schemas']['EnrolmentResults'];
+export type EnrolmentState = components['schemas']['EnrolmentState'];
 export type ErasedCounts = components['schemas']['ErasedCounts'];
 export type ErasureJobAnswer = components['schemas']['ErasureJobAnswer'];
 export type ErasureReceipt = components['schemas']['ErasureReceipt'];
 export type EstimateAnswer = components['schemas']['EstimateAnswer'];
 export type EstimateRequest = components['schemas']['EstimateRequest'];
 export type EventLine = components['schemas']['EventLine'];
+export type EventResult = components['schemas']['EventResult'];
+export type EventResults = components['schemas']['EventResults'];
+export type EventsRequest = components['schemas']['EventsRequest'];
 export type FaultKind = components['schemas']['FaultKind'];
 export type FieldProblem = components['schemas']['FieldProblem'];
 export type FoundRecipient = components['schemas']['FoundRecipient'];
@@ -2913,6 +3114,11 @@ export type ScheduleRequest = components['schemas']['ScheduleRequest'];
 export type SchedulesLimit = components['schemas']['SchedulesLimit'];
 export type SecretRotated = components['schemas']['SecretRotated'];
 export type SecretRotation = components['schemas']['SecretRotation'];
+export type SeriesAnswer = components['schemas']['SeriesAnswer'];
+export type SeriesAnswerPage = components['schemas']['SeriesAnswerPage'];
+export type SeriesDraft = components['schemas']['SeriesDraft'];
+export type SeriesRequest = components['schemas']['SeriesRequest'];
+export type SeriesState = components['schemas']['SeriesState'];
 export type SigningSecret = components['schemas']['SigningSecret'];
 export type SigningSecrets = components['schemas']['SigningSecrets'];
 export type SkippedChannel = components['schemas']['SkippedChannel'];
@@ -2926,6 +3132,7 @@ export type Stage = components['schemas']['Stage'];
 export type StageLine = components['schemas']['StageLine'];
 export type StatusChangeLine = components['schemas']['StatusChangeLine'];
 export type StatusChanges = components['schemas']['StatusChanges'];
+export type StepLine = components['schemas']['StepLine'];
 export type SubscriberFault = components['schemas']['SubscriberFault'];
 export type SubscriberLine = components['schemas']['SubscriberLine'];
 export type SubscriberLinePage = components['schemas']['SubscriberLinePage'];
@@ -3003,6 +3210,8 @@ export type ChangePreferencesQuery = components['schemas']['ChangePreferencesQue
 export type ListReplayJobsQuery = components['schemas']['ListReplayJobsQuery'];
 export type ListSchedulesQuery = components['schemas']['ListSchedulesQuery'];
 export type SearchQuery = components['schemas']['SearchQuery'];
+export type ListSeriesQuery = components['schemas']['ListSeriesQuery'];
+export type ListEnrolmentsQuery = components['schemas']['ListEnrolmentsQuery'];
 export type ListSuppressionsQuery = components['schemas']['ListSuppressionsQuery'];
 export type UndoSuppressionQuery = components['schemas']['UndoSuppressionQuery'];
 export type ListSwitchesQuery = components['schemas']['ListSwitchesQuery'];

@@ -15,6 +15,7 @@ from notifications.api.examples.inbox import INBOX
 from notifications.api.examples.people import RECIPIENTS, SUPPRESSIONS
 from notifications.api.examples.running import OPERATIONS, TEMPLATES
 from notifications.api.examples.sending import KEYS, NOTIFICATIONS, RECEIPTS, SCHEDULES
+from notifications.api.examples.series import SERIES_EXAMPLES
 from notifications.api.examples.shape import Example, Examples
 from notifications.api.examples.webhooks import WEBHOOKS
 
@@ -24,6 +25,7 @@ EXAMPLES: Final[Examples] = {
     **NOTIFICATIONS,
     **SCHEDULES,
     **BULK_JOBS,
+    **SERIES_EXAMPLES,
     **RECIPIENTS,
     **SUPPRESSIONS,
     **ATTRIBUTES,

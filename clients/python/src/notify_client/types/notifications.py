@@ -12,6 +12,7 @@ from notify_client.types.shared import (
     Mode,
     NotificationRequest,
     Priority,
+    ProblemDetails,
     Status,
 )
 
@@ -132,18 +133,6 @@ class EventLine(TypedDict):
     """
 
 
-class FieldProblem(TypedDict):
-    """An invalid place of the request."""
-
-    source: Literal["body", "query", "header"]
-    """The part of the request."""
-
-    pointer: str
-    """RFC 6901 JSON pointer into the part; empty for the whole part."""
-
-    detail: str
-
-
 class FoundRecipient(TypedDict):
     """The recipient found or registered by the addresses in `to`."""
 
@@ -254,53 +243,6 @@ class RescheduleRequest(TypedDict):
 
     scheduled_at: NotRequired[str | datetime | None]
     send_at_local: NotRequired[str | None]
-
-
-class ProblemDetails(TypedDict):
-    """RFC 9457 problem details."""
-
-    type: str
-    """`urn:notify:problem:` followed by the code; the same in every installation."""
-
-    code: Literal[
-        "malformed",
-        "unauthenticated",
-        "forbidden",
-        "not-found",
-        "method-not-allowed",
-        "not-acceptable",
-        "in-progress",
-        "conflict",
-        "precondition-failed",
-        "too-large",
-        "unsupported-media-type",
-        "invalid",
-        "unknown-recipient",
-        "idempotency-key-reused",
-        "misdirected",
-        "rate-limited",
-        "lane-behind",
-        "unavailable",
-        "internal-error",
-    ]
-    """The code for programs. Later versions of the service may add codes."""
-
-    title: str
-    status: int
-    detail: str
-    """Text for people; the wording can change."""
-
-    help: NotRequired[str | None]
-    """The URL of a page with a remedy."""
-
-    instance: NotRequired[str | None]
-    """The id of the request in the service's logs: `X-Request-Id`."""
-
-    retry_after: NotRequired[int | None]
-    """Seconds to wait before a repeat, as in the header `Retry-After`."""
-
-    errors: NotRequired[list[FieldProblem]]
-    """At most 100."""
 
 
 class RequestWarning(TypedDict):

@@ -81,6 +81,18 @@ class ContentAction(TypedDict):
     """
 
 
+class FieldProblem(TypedDict):
+    """An invalid place of the request."""
+
+    source: Literal["body", "query", "header"]
+    """The part of the request."""
+
+    pointer: str
+    """RFC 6901 JSON pointer into the part; empty for the whole part."""
+
+    detail: str
+
+
 class NotificationRequest(TypedDict):
     """A notification as requested by a producer."""
 
@@ -128,6 +140,53 @@ class NotificationRequest(TypedDict):
 
     metadata: NotRequired[Mapping[str, Any]]
     idempotency_key: NotRequired[str | None]
+
+
+class ProblemDetails(TypedDict):
+    """RFC 9457 problem details."""
+
+    type: str
+    """`urn:notify:problem:` followed by the code; the same in every installation."""
+
+    code: Literal[
+        "malformed",
+        "unauthenticated",
+        "forbidden",
+        "not-found",
+        "method-not-allowed",
+        "not-acceptable",
+        "in-progress",
+        "conflict",
+        "precondition-failed",
+        "too-large",
+        "unsupported-media-type",
+        "invalid",
+        "unknown-recipient",
+        "idempotency-key-reused",
+        "misdirected",
+        "rate-limited",
+        "lane-behind",
+        "unavailable",
+        "internal-error",
+    ]
+    """The code for programs. Later versions of the service may add codes."""
+
+    title: str
+    status: int
+    detail: str
+    """Text for people; the wording can change."""
+
+    help: NotRequired[str | None]
+    """The URL of a page with a remedy."""
+
+    instance: NotRequired[str | None]
+    """The id of the request in the service's logs: `X-Request-Id`."""
+
+    retry_after: NotRequired[int | None]
+    """Seconds to wait before a repeat, as in the header `Retry-After`."""
+
+    errors: NotRequired[list[FieldProblem]]
+    """At most 100."""
 
 
 class To(TypedDict):
