@@ -15,8 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, LiteralString
 
-from django.db import OperationalError, transaction
-from psycopg import errors, sql
+from psycopg import sql
 
 from notifications import clock
 from notifications.rules.audiences.nodes import Expression
@@ -24,7 +23,8 @@ from notifications.rules.lane import Mode
 from notifications.store.audiences import members
 from notifications.store.audiences.compiled import AudienceSql, IdRange, driver_of, size_limit
 from notifications.store.audiences.resolve import ResolvedExpression, resolve
-from notifications.store.postgres import db
+from notifications.store.postgres import time_limit
+from notifications.store.postgres.time_limit import TooSlow
 
 STRATA: Final = 256
 _FIRST_BLOCK: Final = 64
@@ -152,26 +152,9 @@ def _count(resolved: ResolvedExpression, mode: Mode, first: int, last: int) -> i
 
 
 def _count_in_time(resolved: ResolvedExpression, mode: Mode, first: int, last: int) -> int | None:
-    """Return the exact count; None if the count lasts too long.
-
-    Raises:
-        OperationalError: the database is away.
-    """
+    """Return the exact count; None if the count lasts too long."""
     try:
-        with transaction.atomic():
-            _limit_time(_COUNT_MILLISECONDS)
-            found = _count(resolved, mode, first, last)
-            _limit_time(0)
-            return found
-    except OperationalError as error:
-        if not isinstance(error.__cause__, errors.QueryCanceled):
-            raise
+        with time_limit.each_statement(milliseconds=_COUNT_MILLISECONDS):
+            return _count(resolved, mode, first, last)
+    except TooSlow:
         return None
-
-
-def _limit_time(milliseconds: int) -> None:
-    """Limit the statements of the open transaction; 0: no limit."""
-    with db.errors, db.cursor() as running:
-        running.execute(
-            "SELECT set_config('statement_timeout', %s::text, true)", [str(milliseconds)]
-        )
