@@ -47,8 +47,7 @@ def window(
         wanted: rows that the jobs want.
         rated_per_second: sum of the rates of the jobs with a rate, which are limited anyway.
     """
-    rated = min(rated_per_second * RATED_WINDOW.total_seconds(), LARGEST_WINDOW)
-    least = max(SMALLEST_WINDOW, int(rated))
+    least = max(SMALLEST_WINDOW, int(rated_per_second * RATED_WINDOW.total_seconds()))
     size = last
     if behind > LONGEST_WAIT:
         size = min(last, int(waiting * (LONGEST_WAIT / behind)))
