@@ -1,7 +1,8 @@
 """Changes: pause, resume, cancel and abort a bulk job.
 
     pause     the job stops its expansion, and a switch of the kind `bulk_job` holds its deliveries
-    resume    ends the switch; the held deliveries leave at the rate of the job
+    resume    ends the switch; the held deliveries leave at the rate of the job, and the wait after
+              a test group or a sample is longer by the pause
     cancel    a switch as for a pause, then a cancel job for all notifications of the job
     abort     the same as cancel, decided by the service
 
@@ -19,6 +20,7 @@ from uuid import UUID
 from django.db import OperationalError, transaction
 
 from notifications import clock
+from notifications.bulk_jobs import stages
 from notifications.bulk_jobs.create import BulkJobRefused
 from notifications.models import BulkJob, BulkJobRange, CancelJob, Switch
 from notifications.operations import cancel_jobs, switches
@@ -70,7 +72,8 @@ def resume(job_id: UUID, *, by: str) -> BulkJob:
         if job.state == BulkJobState.PAUSED:
             state = BulkJobState.RUNNING if job.started_at else BulkJobState.SCHEDULED
             job.finished_at = None  # the expander finishes a job without an open range again
-            _change(job, state, by=by, reason="")
+            reason = stages.move_times(job, now=clock.now())
+            _change(job, state, by=by, reason=reason)
             _end_switch(job, by=by)
     cached.forget()
     return job

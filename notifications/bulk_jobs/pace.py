@@ -12,30 +12,48 @@ undone gives its slots back.
 from __future__ import annotations
 
 import datetime as dt
+from typing import Final
 
 from notifications.bulk_jobs import lane_shares, stages
 from notifications.models import BulkJob, BulkJobPace, BulkJobRange
 from notifications.rules.bulk_jobs import pace
 
+_SHARED_SLOTS: Final = 20_000
+"""Slots of a window above which several expanders create pages at the same time."""
+
 
 def allowance(job: BulkJob, range_: BulkJobRange, now: dt.datetime) -> int:
     """Return the number of recipients that an expander may examine in a range now.
 
-    Each recipient gives at most a single message. Expanders that ask at the same time get the same
-    number, so together they can create some pages more; the next number is smaller. The slots
-    and the test group stay exact.
+    Called in the transaction of the page. Each recipient gives at most a single message. Without a
+    rate, or with a high rate, expanders that ask at the same time get the same number, so together
+    they can create some pages more; the next number is smaller. The slots and the test group stay
+    exact.
     """
     if range_.pk not in stages.open_ranges(job, now):
         return 0
     most = stages.test_group_room(job, now)
     if (per_second := pace.rate(job)) is not None:
-        next_at = BulkJobPace.objects.filter(job=job).values_list("next_at", flat=True).first()
-        slots = pace.free_slots(next_at, per_second=per_second, now=now)
+        slots = _free_slots(job, per_second, now)
         most = slots if most is None else min(most, slots)
     if most == 0:
         return 0
     share = lane_shares.share(job, now)
     return share if most is None else min(most, share)
+
+
+def _free_slots(job: BulkJob, per_second: float, now: dt.datetime) -> int:
+    """Return the free slots of a job. A few slots go to a single expander at a time.
+
+    The expander keeps the row of the pace until the page is committed, so that the next expander
+    sees fewer slots.
+    """
+    BulkJobPace.objects.bulk_create([BulkJobPace(job=job)], ignore_conflicts=True)
+    row = BulkJobPace.objects.filter(job=job)
+    if per_second * pace.WINDOW.total_seconds() <= _SHARED_SLOTS:
+        row = row.select_for_update(skip_locked=True)
+    found = row.first()
+    return 0 if found is None else pace.free_slots(found.next_at, per_second=per_second, now=now)
 
 
 def due_times(

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Final
 from uuid import UUID
 
+import structlog
 from django.db import transaction
 
 from notifications import clock
-from notifications.bulk_jobs import ranges
+from notifications.bulk_jobs import changes, ranges
+from notifications.bulk_jobs.create import BulkJobRefused
 from notifications.models import BulkJob
+from notifications.rules.audiences import parse
+from notifications.rules.audiences.faults import ExpressionError
 from notifications.rules.bulk_jobs.states import BulkJobState
+from notifications.rules.lane import Mode
+from notifications.store.audiences import estimates
+
+_log = structlog.get_logger(__name__)
 
 _ERROR: Final = "The expansion of a page failed: "
 
@@ -21,18 +30,26 @@ def running() -> list[BulkJob]:
 
 
 def start_due(*, limit: int) -> int:
-    """Start due jobs, with their ranges; returns their number.
+    """Start due jobs, with their ranges and the size of their audience; returns their number.
 
     Safe to run twice and concurrently: the row of a job is locked, and a started job is not
-    scheduled any more.
+    scheduled any more. A job whose audience has a deleted part is paused.
     """
     scheduled = BulkJob.objects.filter(state=BulkJobState.SCHEDULED, starts_at__lte=clock.now())
-    due = scheduled.order_by("starts_at").values_list("id", flat=True)[:limit]
-    return sum(_start(job_id) for job_id in due)
+    return sum(_start(job) for job in scheduled.order_by("starts_at")[:limit])
 
 
-@transaction.atomic
-def _start(job_id: UUID) -> bool:
+def _start(job: BulkJob) -> bool:
+    try:
+        size = _size(job)  # before the lock: a large audience takes seconds
+        with transaction.atomic():
+            return _start_locked(job.pk, size)
+    except ExpressionError as error:
+        pause(job, f"audience: {error}")
+        return False
+
+
+def _start_locked(job_id: UUID, size: int) -> bool:
     free = BulkJob.objects.select_for_update(skip_locked=True, of=("self",))
     job = free.filter(id=job_id, state=BulkJobState.SCHEDULED).first()
     if job is None:
@@ -45,8 +62,28 @@ def _start(job_id: UUID) -> bool:
         state_changed_at=now,
         state_changed_by="",
         started_at=now,
+        estimate=size,
     )
     return True
+
+
+def _size(job: BulkJob) -> int:
+    """Return the recipients of the audience: exact for `spread_seconds`, whose rate they give.
+
+    Raises:
+        ExpressionError: a part of the audience was deleted.
+    """
+    audience, mode = parse.parse(job.audience), Mode(job.mode)
+    if job.spread_seconds:
+        return estimates.count(audience, mode=mode)
+    return estimates.estimate(audience, mode=mode).count
+
+
+def pause(job: BulkJob, reason: str) -> None:
+    """Pause a job that needs an operator; a stopped or deleted job stays as it is."""
+    _log.warning("bulk_job_paused", job=str(job.pk), reason=reason)
+    with contextlib.suppress(BulkJobRefused, BulkJob.DoesNotExist):
+        changes.pause(job.pk, by=changes.SERVICE, reason=reason)
 
 
 def finish(job: BulkJob) -> bool:

@@ -12,20 +12,23 @@ a limit acts late, and the other recipients wait.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from typing import Final
+from uuid import UUID
 
 import structlog
 from django.db import transaction
+from django.db.models import Q, QuerySet
 
 from notifications.bulk_jobs import changes, figures, ranges, stages
-from notifications.bulk_jobs.create import BulkJobRefused
 from notifications.models import BulkJob
 from notifications.rules.alerts import AlertKind
 from notifications.rules.bulk_jobs import limits, winner
 from notifications.rules.bulk_jobs.figures import Total
-from notifications.rules.bulk_jobs.states import BulkJobState
+from notifications.rules.bulk_jobs.states import STOPPED, BulkJobState
 from notifications.rules.bulk_jobs.winner import Result
-from notifications.store.postgres import alerts
+from notifications.store.cached import switches as cached
+from notifications.store.postgres import alerts, audit
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Swept
 
@@ -42,9 +45,11 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         DATABASE_TROUBLE: the database is away; the next run goes on.
     """
     done = Swept()
-    for job in _jobs(now)[:limit]:
+    jobs = _jobs(now)[:limit]
+    breaches = _breaches(jobs)
+    for job in jobs:
         try:
-            done += Swept(int(_aborts(job) or _goes_on(job, now)))
+            done += Swept(int(_aborts(job, breaches.get(job.pk, "")) or _goes_on(job, now)))
         except rounds.DATABASE_TROUBLE:
             raise
         except Exception:  # noqa: BLE001 - a job that fails, however, must not stop the others
@@ -54,32 +59,41 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 
 
 def _jobs(now: dt.datetime) -> list[BulkJob]:
+    """Return running jobs, then other jobs with limits whose messages can be on their way."""
     running = BulkJob.objects.filter(state=BulkJobState.RUNNING)
-    finished = BulkJob.objects.filter(
-        state=BulkJobState.FINISHED, finished_at__gt=now - _WATCHED_AFTER
+    limited = BulkJob.objects.exclude(abort_limits={}).filter(
+        Q(state=BulkJobState.PAUSED)
+        | Q(state=BulkJobState.FINISHED, finished_at__gt=now - _WATCHED_AFTER)
     )
-    return [*running.order_by("id"), *finished.exclude(abort_limits={}).order_by("id")]
+    return [*running.order_by("id"), *limited.order_by("id")]
 
 
-def _aborts(job: BulkJob) -> bool:
-    """Abort the job if a limit is passed."""
-    if not job.abort_limits:
+def _breaches(jobs: Sequence[BulkJob]) -> dict[UUID, str]:
+    """Return a sentence about the passed limit of each job, empty without one."""
+    limited = [job for job in jobs if job.abort_limits]
+    return {
+        job.pk: limits.breach(
+            job.abort_limits,
+            sent=found.whole.total(Total.SENT),
+            failed=found.whole.total(Total.FAILED),
+            bounced=found.whole.total(Total.BOUNCED),
+            complained=found.whole.total(Total.COMPLAINED),
+        )
+        for job, found in zip(limited, figures.of_each(limited), strict=True)
+    }
+
+
+def _aborts(job: BulkJob, breach: str) -> bool:
+    """Abort the job if a limit is passed, with the alert and the audit entry, once."""
+    if not breach:
         return False
-    whole = figures.of(job).whole
-    reason = limits.breach(
-        job.abort_limits,
-        sent=whole.total(Total.SENT),
-        failed=whole.total(Total.FAILED),
-        bounced=whole.total(Total.BOUNCED),
-        complained=whole.total(Total.COMPLAINED),
-    )
-    if not reason:
-        return False
-    try:
-        changes.abort(job.pk, reason=reason)
-    except BulkJobRefused:  # an operator was faster
-        return False
-    alerts.raise_once(AlertKind.BULK_JOB_ABORTED, str(job.pk), f"{job.name}: {reason}")
+    with transaction.atomic():
+        if _lock(job).exclude(state__in=STOPPED).first() is None:  # an operator was faster
+            return False
+        with audit.changes(changes.SERVICE, "abort_bulk_job", BulkJob.objects.filter(pk=job.pk)):
+            changes.abort(job.pk, reason=breach)
+        alerts.raise_once(AlertKind.BULK_JOB_ABORTED, str(job.pk), f"{job.name}: {breach}")
+    cached.forget()
     return True
 
 
@@ -107,11 +121,16 @@ def _choose_winner(job: BulkJob, now: dt.datetime) -> bool:
         results.append(Result(each["name"], sent, count))
     chosen = winner.choose(results, metric=rule["metric"])
     with transaction.atomic():
-        free = BulkJob.objects.select_for_update(of=("self",))
-        locked = free.filter(pk=job.pk, state=BulkJobState.RUNNING, winner="").first()
+        locked = _lock(job).filter(state=BulkJobState.RUNNING, winner="").first()
         if locked is None:
             return False
-        locked.winner, locked.state_reason = chosen.name, chosen.reason[:300]
-        locked.save(update_fields=["winner", "state_reason"])
+        row = BulkJob.objects.filter(pk=job.pk)
+        with audit.changes(changes.SERVICE, "choose_bulk_job_winner", row):
+            row.update(winner=chosen.name, state_reason=chosen.reason[:300])
+        locked.winner = chosen.name
         ranges.make_rest(locked, now=now)
     return True
+
+
+def _lock(job: BulkJob) -> QuerySet[BulkJob]:
+    return BulkJob.objects.select_for_update(of=("self",)).filter(pk=job.pk)

@@ -5,7 +5,6 @@ Several expanders share a job by its ranges: a locked range is skipped.
 
 from __future__ import annotations
 
-import contextlib
 import datetime as dt
 from typing import Final
 
@@ -13,7 +12,6 @@ import structlog
 
 from notifications import clock
 from notifications.bulk_jobs import changes, expand, progress, ranges
-from notifications.bulk_jobs.create import BulkJobRefused
 from notifications.bulk_jobs.page import TemplateGone
 from notifications.models import BulkJob
 from notifications.rules.audiences.faults import ExpressionError
@@ -66,20 +64,14 @@ def _one_page(job: BulkJob, *, limit: int) -> Swept:
         progress.finish(job)
     except rounds.DATABASE_TROUBLE:
         raise
-    except (TemplateGone, ExpressionError) as error:
-        _pause(job, error)
+    except TemplateGone:
+        progress.pause(job, str(TemplateGone.__doc__))
+        return Swept(failed=1)
+    except ExpressionError as error:
+        progress.pause(job, f"audience: {error}")
         return Swept(failed=1)
     except Exception as error:  # noqa: BLE001 - whatever a job causes, it must not stop the others
         _log.exception("page_not_expanded", job=str(job.pk))
         progress.note_error(job, type(error).__name__)
         return Swept(failed=1)
     return Swept()
-
-
-def _pause(job: BulkJob, error: TemplateGone | ExpressionError) -> None:
-    """Pause a job that needs an operator: a template or a part of the audience was deleted."""
-    is_template = isinstance(error, TemplateGone)
-    reason = str(TemplateGone.__doc__) if is_template else f"audience: {error}"
-    _log.warning("bulk_job_paused", job=str(job.pk), reason=reason)
-    with contextlib.suppress(BulkJobRefused, BulkJob.DoesNotExist):
-        changes.pause(job.pk, by=changes.SERVICE, reason=reason)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import threading
+from unittest import mock
 
 import pytest
 from django.db import connection
 
 from notifications import clock
+from notifications.bulk_jobs import changes, expand, progress, ranges
+from notifications.bulk_jobs.create import BulkJobRefused
 from notifications.models import (
     Alert,
+    AuditEntry,
     BulkJob,
     BulkJobFigure,
     BulkJobPace,
@@ -57,6 +62,7 @@ def test_a_job_over_its_limit_is_aborted_once_with_an_alert(new_job: NewJob) -> 
     fine.refresh_from_db()
     assert (job.state, fine.state) == (BulkJobState.ABORTED, BulkJobState.RUNNING)
     assert job.state_reason == "6.0% of 100 messages bounced, more than the limit of 5.0%."
+    assert AuditEntry.objects.get(operation="abort_bulk_job").after["state"] == "aborted"
     [alert] = Alert.objects.filter(kind=AlertKind.BULK_JOB_ABORTED)
     assert (alert.subject, job.state_reason in alert.detail) == (str(job.pk), True)
 
@@ -80,6 +86,16 @@ def test_a_finished_job_with_waiting_deliveries_is_aborted(new_job: NewJob, reac
     assert _sweep() == 1
     job.refresh_from_db()
     assert job.state == BulkJobState.ABORTED
+
+
+@pytest.mark.django_db
+def test_a_paused_job_over_its_limit_is_aborted_before_the_resume(new_job: NewJob) -> None:
+    job = new_job(abort_limits={"bounced": 0.05})
+    changes.pause(job.pk, by="ada", reason="Look at the bounces.")
+    _figures(job, sent=100, bounced=6)
+    assert _sweep() == 1
+    with pytest.raises(BulkJobRefused):
+        changes.resume(job.pk, by="ada")
 
 
 @pytest.mark.django_db
@@ -131,6 +147,77 @@ def test_the_winner_of_the_sample_goes_to_all_others(new_job: NewJob, reach: Rea
     assert sum(each.left_out.get("holdout", 0) for each in parts) == len(holdout)
 
 
+@pytest.mark.django_db
+def test_a_pause_makes_the_wait_longer_and_the_winner_later(new_job: NewJob) -> None:
+    job = new_job(variants=_VARIANTS, winner=_WINNER)
+    BulkJobRange.objects.filter(job=job).update(finished_at=clock.now())
+    assert _sweep() == 0
+    ends_at = BulkJobPace.objects.get(job=job).sample_ends_at
+    changes.pause(job.pk, by="ada", reason="Look at the texts.")
+    assert _sweep(after=2 * _MINUTE) == 0  # late, but the job is paused
+    BulkJob.objects.filter(pk=job.pk).update(state_changed_at=clock.now() - 30 * _MINUTE)
+    found = changes.resume(job.pk, by="ada")
+    later = BulkJobPace.objects.get(job=job).sample_ends_at
+    assert ends_at is not None
+    assert later is not None
+    assert 30 * _MINUTE <= later - ends_at < 31 * _MINUTE
+    assert found.state_reason.startswith("The sample is complete. The winner is chosen at")
+    assert _sweep(after=2 * _MINUTE) == 0
+    assert _sweep(after=32 * _MINUTE) == 1
+
+
+@pytest.mark.django_db
+def test_a_pause_after_the_wait_changes_no_end(new_job: NewJob) -> None:
+    job = new_job(test_group={"size": 4, "wait_seconds": 300})
+    ended = clock.now() - _MINUTE
+    BulkJobPace.objects.create(job=job, test_group_ends_at=ended)
+    changes.pause(job.pk, by="ada", reason="Look at the texts.")
+    assert not changes.resume(job.pk, by="ada").state_reason
+    assert BulkJobPace.objects.get(job=job).test_group_ends_at == ended
+
+
+@pytest.mark.django_db
+def test_a_job_with_a_test_group_a_sample_and_a_spread_keeps_each(
+    new_job: NewJob, reach: Reach
+) -> None:
+    people = [reach(f"u{n}", email=f"u{n}@sandbox.example") for n in range(60)]
+    job = new_job(
+        variants=_VARIANTS,
+        winner=_WINNER,
+        test_group={"size": 5, "wait_seconds": 300},
+        spread_seconds=3_000,
+    )
+    assert job.estimate == len(people)  # a slot every 50 seconds
+    sent = Notification.objects.filter(bulk_job_id=job.pk)
+    now = clock.now()
+    ends: dict[str, dt.datetime] = {}
+    for minute in range(80):
+        with mock.patch.object(clock, "now", return_value=now + minute * _MINUTE):
+            _sweep()
+            while any(
+                expand.expand_page(part).read for part in ranges.expandable(job, now=clock.now())
+            ):
+                continue
+            progress.finish(job)
+            job.refresh_from_db()
+            row = BulkJobPace.objects.get(job=job)
+        for column in ("test_group_ends_at", "sample_ends_at"):
+            if (at := getattr(row, column)) is not None:
+                ends.setdefault(column, at)
+    assert job.state == BulkJobState.FINISHED
+    assert sent.all().values("recipient_id").distinct().count() == sent.all().count() == len(people)
+    times = sorted(each.scheduled_at or each.created_at for each in sent.all())
+    assert len([at for at in times if at < ends["test_group_ends_at"]]) == 5
+    gaps = [(later - before).total_seconds() for before, later in itertools.pairwise(times)]
+    assert min(gaps) >= 49
+    after_winner = {each.variant for each in sent.filter(created_at__gt=ends["sample_ends_at"])}
+    assert after_winner == {"plain"}
+    assert {each.variant for each in sent.filter(created_at__lt=ends["sample_ends_at"])} == {
+        "plain",
+        "bold",
+    }
+
+
 @pytest.mark.django_db(transaction=True)
 def test_two_sweeps_at_once_choose_a_single_winner(new_job: NewJob) -> None:
     job = new_job(variants=_VARIANTS, winner=_WINNER)
@@ -157,4 +244,6 @@ def test_two_sweeps_at_once_choose_a_single_winner(new_job: NewJob) -> None:
     assert sorted(moved) == [0, 1]
     found = BulkJob.objects.get(pk=job.pk)
     assert found.winner == "plain"
+    entry = AuditEntry.objects.get(operation="choose_bulk_job_winner")
+    assert (entry.by, entry.after["winner"]) == ("service", "plain")
     assert "each variant needs 30 sent messages" in found.state_reason

@@ -6,7 +6,7 @@ import pytest
 
 from notifications import clock
 from notifications.bulk_jobs import expand as pages
-from notifications.models import BulkJob, Notification, Switch, Template
+from notifications.models import BulkJob, BulkJobRange, Notification, Switch, Template
 from notifications.rules.bulk_jobs.states import BulkJobState
 from notifications.store.templates import template_cache
 from notifications.sweeps import expand
@@ -57,6 +57,22 @@ def test_a_job_with_a_deleted_topic_is_paused(new_job: NewJob, reach: Reach) -> 
     job.refresh_from_db()
     assert job.state == BulkJobState.PAUSED
     assert "gone" in job.state_reason
+
+
+def test_a_job_whose_topic_is_deleted_before_the_start_is_paused(
+    new_job: NewJob, reach: Reach
+) -> None:
+    reach("u", email="u@sandbox.example")
+    broken, other = new_job(), new_job(name="other")
+    BulkJob.objects.update(state=BulkJobState.SCHEDULED, started_at=None)
+    BulkJobRange.objects.all().delete()
+    BulkJob.objects.filter(id=broken.pk).update(audience={"topic": "gone"})
+    expand.run_once(now=clock.now(), limit=10)
+    broken.refresh_from_db()
+    other.refresh_from_db()
+    assert broken.state == BulkJobState.PAUSED
+    assert broken.state_reason.startswith("audience: ")
+    assert (other.state, other.estimate) == (BulkJobState.FINISHED, 1)
 
 
 def test_an_error_is_shown_until_a_page_succeeds(

@@ -47,7 +47,8 @@ def window(
         wanted: rows that the jobs want.
         rated_per_second: sum of the rates of the jobs with a rate, which are limited anyway.
     """
-    least = max(SMALLEST_WINDOW, int(rated_per_second * RATED_WINDOW.total_seconds()))
+    rated = min(rated_per_second * RATED_WINDOW.total_seconds(), LARGEST_WINDOW)
+    least = max(SMALLEST_WINDOW, int(rated))
     size = last
     if behind > LONGEST_WAIT:
         size = min(last, int(waiting * (LONGEST_WAIT / behind)))

@@ -68,8 +68,9 @@ def test_the_window_of_a_slow_lane_shrinks_to_the_rows_of_the_longest_wait() -> 
 
 
 def test_the_window_holds_some_seconds_of_the_rates() -> None:
-    assert _window(0, 0, wanted=50_000, rated=5_000) == 150_000
-    assert _window(0, 50_000, behind=60, wanted=50_000, rated=5_000) == 150_000
+    assert _window(0, 0, wanted=50_000, rated=2_000) == 60_000
+    assert _window(0, 0, wanted=6_000_000, rated=100_000) == shares.LARGEST_WINDOW
+    assert _window(0, 50_000, behind=60, wanted=50_000, rated=2_000) == 60_000
 
 
 def test_the_window_of_jobs_that_want_little_shrinks() -> None:
