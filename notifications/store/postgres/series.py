@@ -96,7 +96,7 @@ class NewEnrolment(NamedTuple):
 
 
 def due(now: dt.datetime) -> list[DueSeries]:
-    """Return the series with due enrolments."""
+    """Return the series with due enrolments, longest due first."""
     rows = db.rows("series_due", {"now": now})
     return [DueSeries(row["id"], SeriesState(row["state"])) for row in rows]
 
