@@ -11,6 +11,7 @@
     workers                      work of each lane, deliveries behind a hold
     breakers, provider_rates     circuit breakers and rate limits of providers
     lag_limits                   limits of the lag of P3 lanes
+    sms_pumping                  SMS pumping protection: traffic, overrides and limits
     producers, recipients        producers with API keys, recipients with contacts
     token_secrets                secrets with which producers sign recipient tokens
     recipient_page               a recipient's contacts and latest notifications, for support
@@ -18,10 +19,8 @@
     predictions                  obstacles for a message to a contact now
     suppressions                 suppression list with import and export
     prices, budgets              prices of provider calls, budgets of a day
+    prices                       prices of provider calls
     bulk_jobs, bulk_job_page     bulk jobs with progress; pause, resume and cancel
-    composer, compose_*          form of a bulk job with live figures, previews and checks
-    audiences, audience_choices  saved audiences, attributes; choices of the audience builder
-    topics, recipient_lists      topics with subscribers; uploads and snapshots of recipients
     retry_presets                retry policies with timetables
     provider_routes              routing of channels to providers
     schedules                    recurring notifications and ordering keys
@@ -48,7 +47,6 @@ from notifications.admin import (
     alert_destinations,
     alerts,
     archive,
-    audiences,
     audit_log,
     breakers,
     budgets,
@@ -68,7 +66,6 @@ from notifications.admin import (
     producers,
     provider_rates,
     provider_routes,
-    recipient_lists,
     recipients,
     replays,
     retry_presets,
@@ -77,12 +74,12 @@ from notifications.admin import (
     sessions,
     short_links,
     site_urls,
+    sms_pumping,
     suppressions,
     switches,
     templates,
     token_secrets,
     topic_texts,
-    topics,
     users,
     webhooks,
 )
@@ -91,7 +88,6 @@ __all__ = [
     "alert_destinations",
     "alerts",
     "archive",
-    "audiences",
     "audit_log",
     "breakers",
     "budgets",
@@ -111,7 +107,6 @@ __all__ = [
     "producers",
     "provider_rates",
     "provider_routes",
-    "recipient_lists",
     "recipients",
     "replays",
     "retry_presets",
@@ -120,12 +115,12 @@ __all__ = [
     "sessions",
     "short_links",
     "site_urls",
+    "sms_pumping",
     "suppressions",
     "switches",
     "templates",
     "token_secrets",
     "topic_texts",
-    "topics",
     "users",
     "webhooks",
 ]

@@ -37,13 +37,7 @@ _MENU: Final = (
     ),
     (
         "Bulk jobs and audiences",
-        (
-            ("Bulk jobs", "campaign", "bulkjob"),
-            ("Audiences", "group_work", "audience"),
-            ("Topics", "rss_feed", "topic"),
-            ("Recipient lists", "upload_file", "recipientlist"),
-            ("Attributes", "label", "attribute"),
-        ),
+        (("Bulk jobs", "campaign", "bulkjob"),),
     ),
     (
         "Content",
@@ -90,6 +84,8 @@ _MENU: Final = (
             ("Lag limits", "compress", "laglimits"),
             ("Budgets", "savings", "budget"),
             ("Costs", "payments", "costs"),
+            ("SMS pumping", "sms_failed", "smsoverride"),
+            ("SMS limits", "phonelink_lock", "smslimits"),
             ("Alert destinations", "notifications_active", "alertdestination"),
             ("Periodic tasks", "timer", "django_celery_beat.periodictask"),
             ("System", "memory", "system"),

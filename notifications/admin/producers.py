@@ -18,6 +18,7 @@ from notifications import clock
 from notifications.admin import base
 from notifications.admin.actions import action
 from notifications.admin.audited import AuditedAdmin, name_of
+from notifications.admin.countries_field import CountriesField
 from notifications.admin.fields import clean_timezone_name, several
 from notifications.admin.monitoring.links import traffic_link
 from notifications.admin.origins_field import OriginsField
@@ -38,6 +39,12 @@ class ProducerForm(forms.ModelForm[Producer]):
         required=False,
         help_text="Origins of the pages that may call with recipient tokens of the producer, one a"
         " line, such as https://shop.example. A single * permits every origin.",
+    )
+
+    sms_countries = CountriesField(
+        required=False,
+        help_text="Countries to which the producer may send SMS, such as DE, AT. Empty: every"
+        " country. SMS to other countries get 403.",
     )
 
     def clean_timezone(self) -> str:

@@ -122,6 +122,6 @@ def caller_of(request: Request) -> Caller:
         priorities=key.priorities,
         may_send_content=key.may_send_content,
         may_register=key.grants(Scope.NOTIFICATIONS_TO),
-        heeds_lag=True,
+        is_post=True,
         by=actor_of(request),
     )

@@ -14,7 +14,7 @@ from notifications.api.base_view import BaseView
 from notifications.api.schemas import ModeWord, PriorityWord, ResponseModel
 from notifications.models import Schedule
 from notifications.scheduling.schedule_changes import MAX_SCHEDULES
-from notifications.store.rate_limits import producer_limits
+from notifications.store.rate_limits import producer_limits, sms_policy
 
 
 class RateAnswer(ResponseModel):
@@ -51,6 +51,8 @@ class MeAnswer(ResponseModel):
     """Priorities which the producer may use."""
     may_send_content: bool
     """True if the producer may send raw content instead of a template."""
+    sms_countries: list[str]
+    """Countries to which the producer may send SMS, such as DE. Empty: every country."""
     rate: RateAnswer
     schedules: SchedulesLimit
 
@@ -82,6 +84,7 @@ class MeView(BaseView):
             expires_at=key.expires_at,
             priorities=sorted(key.priorities),
             may_send_content=key.may_send_content,
+            sms_countries=sorted(sms_policy.allowed_countries().get(key.producer_id, ())),
             rate=RateAnswer(
                 per_second=key.rate_per_second,
                 burst=key.rate_burst,

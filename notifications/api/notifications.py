@@ -108,6 +108,10 @@ class NotificationListView(BaseView):
 
         While too many P3 messages of the channel wait, a new P3 notification gets 429 with the
         problem `lane-behind` and Retry-After. P0, P1, P2 and scheduled notifications are accepted.
+
+        A new P0 or P1 SMS above a ceiling of SMS pumping protection gets 429 with the problem
+        `sms-pumping-address`, `sms-pumping-prefix` or `sms-pumping-country` and Retry-After. An SMS
+        to a country that the producer may not send to gets 403 with `country-not-allowed`.
         """
         wanted = self._parse_request(request)
         ask = IntakeRequest(caller_of(request), wanted, correlation.traceparent(request))
@@ -193,7 +197,8 @@ class NotificationBatchView(BaseView):
         Every item gets a separate result; an invalid item never fails the batch.
 
         P3 items are rejected with the problem `lane-behind` while too many P3 messages of their
-        channel wait. A call whose items are all rejected so gets 429 and stores nothing.
+        channel wait, and P0 and P1 SMS with `sms-pumping-*` above a ceiling. A call whose items are
+        all rejected so gets 429 and stores nothing.
 
         The Idempotency-Key header covers the whole call. The `idempotency_key` of an item covers
         the item.

@@ -99,6 +99,22 @@ CURES: Final = MappingProxyType({
         "Lane behind",
         "Too many P3 messages of the channel wait. Post again after Retry-After seconds.",
     ),
+    Kind.SMS_PUMPING_ADDRESS: (
+        "Too many SMS to a number",
+        "Protection against SMS pumping. Post again after Retry-After seconds.",
+    ),
+    Kind.SMS_PUMPING_PREFIX: (
+        "Too many SMS to a prefix",
+        "Protection against SMS pumping. Post again after Retry-After seconds, or ask an operator.",
+    ),
+    Kind.SMS_PUMPING_COUNTRY: (
+        "Too many SMS to a country",
+        "Protection against SMS pumping. Post again after Retry-After seconds, or ask an operator.",
+    ),
+    Kind.COUNTRY_NOT_ALLOWED: (
+        "Country not allowed",
+        "The producer may not send SMS to this country. Use another channel, or ask an operator.",
+    ),
     Kind.UNAVAILABLE: (
         "Unavailable",
         "Nothing was stored. Repeat the call with the same idempotency key after Retry-After.",

@@ -29,6 +29,7 @@ from notifications.delivery import (
     ordering,
     routing,
     send,
+    sms_ceilings,
     switches,
 )
 from notifications.delivery.batch import Batch, Retry, load
@@ -50,6 +51,7 @@ STEPS: Final[Sequence[Step]] = (
     gates.run_gates,
     switches.apply_switches,
     budgets.hold_without_money,
+    sms_ceilings.apply_ceilings,
     frequency_caps.apply_caps,
     routing.choose_providers,
 )

@@ -11,6 +11,9 @@
     results               accepted and refused requests, and their stored form
     registration          registers recipients of requests with addresses
     explanations          adds skipped channels, warnings and the recipient to the response
+    lag_refusals          refuses P3 posts while their lane is far behind
+    sms_refusals          refuses P0 and P1 SMS above a ceiling of SMS pumping protection
+    sms_countries         refuses SMS to countries that the producer may not send to
     rejections            logs refused requests for operators
     group_commit          lets concurrent requests share a transaction
     contact_changes       limits contact changes, and notifies the old address

@@ -16,7 +16,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
-from uuid import UUID
 
 import psycopg
 import structlog
@@ -29,6 +28,7 @@ from notifications.intake import (
     lag_refusals,
     registration,
     rejections,
+    sms_refusals,
     validation,
 )
 from notifications.intake.group_commit import Finished, GroupCommit, NothingStored
@@ -39,7 +39,7 @@ from notifications.intake.idempotency_keys import (
     KeyResolution,
     Repeat,
 )
-from notifications.intake.plan import Plan, plan_request
+from notifications.intake.plan import Plan, ordering_places, plan_request
 from notifications.intake.results import (
     AcceptedRequest,
     BatchResult,
@@ -50,7 +50,6 @@ from notifications.intake.results import (
 from notifications.intake.validation import Caller, IntakeRequest, Lookups
 from notifications.rules.problems import Problem
 from notifications.rules.request import NotificationRequest
-from notifications.rules.states import Status
 from notifications.store.postgres import (
     db,
     idempotency,
@@ -63,6 +62,7 @@ from notifications.store.postgres.idempotency import IdempotencyKey, Idempotency
 from notifications.store.postgres.secret_variables import Fingerprint
 from notifications.store.rate_limits import producer_limits
 from notifications.store.rate_limits.producer_limits import Charge, Quota
+from notifications.store.rate_limits.sms_ceilings import SmsRequest
 
 __all__ = [
     "AcceptedRequest",
@@ -109,6 +109,8 @@ class _PreparedList:
     asks: Sequence[IntakeRequest | Problem]
     plans: Sequence[Plan | Repeat | Problem]
     lookups: Lookups
+    counted: Sequence[SmsRequest]
+    """The SMS counted for the list, uncounted if the rows are not stored."""
     began: float
     """Monotonic time at which the process began to check the list, in seconds."""
 
@@ -254,7 +256,7 @@ def _prepare(
 
     Raises:
         idempotency_keys.AlreadyAnswered: the whole call was answered before.
-        lag_refusals.AllRefused: the lag of a lane refuses each item of the whole call.
+        lag_refusals.AllRefused: each item of the whole call is refused for a time.
     """
     began = clock.monotonic()
     also = [] if whole is None else [whole.key]
@@ -263,10 +265,12 @@ def _prepare(
     )
     if whole is not None and whole.key in lookups.answered:
         raise idempotency_keys.AlreadyAnswered(lookups.answered[whole.key])
-    plans = [_plan(each, lookups) if isinstance(each, IntakeRequest) else each for each in asks]
+    plans, counted = sms_refusals.count([
+        _plan(each, lookups) if isinstance(each, IntakeRequest) else each for each in asks
+    ])
     if whole is not None:
         lag_refusals.raise_if_all(plans)
-    return _PreparedList(asks, plans, lookups, began)
+    return _PreparedList(asks, plans, lookups, counted, began)
 
 
 def _plan(ask: IntakeRequest, lookups: Lookups) -> Plan | Repeat | Problem:
@@ -277,6 +281,14 @@ def _plan(ask: IntakeRequest, lookups: Lookups) -> Plan | Repeat | Problem:
 
 def _store(
     prepared: _PreparedList, *, whole: BatchKey | None = None, patience: dt.timedelta | None = None
+) -> KeyResolution:
+    """Store new requests with their keys; raises as `_store_rows`."""
+    with sms_refusals.uncount_on_error(prepared.counted):
+        return _store_rows(prepared, whole=whole, patience=patience)
+
+
+def _store_rows(
+    prepared: _PreparedList, *, whole: BatchKey | None, patience: dt.timedelta | None
 ) -> KeyResolution:
     """Store new requests with their keys in a transaction.
 
@@ -335,7 +347,7 @@ def _separate_repeats(
 
 def _insert(found: KeyResolution, *, now: dt.datetime, patience: dt.timedelta | None) -> None:
     """Insert new rows and keys, all or none."""
-    new_plans, places = found.new_plans, _places(found.new_plans)
+    new_plans, places = found.new_plans, ordering_places(found.new_plans)
     # An open transaction needs a savepoint to survive a duplicate key.
     needs_block = bool(places) or connection.in_atomic_block
     with transaction.atomic() if needs_block else nullcontext():
@@ -349,17 +361,6 @@ def _insert(found: KeyResolution, *, now: dt.datetime, patience: dt.timedelta | 
         )
         if places:
             ordering_queues.join(places)
-
-
-def _places(plans: Sequence[Plan]) -> list[tuple[int, int, UUID]]:
-    """List queue positions of new deliveries with an ordering key, except scheduled deliveries."""
-    return [
-        (plan.ordering_key, delivery.channel, delivery.id)
-        for plan in plans
-        if plan.ordering_key is not None
-        for delivery in plan.deliveries
-        if delivery.status == Status.QUEUED
-    ]
 
 
 def _finish(prepared: _PreparedList, found: KeyResolution) -> None:

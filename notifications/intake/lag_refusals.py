@@ -1,6 +1,6 @@
 """Lag refusals: new P3 posts are refused while the lag of their lane is over its limit.
 
-Only posts of producers are asked about (`Caller.heeds_lag`), and only deliveries that would join
+Only posts of producers are asked about (`Caller.is_post`), and only deliveries that would join
 the queue now: a scheduled notification meets the lag at its release. A repeat of an accepted post
 gets its first answer. The state is the sample of the sweep `lane_lag`; without a fresh sample every
 post is accepted.
@@ -12,7 +12,7 @@ import datetime as dt
 from collections.abc import Sequence
 
 from notifications.rules.lane import Lane
-from notifications.rules.problems import Kind, Problem
+from notifications.rules.problems import POSTED_AGAIN, Kind, Problem
 from notifications.rules.states import Status
 from notifications.store.cached import lane_lags
 from notifications.store.postgres.inserts import NewDelivery
@@ -20,7 +20,7 @@ from notifications.telemetry import instruments
 
 
 class AllRefused(Exception):
-    """The lag of a lane refuses each item of a call; `problem` answers the call."""
+    """A lag or a ceiling refuses each item of a call; `problem` answers the call."""
 
     def __init__(self, problem: Problem) -> None:
         """Store the problem."""
@@ -41,22 +41,20 @@ def refusal(deliveries: Sequence[NewDelivery]) -> Problem | None:
 
 
 def of_all(problems: Sequence[object]) -> Problem | None:
-    """Return the problem with the longest wait if each of the problems is a refusal for lag."""
-    refused = [
-        each for each in problems if isinstance(each, Problem) and each.kind is Kind.LANE_BEHIND
-    ]
+    """Return the problem with the longest wait if each of the problems ends with time."""
+    refused = [each for each in problems if isinstance(each, Problem) and each.kind in POSTED_AGAIN]
     if not refused or len(refused) < len(problems):
         return None
     return max(refused, key=lambda each: each.retry_after or dt.timedelta())
 
 
 def raise_if_all(plans: Sequence[object]) -> None:
-    """Refuse a call whose items are all refused for lag.
+    """Refuse a call whose items are all refused for a time.
 
     The call stores no answer under its idempotency key, so a repeat after Retry-After is new.
 
     Raises:
-        AllRefused: each item is refused for lag.
+        AllRefused: each item is refused for a time.
     """
     if problem := of_all(plans):
         raise AllRefused(problem)

@@ -12,7 +12,7 @@ from uuid import UUID
 import orjson
 
 from notifications import clock
-from notifications.intake import explanations, lag_refusals, validation
+from notifications.intake import explanations, lag_refusals, sms_countries, validation
 from notifications.intake.validation import IntakeRequest, Lookups, ValidRequest
 from notifications.rules import channels, ids
 from notifications.rules.channels import Resolved, Target
@@ -46,6 +46,9 @@ class Plan:
     """Fingerprint of the body; None without an idempotency key."""
     ordering_key: int | None
     """Id of the ordering key, if any."""
+    producer_id: int
+    sms_number: str = ""
+    """Number of a live P0 or P1 SMS of a post that leaves now; empty: no such SMS."""
 
 
 def plan_request(ask: IntakeRequest, lookups: Lookups) -> Plan | Problem:
@@ -57,7 +60,7 @@ def plan_request(ask: IntakeRequest, lookups: Lookups) -> Plan | Problem:
     notification_id = clock.new_notification_id()
     resolved = _resolve(request, checked)
     new_deliveries = _deliveries(notification_id, ask, checked, resolved.targets, lookups)
-    if caller.heeds_lag and (refused := lag_refusals.refusal(new_deliveries)):
+    if caller.is_post and (refused := _refusal(ask, checked, new_deliveries)):
         return refused
     name = request.idempotency_key
     return Plan(
@@ -72,7 +75,51 @@ def plan_request(ask: IntakeRequest, lookups: Lookups) -> Plan | Problem:
         key=IdempotencyKey(caller.producer_id, caller.mode, name) if name else None,
         fingerprint=Fingerprint(canonical(request)) if name else None,
         ordering_key=checked.ordering_key,
+        producer_id=caller.producer_id,
+        sms_number=_sms_number(ask, checked, new_deliveries),
     )
+
+
+def _refusal(
+    ask: IntakeRequest, checked: ValidRequest, new_deliveries: Sequence[NewDelivery]
+) -> Problem | None:
+    """Return the problem of a post: the lag of a lane, or the country of an SMS."""
+    has_sms = any(
+        each.channel is Channel.SMS and each.status != Status.SUPPRESSED for each in new_deliveries
+    )
+    if has_sms and ask.caller.mode is Mode.LIVE:
+        pointer = "/to" if ask.request.to else "/user_id"
+        found = sms_countries.problem_of(
+            ask.caller.producer_id, checked.reach.number, pointer=pointer
+        )
+        if found:
+            return found
+    return lag_refusals.refusal(new_deliveries)
+
+
+def _sms_number(
+    ask: IntakeRequest, checked: ValidRequest, new_deliveries: Sequence[NewDelivery]
+) -> str:
+    is_counted = (
+        ask.caller.is_post
+        and ask.caller.mode is Mode.LIVE
+        and checked.rule.priority.is_urgent
+        and any(
+            each.channel is Channel.SMS and each.status == Status.QUEUED for each in new_deliveries
+        )
+    )
+    return checked.reach.number if is_counted else ""
+
+
+def ordering_places(plans: Sequence[Plan]) -> list[tuple[int, int, UUID]]:
+    """List queue positions of new deliveries with an ordering key, except scheduled deliveries."""
+    return [
+        (plan.ordering_key, delivery.channel, delivery.id)
+        for plan in plans
+        if plan.ordering_key is not None
+        for delivery in plan.deliveries
+        if delivery.status == Status.QUEUED
+    ]
 
 
 def _resolve(request: NotificationRequest, checked: ValidRequest) -> Resolved:

@@ -40,8 +40,9 @@ class Caller:
     may_send_content: bool
     may_register: bool = False
     """True if requests may register a recipient by address."""
-    heeds_lag: bool = False
-    """True for posts of producers: new P3 are refused while the lag of their lane is too high."""
+    is_post: bool = False
+    """True for posts of producers: new P3 are refused while the lag of their lane is too high, and
+    new P0 and P1 SMS above a ceiling of SMS pumping protection."""
     by: str = ""
     """Name of the API key in the audit log; empty for requests of the service."""
 

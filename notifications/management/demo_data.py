@@ -49,11 +49,7 @@ SERVICES: Final = (
         scopes=("notifications:*", "webhooks:*", "inbox:*", "recipients:*", "preferences:write"),
     ),
     Service(name="auth-service", priorities=(Priority.P0, Priority.P1)),
-    Service(
-        name="marketing",
-        priorities=(Priority.P2, Priority.P3),
-        scopes=("notifications:*", "webhooks:*", "campaigns:*"),
-    ),
+    Service(name="marketing", priorities=(Priority.P2, Priority.P3)),
     Service(
         name=INBOX_SERVICE,
         scopes=(

@@ -41,6 +41,8 @@
                                             alerts, and notices of alerts to operators
     BacklogSample                           depth and lag of each priority in each minute
     LaneLag, LagLimits                      lag of each lane now, and the limits of P3
+    SmsLimits, SmsOverride, SmsTraffic      ceilings against SMS pumping, and the usual traffic
+    SmsTrafficPosition                      the last interval that the traffic includes
     Inbox --< InboxItem --< InboxReport     in-app messages of a recipient; reports to deliveries
     InboxUncleared                          cached inboxes that a sweep has to clear
     IdempotencyKey, ReceivedText, Rejected, SweepRun, ChangeMark
@@ -111,6 +113,12 @@ from notifications.models.series import (
 )
 from notifications.models.short_link import ShortLink
 from notifications.models.sign_in import ExternalIdentity, SignIn
+from notifications.models.sms_pumping import (
+    SmsLimits,
+    SmsOverride,
+    SmsTraffic,
+    SmsTrafficPosition,
+)
 from notifications.models.suppression import Suppression
 from notifications.models.switch import Switch
 from notifications.models.template import Template, TemplateEvent, TemplateText
@@ -196,6 +204,10 @@ __all__ = [
     "SeriesVersion",
     "ShortLink",
     "SignIn",
+    "SmsLimits",
+    "SmsOverride",
+    "SmsTraffic",
+    "SmsTrafficPosition",
     "Suppression",
     "SweepRun",
     "Switch",

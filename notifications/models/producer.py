@@ -57,6 +57,14 @@ class Producer(models.Model):
         help_text="Origins of web pages that may call with recipient tokens of the producer, such"
         " as https://shop.example. * permits every origin.",
     )
+    sms_countries = ArrayField(
+        models.CharField(max_length=2),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Countries to which the producer may send SMS, such as DE, AT. Empty: every"
+        " country.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

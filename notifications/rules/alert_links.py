@@ -52,6 +52,8 @@ _PAGES: Final[Mapping[AlertKind, str]] = MappingProxyType({
     AlertKind.SCHEDULE_FAILED: f"{_LISTS}schedule/{{subject}}/change/",
     AlertKind.SERVICE_LEVEL_AT_RISK: "/admin/",
     AlertKind.SERVICE_LEVEL_MISSED: "/admin/",
+    AlertKind.SMS_ADDRESS_CEILING: f"{_LISTS}smsoverride/",
+    AlertKind.SMS_PUMPING: f"{_LISTS}smsoverride/",
     AlertKind.STALE_DROPPED: f"{_LISTS}laglimits/",
     AlertKind.SWEEP_FAILED: f"{_LISTS}sweeprun/",
     AlertKind.SWEEP_LATE: _TASKS,

@@ -165,6 +165,14 @@ class AlertKind(StrEnum):
         *("service_level_missed", "A service level is missed", Severity.PAGE),
         "Failures use up the error budget of a service level within days.",
     )
+    SMS_ADDRESS_CEILING = (
+        *("sms_address_ceiling", "SMS to a number are refused", Severity.TICKET),
+        "P0 or P1 SMS to numbers of a country are above the ceiling of a number: see SMS pumping.",
+    )
+    SMS_PUMPING = (
+        *("sms_pumping", "SMS are refused, perhaps an attack", Severity.PAGE),
+        "P0 or P1 SMS to a prefix or a country are far above the usual traffic: see SMS pumping.",
+    )
     STALE_DROPPED = (
         *("stale_dropped", "Stale P3 deliveries are dropped", Severity.PAGE),
         "The lag of a P3 lane is over its drop limit: deliveries that wait too long are dropped.",

@@ -59,6 +59,8 @@ class RecipientContacts(NamedTuple):
     """Categories and types that are off on one channel."""
     locale: str = ""
     """Empty if unknown."""
+    number: str = ""
+    """The number of the first contact for SMS; empty without one."""
 
 
 class Target(NamedTuple):

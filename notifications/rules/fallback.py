@@ -37,7 +37,12 @@ FAILED_CALLS: Final = 3
 RETRIES_WITHIN: Final = dt.timedelta(seconds=5)
 """Time from the first call of P0 and P1 in which a further call must begin."""
 
-_STOPS: Final = frozenset({Reason.OPTED_OUT, Reason.NO_CONTACT, Reason.SUPPRESSION_LIST})
+_STOPS: Final = frozenset({
+    Reason.OPTED_OUT,
+    Reason.NO_CONTACT,
+    Reason.SUPPRESSION_LIST,
+    Reason.COUNTRY_NOT_ALLOWED,
+})
 """Reasons of a stop that concern the channel, not the recipient or the notification."""
 _RESTS: Final = frozenset({
     Reason.BREAKER,
@@ -45,8 +50,9 @@ _RESTS: Final = frozenset({
     Reason.NO_PROVIDER,
     Reason.PROVIDER_MISCONFIGURED,
     Reason.CHANNEL_PAUSED,
+    Reason.SMS_CEILING,
 })
-"""Reasons of a hold for which every provider of the channel rests."""
+"""Reasons of a hold for which every provider of the channel rests, or no SMS may leave."""
 REACHED: Final = frozenset({Status.DELIVERED, Status.READ})
 """Statuses of a delivery that reached the recipient."""
 _ON_THEIR_WAY: Final = frozenset({Status.QUEUED, Status.SENDING, Status.SENT, Status.UNKNOWN})

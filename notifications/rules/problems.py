@@ -50,6 +50,14 @@ class Kind(StrEnum):
     """Over the producer's rate limit."""
     LANE_BEHIND = "lane-behind"
     """Too many P3 deliveries wait in the lane; P0, P1 and P2 never get this problem."""
+    SMS_PUMPING_ADDRESS = "sms-pumping-address"
+    """Too many P0 and P1 SMS to one number."""
+    SMS_PUMPING_PREFIX = "sms-pumping-prefix"
+    """Too many P0 and P1 SMS to numbers with the same first digits."""
+    SMS_PUMPING_COUNTRY = "sms-pumping-country"
+    """Too many P0 and P1 SMS to one country, beside the usual traffic."""
+    COUNTRY_NOT_ALLOWED = "country-not-allowed"
+    """The producer may not send SMS to the country of the number."""
     UNAVAILABLE = "unavailable"
     """Nothing could be stored; nothing was."""
 
@@ -82,8 +90,21 @@ _STATUS = {
     Kind.MISDIRECTED: HTTPStatus.MISDIRECTED_REQUEST,
     Kind.RATE_LIMITED: HTTPStatus.TOO_MANY_REQUESTS,
     Kind.LANE_BEHIND: HTTPStatus.TOO_MANY_REQUESTS,
+    Kind.SMS_PUMPING_ADDRESS: HTTPStatus.TOO_MANY_REQUESTS,
+    Kind.SMS_PUMPING_PREFIX: HTTPStatus.TOO_MANY_REQUESTS,
+    Kind.SMS_PUMPING_COUNTRY: HTTPStatus.TOO_MANY_REQUESTS,
+    Kind.COUNTRY_NOT_ALLOWED: HTTPStatus.FORBIDDEN,
     Kind.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
 }
+
+
+POSTED_AGAIN = frozenset({
+    Kind.LANE_BEHIND,
+    Kind.SMS_PUMPING_ADDRESS,
+    Kind.SMS_PUMPING_PREFIX,
+    Kind.SMS_PUMPING_COUNTRY,
+})
+"""Refusals of a valid request that end with time: the same post can be accepted later."""
 
 
 class Source(StrEnum):

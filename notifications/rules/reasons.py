@@ -44,6 +44,10 @@ class Reason(StrEnum):
     NO_PROVIDER = "no_provider", "No configured provider serves this channel."
     PROVIDER_MISCONFIGURED = "provider_misconfigured", "The provider refuses our account."
     BUDGET = "budget", "The budget of the day is spent."
+    SMS_CEILING = (
+        "sms_ceiling",
+        "Too many P0 and P1 SMS go to the number, its prefix or its country.",
+    )
     PAUSED = "paused", "An operator's switch holds the producer, type, template or bulk job."
     CHANNEL_PAUSED = "channel_paused", "An operator's switch holds the channel, provider or lane."
 
@@ -120,6 +124,10 @@ class Reason(StrEnum):
         "The lane was too far behind, and the marketing message had waited too long.",
     )
     SUPPRESSION_LIST = "suppression_list", "The address is on the suppression list."
+    COUNTRY_NOT_ALLOWED = (
+        "country_not_allowed",
+        "The producer may not send SMS to the country of the number.",
+    )
     NOT_ALLOWED = "not_allowed", "NOTIFY_ALLOWED_RECIPIENTS does not include this recipient."
     TTL_PASSED = "ttl_passed", "The time to live ended before the message could be sent."
     TTL_PASSED_IN_DO_NOT_DISTURB = (

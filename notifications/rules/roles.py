@@ -50,6 +50,7 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
         *("change_schedule", "change_series", "change_seriesenrolment"),
         *("change_apikey", "change_tokensecret"),
         *("add_suppression", "change_suppression"),
+        *("add_smsoverride", "change_smsoverride", "delete_smsoverride"),
         *("add_recipient", "change_recipient", "add_contact", "change_contact"),
         *("add_preference", "change_preference"),
         *("change_webhookendpoint", "change_bulkjob"),

@@ -299,5 +299,5 @@ def _caller(series: Series) -> Caller:
         mode=Mode(series.mode),
         priorities=frozenset(map(Priority, producer.priorities)),
         may_send_content=producer.may_send_content,
-        heeds_lag=True,
+        is_post=True,
     )

@@ -58,6 +58,7 @@ from notifications.sweeps import (
     schedules,
     series,
     service_levels,
+    sms_pumping,
     webhooks,
     withdrawals,
 )
@@ -117,6 +118,7 @@ _EVERY: Final = (
     ("bulk_jobs", 5, 1_000, bulk_jobs.run_once),
     ("alert_notices", 5, 500, alert_notices.run_once),
     ("budgets", 5, 1_000, budgets.run_once),
+    ("sms_pumping", 10, 12, sms_pumping.run_once),
     ("provider_checks", 30, 20, provider_checks.run_once),
     ("service_levels", 60, 5_000, service_levels.run_once),
     ("delivery_health", 60, 1, delivery_health.run_once),
@@ -156,6 +158,7 @@ _STOPS: Final = {
     "alert_notices": "Alerts are not sent to alert destinations.",
     "budgets": "Messages held by a budget wait till the next day, also after a raise, and budgets"
     " raise no alert.",
+    "sms_pumping": "Refused SMS raise no alert, and the usual traffic is not learned.",
     "provider_checks": "A paused provider without traffic stays paused until the next message.",
     "service_levels": "Burn rates, deep queues, late lanes and stuck deliveries raise no alert.",
     "delivery_health": "Failing providers and low delivery rates raise no alert.",

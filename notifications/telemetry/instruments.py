@@ -91,6 +91,11 @@ TRANSITIONS: Final = _counter(
 REFUSED_FOR_LAG: Final = _counter(
     "refused_for_lag", "P3 posts that got 429 because of the lag of their lane", "lane"
 )
+SMS_REFUSED: Final = _counter(
+    "sms_refused",
+    "P0 and P1 SMS above a ceiling of SMS pumping protection, at accept (429) or send (held)",
+    *("ceiling", "country", "at"),
+)
 CALLS: Final = _counter(
     "calls",
     "Results of provider calls; notstarted is a call that did not begin",

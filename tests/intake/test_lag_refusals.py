@@ -38,7 +38,7 @@ def producer(caller: Caller, reach: Reach) -> Caller:
         retry_after_seconds=60,
     )
     lane_lags.forget()
-    return replace(caller, heeds_lag=True)
+    return replace(caller, is_post=True)
 
 
 def _asked(priority: str = "P3", **fields: object) -> NotificationRequest:
@@ -78,7 +78,7 @@ def test_a_scheduled_notification_is_accepted(producer: Caller) -> None:
 
 
 def test_messages_of_the_service_are_accepted(producer: Caller) -> None:
-    [answer] = accept.accept(replace(producer, heeds_lag=False), [_asked()])
+    [answer] = accept.accept(replace(producer, is_post=False), [_asked()])
     assert isinstance(answer, AcceptedRequest)
 
 

@@ -101,11 +101,6 @@ export interface components {
             latency_ms: number;
             /** @description Segments of an SMS by the service's count; the provider bills by the provider's count. */
             segments: number | null;
-            /**
-             * @description Cost of an accepted call in US dollars, by the price list; null for another outcome and on a
-             *     free channel.
-             */
-            cost_usd: number | null;
             /** @description HTTP status of the provider's response; null without an HTTP response. */
             http_status: number | null;
             /** @description Wait requested by the provider, in seconds; null without a request. */
@@ -1262,6 +1257,8 @@ export interface components {
             priorities: ("P0" | "P1" | "P2" | "P3")[];
             /** @description True if the producer may send raw content instead of a template. */
             may_send_content: boolean;
+            /** @description Countries to which the producer may send SMS, such as DE. Empty: every country. */
+            sms_countries: string[];
             rate: components["schemas"]["RateAnswer"];
             schedules: components["schemas"]["SchedulesLimit"];
         };
@@ -1626,7 +1623,7 @@ export interface components {
              * @description The code for programs. Later versions of the service may add codes.
              * @enum {string}
              */
-            code: "malformed" | "unauthenticated" | "forbidden" | "not-found" | "method-not-allowed" | "not-acceptable" | "in-progress" | "conflict" | "precondition-failed" | "too-large" | "unsupported-media-type" | "invalid" | "unknown-recipient" | "idempotency-key-reused" | "misdirected" | "rate-limited" | "lane-behind" | "unavailable" | "internal-error";
+            code: "malformed" | "unauthenticated" | "forbidden" | "not-found" | "method-not-allowed" | "not-acceptable" | "in-progress" | "conflict" | "precondition-failed" | "too-large" | "unsupported-media-type" | "invalid" | "unknown-recipient" | "idempotency-key-reused" | "misdirected" | "rate-limited" | "lane-behind" | "sms-pumping-address" | "sms-pumping-prefix" | "sms-pumping-country" | "country-not-allowed" | "unavailable" | "internal-error";
             title: string;
             status: number;
             /** @description Text for people; the wording can change. */

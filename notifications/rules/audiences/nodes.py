@@ -153,7 +153,7 @@ class Or:
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class Not:
     """The recipients of the mode outside the part."""
 
     part: Expression
@@ -174,7 +174,7 @@ Expression: TypeAlias = (
     | Received
     | And
     | Or
-    | Outside
+    | Not
 )
 
 
@@ -183,7 +183,7 @@ def parts_of(expression: Expression) -> tuple[Expression, ...]:
     match expression:
         case And(parts) | Or(parts):
             return parts
-        case Outside(part):
+        case Not(part):
             return (part,)
         case _:
             return ()

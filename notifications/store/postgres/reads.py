@@ -55,6 +55,7 @@ class NotificationRow(NamedTuple):
     inbox: str | None = None
     """JSON object of the in-app options `expires_in` and `data`."""
     bulk_job_id: UUID | None = None
+    idempotency_key: str = ""
 
 
 class ContactState(NamedTuple):
@@ -182,13 +183,13 @@ def reaches_query(
 ) -> db.Query[RecipientContacts]:
     """Build the query for the current contacts and preferences of recipients."""
     whose = {"user_ids": list(user_ids), "ids": list(recipient_ids)}
-    return db.Query("reaches", {**whose, "mode": mode, "live": Mode.LIVE}, _reach)
+    constants = {"mode": mode, "live": Mode.LIVE, "sms": Channel.SMS}
+    return db.Query("reaches", {**whose, **constants}, _reach)
 
 
 def _reach(*row: Any) -> RecipientContacts:  # noqa: ANN401 - a row of reaches.sql
-    recipient_id, user_id, timezone, locale, *wishes, contact_channels, contact_ids, suppressed = (
-        row
-    )
+    recipient_id, user_id, timezone, locale, *wishes = row[:8]
+    contact_channels, contact_ids, suppressed, number = row[8:]
     off, order, categories_off, topics_off = wishes
     contacts: dict[Channel, list[int]] = {}
     for channel, contact_id in zip(contact_channels or (), contact_ids or (), strict=True):
@@ -205,6 +206,7 @@ def _reach(*row: Any) -> RecipientContacts:  # noqa: ANN401 - a row of reaches.s
         categories_off=frozenset(categories_off) if categories_off else _NOTHING,
         topics_off=_topics_off(topics_off) if topics_off else _NO_TOPICS,
         locale=locale,
+        number=number or "",
     )
 
 

@@ -3,15 +3,17 @@
 -- suppression_by_address, once for each contact.
 SELECT r.id, r.user_id, coalesce(nullif(r.timezone, ''), r.phone_timezone) AS timezone, r.locale,
        p.channels_off, p.channel_order, p.categories_off, nullif(p.topics_off, '{}')::text,
-       c.channels AS contact_channels, c.ids AS contact_ids, c.suppressed AS channels_suppressed
+       c.channels AS contact_channels, c.ids AS contact_ids, c.suppressed AS channels_suppressed, c.number
 FROM notifications_recipient r
 LEFT JOIN notifications_preference p ON p.recipient_id = r.id
 LEFT JOIN LATERAL (
     SELECT array_agg(v.channel ORDER BY v.is_primary DESC, v.id) FILTER (WHERE NOT v.suppressed) AS channels,
            array_agg(v.id ORDER BY v.is_primary DESC, v.id) FILTER (WHERE NOT v.suppressed) AS ids,
-           array_agg(v.channel) FILTER (WHERE v.suppressed) AS suppressed
+           array_agg(v.channel) FILTER (WHERE v.suppressed) AS suppressed,
+           (array_agg(v.address ORDER BY v.is_primary DESC, v.id)
+               FILTER (WHERE v.channel = %(sms)s AND NOT v.suppressed))[1] AS number
     FROM (
-        SELECT k.id, k.channel, k.is_primary,
+        SELECT k.id, k.channel, k.is_primary, k.address,
                r.mode = %(live)s AND EXISTS (
                    SELECT FROM notifications_suppression s
                    WHERE s.channel = k.channel AND s.address = suppressible(k.channel, k.address)

@@ -42,6 +42,9 @@ class MeAnswer(TypedDict):
     may_send_content: bool
     """True if the producer may send raw content instead of a template."""
 
+    sms_countries: list[str]
+    """Countries to which the producer may send SMS, such as DE. Empty: every country."""
+
     rate: RateAnswer
     schedules: SchedulesLimit
 

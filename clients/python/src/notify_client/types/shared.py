@@ -166,6 +166,10 @@ class ProblemDetails(TypedDict):
         "misdirected",
         "rate-limited",
         "lane-behind",
+        "sms-pumping-address",
+        "sms-pumping-prefix",
+        "sms-pumping-country",
+        "country-not-allowed",
         "unavailable",
         "internal-error",
     ]

@@ -1,0 +1,109 @@
+"""SMS ceilings: hold P0 and P1 SMS above a ceiling of SMS pumping protection before the call.
+
+Accept has counted the SMS of posts, and the count of such an SMS stays as it is. The step counts
+the others: SMS of schedules, series, bulk jobs and fallback chains, and SMS that leave over ten
+minutes after accept. A held SMS is tried again when the ceiling has room, and expires at the end of
+its time to live; a fallback chain goes on with the next channel at once. While the state Redis is
+away, each SMS passes. SMS of all priorities to a country that the producer may not send to are
+suppressed.
+
+Safe to run twice: a counted SMS counts once. One Redis call counts a batch, and a batch without P0
+and P1 SMS needs no call. Deliveries in test mode have no ceiling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from notifications import clock
+from notifications.delivery.batch import Batch
+from notifications.delivery.claimed import ClaimedDelivery
+from notifications.rules import phone
+from notifications.rules.lane import Mode
+from notifications.rules.outcomes import Decision
+from notifications.rules.reasons import Reason
+from notifications.rules.sms_pumping import ceilings
+from notifications.rules.sms_pumping.ceilings import UNKNOWN_COUNTRY
+from notifications.rules.transitions import HOLD, SUPPRESS
+from notifications.store.rate_limits import sms_ceilings, sms_policy
+from notifications.store.rate_limits.sms_ceilings import SmsAnswer, SmsRequest
+from notifications.store.redis import state
+from notifications.telemetry import instruments
+from providers.contract import Channel
+
+
+def apply_ceilings(batch: Batch) -> None:
+    """Suppress SMS to countries that are not allowed, and hold P0 and P1 SMS above a ceiling."""
+    texts = [
+        claimed
+        for claimed in batch.deliveries
+        if claimed.delivery.channel is Channel.SMS and claimed.delivery.mode is Mode.LIVE
+    ]
+    if not texts:
+        return
+    asked = _requests(_suppress(batch, texts))
+    if not asked:
+        return
+    requests = [request for _, request in asked]
+    try:
+        answers = sms_ceilings.count(requests, refuses=sms_policy.current().limits.is_enforced)
+    except state.Away:
+        return
+    for (claimed, request), answer in zip(asked, answers, strict=True):
+        if answer.refused_by is not None:
+            _hold(batch, claimed, request, answer)
+
+
+def _suppress(batch: Batch, texts: Iterable[ClaimedDelivery]) -> list[ClaimedDelivery]:
+    """Suppress SMS to countries that the producer may not send to; returns the others."""
+    passed = []
+    for claimed in texts:
+        number, producer_id = claimed.destination.address, claimed.notification.producer_id
+        if ceilings.is_test_number(number) or sms_policy.is_allowed(
+            producer_id, country_of(number)
+        ):
+            passed.append(claimed)
+        else:
+            stopped = Decision(
+                transition=SUPPRESS, reason=Reason.COUNTRY_NOT_ALLOWED, detail=country_of(number)
+            )
+            batch.decide(claimed, stopped)
+    return passed
+
+
+def country_of(number: str) -> str:
+    """Return the country of a stored number."""
+    return phone.country_of(number) or UNKNOWN_COUNTRY
+
+
+def _requests(texts: Iterable[ClaimedDelivery]) -> list[tuple[ClaimedDelivery, SmsRequest]]:
+    found = []
+    now = clock.now()
+    for claimed in texts:
+        if not claimed.delivery.priority.is_urgent:
+            continue
+        number, row = claimed.destination.address, claimed.notification
+        country = country_of(number)
+        limits = sms_policy.current().of(
+            number, country=country, producer_id=row.producer_id, now=now
+        )
+        if limits is not None:
+            member = sms_ceilings.member_of(row.producer_id, row.idempotency_key, row.id)
+            request = SmsRequest(member, number, country, row.producer_id, limits)
+            found.append((claimed, request))
+    return found
+
+
+def _hold(batch: Batch, claimed: ClaimedDelivery, request: SmsRequest, answer: SmsAnswer) -> None:
+    """Hold an SMS until the ceiling has room; the jitter spreads the next tries."""
+    ceiling = answer.refused_by.value if answer.refused_by else ""
+    instruments.SMS_REFUSED.labels(ceiling, request.country, "send").inc()
+    wait = min(answer.wait * (1 + clock.jitter()), claimed.time_to_live(batch.now))
+    held = Decision(
+        transition=HOLD,
+        reason=Reason.SMS_CEILING,
+        detail=f"ceiling of the {ceiling.replace('_', ' ')}, {request.country}",
+        due_in=wait,
+        republish_in=wait,
+    )
+    batch.decide(claimed, held)

@@ -1,0 +1,171 @@
+"""Ceilings of a number: the most P0 and P1 SMS to its address, prefix and country.
+
+    address            limits.address
+    prefix             the largest of limits.prefix_floor, growth * baseline, and PREFIX_SHARE of
+                       the SMS to the country in the last hour
+    country            the largest of limits.country_floor, growth * baseline, and
+                       growth * learned share of the SMS of the last hour
+
+The country of most messages has a learned share near 1, so its ceiling grows with the traffic: a
+launch day or a national campaign is not refused. The share of a prefix has the same purpose: a
+campaign reaches hundreds of prefixes, an attack few. An override of an operator replaces the
+ceiling. Numbers of the sandbox have no ceiling, because no carrier has the area code 555.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from notifications.rules.sms_pumping.baselines import EVERYBODY, Baselines, CountryBaseline
+
+ADDRESS_WINDOW: Final = dt.timedelta(minutes=10)
+PREFIX_INTERVAL: Final = dt.timedelta(minutes=10)
+COUNTRY_INTERVAL: Final = dt.timedelta(hours=1)
+PREFIX_DIGITS: Final = 7
+"""Digits of a prefix, with the country code: an area and an exchange in North America, a range of
+10,000 numbers or more elsewhere."""
+PREFIX_SHARE: Final = 0.01
+"""Share of the SMS to a country in the last hour that a prefix may have in 10 minutes."""
+NO_CEILING: Final = -1
+UNKNOWN_COUNTRY: Final = "??"
+"""Country of satellite numbers and of unassigned ranges."""
+_TEST_NUMBERS: Final = "1555"
+
+
+class Ceiling(StrEnum):
+    """The kinds of ceilings; the value is stored in overrides."""
+
+    ADDRESS = "address"
+    PREFIX = "prefix"
+    COUNTRY = "country"
+    PRODUCER_COUNTRY = "producer_country"
+
+
+class Limits(NamedTuple):
+    """The limits that operators edit."""
+
+    address: int = 10
+    """SMS to a number in 10 minutes."""
+    prefix_floor: int = 50
+    """SMS to a prefix in 10 minutes that are never refused."""
+    country_floor: int = 100
+    """SMS to a country in an hour that are never refused."""
+    growth: float = 3.0
+    """Factor of the baseline."""
+    is_enforced: bool = True
+    """False: SMS above a ceiling leave, and the alert is raised."""
+
+
+class Override(NamedTuple):
+    """A ceiling set by an operator."""
+
+    ceiling: Ceiling
+    value: str
+    """Digits of a number, first digits of numbers, or a country; a country applies to the ceilings
+    of all producers and of each producer."""
+    limit: int | None
+    """None: no ceiling; 0: every SMS is refused."""
+    ends_at: dt.datetime | None = None
+    """None: no end."""
+
+    def is_on(self, now: dt.datetime) -> bool:
+        """Return True before the end."""
+        return self.ends_at is None or now < self.ends_at
+
+
+class Share(NamedTuple):
+    """A ceiling that grows with the traffic: the larger of `floor` and a share of the traffic."""
+
+    floor: float
+    """SMS; `NO_CEILING`: no ceiling."""
+    share: float = 0.0
+    """Share of the traffic, from 0 to 1."""
+
+
+class NumberCeilings(NamedTuple):
+    """The ceilings of a number."""
+
+    address: int
+    prefix: Share
+    country: Share
+    producer_country: Share
+
+
+class Policy(NamedTuple):
+    """The limits, baselines and overrides of an installation."""
+
+    limits: Limits = Limits()
+    baselines: Baselines = Baselines()
+    overrides: Sequence[Override] = ()
+
+    def of(
+        self, number: str, *, country: str, producer_id: int, now: dt.datetime
+    ) -> NumberCeilings | None:
+        """Return the ceilings of a stored number; None: a number of the sandbox, or no number."""
+        digits = number.removeprefix("+")
+        if not digits.isdigit() or is_test_number(number):
+            return None
+        overrides = [each for each in self.overrides if each.is_on(now)]
+        address, prefix, by_country = _overrides_of(overrides, digits, country)
+        if by_country is not None:
+            both = (_fixed(by_country),) * 2
+        else:
+            both = (self._country(EVERYBODY, country), self._country(producer_id, country))
+        return NumberCeilings(
+            self.limits.address if address is None else _limit(address),
+            self._prefix(prefix_of(digits)) if prefix is None else _fixed(prefix),
+            *both,
+        )
+
+    def _prefix(self, prefix: str) -> Share:
+        usual = self.limits.growth * self.baselines.prefixes.get(prefix, 0)
+        return Share(max(self.limits.prefix_floor, usual), PREFIX_SHARE)
+
+    def _country(self, producer_id: int, country: str) -> Share:
+        if producer_id not in self.baselines.known:
+            return Share(NO_CEILING)
+        usual = self.baselines.countries.get((producer_id, country), CountryBaseline())
+        growth = self.limits.growth
+        floor = max(self.limits.country_floor, growth * usual.peak)
+        return Share(floor, min(1.0, growth * usual.share))
+
+
+def is_test_number(number: str) -> bool:
+    """Return True for a stored number of the sandbox."""
+    return number.removeprefix("+").startswith(_TEST_NUMBERS)
+
+
+def prefix_of(digits: str) -> str:
+    """Return the prefix of a number without the plus sign."""
+    return digits[:PREFIX_DIGITS]
+
+
+def _overrides_of(
+    overrides: Sequence[Override], digits: str, country: str
+) -> tuple[Override | None, Override | None, Override | None]:
+    """Return the overrides of address, prefix (the longest) and country."""
+    address = prefix = by_country = None
+    for each in overrides:
+        match each.ceiling:
+            case Ceiling.ADDRESS if each.value == digits:
+                address = each
+            case Ceiling.PREFIX if digits.startswith(each.value) and (
+                prefix is None or len(prefix.value) < len(each.value)
+            ):
+                prefix = each
+            case Ceiling.COUNTRY if each.value == country:
+                by_country = each
+            case _:
+                pass
+    return address, prefix, by_country
+
+
+def _limit(override: Override) -> int:
+    return NO_CEILING if override.limit is None else override.limit
+
+
+def _fixed(override: Override) -> Share:
+    return Share(_limit(override))

@@ -1,0 +1,154 @@
+"""SMS pumping: raise alerts about refused SMS, and learn the usual traffic.
+
+    each run       refusals of the last two intervals -> alerts by ceiling and country
+    each interval  counts of prefixes (10 minutes) and countries (an hour) -> traffic of the day
+
+A prefix or country with a refusal in an interval is not learned for the interval, so an attack does
+not raise a ceiling. An alert ends when the last two intervals have no refusal of its subject.
+
+Safe to run twice (an interval is learned once), late or never: the counts of an interval are kept
+for two hours (prefixes) or six hours (countries), and without new traffic the former baselines and
+the floors apply. While the state Redis is away, open alerts stay open.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from notifications.models import Producer
+from notifications.rules.alerts import AlertKind
+from notifications.rules.sms_pumping import baselines, ceilings
+from notifications.rules.sms_pumping.ceilings import Ceiling
+from notifications.store.postgres import alerts, sms_traffic
+from notifications.store.postgres.sms_traffic import Counts
+from notifications.store.rate_limits import sms_ceilings
+from notifications.store.rate_limits.sms_ceilings import Refusals
+from notifications.store.redis import state
+from notifications.sweeps.rounds import Swept
+
+_KINDS: Final = (AlertKind.SMS_PUMPING, AlertKind.SMS_ADDRESS_CEILING)
+_MOST_SHOWN: Final = 5
+"""Prefixes or producers in the text of an alert."""
+
+
+class _Learner(NamedTuple):
+    """The counts from which a ceiling is learned."""
+
+    ceiling: Ceiling
+    name: str
+    length: dt.timedelta
+    kept: int
+    """Past intervals whose counts are kept."""
+
+
+_LEARNERS: Final = (
+    _Learner(Ceiling.PREFIX, sms_ceilings.PREFIXES, ceilings.PREFIX_INTERVAL, 11),
+    _Learner(Ceiling.COUNTRY, sms_ceilings.COUNTRIES, ceilings.COUNTRY_INTERVAL, 5),
+)
+
+
+def run_once(*, now: dt.datetime, limit: int) -> Swept:
+    """Raise and resolve alerts, and learn up to `limit` finished intervals of each kind."""
+    try:
+        _alert(now=now)
+        learned = sum(_learn(each, now=now, limit=limit) for each in _LEARNERS)
+    except state.Away:
+        return Swept()
+    forgotten = sms_traffic.forget_old(today=now.date()) if learned else 0
+    return Swept(learned + forgotten)
+
+
+def _number(now: dt.datetime, length: dt.timedelta) -> int:
+    """Return the number of the interval of an instant."""
+    return int(now.timestamp() // length.total_seconds())
+
+
+def _alert(*, now: dt.datetime) -> None:
+    number = _number(now, ceilings.PREFIX_INTERVAL)
+    refused: dict[tuple[AlertKind, str], list[Refusals]] = defaultdict(list)
+    for each in sms_ceilings.refusals([number - 1, number]):
+        is_address = each.ceiling is Ceiling.ADDRESS
+        kind = AlertKind.SMS_ADDRESS_CEILING if is_address else AlertKind.SMS_PUMPING
+        scope = "country" if each.ceiling is Ceiling.PRODUCER_COUNTRY else each.ceiling.value
+        refused[kind, f"{scope} {each.country}"].append(each)
+    names = dict(Producer.objects.values_list("pk", "name")) if refused else {}
+    open_now = {kind: alerts.open_subjects(kind) for kind in _KINDS}
+    for (kind, subject), those in refused.items():
+        alerts.raise_once(kind, subject, _detail(those, names))
+    for kind, subjects in open_now.items():
+        for subject in subjects - {each for of, each in refused if of is kind}:
+            alerts.resolve(kind, subject)
+
+
+def _detail(refused: Sequence[Refusals], names: dict[int, str]) -> str:
+    total = sum(each.refused for each in refused)
+    text = f"{total:,} P0 and P1 SMS were refused in the last 10 to 20 minutes"
+    producers = _largest((names.get(each.producer_id, "?"), each.refused) for each in refused)
+    prefixes = _largest((f"+{each.prefix}", each.refused) for each in refused if each.prefix)
+    text += f"; producers: {producers}"
+    return f"{text}; prefixes: {prefixes}" if prefixes else text
+
+
+def _largest(pairs: Iterable[tuple[str, int]]) -> str:
+    sums: dict[str, int] = defaultdict(int)
+    for name, count in pairs:
+        sums[name] += count
+    largest = sorted(sums.items(), key=lambda each: (-each[1], each[0]))
+    shown = ", ".join(f"{name} ({count:,})" for name, count in largest[:_MOST_SHOWN])
+    rest = len(largest) - _MOST_SHOWN
+    return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+def _learn(learner: _Learner, *, now: dt.datetime, limit: int) -> int:
+    """Learn the finished intervals since the position; returns the number of intervals."""
+    current = _number(now, learner.length)
+    first = max(sms_traffic.position(learner.ceiling) + 1, current - learner.kept)
+    numbers = range(first, min(current, first + limit))
+    learned = 0
+    for number, counts in zip(
+        numbers, sms_ceilings.counts_of(learner.name, numbers) if numbers else (), strict=True
+    ):
+        begins = dt.datetime.fromtimestamp(number * learner.length.total_seconds(), dt.UTC)
+        refused = _refused(begins, learner)
+        kept = {
+            name: count
+            for name, count in _named(counts, learner.ceiling).items()
+            if count > 0 and name not in refused
+        }
+        learned += sms_traffic.add(learner.ceiling, kept, interval=number, day=begins.date())
+    return learned
+
+
+def _named(counts: dict[str, int], ceiling: Ceiling) -> Counts:
+    """Return the counts by producer and name; small counts of prefixes are left out."""
+    if ceiling is Ceiling.PREFIX:
+        return {
+            (baselines.EVERYBODY, name): count
+            for name, count in counts.items()
+            if count >= baselines.LEAST_PEAK
+        }
+    found = {}
+    for field, count in counts.items():
+        producer_id, separator, name = field.rpartition(":")
+        found[int(producer_id) if separator else baselines.EVERYBODY, name] = count
+    return found
+
+
+def _refused(begins: dt.datetime, learner: _Learner) -> set[tuple[int, str]]:
+    """Return the producers and names that were refused in the interval."""
+    first = _number(begins, ceilings.PREFIX_INTERVAL)
+    numbers = range(first, first + learner.length // ceilings.PREFIX_INTERVAL)
+    found: set[tuple[int, str]] = set()
+    for each in sms_ceilings.refusals(numbers):
+        if learner.ceiling is Ceiling.PREFIX:
+            if each.ceiling is Ceiling.PREFIX:
+                found.add((baselines.EVERYBODY, each.prefix))
+        elif each.ceiling in {Ceiling.COUNTRY, Ceiling.PRODUCER_COUNTRY}:
+            found |= {
+                (baselines.EVERYBODY, each.country),
+                (each.producer_id, each.country),
+            }
+    return found

@@ -1,0 +1,135 @@
+"""P0 and P1 SMS of every origin pass the ceilings of SMS pumping protection before the call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+from uuid import UUID
+
+import pytest
+
+from notifications import clock
+from notifications.delivery import deliver
+from notifications.intake import accept
+from notifications.intake.accept import AcceptedRequest, Caller
+from notifications.models import Attempt, Delivery, Event, Producer, SmsLimits
+from notifications.rules import request
+from notifications.rules.problems import Problem
+from notifications.rules.states import Status
+from notifications.store.rate_limits import sms_ceilings, sms_policy
+from notifications.store.redis import state
+from tests.journey import (
+    CHAIN,
+    Accept,
+    Reach,
+    chain_statuses,
+    deliver_chain,
+    status_and_reason,
+    take_rows,
+)
+
+NUMBER: Final = "+4915112345678"
+TEXT: Final = {"channels": ["sms"], "priority": "P1"}
+
+
+@pytest.fixture(autouse=True)
+def _ceilings(outbox: Callable[[UUID], list[Any]], caller: Caller) -> Iterator[None]:
+    """Route SMS to the sandbox; two SMS to a number are permitted."""
+    del outbox, caller  # their settings come first
+    SmsLimits.objects.create(address_limit=2)
+    sms_policy.forget()
+    yield
+    sms_policy.forget()
+
+
+def _deliver(rows: list[UUID]) -> list[tuple[Status, str]]:
+    deliver.deliver(rows)
+    return [status_and_reason(each) for each in rows]
+
+
+@pytest.mark.parametrize("priority", ["P0", "P1"])
+def test_messages_above_the_ceiling_are_held_with_a_reason_and_an_event(
+    take: Accept, reach: Reach, priority: str
+) -> None:
+    reach(sms=NUMBER)
+    rows = take_rows(take, 3, **(TEXT | {"priority": priority}))
+    found = _deliver(rows)
+    assert found == [(Status.SENT, "")] * 2 + [(Status.SCHEDULED, "sms_ceiling")]
+    event = Event.objects.get(reason="sms_ceiling")
+    assert event.detail == "ceiling of the address, DE"
+    held = Delivery.objects.get(id=rows[2])
+    assert held.due_at is not None
+    assert held.due_at > clock.now()
+    assert not Attempt.objects.filter(delivery_id=rows[2]).exists()
+
+
+def test_a_held_message_leaves_when_the_ceiling_has_room(take: Accept, reach: Reach) -> None:
+    reach(sms=NUMBER)
+    rows = take_rows(take, 3, **TEXT)
+    _deliver(rows)
+    SmsLimits.objects.update(address_limit=3)
+    sms_policy.forget()
+    Delivery.objects.filter(id=rows[2]).update(due_at=clock.now(), status=Status.QUEUED)
+    assert _deliver(rows[2:]) == [(Status.SENT, "")]
+
+
+def test_patient_messages_have_no_ceiling(take: Accept, reach: Reach) -> None:
+    reach(sms=NUMBER)
+    rows = take_rows(take, 3, **(TEXT | {"priority": "P2"}))
+    assert _deliver(rows) == [(Status.SENT, "")] * 3
+
+
+@pytest.mark.parametrize("key", ["", "code-{}"], ids=["without_key", "with_key"])
+def test_a_message_that_accept_counted_counts_once(caller: Caller, reach: Reach, key: str) -> None:
+    reach(sms=NUMBER)
+    rows = []
+    for number in range(2):
+        body = {"user_id": "maria", "type": "OTP", "content": {"body": "1234"}, **TEXT}
+        if key:
+            body["idempotency_key"] = key.format(number)
+        asked = request.parse(body)
+        assert not isinstance(asked, Problem)
+        [answer] = accept.accept(replace(caller, is_post=True), [asked])
+        assert isinstance(answer, AcceptedRequest)
+        rows.append(UUID(answer.response["deliveries"][0]["delivery_id"]))
+    assert _deliver(rows) == [(Status.SENT, "")] * 2
+    number = int(clock.now().timestamp()) // 600
+    counts = sms_ceilings.counts_of(sms_ceilings.PREFIXES, [number - 1, number])
+    assert sum(each.get("4915112", 0) for each in counts) == 2
+
+
+def test_a_fallback_chain_goes_on_with_the_next_channel(take: Accept, reach: Reach) -> None:
+    reach(push="token.400", sms=NUMBER, email="maria@sandbox.example")
+    _deliver(take_rows(take, 2, **TEXT))
+    answer = take(**CHAIN)
+    for _ in range(3):
+        deliver_chain(answer)
+    found = chain_statuses(answer)
+    assert [channel for channel, _, _ in found] == ["push", "sms", "email"]
+    assert found[1] == ("sms", "failed", "escalated")
+    assert found[2][1] == "sent"
+
+
+def test_a_country_that_the_producer_may_not_use_is_suppressed(
+    take: Accept, reach: Reach, caller: Caller
+) -> None:
+    reach(sms="+2348031234567")
+    Producer.objects.filter(pk=caller.producer_id).update(sms_countries=["DE"])
+    sms_policy.forget()
+    rows = take_rows(take, 1, **(TEXT | {"priority": "P3"}))
+    assert _deliver(rows) == [(Status.SUPPRESSED, "country_not_allowed")]
+    assert Event.objects.get(reason="country_not_allowed").detail == "NG"
+
+
+def test_without_the_state_redis_messages_leave(
+    take: Accept, reach: Reach, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reach(sms=NUMBER)
+    rows = take_rows(take, 3, **TEXT)
+
+    def away(*_args: object) -> None:
+        raise state.Away
+
+    monkeypatch.setattr(state, "call", away)
+    assert _deliver(rows) == [(Status.SENT, "")] * 3
