@@ -19,8 +19,10 @@
     predictions                  obstacles for a message to a contact now
     suppressions                 suppression list with import and export
     prices, budgets              prices of provider calls, budgets of a day
-    prices                       prices of provider calls
     bulk_jobs, bulk_job_page     bulk jobs with progress; pause, resume and cancel
+    composer, compose_*          form of a bulk job with live figures, previews and checks
+    audiences, audience_choices  saved audiences, attributes; choices of the audience builder
+    topics, recipient_lists      topics with subscribers; uploads and snapshots of recipients
     retry_presets                retry policies with timetables
     provider_routes              routing of channels to providers
     schedules                    recurring notifications and ordering keys
@@ -47,6 +49,7 @@ from notifications.admin import (
     alert_destinations,
     alerts,
     archive,
+    audiences,
     audit_log,
     breakers,
     budgets,
@@ -66,6 +69,7 @@ from notifications.admin import (
     producers,
     provider_rates,
     provider_routes,
+    recipient_lists,
     recipients,
     replays,
     retry_presets,
@@ -80,6 +84,7 @@ from notifications.admin import (
     templates,
     token_secrets,
     topic_texts,
+    topics,
     users,
     webhooks,
 )
@@ -88,6 +93,7 @@ __all__ = [
     "alert_destinations",
     "alerts",
     "archive",
+    "audiences",
     "audit_log",
     "breakers",
     "budgets",
@@ -107,6 +113,7 @@ __all__ = [
     "producers",
     "provider_rates",
     "provider_routes",
+    "recipient_lists",
     "recipients",
     "replays",
     "retry_presets",
@@ -121,6 +128,7 @@ __all__ = [
     "templates",
     "token_secrets",
     "topic_texts",
+    "topics",
     "users",
     "webhooks",
 ]

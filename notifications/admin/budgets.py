@@ -17,6 +17,7 @@ from unfold.decorators import display
 from notifications import clock
 from notifications.admin import costs
 from notifications.admin.audited import AuditedAdmin
+from notifications.admin.fields import DollarsField
 from notifications.analytics import budget_figures
 from notifications.analytics.budget_figures import BudgetFigures
 from notifications.models import Budget
@@ -26,6 +27,8 @@ from notifications.rules.times import local_time
 
 class BudgetForm(forms.ModelForm[Budget]):
     """The form of a budget."""
+
+    amount_micros = DollarsField(label="US dollars a day", help_text="Such as 5 or 12.50.")
 
     def clean_timezone(self) -> str:
         """Return the timezone.

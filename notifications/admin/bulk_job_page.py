@@ -16,6 +16,8 @@ from notifications import clock
 from notifications.bulk_jobs import figures
 from notifications.bulk_jobs.figures import Figures
 from notifications.models import AuditEntry, BulkJob
+from notifications.rules.audiences import parse, wording
+from notifications.rules.audiences.faults import ExpressionError
 from notifications.rules.bulk_jobs import left_out, schedule_text
 from notifications.rules.bulk_jobs.figures import FUNNEL, Total, VariantFigures
 from notifications.rules.bulk_jobs.schedule_text import Schedule
@@ -120,7 +122,7 @@ def _facts(job: BulkJob, *, now: dt.datetime) -> Iterator[tuple[str, str]]:
     yield "Message", f"{job.type}, {Priority(job.priority).name}, template {job.template_id}"
     channels = ", ".join(Channel(each).label for each in job.channels)
     yield "Channels", channels or "the order of each recipient"
-    yield "Audience", json.dumps(job.audience, ensure_ascii=False)
+    yield "Audience", in_words(job.audience)
     yield "Schedule", schedule_text.sentences(schedule_of(job), count=job.estimate, now=now)
     if job.weight != 1:
         yield "Weight", f"{job.weight} beside other bulk jobs"
@@ -133,6 +135,14 @@ def _facts(job: BulkJob, *, now: dt.datetime) -> Iterator[tuple[str, str]]:
         after = job.abort_limits.get("minimum")
         yield "Aborted at", ", ".join(limits) + (f", from {after:,} sent messages" if after else "")
     yield "Created", f"{job.created_at:%Y-%m-%d %H:%M:%S} UTC by {job.created_by}"
+
+
+def in_words(audience: Mapping[str, Any]) -> str:
+    """Return a stored audience expression in words; as JSON if this release cannot read it."""
+    try:
+        return wording.describe(parse.parse(audience))
+    except ExpressionError:  # of a release with other conditions
+        return json.dumps(audience, ensure_ascii=False)
 
 
 def schedule_of(job: BulkJob) -> Schedule:

@@ -1,14 +1,15 @@
 """Bulk jobs: the list with progress, the page of a job, and pause, resume and cancel.
 
-`bulk_job_page` has the parts of the page of a job.
+`composer` has the page that makes a job, `bulk_job_page` the parts of the page of a job.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from django import forms
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -18,7 +19,7 @@ from unfold.views import ChangeList
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications import clock
-from notifications.admin import base, bulk_job_page
+from notifications.admin import base, bulk_job_page, composer
 from notifications.admin.actions import action
 from notifications.admin.audited import name_of
 from notifications.bulk_jobs import changes, figures
@@ -97,6 +98,10 @@ class BulkJobAdmin(base.ReadOnlyAdmin):
         """Return the list with figures."""
         return BulkJobList
 
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Return True if the operator may compose and send bulk jobs."""
+        return bool(request.user.has_perm("notifications.add_bulkjob"))
+
     def has_steer_permission(self, request: HttpRequest, object_id: object = None) -> bool:
         """Return True if the operator may pause, resume and cancel bulk jobs."""
         del object_id
@@ -137,6 +142,21 @@ class BulkJobAdmin(base.ReadOnlyAdmin):
         ends_at = _figures_of(job).ends_at
         return schedule_text.instant(ends_at, now=clock.now()) if ends_at else ""
 
+    def add_view(
+        self,
+        request: HttpRequest,
+        form_url: str = "",  # noqa: ARG002 - Django's signature
+        extra_context: dict[str, Any] | None = None,  # noqa: ARG002 - Django's signature
+    ) -> HttpResponse:
+        """Show the composer, check a draft, or send the draft.
+
+        Raises:
+            PermissionDenied: the operator may not send bulk jobs.
+        """
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        return composer.answer(self, request)
+
     @base.own_page
     def change_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Show the page of a job.
@@ -147,6 +167,7 @@ class BulkJobAdmin(base.ReadOnlyAdmin):
         found = self.get_object(request, object_id)
         job = get_object_or_404(BulkJob.objects.select_related("producer"), pk=found and found.pk)
         context = bulk_job_page.context(job, may_steer=self.has_steer_permission(request))
+        context["may_compose"] = self.has_add_permission(request)
         context["colour"] = STATE_COLOURS.get(job.state, "")
         template = "admin/bulk_job.html"
         return base.page(self, request, template, title=job.name, context=context)

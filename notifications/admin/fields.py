@@ -4,15 +4,50 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from decimal import Decimal
+from typing import Any, Final
 
 from django import forms
 from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from notifications.rules.prices import MICROS
 from notifications.rules.rate_limits import frequency_caps
 from notifications.rules.times import local_time
 from providers.contract import Channel
+
+_MOST_DOLLARS: Final = 1_000_000_000
+
+
+class DollarsField(forms.DecimalField):
+    """An amount in US dollars, stored as whole microdollars."""
+
+    def __init__(self, *, label: str, help_text: str) -> None:
+        """Create the field; six decimal places are one microdollar."""
+        super().__init__(
+            label=label,
+            help_text=help_text,
+            min_value=0,
+            max_value=_MOST_DOLLARS,
+            decimal_places=6,
+            widget=UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"}),
+        )
+
+    def prepare_value(self, value: Any) -> Any:  # noqa: ANN401 - Django's signature
+        """Return the dollars of stored microdollars; an entered text stays."""
+        return f"{Decimal(value) / MICROS:f}" if isinstance(value, int) else value
+
+    def clean(self, value: Any) -> int:  # noqa: ANN401 - Django's signature
+        """Return microdollars.
+
+        Raises:
+            ValidationError: the text is no amount, negative, too large or too precise.
+        """
+        return int(super().clean(value) * MICROS)
+
+    def has_changed(self, initial: Any, data: Any) -> bool:  # noqa: ANN401 - Django's signature
+        """Return True if the entered amount differs from the stored one."""
+        return bool(super().has_changed(self.prepare_value(initial), data))
 
 
 def several(

@@ -37,7 +37,13 @@ _MENU: Final = (
     ),
     (
         "Bulk jobs and audiences",
-        (("Bulk jobs", "campaign", "bulkjob"),),
+        (
+            ("Bulk jobs", "campaign", "bulkjob"),
+            ("Audiences", "group_work", "audience"),
+            ("Topics", "rss_feed", "topic"),
+            ("Recipient lists", "upload_file", "recipientlist"),
+            ("Attributes", "label", "attribute"),
+        ),
     ),
     (
         "Content",

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from django import forms
 from django.contrib import admin
 from unfold.decorators import display
 
 from notifications.admin.audited import AuditedAdmin
+from notifications.admin.fields import DollarsField
 from notifications.models import Price
 from notifications.rules import prices
+
+
+class PriceForm(forms.ModelForm[Price]):
+    """The form of a price."""
+
+    micros = DollarsField(
+        label="US dollars", help_text="For each SMS segment or message, such as 0.0075."
+    )
 
 
 @admin.register(Price)
 class PriceAdmin(AuditedAdmin):
     """A change applies within two seconds, to the next calls; earlier costs stay."""
+
+    form = PriceForm
 
     list_display = ("channel", "country", "provider", "price", "valid_from")
     list_filter = ("channel", "provider")

@@ -15,6 +15,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     PlainSerializer,
     ValidationInfo,
     WithJsonSchema,
@@ -22,6 +23,7 @@ from pydantic import (
 )
 
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.prices import MICROS
 from notifications.rules.problems import Kind, Source
 from notifications.rules.states import Status
 from notifications.rules.times.stages import Stage, TimeSource
@@ -237,6 +239,12 @@ class NotificationLine(ResponseModel):
     deliveries: list[DeliveryBrief]
 
 
+_Dollars = Annotated[
+    float | None, BeforeValidator(lambda micros: None if micros is None else micros / MICROS)
+]
+"""US dollars, read from microdollars."""
+
+
 class AttemptDetail(ResponseModel):
     """A provider call."""
 
@@ -249,6 +257,9 @@ class AttemptDetail(ResponseModel):
     latency_ms: int
     segments: int | None
     """Segments of an SMS by the service's count; the provider bills by the provider's count."""
+    cost_usd: _Dollars = Field(validation_alias="cost_micros")
+    """Cost of an accepted call in US dollars, by the price list; null for another outcome and on a
+    free channel."""
     http_status: int | None
     """HTTP status of the provider's response; null without an HTTP response."""
     retry_after_s: int | None

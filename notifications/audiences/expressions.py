@@ -24,7 +24,7 @@ class AudienceRefused(ValueError):
 
 
 def check(value: object, *, mode: Mode) -> Expression:
-    """Return the expression of a JSON value, whose attributes and names exist.
+    """Return the expression of a JSON value; its attributes and names exist.
 
     Raises:
         ExpressionError: the value is no expression, or an attribute, topic, list or saved audience

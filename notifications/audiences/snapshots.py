@@ -2,7 +2,7 @@
 
 The expression is stored with its saved audiences replaced, and read page by page; each page is a
 transaction with the cursor. A process that is killed loses a page at most, which the next run reads
-again. Recipients who change while the pages are read may be in the list in either state.
+again. A change of a recipient between two pages counts if the recipient is on a later page.
 """
 
 from __future__ import annotations

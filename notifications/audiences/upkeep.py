@@ -1,7 +1,7 @@
-"""Upkeep of topics and recipient lists: what was deleted, expired, or stopped loading.
+"""Upkeep of topics and recipient lists: deleted, expired, or without an end of the file.
 
-Rows are removed in pages, so a topic with 100 million subscribers blocks nobody. Each step is safe
-to run twice and late: a deleted topic or list is used by no audience from the moment of its
+Rows are removed in pages, so a topic with 100 million subscribers delays no other work. Each step
+is safe to run twice and late: a deleted topic or list is used by no audience from the moment of its
 deletion.
 """
 

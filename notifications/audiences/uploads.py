@@ -32,6 +32,7 @@ KEPT_FOR: Final = dt.timedelta(days=30)
 AT_ONCE: Final = 2
 """Uploads that a process loads at the same time; each holds a connection to the database."""
 BROKEN_OFF: Final = "the connection ended before the end of the file"
+_ENDED: Final = "the upload was deleted, or made no progress for too long"
 
 _room = threading.BoundedSemaphore(AT_ONCE)
 
@@ -59,7 +60,7 @@ def load(upload: RecipientList, stream: ByteStream, form: UploadFormat) -> Recip
     """Read a file into a loading upload; return the upload in its last state.
 
     Raises:
-        InvalidUpload: the file cannot be used; the upload has failed.
+        InvalidUpload: the file cannot be used, or the upload was deleted; the upload has failed.
         OSError: the stream broke off; the upload has failed.
         UploadsBusy: the process loads AT_ONCE files already; nothing was read.
     """
@@ -73,6 +74,8 @@ def load(upload: RecipientList, stream: ByteStream, form: UploadFormat) -> Recip
     except InvalidUpload as error:
         recipient_lists.fail(upload.pk, reason=str(error))
         raise
+    except recipient_lists.ListEnded as error:
+        raise InvalidUpload(_ENDED) from error
     except OSError:
         recipient_lists.fail(upload.pk, reason=BROKEN_OFF)
         raise
@@ -80,7 +83,7 @@ def load(upload: RecipientList, stream: ByteStream, form: UploadFormat) -> Recip
         _room.release()
     upload.refresh_from_db()
     if upload.state != ListState.READY:
-        raise InvalidUpload("the upload was deleted while the file was read")
+        raise InvalidUpload(_ENDED)
     return upload
 
 

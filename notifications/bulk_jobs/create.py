@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from notifications import clock
 from notifications.intake import validation
@@ -36,18 +37,24 @@ class BulkJobRefused(Exception):
         self.problem = problem
 
 
-def create(caller: Caller, request: BulkJobRequest, *, by: str) -> BulkJob:
+def create(
+    caller: Caller, request: BulkJobRequest, *, by: str, job_id: UUID | None = None
+) -> BulkJob:
     """Store a job; its expansion begins at the start time.
 
     Args:
         caller: the producer, with the permissions of the key.
         request: the checked body.
         by: the operator, or the API key.
+        job_id: a new UUIDv7; None: the job gets an id. With an id, a repeated call stores no second
+            job.
 
     Raises:
         BulkJobRefused: the type, a template, a variable or the priority is wrong.
+        django.db.IntegrityError: a job has the id.
     """
     job = build(caller, request, by=by)
+    job.id = job_id or job.id
     job.save(force_insert=True)
     return job
 

@@ -49,7 +49,11 @@ SERVICES: Final = (
         scopes=("notifications:*", "webhooks:*", "inbox:*", "recipients:*", "preferences:write"),
     ),
     Service(name="auth-service", priorities=(Priority.P0, Priority.P1)),
-    Service(name="marketing", priorities=(Priority.P2, Priority.P3)),
+    Service(
+        name="marketing",
+        priorities=(Priority.P2, Priority.P3),
+        scopes=("notifications:*", "webhooks:*", "campaigns:*"),
+    ),
     Service(
         name=INBOX_SERVICE,
         scopes=(

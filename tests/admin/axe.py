@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -62,4 +63,5 @@ def scrolls_sideways(chrome: Chrome) -> bool:
 
 def _take_screenshot(chrome: Chrome, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    chrome.save_screenshot(str(path))
+    taken = chrome.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})
+    path.write_bytes(base64.b64decode(taken["data"]))

@@ -46,6 +46,12 @@ def job(db: None) -> BulkJob:  # noqa: ARG001 - asked for by name
         created_at=now,
         created_by="maria",
     )
+    _fill(made)
+    return made
+
+
+def _fill(made: BulkJob) -> None:
+    """Store the progress and the figures of the job."""
     BulkJobRange.objects.create(
         job=made,
         number=0,
@@ -64,7 +70,6 @@ def job(db: None) -> BulkJob:  # noqa: ARG001 - asked for by name
         BulkJobFigure.objects.create(
             job=made, variant=variant, kind="status", name="sent", count=sent
         )
-    return made
 
 
 def page_of(job: BulkJob) -> str:

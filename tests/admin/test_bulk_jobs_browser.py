@@ -1,20 +1,31 @@
 # ruff: noqa: F811 - each test asks for the imported fixture `browser` by name
-"""A bulk job is watched in a real browser; the pages suit all readers."""
+"""A bulk job is composed by keyboard and watched in a real browser; the pages suit all readers."""
 
 from __future__ import annotations
 
+import json
 import shutil
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
 
 import pytest
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.select import Select
+from selenium.webdriver.support.wait import WebDriverWait
 
-from notifications.models import BulkJob, BulkJobRange
+from notifications.models import Attribute, Audience, BulkJob, BulkJobRange
 from tests.admin import axe
 from tests.admin.test_browser import (
+    WAIT_SECONDS,
     Browser,
     browser,  # noqa: F401 - the fixture
+    write,
 )
 from tests.admin.test_bulk_jobs import job  # noqa: F401 - the fixture
+from tests.admin.test_composer import draft  # noqa: F401 - the fixture
 
 pytestmark = [
     pytest.mark.skipif(
@@ -23,6 +34,61 @@ pytestmark = [
     ),
     pytest.mark.django_db(transaction=True),
 ]
+
+
+def until(browser: Browser, holds: Callable[[], bool]) -> None:
+    WebDriverWait(browser.chrome, WAIT_SECONDS).until(lambda _: holds())
+
+
+def expression(browser: Browser) -> Any:  # noqa: ANN401 - any JSON
+    return json.loads(str(browser.see("[name=audience]").get_property("value")))
+
+
+@pytest.mark.usefixtures("draft")
+def test_a_bulk_job_is_composed_survives_a_reload_and_is_sent(browser: Browser) -> None:
+    Attribute.objects.create(name="plan", kind="text", created_by="maria")
+    browser.open("notifications/bulkjob/add/")
+    write(browser, "[name=name]", "Winter sale")
+    write(browser, "[name=type]", "PROMO")
+    write(browser, "[name=template_id]", "winter_sale")
+    write(browser, "[name=variables]", '{"name": "Maria"}')
+    browser.wait_for("#part-previews", "Hello Maria")
+    browser.wait_for("#part-audience", "3 recipients")
+    browser.see("#audience-builder select[aria-label=Condition]").send_keys("attribute")
+    browser.see("#audience-builder input[aria-label=Value]").send_keys("pro")
+    browser.wait_for("#part-audience", "0 recipients")
+    assert expression(browser) == {"attribute": "plan", "is": "pro"}
+    Select(browser.see("select[aria-label='Take or leave out']")).select_by_value("not")
+    browser.wait_for("#part-audience", "3 recipients")
+    Select(browser.see("[name=start]")).select_by_value("local")
+    browser.chrome.execute_script(
+        "const at = document.forms.composer.elements.at; at.value = '2030-11-25T09:00';"
+        "at.dispatchEvent(new Event('input', {bubbles: true}))"
+    )
+    browser.wait_for("#part-summary", "Monday 25 November 2030 09:00 on each recipient's clock")
+    browser.chrome.refresh()
+    browser.wait_for("#part-summary", "Monday 25 November 2030 09:00 on each recipient's clock")
+    assert expression(browser) == {"not": {"attribute": "plan", "is": "pro"}}
+    browser.see("[value=send]").send_keys(Keys.ENTER)
+    browser.wait_for("#facts", "on each recipient's clock")
+    made = BulkJob.objects.get()
+    assert made.audience == {"not": {"attribute": "plan", "is": "pro"}}
+    assert made.send_at_local == "2030-11-25T09:00"
+    assert browser.errors() == []
+
+
+@pytest.mark.usefixtures("draft")
+def test_a_fault_stands_beside_its_condition(browser: Browser) -> None:
+    browser.open("notifications/bulkjob/add/")
+    browser.see("#audience-builder .nc-group > .nc-row:last-child button").send_keys(Keys.ENTER)
+    conditions = browser.chrome.find_elements(By.CSS_SELECTOR, "select[aria-label=Condition]")
+    assert len(conditions) == 2
+    Select(conditions[1]).select_by_value("topic")
+    browser.see("#audience-builder input[aria-label=Topic]").send_keys("none")
+    browser.wait_for("#audience-builder li:nth-child(2) [role=alert]", "unknown topic none")
+    assert expression(browser) == {"and": [{"everyone": True}, {"topic": "none"}]}
+    errors = [line for line in browser.errors() if "422" not in line]
+    assert errors == []
 
 
 def test_the_figures_refresh_and_the_focus_stays(browser: Browser, job: BulkJob) -> None:
@@ -39,17 +105,76 @@ def test_the_figures_refresh_and_the_focus_stays(browser: Browser, job: BulkJob)
     assert browser.errors() == []
 
 
+def fill(browser: Browser, draft: dict[str, Any], **given: str) -> None:
+    """Open the composer with a draft in the fragment, as a colleague's link has it."""
+    values = {name: str(value) for name, value in draft.items() if name not in {"seen", "pace"}}
+    fragment = urlencode({**values, "start": "now", **given})
+    browser.open(f"notifications/bulkjob/add/#{fragment}")
+    browser.wait_for("#part-cost", "Dry run")
+
+
+def test_two_clicks_send_one_job_and_the_way_back_says_so(
+    browser: Browser, draft: dict[str, Any]
+) -> None:
+    fill(browser, draft)
+    ActionChains(browser.chrome).double_click(browser.see("[value=send]")).perform()
+    browser.wait_for("#facts", "PROMO")
+    assert BulkJob.objects.count() == 1
+    browser.chrome.back()
+    browser.chrome.refresh()
+    browser.wait_for("#part-summary", "This draft was sent")
+    browser.see("[value=send]").send_keys(Keys.ENTER)
+    browser.wait_for("#facts", "PROMO")
+    assert BulkJob.objects.count() == 1
+    assert browser.errors() == []
+
+
+def test_an_ended_session_loses_no_draft(browser: Browser, draft: dict[str, Any]) -> None:
+    fill(browser, draft)
+    cookies = browser.chrome.get_cookies()
+    browser.chrome.delete_all_cookies()
+    browser.see("[name=name]").send_keys(" 2")
+    browser.wait_for("#told", "Your session has ended.")
+    browser.see("[value=send]").send_keys(Keys.ENTER)
+    until(browser, lambda: not browser.chrome.find_elements(By.ID, "composer"))
+    assert not BulkJob.objects.exists()
+    for cookie in cookies:
+        browser.chrome.add_cookie(cookie)
+    browser.open("notifications/bulkjob/add/")
+    browser.see("#told + button").send_keys(Keys.ENTER)
+    browser.wait_for("#part-cost", "Dry run")
+    assert browser.see("[name=name]").get_property("value") == "Winter sale 2"
+
+
 @pytest.mark.skipif(not axe.SCRIPT.is_file(), reason="no axe-core here: npm ci --prefix .ci/axe")
+@pytest.mark.usefixtures("draft")
 def test_the_pages_suit_every_reader_at_each_size(browser: Browser, job: BulkJob) -> None:
+    Attribute.objects.create(name="plan", kind="text", created_by="maria")
+    rows = {
+        "and": [
+            {"attribute": "plan", "in": ["pro", "team"]},
+            {"attribute": "created_at", "after": {"days_ago": 30}},
+            {"not": {"received": {"type": "PROMO", "within_days": 7}}},
+            {"or": [{"reachable": "push"}, {"user_ids": ["u_0"]}]},
+        ]
+    }
+    audience = Audience.objects.create(
+        name="active pros", expression=rows, created_by="maria", changed_by="maria"
+    )
     pages = {
         "bulk-jobs": "notifications/bulkjob/",
         "bulk-job": f"notifications/bulkjob/{job.pk}/change/",
         "bulk-job-cancel": f"notifications/bulkjob/{job.pk}/cancel/",
+        "composer": "notifications/bulkjob/add/?name=Winter+sale&type=PROMO"
+        "&template_id=winter_sale&saved=active+pros",
+        "audience": f"notifications/audience/{audience.pk}/change/",
     }
     found: dict[str, list[str]] = {}
     for name, path in pages.items():
         browser.open(path)
         for look in axe.looks(browser.chrome):
+            if name in {"composer", "audience"}:
+                browser.wait_for("#part-audience", "recipients")
             found[f"{name}-{look}"] = axe.violations(browser.chrome, name=f"{name}-{look}")
             if axe.scrolls_sideways(browser.chrome):
                 found[f"{name}-{look}"].append("the page scrolls sideways")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from notifications import clock
-from notifications.models import Producer
+from notifications.api.schemas import AttemptDetail
+from notifications.models import Attempt, Producer
 from tests.analytics.conftest import _store as store_rollup
 from tests.api.conftest import Caller, MakeCaller
 
@@ -41,3 +42,13 @@ def test_a_wrong_query_is_refused(caller: Caller, field: str, value: str) -> Non
 
 def test_a_key_without_the_scope_is_refused(make_caller: MakeCaller) -> None:
     assert make_caller(scopes=["analytics:read"]).get("/v1/costs").status_code == 403
+
+
+def test_the_call_of_a_notification_has_its_cost() -> None:
+    fields = {"number": 1, "provider": "twilio", "outcome": "accepted", "code": "", "detail": ""}
+    call = Attempt(
+        **fields, signed_with="", started_at=clock.now(), latency_ms=3, cost_micros=7_500
+    )
+    assert AttemptDetail.model_validate(call).to_json()["cost_usd"] == 0.0075
+    call.cost_micros = None
+    assert AttemptDetail.model_validate(call).to_json()["cost_usd"] is None

@@ -43,8 +43,9 @@ _OUTSIDE = {
     "/v1/recipients/{user_id}/client-tokens",
     "/v1/templates/{template_id}/preview",
     "/v1/bulk-jobs/dry-run",
+    "/v1/audience-uploads",
 }
-"""POST without a producer's key, and those that store nothing."""
+"""POST without a producer's key, those that store nothing, and the upload of a stream."""
 
 
 def _publish(body: str) -> None:

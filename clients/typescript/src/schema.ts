@@ -101,6 +101,11 @@ export interface components {
             latency_ms: number;
             /** @description Segments of an SMS by the service's count; the provider bills by the provider's count. */
             segments: number | null;
+            /**
+             * @description Cost of an accepted call in US dollars, by the price list; null for another outcome and on a
+             *     free channel.
+             */
+            cost_usd: number | null;
             /** @description HTTP status of the provider's response; null without an HTTP response. */
             http_status: number | null;
             /** @description Wait requested by the provider, in seconds; null without a request. */

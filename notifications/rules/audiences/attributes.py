@@ -7,7 +7,6 @@ compare as texts: a date is the beginning of its UTC day.
 from __future__ import annotations
 
 import datetime as dt
-import math
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final, TypeAlias, TypeGuard
@@ -107,12 +106,9 @@ def is_text(value: object) -> TypeGuard[str]:
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Return True for a finite number up to MAX_NUMBER."""
+    """Return True for a number up to MAX_NUMBER; NaN and infinity are none."""
     return (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and math.isfinite(value)
-        and abs(value) <= MAX_NUMBER
+        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MAX_NUMBER
     )
 
 

@@ -59,5 +59,5 @@ _FORMS: Final[Mapping[type, Callable[[Any], dict[str, Any]]]] = {
     nodes.Received: _sending,
     nodes.And: lambda node: {"and": [to_json(part) for part in node.parts]},
     nodes.Or: lambda node: {"or": [to_json(part) for part in node.parts]},
-    nodes.Not: lambda node: {"not": to_json(node.part)},
+    nodes.Outside: lambda node: {"not": to_json(node.part)},
 }

@@ -153,7 +153,7 @@ class Or:
 
 
 @dataclass(frozen=True, slots=True)
-class Not:
+class Outside:
     """The recipients of the mode outside the part."""
 
     part: Expression
@@ -174,7 +174,7 @@ Expression: TypeAlias = (
     | Received
     | And
     | Or
-    | Not
+    | Outside
 )
 
 
@@ -183,7 +183,7 @@ def parts_of(expression: Expression) -> tuple[Expression, ...]:
     match expression:
         case And(parts) | Or(parts):
             return parts
-        case Not(part):
+        case Outside(part):
             return (part,)
         case _:
             return ()

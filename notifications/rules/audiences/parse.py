@@ -81,7 +81,7 @@ class _Parser:
             case "or":
                 return nodes.Or(self._parts(value, place, depth=depth))
             case _:
-                return nodes.Not(self.parse(value, place, depth=depth + 1))
+                return nodes.Outside(self.parse(value, place, depth=depth + 1))
 
     def _parts(self, value: object, place: Place, *, depth: int) -> tuple[Expression, ...]:
         if not isinstance(value, list) or not value:

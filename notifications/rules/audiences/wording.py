@@ -83,5 +83,5 @@ _WORDS: Final[Mapping[type, Callable[[Any], str]]] = {
     nodes.Received: _sending,
     nodes.And: lambda node: _several("and", node.parts),
     nodes.Or: lambda node: _several("or", node.parts),
-    nodes.Not: lambda node: f"not {_inside(node.part)}",
+    nodes.Outside: lambda node: f"not {_inside(node.part)}",
 }

@@ -107,7 +107,7 @@ class ConditionCompiler:
             case nodes.And(parts) | nodes.Or(parts):
                 word: LiteralString = " AND " if isinstance(expression, nodes.And) else " OR "
                 return _join(word, [self.compile(part) for part in parts])
-            case nodes.Not(part):
+            case nodes.Outside(part):
                 return sql.SQL("NOT {}").format(self.compile(part))
             case nodes.SavedAudience():
                 raise TypeError("a saved audience has to be resolved first")

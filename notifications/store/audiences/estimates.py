@@ -1,8 +1,9 @@
 """The size of an audience: exact if a count is cheap, else from a sample of recipient ids.
 
 The sample is stratified: the range of recipient ids is divided into STRATA parts, and a block of
-consecutive ids of each part is counted. The blocks grow until the standard error is small enough,
-or until the time for sampling is over. The counts of the blocks give the error of the estimate.
+consecutive ids of each part is counted. The counts of the blocks give the error of the estimate,
+and so the length of the blocks with a small enough error. A larger sample is taken as far as the
+time for sampling allows, judged by the duration of the previous sample.
 
 An audience with few members in the sample is rare, so an exact count may be fast, from an index.
 The exact count has a time limit; after the limit the sample is the answer, with its error.
@@ -15,8 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, LiteralString
 
-from django.db import OperationalError, transaction
-from psycopg import errors, sql
+from psycopg import sql
 
 from notifications import clock
 from notifications.rules.audiences.nodes import Expression
@@ -24,21 +24,25 @@ from notifications.rules.lane import Mode
 from notifications.store.audiences import members
 from notifications.store.audiences.compiled import AudienceSql, IdRange, driver_of, size_limit
 from notifications.store.audiences.resolve import ResolvedExpression, resolve
-from notifications.store.postgres import db
+from notifications.store.postgres import time_limit
+from notifications.store.postgres.time_limit import TooSlow
 
 STRATA: Final = 256
 _FIRST_BLOCK: Final = 64
 """Ids of the first blocks."""
-_GROWTH: Final = 4
-"""Factor between the blocks of one sample and the next."""
+_LEAST_SECONDS: Final = 0.001
+"""Assumed duration of a faster sample."""
+_MOST_GROWTH: Final = 16.0
+_LEAST_GROWTH: Final = 1.5
+"""Factors between the blocks of one sample and the next."""
 _SMALL: Final = 50_000
 """Recipients, or possible members, that are counted at once: some 50 ms."""
 _RARE: Final = 5_000
 """Estimated members below which an exact count is tried."""
 _AIM: Final = 0.015
 """Standard error relative to the estimate: 95 % of the estimates are within 3 %."""
-_SAMPLING_SECONDS: Final = 0.5
-"""No larger sample is taken if it would last longer than this, judged by the previous sample."""
+_SAMPLING_SECONDS: Final = 0.8
+"""Time for all samples of an estimate and the exact count of a rare audience."""
 _COUNT_MILLISECONDS: Final = 300
 _TWO_SIDED: Final = 1.96
 """Standard errors that hold 95 % of the estimates."""
@@ -88,6 +92,7 @@ def count(expression: Expression, *, mode: Mode) -> int:
 
 
 def _by_sample(resolved: ResolvedExpression, mode: Mode, first: int, last: int) -> Estimate:
+    ends_at = clock.monotonic() + _SAMPLING_SECONDS
     width = (last - first + 1) / STRATA
     block, is_count_tried = _FIRST_BLOCK, False
     while block < width:
@@ -95,17 +100,29 @@ def _by_sample(resolved: ResolvedExpression, mode: Mode, first: int, last: int) 
         counts = _sample(resolved, mode, _starts(first, width, block), block)
         found = _scaled(counts, share=block / width)
         spent = clock.monotonic() - began
-        if found.count and found.error <= _AIM * _TWO_SIDED * found.count:
+        wanted = _wanted_growth(found)
+        if wanted <= 1:
             return found
         if found.count + found.error < _RARE and not is_count_tried:
             is_count_tried = True
             exact = _count_in_time(resolved, mode, first, last)
             if exact is not None:
                 return Estimate(exact, is_exact=True)
-        if spent * _GROWTH > _SAMPLING_SECONDS:
+        affordable = (ends_at - clock.monotonic()) / max(spent, _LEAST_SECONDS)
+        growth = min(max(wanted, _LEAST_GROWTH), affordable)
+        if growth < _LEAST_GROWTH:
             return found
-        block *= _GROWTH
+        block = int(block * growth)
     return Estimate(_count(resolved, mode, first, last), is_exact=True)
+
+
+def _wanted_growth(found: Estimate) -> float:
+    """Return the factor of the blocks for a small enough error; at most 1: the error is so."""
+    if not found.count:
+        return _MOST_GROWTH
+    # The error falls with the root of the sample; a tenth more, because the estimate varies.
+    excess = found.error / (_AIM * _TWO_SIDED * found.count)
+    return 1.0 if excess <= 1 else min(_MOST_GROWTH, 1.1 * excess**2)
 
 
 def _starts(first: int, width: float, block: int) -> list[int]:
@@ -152,26 +169,9 @@ def _count(resolved: ResolvedExpression, mode: Mode, first: int, last: int) -> i
 
 
 def _count_in_time(resolved: ResolvedExpression, mode: Mode, first: int, last: int) -> int | None:
-    """Return the exact count; None if the count lasts too long.
-
-    Raises:
-        OperationalError: the database is away.
-    """
+    """Return the exact count; None if the count lasts too long."""
     try:
-        with transaction.atomic():
-            _limit_time(_COUNT_MILLISECONDS)
-            found = _count(resolved, mode, first, last)
-            _limit_time(0)
-            return found
-    except OperationalError as error:
-        if not isinstance(error.__cause__, errors.QueryCanceled):
-            raise
+        with time_limit.each_statement(milliseconds=_COUNT_MILLISECONDS):
+            return _count(resolved, mode, first, last)
+    except TooSlow:
         return None
-
-
-def _limit_time(milliseconds: int) -> None:
-    """Limit the statements of the open transaction; 0: no limit."""
-    with db.errors, db.cursor() as running:
-        running.execute(
-            "SELECT set_config('statement_timeout', %s::text, true)", [str(milliseconds)]
-        )

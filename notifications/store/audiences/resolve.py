@@ -72,8 +72,8 @@ def _inline(expression: Expression, place: Place, mode: Mode, chain: tuple[str, 
             return nodes.Or(
                 tuple(_inline(part, below.at(n), mode, chain) for n, part in enumerate(parts))
             )
-        case nodes.Not(part):
-            return nodes.Not(_inline(part, place.at("not"), mode, chain))
+        case nodes.Outside(part):
+            return nodes.Outside(_inline(part, place.at("not"), mode, chain))
         case nodes.SavedAudience(name):
             return _saved(name, place.at("audience"), mode, chain)
         case _:
@@ -134,7 +134,7 @@ def _place_of(expression: Expression, part: Expression, place: Place) -> Place |
             below = place.at("and" if isinstance(expression, nodes.And) else "or")
             found = (_place_of(each, part, below.at(n)) for n, each in enumerate(parts))
             return next((each for each in found if each is not None), None)
-        case nodes.Not(inner):
+        case nodes.Outside(inner):
             return _place_of(inner, part, place.at("not"))
         case _:
             return None

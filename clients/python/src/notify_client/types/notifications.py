@@ -30,6 +30,11 @@ class AttemptDetail(TypedDict):
     segments: int | None
     """Segments of an SMS by the service's count; the provider bills by the provider's count."""
 
+    cost_usd: float | None
+    """Cost of an accepted call in US dollars, by the price list; null for another outcome and on
+    a free channel.
+    """
+
     http_status: int | None
     """HTTP status of the provider's response; null without an HTTP response."""
 

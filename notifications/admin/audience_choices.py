@@ -1,0 +1,78 @@
+"""The choices of the audience builder: attributes with operators, topics, lists and audiences.
+
+Each list of choices is bounded. A name beyond the bound can be typed, or is in the JSON.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from notifications.models import (
+    Audience,
+    BulkJob,
+    NotificationType,
+    RecipientList,
+    Template,
+    Topic,
+)
+from notifications.rules.audiences import attribute_conditions
+from notifications.rules.audiences.attributes import AttributeKind
+from notifications.rules.audiences.lists import ListKind, ListState
+from notifications.rules.audiences.nodes import Operator
+from notifications.rules.lane import Mode
+from notifications.store.cached import attributes
+from providers.contract import Channel
+
+MOST: Final = 200
+"""Choices of a list."""
+_BUILT_IN: Final[tuple[tuple[str, str, tuple[Operator, ...]], ...]] = (
+    ("locale", AttributeKind.TEXT.value, (Operator.IS, Operator.IN)),
+    ("timezone", AttributeKind.TEXT.value, (Operator.IS, Operator.IN)),
+    ("created_at", AttributeKind.DATE.value, (Operator.BEFORE, Operator.AFTER)),
+)
+
+
+def context(typed_mode: object) -> dict[str, Any]:
+    """Return the values of the builder's template; an unknown mode counts as live mode."""
+    mode = next((each for each in Mode if str(each.value) == str(typed_mode)), Mode.LIVE)
+    published = Template.objects.exclude(published_at=None).order_by("template_id")
+    return {
+        "audience_data": _data(mode),
+        "topics": Topic.objects
+        .filter(mode=mode, deleted_at=None)
+        .order_by("name")
+        .values_list("name", flat=True)[:MOST],
+        "types": NotificationType.objects.order_by("name").values_list("name", flat=True)[:MOST],
+        "templates": published.values_list("template_id", flat=True).distinct()[:MOST],
+    }
+
+
+def _data(mode: Mode) -> dict[str, Any]:
+    """Return the data of the script: names, kinds, operators and labels."""
+    defined = [
+        (name, kind.value, attribute_conditions.operators_of(kind))
+        for name, kind in sorted(attributes.kinds().items())
+    ]
+    return {
+        "attributes": [*defined, *_BUILT_IN],
+        "channels": [each.label for each in Channel],
+        "audiences": list(
+            Audience.objects
+            .filter(mode=mode)
+            .order_by("name")
+            .values_list("name", flat=True)[:MOST]
+        ),
+        "uploads": _lists(mode, ListKind.UPLOAD),
+        "snapshots": _lists(mode, ListKind.SNAPSHOT),
+        "jobs": [
+            (str(job.pk), f"{job.name} ({job.created_at:%Y-%m-%d})")
+            for job in BulkJob.objects.filter(mode=mode).order_by("-pk")[:MOST]
+        ],
+    }
+
+
+def _lists(mode: Mode, kind: ListKind) -> list[tuple[str, str]]:
+    rows = RecipientList.objects.filter(
+        mode=mode, kind=kind, state=ListState.READY, deleted_at=None
+    ).order_by("-pk")
+    return [(str(row.pk), f"{row} ({row.members:,})") for row in rows[:MOST]]

@@ -1,0 +1,162 @@
+"""A draft of the composer, examined: size of the audience, previews, schedule and checks.
+
+    form ──> examine ──> Draft: request or faults, estimate, previews, checks
+
+Each part of a draft is examined by itself, so that the size of the audience is shown before the
+template is chosen. The parts come from the modules that also serve the API: `rules.bulk_jobs`,
+`bulk_jobs.create`, `store.audiences` and `rules.templates.previews`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from notifications import clock
+from notifications.admin import compose_checks
+from notifications.admin.compose_checks import Check, Sample
+from notifications.admin.compose_form import HOUR, MINUTE, ComposeForm
+from notifications.audiences import expressions
+from notifications.bulk_jobs import create
+from notifications.bulk_jobs.create import BulkJobRefused
+from notifications.intake.validation import Caller
+from notifications.models import Producer
+from notifications.rules.audiences.faults import ExpressionError
+from notifications.rules.audiences.nodes import Expression
+from notifications.rules.bulk_jobs import request as requests
+from notifications.rules.bulk_jobs import schedule_text
+from notifications.rules.bulk_jobs.request import BulkJobRequest
+from notifications.rules.bulk_jobs.schedule_text import Schedule
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.problems import Problem
+from notifications.store.audiences import estimates
+from notifications.store.audiences.estimates import Estimate
+
+LARGE: Final = 10_000
+"""Recipients above which the sender writes the name of the job."""
+
+
+_REQUIRED: Final = ("name", "type", "template_id")
+
+
+@dataclass(slots=True, kw_only=True)
+class Draft:
+    """The parts of a draft that could be examined."""
+
+    form: ComposeForm
+    mode: Mode
+    errors: dict[str, str] = field(default_factory=dict)
+    """Field of the form -> sentences."""
+    request: BulkJobRequest | None = None
+    """None: a field has a fault."""
+    expression: Expression | None = None
+    audience_faults: list[tuple[str, str]] = field(default_factory=list)
+    """JSON pointer within the audience expression, and the sentence."""
+    estimate: Estimate | None = None
+    checks: list[Check] = field(default_factory=list)
+
+    @property
+    def value(self) -> Mapping[str, Any]:
+        """The values of the fields without a fault."""
+        return self.form.cleaned_data
+
+    @property
+    def must_confirm(self) -> bool:
+        """True if the sender has to write the name of the job."""
+        is_large = self.estimate is not None and self.estimate.count > LARGE
+        return is_large and self.mode is Mode.LIVE
+
+    @property
+    def is_ready(self) -> bool:
+        """True if the job can be sent."""
+        has_fault = any(check.level == "fault" for check in self.checks)
+        return self.request is not None and not self.errors and not has_fault
+
+    def schedule(self) -> str:
+        """Return the schedule in words."""
+        count = self.estimate.count if self.estimate else None
+        return schedule_text.sentences(_schedule(self.value), count=count, now=clock.now())
+
+
+def caller_of(producer: Producer, mode: Mode, *, by: str) -> Caller:
+    """Return the producer as the caller of `bulk_jobs.create`."""
+    return Caller(
+        producer_id=producer.pk,
+        mode=mode,
+        priorities=frozenset(map(Priority, producer.priorities)),
+        may_send_content=False,
+        by=by,
+    )
+
+
+def examine(form: ComposeForm) -> Draft:
+    """Examine a bound form."""
+    form.is_valid()
+    mode = form.cleaned_data.get("mode", Mode.LIVE)
+    draft = Draft(form=form, mode=mode)
+    draft.errors = {name: " ".join(map(str, each)) for name, each in form.errors.items()}
+    _examine_audience(draft)
+    _examine_request(draft)
+    sample = Sample.of(draft.expression, mode=draft.mode)
+    checks = compose_checks.run(draft.value, draft.estimate, sample, mode=draft.mode)
+    draft.checks = [*_faults(draft), *checks]
+    return draft
+
+
+def _examine_audience(draft: Draft) -> None:
+    if "audience" not in draft.value:
+        return
+    try:
+        draft.expression = expressions.check(draft.value["audience"], mode=draft.mode)
+        draft.estimate = estimates.estimate(draft.expression, mode=draft.mode)
+    except ExpressionError as error:
+        draft.expression = None
+        draft.audience_faults = [(error.error.pointer, error.error.detail)]
+        draft.errors.setdefault("audience", str(error))
+
+
+def _examine_request(draft: Draft) -> None:
+    parsed = requests.parse(draft.form.body())
+    if isinstance(parsed, Problem):
+        found = draft.form.fields_of(parsed.errors)
+        draft.errors = {**found, **draft.errors}
+        return
+    producer: Producer | None = draft.value.get("producer")
+    if producer is None:
+        return
+    caller = caller_of(producer, draft.mode, by="")
+    try:
+        create.type_rule(caller, parsed)
+        create.current_templates(parsed)
+    except BulkJobRefused as error:
+        draft.errors = {**draft.form.fields_of(error.problem.errors), **draft.errors}
+    else:
+        draft.request = parsed
+
+
+def _faults(draft: Draft) -> Iterator[Check]:
+    """Yield a check for each field with a fault; the audience has a check of its own."""
+    form = draft.form
+    labels = {name: str(form[name].label) for name in draft.errors if name in form.fields}
+    if missing := [labels[name] for name in _REQUIRED if name in labels and not form[name].value()]:
+        yield Check("fault", f"Fill in: {', '.join(missing).lower()}.")
+    for name, label in labels.items():
+        if name != "audience" and (name not in _REQUIRED or form[name].value()):
+            yield Check("fault", f"{label}: {draft.errors[name]}")
+
+
+def _schedule(value: Mapping[str, Any]) -> Schedule:
+    at: dt.datetime | None = value.get("at")
+    start, pace = value.get("start"), value.get("pace")
+    number: float | None = value.get("pace_number")
+    minutes: float | None = value.get("test_group_minutes")
+    return Schedule(
+        starts_at=at if start == "utc" else None,
+        send_at_local=at.replace(tzinfo=None) if at and start == "local" else None,
+        rate_per_second=number / HOUR if number and pace == "rate" else None,
+        spread_seconds=round(number * HOUR) if number and pace == "spread" else None,
+        test_group_size=value.get("test_group_size") or 0,
+        test_group_seconds=round((minutes or 0) * MINUTE),
+    )
