@@ -24,7 +24,7 @@ from notifications.intake.accept import AcceptedRequest, Caller, Refused
 from notifications.models import Series, SeriesEnrolment
 from notifications.rules import preferences, request
 from notifications.rules.lane import Mode, Priority
-from notifications.rules.problems import Kind, Problem
+from notifications.rules.problems import POSTED_AGAIN, Kind, Problem
 from notifications.rules.request import NotificationRequest
 from notifications.rules.series import advance
 from notifications.rules.series.advance import PassedStep, Progress
@@ -54,12 +54,7 @@ RETRY_AFTER: Final = dt.timedelta(minutes=5)
 """Time until the next try of an enrolment after an exception."""
 _WAIT: Final = dt.timedelta(minutes=1)
 """Time until the next try of a message that was refused for the moment without a time."""
-_TEMPORARY: Final = frozenset({
-    Kind.IN_PROGRESS,
-    Kind.LANE_BEHIND,
-    Kind.RATE_LIMITED,
-    Kind.UNAVAILABLE,
-})
+_TEMPORARY: Final = POSTED_AGAIN | {Kind.IN_PROGRESS, Kind.RATE_LIMITED, Kind.UNAVAILABLE}
 """Refusals after which the step is tried again."""
 _DATABASE_TROUBLE: Final = (OperationalError, InterfaceError)
 
