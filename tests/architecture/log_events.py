@@ -27,6 +27,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "broker_away": "The broker takes no messages: workers read what is due from PostgreSQL.",
     "broker_back": "The broker takes messages again.",
     "broker_connection_left": "A worker gave up a broken connection to the broker and reconnects.",
+    "bulk_job_not_checked": "The check of a bulk job raised an exception; the next run goes on.",
+    "bulk_job_paused": "The service paused a bulk job whose template or audience was deleted.",
     "clock_not_compared": "The host's clock could not be compared with PostgreSQL's.",
     "clock_off": "The host's clock differs too much from PostgreSQL's: the process stops working.",
     "clock_right_again": "The host's clock agrees with PostgreSQL's again: the process works on.",
@@ -50,6 +52,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "lost_by_broker": "Published deliveries without a claim were made due again.",
     "metrics_not_served": "No port of NOTIFY_METRICS_LISTEN was free; the process works unscraped.",
     "metrics_served": "A worker or beat serves its metrics at this port.",
+    "page_not_expanded": "A page of a bulk job raised an exception; the next run tries again.",
     "provider_check": "A paused provider without traffic was checked; a good check closes the"
     " breaker.",
     "provider_call": "One call of a provider: outcome, code, latency, ids; no address, no body.",
@@ -59,6 +62,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "fallback_opened": "A fallback chain has opened the next channel of a notification.",
     "publish_failed": "The broker did not take a message; its deliveries are due at once.",
     "receipts_without_effect": "Receipts that changed nothing: repeated, late or of no delivery.",
+    "recipient_left_out": "The rows of a recipient of a bulk job were refused; the others go on.",
     "recipient_token_refused": "A recipient token was refused for `reason`; `producer_id` names the"
     " producer of the key that the token claims.",
     "refusals_not_noted": "Rejected requests could not be stored for `Rejected requests`.",
@@ -86,6 +90,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "slow connections stay open: %s is missing": "The system has no `/proc`: only the reverse"
     " proxy protects from slow clients.",
     "preferences_saved": "A recipient changed the preferences on the preference page.",
+    "snapshot_failed": "A snapshot of an audience raised an exception.",
     "sweep_failed": "A sweep raised an exception; the line has the traceback.",
     "sweep_not_reported": "PostgreSQL did not answer at the begin or end of a sweep.",
     "swept": "A sweep moved rows (`moved`) or failed at rows (`failed`).",
