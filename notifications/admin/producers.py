@@ -25,8 +25,8 @@ from notifications.admin.origins_field import OriginsField
 from notifications.models import ApiKey, Producer
 from notifications.models.choices import PRIORITIES
 from notifications.rules import access
-from notifications.rules.access import GRANTABLE
 from notifications.rules.lane import Mode
+from notifications.rules.scopes import GRANTABLE
 from notifications.store.postgres import api_keys, audit
 
 

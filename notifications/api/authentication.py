@@ -16,8 +16,9 @@ from notifications.api.address_limits import check_failures, raise_failed
 from notifications.api.problems import raise_problem
 from notifications.intake.validation import Caller
 from notifications.rules import access
-from notifications.rules.access import AccessRule, Scope
+from notifications.rules.access import AccessRule
 from notifications.rules.problems import Kind, Problem
+from notifications.rules.scopes import Scope
 from notifications.store.postgres import api_keys
 from notifications.store.postgres.api_keys import KnownKey
 

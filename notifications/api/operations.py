@@ -16,9 +16,10 @@ from urllib.parse import urlencode
 from notifications import conf
 from notifications.api import problems
 from notifications.api.examples import EXAMPLES, Example
-from notifications.rules.access import TABLE, AccessRule, Entry, Scope
+from notifications.rules.access import TABLE, AccessRule, Entry
 from notifications.rules.lane import Mode
 from notifications.rules.problems import Kind
+from notifications.rules.scopes import Scope
 
 Operation = dict[str, Any]
 

@@ -11,8 +11,8 @@ from django.test import Client
 
 from notifications.models import Producer, Recipient
 from notifications.rules import access
-from notifications.rules.access import Scope
 from notifications.rules.lane import Mode
+from notifications.rules.scopes import Scope
 from notifications.store.cached import attributes, notification_types, recipient_ids
 from notifications.store.postgres import api_keys
 from notifications.store.rate_limits import producer_limits

@@ -17,11 +17,12 @@ from notifications.models import Alert, Audience, DeadLetter, Recipient, Suppres
 from notifications.operations import cancel_jobs, switches
 from notifications.operations.cancel_jobs import CancelFilter
 from notifications.operations.switches import SwitchTarget
-from notifications.rules.access import TABLE, Scope
+from notifications.rules.access import TABLE
 from notifications.rules.alerts import AlertKind
 from notifications.rules.audiences.lists import ListKind
 from notifications.rules.lane import Priority
 from notifications.rules.recipient_tokens import TokenScope
+from notifications.rules.scopes import Scope
 from notifications.rules.suppression import Cause
 from notifications.rules.switches import SwitchKind
 from notifications.rules.templates import contents

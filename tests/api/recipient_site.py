@@ -18,8 +18,9 @@ from notifications.api.recipient_access import (
     recipient_id_for,
 )
 from notifications.rules import access
-from notifications.rules.access import BOTH, AccessRule, Scope
+from notifications.rules.access import BOTH, AccessRule
 from notifications.rules.recipient_tokens import TokenScope
+from notifications.rules.scopes import Scope
 
 READ = AccessRule("GET x", Scope.INBOX_READ, BOTH, token_scope=TokenScope.INBOX_READ)
 WRITE = AccessRule("POST x", Scope.INBOX_WRITE)

@@ -14,9 +14,10 @@ from django.urls import URLPattern
 from notifications.api.urls import urlpatterns
 from notifications.models import ApiKey, Recipient
 from notifications.rules import access
-from notifications.rules.access import GRANTABLE, TABLE, AccessRule, Scope
+from notifications.rules.access import TABLE, AccessRule
 from notifications.rules.lane import Mode
 from notifications.rules.recipient_tokens import TokenScope
+from notifications.rules.scopes import GRANTABLE, Scope
 from notifications.store.postgres import api_keys
 from tests.api import operations
 from tests.api.conftest import EVERYTHING, Caller, MakeCaller

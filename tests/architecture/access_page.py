@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from notifications.rules.access import TABLE, AccessRule, Entry, Scope
+from notifications.rules.access import TABLE, AccessRule, Entry
 from notifications.rules.lane import Mode
 from notifications.rules.recipient_tokens import TokenScope
 from notifications.rules.roles import ACTS, GROUP_PREFIX, RIGHTS, ROLES, having
+from notifications.rules.scopes import Scope
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "access.md"
 

@@ -19,9 +19,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from statistics import median
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from notifications import clock
@@ -35,6 +35,9 @@ from providers.contract import Channel
 from tests import expander_processes
 from tests.benchmarks.figures import PAIRS, Figure, paired
 from tests.benchmarks.stage import TEMPLATE, TYPE, Stage
+
+if TYPE_CHECKING:
+    from notifications.models import Recipient
 
 _RECIPIENTS: Final = 1_000_000
 _ORM: Final = 300
@@ -267,50 +270,52 @@ def _expand(job_id: UUID, count: int) -> float:
 
 def _create_by_orm() -> float:
     """Create three rows for each of some recipients, as plain code would; returns the rate."""
-    from django.db import transaction  # noqa: PLC0415 - after Django is set up
-
-    from notifications.models import (  # noqa: PLC0415 - as above
-        Delivery,
-        Event,
-        Notification,
-        Recipient,
-    )
+    from notifications.models import Recipient  # noqa: PLC0415 - after Django is set up
 
     people: Any = Recipient.objects.filter(user_id__startswith="bulk-").order_by("id")[:_ORM]
     now = clock.now()
     began = time.perf_counter()
     for number, person in enumerate(people, start=1):
-        with transaction.atomic():
-            notification = Notification.objects.create(
-                id=clock.new_notification_id(),
-                producer_id=1,
-                mode=Mode.LIVE,
-                priority=Priority.P3,
-                type=TYPE,
-                recipient_id=person.pk,
-                user_id=person.user_id,
-                variables={"name": "Ada", "order_id": "ORD-1", "items": ["a", "b"]},
-                channels=[Channel.EMAIL],
-                spread="first",
-                expires_at=now,
-                created_at=now,
-            )
-            delivery = Delivery.objects.create(
-                id=ids.delivery_id(notification.id, 1),
-                mode=Mode.LIVE,
-                priority=Priority.P3,
-                channel=Channel.EMAIL,
-                status=Status.QUEUED,
-                due_at=now,
-                recipient_id=person.pk,
-                contact_id=person.pk,
-            )
-            Event.objects.create(
-                notification_id=notification.id,
-                seq=-number - int(began * 1000) * 10_000,
-                delivery_id=delivery.id,
-                status=Status.QUEUED,
-                reason="accepted",
-                at=now,
-            )
+        _create_three(person, now, seq=-number - int(began * 1000) * 10_000)
     return _ORM / (time.perf_counter() - began)
+
+
+def _create_three(person: Recipient, now: datetime, *, seq: int) -> None:
+    """Create a notification, a delivery and an event in a transaction."""
+    from django.db import transaction  # noqa: PLC0415 - after Django is set up
+
+    from notifications.models import Delivery, Event, Notification  # noqa: PLC0415 - as above
+
+    with transaction.atomic():
+        notification = Notification.objects.create(
+            id=clock.new_notification_id(),
+            producer_id=1,
+            mode=Mode.LIVE,
+            priority=Priority.P3,
+            type=TYPE,
+            recipient_id=person.pk,
+            user_id=person.user_id,
+            variables={"name": "Ada", "order_id": "ORD-1", "items": ["a", "b"]},
+            channels=[Channel.EMAIL],
+            spread="first",
+            expires_at=now,
+            created_at=now,
+        )
+        delivery = Delivery.objects.create(
+            id=ids.delivery_id(notification.id, 1),
+            mode=Mode.LIVE,
+            priority=Priority.P3,
+            channel=Channel.EMAIL,
+            status=Status.QUEUED,
+            due_at=now,
+            recipient_id=person.pk,
+            contact_id=person.pk,
+        )
+        Event.objects.create(
+            notification_id=notification.id,
+            seq=seq,
+            delivery_id=delivery.id,
+            status=Status.QUEUED,
+            reason="accepted",
+            at=now,
+        )

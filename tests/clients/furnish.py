@@ -25,12 +25,13 @@ def furnish(name: str, webhook_url: str) -> dict[str, object]:
     from notifications.rules import access  # noqa: PLC0415 - same
     from notifications.rules.alerts import AlertKind  # noqa: PLC0415 - same
     from notifications.rules.lane import Mode, Priority  # noqa: PLC0415 - same
+    from notifications.rules.scopes import Scope  # noqa: PLC0415 - same
     from notifications.store.postgres import alerts, api_keys  # noqa: PLC0415 - same
     from providers.contract import Channel  # noqa: PLC0415 - same
     from providers.standard_webhooks import Secret  # noqa: PLC0415 - same
 
     producer = Producer.objects.create(name=name, may_send_content=True)
-    scopes = {scope.wildcard for scope in access.Scope}
+    scopes = {scope.wildcard for scope in Scope}
     scopes -= set(access.useless(scopes, Mode.LIVE))
     person = Recipient.objects.create(mode=Mode.LIVE, user_id=f"{name}-webhook")
     contact = person.contacts.create(channel=Channel.WEBHOOK, address=webhook_url, is_primary=True)

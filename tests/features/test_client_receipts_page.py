@@ -18,8 +18,8 @@ from pytest_django.live_server_helper import LiveServer
 
 from notifications.models import Contact, Delivery, Event, Producer, Recipient
 from notifications.rules import ids
-from notifications.rules.access import Scope
 from notifications.rules.lane import Mode
+from notifications.rules.scopes import Scope
 from notifications.rules.states import Status
 from notifications.store.postgres import api_keys
 from tests.store.stored_rows import MakeDelivery

@@ -14,7 +14,7 @@ from notifications import clock
 from notifications.rules import ids
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import OPEN, Status
-from notifications.store.postgres import db, id_ranges, rollups
+from notifications.store.postgres import arrays, db, id_ranges, rollups
 from providers.contract import Channel
 
 _ROWS: Final = 40_000
@@ -40,7 +40,7 @@ def _backlog() -> None:
 
 def _plan(name: str, parameters: dict[str, Any]) -> str:
     with db.cursor() as running:
-        running.execute(f"EXPLAIN {db.statement(name)}", db.bound(parameters))
+        running.execute(f"EXPLAIN {db.statement(name)}", arrays.bound(parameters))
         return "\n".join(row["QUERY PLAN"] for row in running.fetchall())
 
 

@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 from notifications import clock
 from notifications.management import arguments
 from notifications.models import Producer
-from notifications.rules.access import GRANTABLE
 from notifications.rules.lane import Mode
+from notifications.rules.scopes import GRANTABLE
 from notifications.store.postgres import api_keys
 
 

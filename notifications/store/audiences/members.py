@@ -14,7 +14,7 @@ from notifications.rules.audiences.nodes import Expression
 from notifications.rules.lane import Mode
 from notifications.store.audiences.compiled import AudienceSql, Driver, IdRange, driver_of
 from notifications.store.audiences.resolve import ResolvedExpression, resolve
-from notifications.store.postgres import db
+from notifications.store.postgres import arrays, db
 
 NO_RECIPIENTS: Final = (0, 0)
 _PAGE: Final[LiteralString] = "SELECT r.id FROM {source}{zones} ORDER BY {key} LIMIT {limit}"
@@ -145,7 +145,7 @@ def fetch(
         django.db.Error: the translated error of psycopg.
     """
     with db.errors, db.cursor() as running:
-        running.execute(statement, db.bound(parameters), prepare=False)
+        running.execute(statement, arrays.bound(parameters), prepare=False)
         return running.fetchall()
 
 

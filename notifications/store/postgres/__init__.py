@@ -1,6 +1,6 @@
 """Postgres: the rows.
 
-    running       db (SQL by name), copy_text, id_ranges, locks, session_settings, disk
+    running       db (SQL by name), arrays, copy_text, id_ranges, locks, session_settings, disk
     writing       transitions (the only code that writes a status), inserts, claims, attempts
     reading       reads, timelines, search, backlog
     recipients    recipients, contact_addresses, dead_contacts, suppressions, short_links, erasure

@@ -27,8 +27,8 @@ from django.db.models import QuerySet
 from notifications import clock
 from notifications.models import ApiKey, Producer
 from notifications.rules import access
-from notifications.rules.access import GRANTABLE, Scope
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.scopes import GRANTABLE, Scope
 
 CACHED_FOR: Final = dt.timedelta(seconds=1)
 """Lifetime of a cached key: half of the two seconds that a revocation may take."""

@@ -17,17 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Generic, LiteralString, TypeAlias, TypeVar, cast
-from uuid import UUID
 
 import psycopg
 from django.db import InternalError, OperationalError, connection, transaction
-from psycopg import postgres, sql
-from psycopg.adapt import Dumper
+from psycopg import sql
 from psycopg.pq import ConnStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGconn
 from psycopg.rows import RowFactory, args_row, dict_row
 
-from notifications.store.postgres import copy_text, disk
+from notifications.store.postgres import arrays, copy_text, disk
+from notifications.store.postgres.arrays import bound
 
 Answer = TypeVar("Answer")
 
@@ -149,8 +148,7 @@ def _cursor(factory: RowFactory[Answer]) -> psycopg.Cursor[Answer]:
     connection.ensure_connection()
     fresh = psycopg.Cursor(connection.connection, row_factory=factory)
     fresh.format = Format.BINARY
-    fresh.adapters.register_dumper(_Ids, _IdsDumper)
-    fresh.adapters.register_dumper(_Texts, _TextsDumper)
+    arrays.register(fresh)
     return fresh
 
 
@@ -210,46 +208,6 @@ def run(name: str, parameters: Mapping[str, object]) -> int:
     with errors, cursor() as running:
         running.execute(statement(name), bound(parameters))
         return running.rowcount
-
-
-class _Ids(list[UUID]):
-    """A list of ids as a parameter."""
-
-
-class _Texts(list[str]):
-    """A list of texts as a parameter."""
-
-
-class _IdsDumper(Dumper):
-    """Dumps a list of ids in one step; psycopg's dumper inspects each value."""
-
-    oid = postgres.types["uuid"].array_oid
-
-    def dump(self, obj: Sequence[UUID]) -> bytes:
-        return ("{" + ",".join([each.hex for each in obj]) + "}").encode()
-
-
-class _TextsDumper(Dumper):
-    """Dumps a list of quoted texts in one step; drops NUL, which Postgres cannot store."""
-
-    oid = postgres.types["text"].array_oid
-
-    def dump(self, obj: Sequence[str]) -> bytes:
-        quoted = [each.replace("\\", r"\\").replace('"', r"\"") for each in obj]
-        return ('{"' + '","'.join(quoted) + '"}').replace("\0", "").encode()
-
-
-_ARRAYS: Final[Mapping[type, type[list[Any]]]] = {UUID: _Ids, str: _Texts}
-
-
-def bound(parameters: Mapping[str, object]) -> dict[str, object]:
-    """Mark lists for the dumpers of this module; the values of a list have one type."""
-    return {
-        name: _ARRAYS.get(type(value[0]), list)(value)
-        if isinstance(value, list) and value
-        else value
-        for name, value in parameters.items()
-    }
 
 
 def columns(rows_: Sequence[Any]) -> dict[str, object]:

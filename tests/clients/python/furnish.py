@@ -13,8 +13,8 @@ def furnish() -> dict[str, object]:
     from notifications import clock  # noqa: PLC0415 - after Django is set up
     from notifications.models import DeadLetter, Producer, Recipient  # noqa: PLC0415 - models need Django set up
     from notifications.rules import access  # noqa: PLC0415 - models need Django set up
-    from notifications.rules.access import Scope  # noqa: PLC0415 - models need Django set up
     from notifications.rules.lane import Mode, Priority  # noqa: PLC0415 - models need Django set up
+    from notifications.rules.scopes import Scope  # noqa: PLC0415 - models need Django set up
     from notifications.store.postgres import api_keys  # noqa: PLC0415 - models need Django set up
     from providers.contract import Channel  # noqa: PLC0415 - models need Django set up
 

@@ -33,6 +33,8 @@ _ALIASES: Final = {
     "inbox:read": "TokenScope",
 }
 """First word of an enumeration -> its name."""
+_PARTS: Final = {"campaigns": ("DryRun", "dry_runs")}
+"""Module of a tag -> the first letters of names that a second module has, and the second module."""
 _HEAD: Final = '''"""{title}: generated from the OpenAPI document, see `tests/clients/python`."""
 
 from __future__ import annotations
@@ -67,12 +69,12 @@ class Writer:
         names: defaultdict[str, list[str]] = defaultdict(list)
         for name in sorted(self._tags):
             if self._is_class(name):
-                module = self._module(self._tags[name])
+                module = self._module(self._tags[name], name)
                 written[module].append(self._class(name))
                 names[module].append(_spelled(name))
         for operation in self._operations:
             if query := self._query(operation):
-                module = self._module(set(operation["tags"]))
+                module = self._module(set(operation["tags"]), _query_name(operation))
                 written[module].append(query)
                 names[module].append(_query_name(operation))
         words = sorted(self._enumerations.items())
@@ -85,29 +87,30 @@ class Writer:
     def _sources(
         self, written: Mapping[str, list[str]], names: Mapping[str, list[str]]
     ) -> dict[str, str]:
-        shared = f"from notify_client.types.shared import {', '.join(names[_SHARED])}"
         made = {
-            name: _HEAD.format(title=name.capitalize())
-            + ("" if name == _SHARED else shared)
+            name: _HEAD.format(title=name.replace("_", " ").capitalize())
+            + "\n".join(_import(each, names[each]) for each in _used_by(name))
             + "\n\n"
             + "\n\n\n".join(parts)
             + "\n"
             for name, parts in written.items()
         }
         lines = [
-            f"from notify_client.types.{module} import {', '.join(each)}"
+            _import(module, [f"{name} as {name}" for name in each])
             for module, each in sorted(names.items())
         ]
-        everything = sorted(name for each in names.values() for name in each)
         made["__init__"] = (
             '"""The shapes of requests and answers, generated from the OpenAPI document."""\n\n'
             + "\n".join(lines)
-            + f"\n\n__all__ = {everything!r}\n"
         )
         return made
 
-    def _module(self, tags: set[str]) -> str:
-        return next(iter(tags)).lower() if len(tags) == 1 else _SHARED
+    def _module(self, tags: set[str], name: str) -> str:
+        if len(tags) > 1:
+            return _SHARED
+        module = next(iter(tags)).lower()
+        begin, part = _PARTS.get(module, ("", module))
+        return part if name.startswith(begin) else module
 
     def _walk(self, operation: Schema) -> None:
         tag = operation["tags"][0]
@@ -188,6 +191,16 @@ class Writer:
         if self._enumerations.setdefault(alias, words) != words:
             raise ValueError(f"{alias} has different words: {words}")
         return alias
+
+
+def _import(module: str, names: list[str]) -> str:
+    return f"from notify_client.types.{module} import {', '.join(names)}"
+
+
+def _used_by(module: str) -> list[str]:
+    """Return the modules whose shapes a module may use."""
+    whole = [tag for tag, (_, part) in _PARTS.items() if part == module]
+    return whole + [_SHARED] * (module != _SHARED)
 
 
 def _references(schema: object) -> Iterator[str]:

@@ -18,7 +18,7 @@ from notifications.rules.feed_position import FeedPosition
 from notifications.rules.lane import Mode
 from notifications.rules.states import Status
 from notifications.rules.transitions import DELIVER, EXPIRE
-from notifications.store.postgres import change_feed, db, transitions
+from notifications.store.postgres import arrays, change_feed, db, transitions
 from notifications.store.postgres.change_feed import Change, ForeignPositionError
 from notifications.store.postgres.transitions import ANYONE, Move
 from tests.store.stored_rows import MakeDelivery
@@ -239,6 +239,6 @@ def test_a_page_reads_the_index_and_no_partition_as_a_whole(
         ("feed_page", {**read, **end, "limit": 10}),
     ):
         with db.cursor() as running:
-            running.execute(f"EXPLAIN {db.statement(name)}", db.bound(parameters))
+            running.execute(f"EXPLAIN {db.statement(name)}", arrays.bound(parameters))
             plan = "\n".join(row["QUERY PLAN"] for row in running.fetchall())
         assert f"Seq Scan on event_{clock.now():%Y%m%d} " not in plan, plan

@@ -1,436 +1,208 @@
 """The shapes of requests and answers, generated from the OpenAPI document."""
 
-from notify_client.types.analytics import (
-    AnalyticsAnswer,
-    AnalyticsGroup,
-    BudgetAnswer,
-    CostLineAnswer,
-    CostsAnswer,
-    GetAnalyticsQuery,
-    GetCostsQuery,
-    ListBudgetsQuery,
-)
-from notify_client.types.audiences import (
-    AudienceAnswer,
-    AudienceRequest,
-    EstimateAnswer,
-    EstimateRequest,
-    ListAudienceSnapshotsQuery,
-    ListAudiencesQuery,
-    ListAudienceUploadsQuery,
-    ListSubscribersQuery,
-    ListTopicsQuery,
-    SnapshotAnswer,
-    SnapshotRequest,
-    SubscriberFault,
-    SubscriberLine,
-    SubscribersChanged,
-    SubscribersRequest,
-    TopicAnswer,
-    TopicSizeAnswer,
-    UploadAnswer,
-    UploadAudienceQuery,
-    UploadFault,
-)
-from notify_client.types.campaigns import (
-    AbortLimits,
-    BulkJobAnswer,
-    BulkJobChange,
-    BulkJobLine,
-    BulkJobProgress,
-    BulkJobRequest,
-    CostAnswer,
-    DryRunAnswer,
-    DryRunEstimate,
-    DryRunRequest,
-    DryRunSample,
-    Funnel,
-    ListBulkJobsQuery,
-    RenderedMessage,
-    TestGroupRequest,
-    VariantAnswer,
-    VariantRequest,
-    WinnerRequest,
-)
-from notify_client.types.cancellations import CancelJobAnswer, CancelRequest, ListCancelJobsQuery
-from notify_client.types.inbox import (
-    GetInboxQuery,
-    InboxAllRequest,
-    InboxAnswer,
-    InboxCategoryCounts,
-    InboxChanges,
-    InboxCounts,
-    InboxItem,
-    InboxItemAction,
-    InboxItemGroup,
-    InboxMarked,
-    InboxMessagesMarked,
-    InboxMessagesRequest,
-    InboxUnreadCount,
-    ListInboxChangesQuery,
-    SnoozeRequest,
-)
-from notify_client.types.keys import KeyRotated, MeAnswer, RateAnswer, RotateRequest, SchedulesLimit
-from notify_client.types.notifications import (
-    AttemptDetail,
-    BatchAccepted,
-    BatchRequest,
-    BatchResult,
-    BatchSummary,
-    DeliveryBrief,
-    DeliveryDetail,
-    DeliveryWithdrawn,
-    EventLine,
-    FoundRecipient,
-    ListNotificationsQuery,
-    ListStatusChangesQuery,
-    NotificationAccepted,
-    NotificationCancelled,
-    NotificationDetail,
-    NotificationLine,
-    NotificationWithdrawn,
-    RequestWarning,
-    RescheduleRequest,
-    SkippedChannel,
-    StageLine,
-    StatusChangeLine,
-    StatusChanges,
-)
-from notify_client.types.operations import (
-    AlertAcknowledgement,
-    AlertAnswer,
-    DeadLetterAnswer,
-    HitAnswer,
-    ListAlertsQuery,
-    ListDeadLettersQuery,
-    ListReplayJobsQuery,
-    ListSwitchesQuery,
-    ReplayJobAnswer,
-    ReplayRequest,
-    SearchQuery,
-    SwitchAnswer,
-    SwitchRequest,
-)
-from notify_client.types.preferences import (
-    CellChoice,
-    ChangePreferencesQuery,
-    ChannelChoice,
-    ChoiceRequest,
-    GetPreferencesQuery,
-    PreferencesAnswer,
-    PreferencesReplacement,
-    PreferencesRequest,
-    PutPreferencesQuery,
-    TopicChoice,
-    TypeChoice,
-    Window,
-)
-from notify_client.types.push import WebPushKey
-from notify_client.types.recipients import (
-    AttributeAnswer,
-    AttributeRequest,
-    ChangeLine,
-    ContactAnswer,
-    ContactRequest,
-    ErasedCounts,
-    ErasureJobAnswer,
-    ErasureReceipt,
-    ListAttributesQuery,
-    ListRecipientChangesQuery,
-    ListRecipientsQuery,
-    ListSuppressionsQuery,
-    RecipientAnswer,
-    RecipientChange,
-    RecipientLine,
-    RecipientRequest,
-    RecipientTopics,
-    RefusedLine,
-    SecretRotated,
-    SecretRotation,
-    SigningSecret,
-    SigningSecrets,
-    SuppressionAnswer,
-    SuppressionRequest,
-    SuppressionsImported,
-    UndoSuppressionQuery,
-)
-from notify_client.types.schedules import (
-    ListSchedulesQuery,
-    ScheduleAnswer,
-    ScheduleChange,
-    ScheduleRequest,
-)
-from notify_client.types.series import (
-    CustomEventRequest,
-    EnrolmentAnswer,
-    EnrolmentItem,
-    EnrolmentLine,
-    EnrolmentRequest,
-    EnrolmentResult,
-    EnrolmentResults,
-    EventResult,
-    EventResults,
-    EventsRequest,
-    ListEnrolmentsQuery,
-    ListSeriesQuery,
-    SeriesAnswer,
-    SeriesDraft,
-    SeriesRequest,
-    StepLine,
-)
-from notify_client.types.shared import (
-    Cause,
-    Channel,
-    Content,
-    ContentAction,
-    FieldProblem,
-    Mode,
-    NotificationRequest,
-    Priority,
-    ProblemDetails,
-    Status,
-    To,
-    TokenScope,
-    Weekday,
-)
-from notify_client.types.templates import (
-    ActionSource,
-    DiffAnswer,
-    InAppAction,
-    ListTemplatesQuery,
-    PreviewAnswer,
-    PreviewRequest,
-    TemplateAnswer,
-    TemplateLine,
-    TemplateRequest,
-    TemplateStep,
-    TextAnswer,
-    TextRequest,
-    VariableRequest,
-    VersionAnswer,
-    VersionLine,
-    VersionRequest,
-)
-from notify_client.types.tokens import ClientTokenIssued, ClientTokenRequest
-from notify_client.types.webhooks import (
-    ListWebhookAttemptsQuery,
-    ListWebhookEndpointsQuery,
-    WebhookAttemptLine,
-    WebhookEndpointAnswer,
-    WebhookEndpointChange,
-    WebhookEndpointCreated,
-    WebhookEndpointRequest,
-    WebhookReplay,
-    WebhookSecretRotated,
-    WebhookSecretRotation,
-    WebhookTestSent,
-)
-
-__all__ = [
-    "AbortLimits",
-    "ActionSource",
-    "AlertAcknowledgement",
-    "AlertAnswer",
-    "AnalyticsAnswer",
-    "AnalyticsGroup",
-    "AttemptDetail",
-    "AttributeAnswer",
-    "AttributeRequest",
-    "AudienceAnswer",
-    "AudienceRequest",
-    "BatchAccepted",
-    "BatchRequest",
-    "BatchResult",
-    "BatchSummary",
-    "BudgetAnswer",
-    "BulkJobAnswer",
-    "BulkJobChange",
-    "BulkJobLine",
-    "BulkJobProgress",
-    "BulkJobRequest",
-    "CancelJobAnswer",
-    "CancelRequest",
-    "Cause",
-    "CellChoice",
-    "ChangeLine",
-    "ChangePreferencesQuery",
-    "Channel",
-    "ChannelChoice",
-    "ChoiceRequest",
-    "ClientTokenIssued",
-    "ClientTokenRequest",
-    "ContactAnswer",
-    "ContactRequest",
-    "Content",
-    "ContentAction",
-    "CostAnswer",
-    "CostLineAnswer",
-    "CostsAnswer",
-    "CustomEventRequest",
-    "DeadLetterAnswer",
-    "DeliveryBrief",
-    "DeliveryDetail",
-    "DeliveryWithdrawn",
-    "DiffAnswer",
-    "DryRunAnswer",
-    "DryRunEstimate",
-    "DryRunRequest",
-    "DryRunSample",
-    "EnrolmentAnswer",
-    "EnrolmentItem",
-    "EnrolmentLine",
-    "EnrolmentRequest",
-    "EnrolmentResult",
-    "EnrolmentResults",
-    "ErasedCounts",
-    "ErasureJobAnswer",
-    "ErasureReceipt",
-    "EstimateAnswer",
-    "EstimateRequest",
-    "EventLine",
-    "EventResult",
-    "EventResults",
-    "EventsRequest",
-    "FieldProblem",
-    "FoundRecipient",
-    "Funnel",
-    "GetAnalyticsQuery",
-    "GetCostsQuery",
-    "GetInboxQuery",
-    "GetPreferencesQuery",
-    "HitAnswer",
-    "InAppAction",
-    "InboxAllRequest",
-    "InboxAnswer",
-    "InboxCategoryCounts",
-    "InboxChanges",
-    "InboxCounts",
-    "InboxItem",
-    "InboxItemAction",
-    "InboxItemGroup",
-    "InboxMarked",
-    "InboxMessagesMarked",
-    "InboxMessagesRequest",
-    "InboxUnreadCount",
-    "KeyRotated",
-    "ListAlertsQuery",
-    "ListAttributesQuery",
-    "ListAudienceSnapshotsQuery",
-    "ListAudienceUploadsQuery",
-    "ListAudiencesQuery",
-    "ListBudgetsQuery",
-    "ListBulkJobsQuery",
-    "ListCancelJobsQuery",
-    "ListDeadLettersQuery",
-    "ListEnrolmentsQuery",
-    "ListInboxChangesQuery",
-    "ListNotificationsQuery",
-    "ListRecipientChangesQuery",
-    "ListRecipientsQuery",
-    "ListReplayJobsQuery",
-    "ListSchedulesQuery",
-    "ListSeriesQuery",
-    "ListStatusChangesQuery",
-    "ListSubscribersQuery",
-    "ListSuppressionsQuery",
-    "ListSwitchesQuery",
-    "ListTemplatesQuery",
-    "ListTopicsQuery",
-    "ListWebhookAttemptsQuery",
-    "ListWebhookEndpointsQuery",
-    "MeAnswer",
-    "Mode",
-    "NotificationAccepted",
-    "NotificationCancelled",
-    "NotificationDetail",
-    "NotificationLine",
-    "NotificationRequest",
-    "NotificationWithdrawn",
-    "PreferencesAnswer",
-    "PreferencesReplacement",
-    "PreferencesRequest",
-    "PreviewAnswer",
-    "PreviewRequest",
-    "Priority",
-    "ProblemDetails",
-    "PutPreferencesQuery",
-    "RateAnswer",
-    "RecipientAnswer",
-    "RecipientChange",
-    "RecipientLine",
-    "RecipientRequest",
-    "RecipientTopics",
-    "RefusedLine",
-    "RenderedMessage",
-    "ReplayJobAnswer",
-    "ReplayRequest",
-    "RequestWarning",
-    "RescheduleRequest",
-    "RotateRequest",
-    "ScheduleAnswer",
-    "ScheduleChange",
-    "ScheduleRequest",
-    "SchedulesLimit",
-    "SearchQuery",
-    "SecretRotated",
-    "SecretRotation",
-    "SeriesAnswer",
-    "SeriesDraft",
-    "SeriesRequest",
-    "SigningSecret",
-    "SigningSecrets",
-    "SkippedChannel",
-    "SnapshotAnswer",
-    "SnapshotRequest",
-    "SnoozeRequest",
-    "StageLine",
-    "Status",
-    "StatusChangeLine",
-    "StatusChanges",
-    "StepLine",
-    "SubscriberFault",
-    "SubscriberLine",
-    "SubscribersChanged",
-    "SubscribersRequest",
-    "SuppressionAnswer",
-    "SuppressionRequest",
-    "SuppressionsImported",
-    "SwitchAnswer",
-    "SwitchRequest",
-    "TemplateAnswer",
-    "TemplateLine",
-    "TemplateRequest",
-    "TemplateStep",
-    "TestGroupRequest",
-    "TextAnswer",
-    "TextRequest",
-    "To",
-    "TokenScope",
-    "TopicAnswer",
-    "TopicChoice",
-    "TopicSizeAnswer",
-    "TypeChoice",
-    "UndoSuppressionQuery",
-    "UploadAnswer",
-    "UploadAudienceQuery",
-    "UploadFault",
-    "VariableRequest",
-    "VariantAnswer",
-    "VariantRequest",
-    "VersionAnswer",
-    "VersionLine",
-    "VersionRequest",
-    "WebPushKey",
-    "WebhookAttemptLine",
-    "WebhookEndpointAnswer",
-    "WebhookEndpointChange",
-    "WebhookEndpointCreated",
-    "WebhookEndpointRequest",
-    "WebhookReplay",
-    "WebhookSecretRotated",
-    "WebhookSecretRotation",
-    "WebhookTestSent",
-    "Weekday",
-    "Window",
-    "WinnerRequest",
-]
+from notify_client.types.analytics import AnalyticsAnswer as AnalyticsAnswer
+from notify_client.types.analytics import AnalyticsGroup as AnalyticsGroup
+from notify_client.types.analytics import BudgetAnswer as BudgetAnswer
+from notify_client.types.analytics import CostLineAnswer as CostLineAnswer
+from notify_client.types.analytics import CostsAnswer as CostsAnswer
+from notify_client.types.analytics import GetAnalyticsQuery as GetAnalyticsQuery
+from notify_client.types.analytics import GetCostsQuery as GetCostsQuery
+from notify_client.types.analytics import ListBudgetsQuery as ListBudgetsQuery
+from notify_client.types.audiences import AudienceAnswer as AudienceAnswer
+from notify_client.types.audiences import AudienceRequest as AudienceRequest
+from notify_client.types.audiences import EstimateAnswer as EstimateAnswer
+from notify_client.types.audiences import EstimateRequest as EstimateRequest
+from notify_client.types.audiences import ListAudienceSnapshotsQuery as ListAudienceSnapshotsQuery
+from notify_client.types.audiences import ListAudiencesQuery as ListAudiencesQuery
+from notify_client.types.audiences import ListAudienceUploadsQuery as ListAudienceUploadsQuery
+from notify_client.types.audiences import ListSubscribersQuery as ListSubscribersQuery
+from notify_client.types.audiences import ListTopicsQuery as ListTopicsQuery
+from notify_client.types.audiences import SnapshotAnswer as SnapshotAnswer
+from notify_client.types.audiences import SnapshotRequest as SnapshotRequest
+from notify_client.types.audiences import SubscriberFault as SubscriberFault
+from notify_client.types.audiences import SubscriberLine as SubscriberLine
+from notify_client.types.audiences import SubscribersChanged as SubscribersChanged
+from notify_client.types.audiences import SubscribersRequest as SubscribersRequest
+from notify_client.types.audiences import TopicAnswer as TopicAnswer
+from notify_client.types.audiences import TopicSizeAnswer as TopicSizeAnswer
+from notify_client.types.audiences import UploadAnswer as UploadAnswer
+from notify_client.types.audiences import UploadAudienceQuery as UploadAudienceQuery
+from notify_client.types.audiences import UploadFault as UploadFault
+from notify_client.types.campaigns import AbortLimits as AbortLimits
+from notify_client.types.campaigns import BulkJobAnswer as BulkJobAnswer
+from notify_client.types.campaigns import BulkJobChange as BulkJobChange
+from notify_client.types.campaigns import BulkJobLine as BulkJobLine
+from notify_client.types.campaigns import BulkJobProgress as BulkJobProgress
+from notify_client.types.campaigns import BulkJobRequest as BulkJobRequest
+from notify_client.types.campaigns import CostAnswer as CostAnswer
+from notify_client.types.campaigns import Funnel as Funnel
+from notify_client.types.campaigns import ListBulkJobsQuery as ListBulkJobsQuery
+from notify_client.types.campaigns import RenderedMessage as RenderedMessage
+from notify_client.types.campaigns import TestGroupRequest as TestGroupRequest
+from notify_client.types.campaigns import VariantAnswer as VariantAnswer
+from notify_client.types.campaigns import VariantRequest as VariantRequest
+from notify_client.types.campaigns import WinnerRequest as WinnerRequest
+from notify_client.types.cancellations import CancelJobAnswer as CancelJobAnswer
+from notify_client.types.cancellations import CancelRequest as CancelRequest
+from notify_client.types.cancellations import ListCancelJobsQuery as ListCancelJobsQuery
+from notify_client.types.dry_runs import DryRunAnswer as DryRunAnswer
+from notify_client.types.dry_runs import DryRunEstimate as DryRunEstimate
+from notify_client.types.dry_runs import DryRunRequest as DryRunRequest
+from notify_client.types.dry_runs import DryRunSample as DryRunSample
+from notify_client.types.inbox import GetInboxQuery as GetInboxQuery
+from notify_client.types.inbox import InboxAllRequest as InboxAllRequest
+from notify_client.types.inbox import InboxAnswer as InboxAnswer
+from notify_client.types.inbox import InboxCategoryCounts as InboxCategoryCounts
+from notify_client.types.inbox import InboxChanges as InboxChanges
+from notify_client.types.inbox import InboxCounts as InboxCounts
+from notify_client.types.inbox import InboxItem as InboxItem
+from notify_client.types.inbox import InboxItemAction as InboxItemAction
+from notify_client.types.inbox import InboxItemGroup as InboxItemGroup
+from notify_client.types.inbox import InboxMarked as InboxMarked
+from notify_client.types.inbox import InboxMessagesMarked as InboxMessagesMarked
+from notify_client.types.inbox import InboxMessagesRequest as InboxMessagesRequest
+from notify_client.types.inbox import InboxUnreadCount as InboxUnreadCount
+from notify_client.types.inbox import ListInboxChangesQuery as ListInboxChangesQuery
+from notify_client.types.inbox import SnoozeRequest as SnoozeRequest
+from notify_client.types.keys import KeyRotated as KeyRotated
+from notify_client.types.keys import MeAnswer as MeAnswer
+from notify_client.types.keys import RateAnswer as RateAnswer
+from notify_client.types.keys import RotateRequest as RotateRequest
+from notify_client.types.keys import SchedulesLimit as SchedulesLimit
+from notify_client.types.notifications import AttemptDetail as AttemptDetail
+from notify_client.types.notifications import BatchAccepted as BatchAccepted
+from notify_client.types.notifications import BatchRequest as BatchRequest
+from notify_client.types.notifications import BatchResult as BatchResult
+from notify_client.types.notifications import BatchSummary as BatchSummary
+from notify_client.types.notifications import DeliveryBrief as DeliveryBrief
+from notify_client.types.notifications import DeliveryDetail as DeliveryDetail
+from notify_client.types.notifications import DeliveryWithdrawn as DeliveryWithdrawn
+from notify_client.types.notifications import EventLine as EventLine
+from notify_client.types.notifications import FoundRecipient as FoundRecipient
+from notify_client.types.notifications import ListNotificationsQuery as ListNotificationsQuery
+from notify_client.types.notifications import ListStatusChangesQuery as ListStatusChangesQuery
+from notify_client.types.notifications import NotificationAccepted as NotificationAccepted
+from notify_client.types.notifications import NotificationCancelled as NotificationCancelled
+from notify_client.types.notifications import NotificationDetail as NotificationDetail
+from notify_client.types.notifications import NotificationLine as NotificationLine
+from notify_client.types.notifications import NotificationWithdrawn as NotificationWithdrawn
+from notify_client.types.notifications import RequestWarning as RequestWarning
+from notify_client.types.notifications import RescheduleRequest as RescheduleRequest
+from notify_client.types.notifications import SkippedChannel as SkippedChannel
+from notify_client.types.notifications import StageLine as StageLine
+from notify_client.types.notifications import StatusChangeLine as StatusChangeLine
+from notify_client.types.notifications import StatusChanges as StatusChanges
+from notify_client.types.operations import AlertAcknowledgement as AlertAcknowledgement
+from notify_client.types.operations import AlertAnswer as AlertAnswer
+from notify_client.types.operations import DeadLetterAnswer as DeadLetterAnswer
+from notify_client.types.operations import HitAnswer as HitAnswer
+from notify_client.types.operations import ListAlertsQuery as ListAlertsQuery
+from notify_client.types.operations import ListDeadLettersQuery as ListDeadLettersQuery
+from notify_client.types.operations import ListReplayJobsQuery as ListReplayJobsQuery
+from notify_client.types.operations import ListSwitchesQuery as ListSwitchesQuery
+from notify_client.types.operations import ReplayJobAnswer as ReplayJobAnswer
+from notify_client.types.operations import ReplayRequest as ReplayRequest
+from notify_client.types.operations import SearchQuery as SearchQuery
+from notify_client.types.operations import SwitchAnswer as SwitchAnswer
+from notify_client.types.operations import SwitchRequest as SwitchRequest
+from notify_client.types.preferences import CellChoice as CellChoice
+from notify_client.types.preferences import ChangePreferencesQuery as ChangePreferencesQuery
+from notify_client.types.preferences import ChannelChoice as ChannelChoice
+from notify_client.types.preferences import ChoiceRequest as ChoiceRequest
+from notify_client.types.preferences import GetPreferencesQuery as GetPreferencesQuery
+from notify_client.types.preferences import PreferencesAnswer as PreferencesAnswer
+from notify_client.types.preferences import PreferencesReplacement as PreferencesReplacement
+from notify_client.types.preferences import PreferencesRequest as PreferencesRequest
+from notify_client.types.preferences import PutPreferencesQuery as PutPreferencesQuery
+from notify_client.types.preferences import TopicChoice as TopicChoice
+from notify_client.types.preferences import TypeChoice as TypeChoice
+from notify_client.types.preferences import Window as Window
+from notify_client.types.push import WebPushKey as WebPushKey
+from notify_client.types.recipients import AttributeAnswer as AttributeAnswer
+from notify_client.types.recipients import AttributeRequest as AttributeRequest
+from notify_client.types.recipients import ChangeLine as ChangeLine
+from notify_client.types.recipients import ContactAnswer as ContactAnswer
+from notify_client.types.recipients import ContactRequest as ContactRequest
+from notify_client.types.recipients import ErasedCounts as ErasedCounts
+from notify_client.types.recipients import ErasureJobAnswer as ErasureJobAnswer
+from notify_client.types.recipients import ErasureReceipt as ErasureReceipt
+from notify_client.types.recipients import ListAttributesQuery as ListAttributesQuery
+from notify_client.types.recipients import ListRecipientChangesQuery as ListRecipientChangesQuery
+from notify_client.types.recipients import ListRecipientsQuery as ListRecipientsQuery
+from notify_client.types.recipients import ListSuppressionsQuery as ListSuppressionsQuery
+from notify_client.types.recipients import RecipientAnswer as RecipientAnswer
+from notify_client.types.recipients import RecipientChange as RecipientChange
+from notify_client.types.recipients import RecipientLine as RecipientLine
+from notify_client.types.recipients import RecipientRequest as RecipientRequest
+from notify_client.types.recipients import RecipientTopics as RecipientTopics
+from notify_client.types.recipients import RefusedLine as RefusedLine
+from notify_client.types.recipients import SecretRotated as SecretRotated
+from notify_client.types.recipients import SecretRotation as SecretRotation
+from notify_client.types.recipients import SigningSecret as SigningSecret
+from notify_client.types.recipients import SigningSecrets as SigningSecrets
+from notify_client.types.recipients import SuppressionAnswer as SuppressionAnswer
+from notify_client.types.recipients import SuppressionRequest as SuppressionRequest
+from notify_client.types.recipients import SuppressionsImported as SuppressionsImported
+from notify_client.types.recipients import UndoSuppressionQuery as UndoSuppressionQuery
+from notify_client.types.schedules import ListSchedulesQuery as ListSchedulesQuery
+from notify_client.types.schedules import ScheduleAnswer as ScheduleAnswer
+from notify_client.types.schedules import ScheduleChange as ScheduleChange
+from notify_client.types.schedules import ScheduleRequest as ScheduleRequest
+from notify_client.types.series import CustomEventRequest as CustomEventRequest
+from notify_client.types.series import EnrolmentAnswer as EnrolmentAnswer
+from notify_client.types.series import EnrolmentItem as EnrolmentItem
+from notify_client.types.series import EnrolmentLine as EnrolmentLine
+from notify_client.types.series import EnrolmentRequest as EnrolmentRequest
+from notify_client.types.series import EnrolmentResult as EnrolmentResult
+from notify_client.types.series import EnrolmentResults as EnrolmentResults
+from notify_client.types.series import EventResult as EventResult
+from notify_client.types.series import EventResults as EventResults
+from notify_client.types.series import EventsRequest as EventsRequest
+from notify_client.types.series import ListEnrolmentsQuery as ListEnrolmentsQuery
+from notify_client.types.series import ListSeriesQuery as ListSeriesQuery
+from notify_client.types.series import SeriesAnswer as SeriesAnswer
+from notify_client.types.series import SeriesDraft as SeriesDraft
+from notify_client.types.series import SeriesRequest as SeriesRequest
+from notify_client.types.series import StepLine as StepLine
+from notify_client.types.shared import Cause as Cause
+from notify_client.types.shared import Channel as Channel
+from notify_client.types.shared import Content as Content
+from notify_client.types.shared import ContentAction as ContentAction
+from notify_client.types.shared import FieldProblem as FieldProblem
+from notify_client.types.shared import Mode as Mode
+from notify_client.types.shared import NotificationRequest as NotificationRequest
+from notify_client.types.shared import Priority as Priority
+from notify_client.types.shared import ProblemDetails as ProblemDetails
+from notify_client.types.shared import Status as Status
+from notify_client.types.shared import To as To
+from notify_client.types.shared import TokenScope as TokenScope
+from notify_client.types.shared import Weekday as Weekday
+from notify_client.types.templates import ActionSource as ActionSource
+from notify_client.types.templates import DiffAnswer as DiffAnswer
+from notify_client.types.templates import InAppAction as InAppAction
+from notify_client.types.templates import ListTemplatesQuery as ListTemplatesQuery
+from notify_client.types.templates import PreviewAnswer as PreviewAnswer
+from notify_client.types.templates import PreviewRequest as PreviewRequest
+from notify_client.types.templates import TemplateAnswer as TemplateAnswer
+from notify_client.types.templates import TemplateLine as TemplateLine
+from notify_client.types.templates import TemplateRequest as TemplateRequest
+from notify_client.types.templates import TemplateStep as TemplateStep
+from notify_client.types.templates import TextAnswer as TextAnswer
+from notify_client.types.templates import TextRequest as TextRequest
+from notify_client.types.templates import VariableRequest as VariableRequest
+from notify_client.types.templates import VersionAnswer as VersionAnswer
+from notify_client.types.templates import VersionLine as VersionLine
+from notify_client.types.templates import VersionRequest as VersionRequest
+from notify_client.types.tokens import ClientTokenIssued as ClientTokenIssued
+from notify_client.types.tokens import ClientTokenRequest as ClientTokenRequest
+from notify_client.types.webhooks import ListWebhookAttemptsQuery as ListWebhookAttemptsQuery
+from notify_client.types.webhooks import ListWebhookEndpointsQuery as ListWebhookEndpointsQuery
+from notify_client.types.webhooks import WebhookAttemptLine as WebhookAttemptLine
+from notify_client.types.webhooks import WebhookEndpointAnswer as WebhookEndpointAnswer
+from notify_client.types.webhooks import WebhookEndpointChange as WebhookEndpointChange
+from notify_client.types.webhooks import WebhookEndpointCreated as WebhookEndpointCreated
+from notify_client.types.webhooks import WebhookEndpointRequest as WebhookEndpointRequest
+from notify_client.types.webhooks import WebhookReplay as WebhookReplay
+from notify_client.types.webhooks import WebhookSecretRotated as WebhookSecretRotated
+from notify_client.types.webhooks import WebhookSecretRotation as WebhookSecretRotation
+from notify_client.types.webhooks import WebhookTestSent as WebhookTestSent

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.store.postgres import db
+from notifications.store.postgres import arrays, db
 
 pytestmark = pytest.mark.django_db
 
@@ -19,6 +19,6 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 def test_a_list_is_bound_as_it_is(texts: list[str], ids: list[UUID]) -> None:
     with db.cursor() as running:
         query = "SELECT %(texts)s::text[] AS texts, %(ids)s::uuid[] AS ids"
-        [row] = running.execute(query, db.bound({"texts": texts, "ids": ids})).fetchall()
+        [row] = running.execute(query, arrays.bound({"texts": texts, "ids": ids})).fetchall()
     assert row["texts"] == [text.replace("\0", "") for text in texts]
     assert row["ids"] == ids
