@@ -13,6 +13,7 @@
     explanations          adds skipped channels, warnings and the recipient to the response
     lag_refusals          refuses P3 posts while their lane is far behind
     sms_refusals          refuses P0 and P1 SMS above a ceiling of SMS pumping protection
+    sms_size              refuses SMS with too many segments
     sms_countries         refuses SMS to countries that the producer may not send to
     rejections            logs refused requests for operators
     group_commit          lets concurrent requests share a transaction

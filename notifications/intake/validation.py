@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from notifications import clock, conf
-from notifications.intake import content_urls, webhook_urls
+from notifications.intake import content_urls, sms_size, webhook_urls
 from notifications.rules import request_faults
 from notifications.rules.channels import DEFAULT_ORDER, RecipientContacts
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.language import variables
-from notifications.rules.language.templating import Reader, RenderError
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import MAX_TTL, NotificationRequest
-from notifications.rules.texts import short_links, sms_segments
 from notifications.rules.times.local_time import When
 from notifications.store.cached import notification_types
 from notifications.store.cached.notification_types import TypeRule
@@ -103,7 +101,6 @@ class ValidRequest:
 
 _UNKNOWN: Final = TypeRule(priority=Priority.P3, category="", retry_preset="")
 """Rule of an unknown type; such a request needs a priority."""
-_TOKEN: Final = "x" * short_links.TOKEN_LENGTH
 
 
 class _Refusal(Exception):
@@ -161,7 +158,8 @@ def validate(ask: IntakeRequest, lookups: Lookups) -> ValidRequest | Problem:
         template = _template(request, caller, lookups)
         reach = _recipient(ask, lookups)
         when = _when(request, reach, lookups.now)
-        _check_sms(request, template, reach)
+        if problem := sms_size.problem_of(request, template, reach):
+            return problem
         if problem := webhook_urls.problem_of(request.webhook_url):
             return problem
         if problem := content_urls.problem_of(request.content):
@@ -334,42 +332,6 @@ def _chain(
     order = dict.fromkeys(request.channels_in_order or reach.channel_order or DEFAULT_ORDER)
     usable = [each for each in order if template is None or each in template.texts]
     return usable if len(usable) > 1 else ()
-
-
-def _check_sms(
-    request: NotificationRequest, template: TemplateVersion | None, reach: RecipientContacts
-) -> None:
-    """Refuse an SMS with too many segments, because each segment costs money and carriers truncate.
-
-    The check applies to recipients with a number, in their language and with the request's
-    variables. The limit is NOTIFY_SMS_MAX_SEGMENTS, or the template's own `max_segments` if lower.
-
-    Raises:
-        _Refusal: the text is too long.
-    """
-    order = request.channels_in_order or reach.channel_order or DEFAULT_ORDER
-    if Channel.SMS not in order or not reach.contacts.get(Channel.SMS):
-        return
-    limit = conf.current().sms_max_segments
-    if template is None:
-        text, pointer = request.content.body if request.content else "", "/content/body"
-    else:
-        wording = template.text(Channel.SMS, reach.locale)
-        if wording is None:
-            return
-        try:
-            text = wording.render(
-                request.variables.reveal(),
-                Reader(locale=reach.locale, timezone=reach.timezone),
-                shorten=lambda _link: conf.current().public_url + short_links.PATH + _TOKEN,
-            ).body
-        except RenderError:
-            return  # the delivery's dead letter names the variable and text, as on other channels
-        limit, pointer = min(wording.source.max_segments or limit, limit), "/variables"
-    size = sms_segments.measure(text)
-    if size.segments > limit:
-        taken = f"{size.segments} segments ({size.units} units of {size.encoding})"
-        raise _Refusal(_invalid(pointer, f"the SMS takes {taken}, at most {limit}"))
 
 
 def _when(request: NotificationRequest, reach: RecipientContacts, now: dt.datetime) -> When | None:

@@ -6,9 +6,9 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from django.db.models import Q
 
-from notifications.rules.sms_pumping.ceilings import Ceiling, Limits
+from notifications.rules.sms_pumping.ceilings import Ceiling, CeilingLimits
 
-_DEFAULTS = Limits()
+_DEFAULTS = CeilingLimits()
 _EDITED = (Ceiling.ADDRESS, Ceiling.PREFIX, Ceiling.COUNTRY)
 
 

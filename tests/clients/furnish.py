@@ -21,10 +21,10 @@ def furnish(name: str, webhook_url: str) -> dict[str, object]:
     """Make it in the database that the environment names."""
     from notifications import clock  # noqa: PLC0415 - after Django is set up
     from notifications.delivery import webhook_signing  # noqa: PLC0415 - same
-    from notifications.models import Alert, DeadLetter, Producer, Recipient  # noqa: PLC0415 - same
+    from notifications.models import Alert, Producer, Recipient  # noqa: PLC0415 - same
     from notifications.rules import access  # noqa: PLC0415 - same
     from notifications.rules.alerts import AlertKind  # noqa: PLC0415 - same
-    from notifications.rules.lane import Mode, Priority  # noqa: PLC0415 - same
+    from notifications.rules.lane import Mode  # noqa: PLC0415 - same
     from notifications.rules.scopes import Scope  # noqa: PLC0415 - same
     from notifications.store.postgres import alerts, api_keys  # noqa: PLC0415 - same
     from providers.contract import Channel  # noqa: PLC0415 - same
@@ -38,27 +38,36 @@ def furnish(name: str, webhook_url: str) -> dict[str, object]:
     former = Secret(webhook_signing.keys_of(contact.pk, contact, now=clock.now())[0])
     current = webhook_signing.rotate(contact.pk)
     assert current is not None
-    letter = DeadLetter.objects.create(
-        delivery_id=uuid4(),
-        mode=Mode.LIVE,
-        priority=Priority.P2,
-        channel=Channel.EMAIL,
-        producer_id=producer.pk,
-        recipient_id=person.pk,
-        reason="permanent",
-        snapshot={},
-        created_at=clock.now(),
-    )
     alerts.raise_once(AlertKind.BEAT_DEAD, name, "for the test")
     return {
         "key": api_keys.issue(producer, mode=Mode.LIVE, scopes=scopes)[1],
-        "letter": letter.pk,
+        "letter": _letter(producer.pk, person.pk),
         "messages": _messages(person.pk),
         "alert": Alert.objects.get(subject=name).pk,
         "user_id": person.user_id,
         "secrets": [current.text(), former.text()],
         "token_secret": _token_secret(name),
     }
+
+
+def _letter(producer_id: int, recipient_id: int) -> int:
+    from notifications import clock  # noqa: PLC0415 - after Django is set up
+    from notifications.models import DeadLetter  # noqa: PLC0415 - same
+    from notifications.rules.lane import Mode, Priority  # noqa: PLC0415 - same
+    from providers.contract import Channel  # noqa: PLC0415 - same
+
+    letter = DeadLetter.objects.create(
+        delivery_id=uuid4(),
+        mode=Mode.LIVE,
+        priority=Priority.P2,
+        channel=Channel.EMAIL,
+        producer_id=producer_id,
+        recipient_id=recipient_id,
+        reason="permanent",
+        snapshot={},
+        created_at=clock.now(),
+    )
+    return letter.pk
 
 
 def _messages(recipient_id: int) -> list[str]:

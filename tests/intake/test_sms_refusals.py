@@ -27,7 +27,7 @@ from notifications.rules.lane import Mode
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import NotificationRequest
 from notifications.rules.sensitive import Sensitive
-from notifications.rules.sms_pumping.ceilings import Limits, Policy
+from notifications.rules.sms_pumping.ceilings import CeilingLimits, Policy
 from notifications.store.postgres import inserts
 from notifications.store.postgres.secret_variables import Fingerprint
 from notifications.store.rate_limits import sms_ceilings, sms_policy
@@ -257,7 +257,7 @@ def _count_in_process(member: bytes) -> str:
 @pytest.mark.usefixtures("producer")
 def test_a_window_that_ends_frees_the_ceilings_little_by_little() -> None:
     number = int(clock.now().timestamp()) // 600
-    policy = Policy(Limits(prefix_floor=50))
+    policy = Policy(CeilingLimits(prefix_floor=50))
     prefixes, before = sms_ceilings.PREFIXES, 200
     state.client().hset(f"{prefixes}:{number - 1}", "4915112", before)
     answers = sms_ceilings.count([_request(bytes([n]), policy, n) for n in range(60)])

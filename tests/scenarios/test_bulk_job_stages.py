@@ -90,8 +90,12 @@ def test_test_group_winner_and_abort(world: World) -> None:
     others = Counter(row["variant"] for row in _sent(world, tested) if row["id"] not in sample)
     assert set(others) == {_shown(world, tested)["winner"]} == {"plain"}
 
+    _aborted_while_codes_pass(world, bouncing, bad, user=group[0])
+
+
+def _aborted_while_codes_pass(world: World, bouncing: str, bad: list[str], *, user: str) -> None:
     until(lambda: _shown(world, bouncing)["state"] == "aborted", what="abort", within=_PATIENCE)
-    code = world.send_otp(group[0])
+    code = world.send_otp(user)
     world.in_status(Status.DELIVERED, [code])
     messages = [row["id"] for row in _sent(world, bouncing)]
     world.settled(messages, within=_PATIENCE)

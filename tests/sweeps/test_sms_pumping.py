@@ -114,6 +114,6 @@ def test_the_usual_peak_is_the_second_highest_and_old_days_are_deleted() -> None
         )
         for back, peak in ((40, 900), (3, 700), (2, 40), (1, 30))
     )
-    learned = sms_traffic.learned(today=today)
+    learned = sms_traffic.usual_traffic(today=today)
     assert learned.prefixes == {"4915112": 40}
     assert sms_traffic.forget_old(today=today) == 1

@@ -44,7 +44,7 @@ class Ceiling(StrEnum):
     PRODUCER_COUNTRY = "producer_country"
 
 
-class Limits(NamedTuple):
+class CeilingLimits(NamedTuple):
     """The limits that operators edit."""
 
     address: int = 10
@@ -97,7 +97,7 @@ class NumberCeilings(NamedTuple):
 class Policy(NamedTuple):
     """The limits, baselines and overrides of an installation."""
 
-    limits: Limits = Limits()
+    limits: CeilingLimits = CeilingLimits()
     baselines: Baselines = Baselines()
     overrides: Sequence[Override] = ()
 

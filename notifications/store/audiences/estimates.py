@@ -98,7 +98,7 @@ def _by_sample(resolved: ResolvedExpression, mode: Mode, first: int, last: int) 
     while block < width:
         began = clock.monotonic()
         counts = _sample(resolved, mode, _starts(first, width, block), block)
-        found = _scaled(counts, share=block / width)
+        found = _scale(counts, share=block / width)
         spent = clock.monotonic() - began
         wanted = _wanted_growth(found)
         if wanted <= 1:
@@ -133,7 +133,7 @@ def _starts(first: int, width: float, block: int) -> list[int]:
     ]
 
 
-def _scaled(counts: Sequence[int], *, share: float) -> Estimate:
+def _scale(counts: Sequence[int], *, share: float) -> Estimate:
     """Return the estimate of counts of equal blocks, one in each stratum.
 
     Args:

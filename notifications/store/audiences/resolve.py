@@ -75,12 +75,12 @@ def _inline(expression: Expression, place: Place, mode: Mode, chain: tuple[str, 
         case nodes.Outside(part):
             return nodes.Outside(_inline(part, place.at("not"), mode, chain))
         case nodes.SavedAudience(name):
-            return _saved(name, place.at("audience"), mode, chain)
+            return _read_saved(name, place.at("audience"), mode, chain)
         case _:
             return expression
 
 
-def _saved(name: str, place: Place, mode: Mode, chain: tuple[str, ...]) -> Expression:
+def _read_saved(name: str, place: Place, mode: Mode, chain: tuple[str, ...]) -> Expression:
     if name in chain or len(chain) >= nodes.MAX_DEPTH:
         raise place.error(f"the audience {name} contains itself")
     row = Audience.objects.filter(mode=mode, name=name).first()

@@ -50,7 +50,7 @@ def add(ceiling: Ceiling, counts: Counts, *, interval: int, day: dt.date) -> boo
     return True
 
 
-def learned(*, today: dt.date) -> Baselines:
+def usual_traffic(*, today: dt.date) -> Baselines:
     """Return the baselines of the last four weeks."""
     since = today - baselines.PERIOD
     return baselines.learn(

@@ -11,7 +11,7 @@ from typing import Final
 from notifications import clock
 from notifications.models import Producer, SmsLimits, SmsOverride
 from notifications.rules.sms_pumping.baselines import Baselines
-from notifications.rules.sms_pumping.ceilings import Ceiling, Limits, Override, Policy
+from notifications.rules.sms_pumping.ceilings import Ceiling, CeilingLimits, Override, Policy
 from notifications.store.cached.ttl_cache import Fresh
 from notifications.store.postgres import sms_traffic
 
@@ -22,7 +22,7 @@ _BASELINES_SECONDS: Final = 300
 def current() -> Policy:
     """Return the policy."""
     row = SmsLimits.objects.first()
-    limits = Limits() if row is None else _limits(row)
+    limits = CeilingLimits() if row is None else _limits(row)
     return Policy(limits, _baselines(), [_override(each) for each in SmsOverride.objects.all()])
 
 
@@ -52,11 +52,11 @@ def _baselines() -> Baselines:
 
 @functools.lru_cache(maxsize=1)
 def _read_baselines(_period: int) -> Baselines:
-    return sms_traffic.learned(today=clock.now().date())
+    return sms_traffic.usual_traffic(today=clock.now().date())
 
 
-def _limits(row: SmsLimits) -> Limits:
-    return Limits(
+def _limits(row: SmsLimits) -> CeilingLimits:
+    return CeilingLimits(
         address=row.address_limit,
         prefix_floor=row.prefix_floor,
         country_floor=row.country_floor,

@@ -12,7 +12,7 @@ from notifications.rules.sms_pumping.ceilings import (
     NO_CEILING,
     PREFIX_SHARE,
     Ceiling,
-    Limits,
+    CeilingLimits,
     NumberCeilings,
     Override,
     Policy,
@@ -91,7 +91,7 @@ def test_overrides_of_a_number_and_a_country() -> None:
     )
     assert _of(policy).address == NO_CEILING
     assert _of(policy).country == _of(policy).producer_country == Share(0)
-    assert _of(policy, "+4915112345679").address == Limits().address
+    assert _of(policy, "+4915112345679").address == CeilingLimits().address
 
 
 @pytest.mark.parametrize("number", ["+15552000007", "", "maria@example.com"])
