@@ -78,16 +78,16 @@ def expand_page(range_id: int, *, limit: int = PAGE) -> Expanded:
         OperationalError: the database is away.
         page.TemplateGone: a pinned template version does not exist.
     """
-    tries = 0
+    tries, now = 0, clock.now()
 
     def work() -> Expanded:
         nonlocal tries
         tries += 1
         with transaction.atomic():
-            return _expand(range_id, limit=limit, now=clock.now(), is_first_try=tries == 1)
+            return _expand(range_id, limit=limit, now=now, is_first_try=tries == 1)
 
     try:
-        return partitions.with_day(clock.now().date(), work)
+        return partitions.with_day(now.date(), work)
     except _Overtaken:
         return _NOTHING
 

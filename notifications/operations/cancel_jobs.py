@@ -32,6 +32,8 @@ EXAMINED: Final = 2_000
 _PREVIEWED: Final = 50
 """Pages of a preview."""
 _SECOND: Final = dt.timedelta(seconds=1)
+_CLOCK_ERROR: Final = dt.timedelta(seconds=10)
+"""Most difference between the clocks of an expander and of this process, with a large reserve."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,8 +201,14 @@ def _bounds(wanted: CancelFilter) -> tuple[UUID, UUID]:
         return UUID(int=max(0, min(wanted.ids).int - 1)), last
     days = id_ranges.open_days()
     oldest = ids.floor_of(days[0]) if days else _id_at(now)
-    first = max(_id_at(wanted.since), oldest) if wanted.since else oldest
-    last = _id_at(min(wanted.until or now, now) + dt.timedelta(milliseconds=1))
+    since = wanted.since
+    if since is not None and wanted.bulk_job_id is not None:
+        since -= _CLOCK_ERROR
+    first = max(_id_at(since), oldest) if since else oldest
+    if wanted.bulk_job_id is not None:
+        last = _id_at(now + _CLOCK_ERROR)  # the rows of the job exist: no later row joins
+    else:
+        last = _id_at(min(wanted.until or now, now) + dt.timedelta(milliseconds=1))
     return UUID(int=first.int - 1), UUID(int=max(first.int, last.int - 1))
 
 

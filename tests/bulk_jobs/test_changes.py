@@ -121,6 +121,23 @@ def test_a_cancelled_job_sends_nothing_although_its_rows_are_cancelled_later(
         changes.resume(job.pk, by="maria")
 
 
+@pytest.mark.parametrize("seconds", [-5, 5])
+def test_a_cancellation_includes_rows_of_an_expander_with_another_clock(
+    new_job: NewJob, reach: Reach, monkeypatch: pytest.MonkeyPatch, seconds: int
+) -> None:
+    _people(reach, 3)
+    job = new_job()
+    [part] = ranges.expandable(job, now=clock.now())
+    now = clock.now
+    with monkeypatch.context() as other:
+        other.setattr(clock, "now", lambda: now() + dt.timedelta(seconds=seconds))
+        expand.expand_page(part)
+    changes.cancel(job.pk, by="maria")
+    _sweep()
+    _sweep()
+    assert _statuses(job) == {Status.CANCELLED}
+
+
 def test_a_paused_job_can_be_cancelled(new_job: NewJob, reach: Reach) -> None:
     _people(reach, 2)
     job = new_job()

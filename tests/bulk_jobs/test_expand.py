@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -239,6 +240,24 @@ def test_a_missing_day_is_created(new_job: NewJob, reach: Reach) -> None:
             running.execute(f"DROP TABLE IF EXISTS {table}_{today:%Y%m%d}")
     expand_all(job)
     assert _recipients(job) == people
+
+
+def test_a_page_at_midnight_has_one_day(
+    new_job: NewJob, reach: Reach, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = _people(reach, 2)
+    job = new_job()
+    [part] = ranges.expandable(job, now=clock.now())
+    later = clock.now() + dt.timedelta(days=40)  # neither day has a partition
+    midnight = dt.datetime.combine(later.date(), dt.time(), tzinfo=dt.UTC)
+    before, after = midnight - dt.timedelta(milliseconds=2), midnight + dt.timedelta(seconds=1)
+    readings = itertools.chain([before], itertools.repeat(after))
+    monkeypatch.setattr(clock, "now", lambda: next(readings))
+    assert expand.expand_page(part).accepted == 2
+    assert _recipients(job) == people
+    assert _left_out(job) == {}
+    rows = Notification.objects.filter(bulk_job_id=job.pk)
+    assert {row.created_at for row in rows} == {before}
 
 
 def test_a_future_due_time_is_kept_and_is_the_send_time(new_job: NewJob, reach: Reach) -> None:
