@@ -278,7 +278,9 @@ def _possible(operation: Operation, path: str) -> Iterator[Kind]:
         yield Kind.INVALID
     if has_key:
         yield Kind.FORBIDDEN
-        if has_body or any(each["in"] != "path" for each in taken):
+        # A subscription creates the topic of its path, so the name of a topic is checked.
+        checks_path = operation["operationId"] == "subscribe"
+        if has_body or checks_path or any(each["in"] != "path" for each in taken):
             yield Kind.INVALID
         yield from _of_state(operation, {each["name"] for each in taken})
 
