@@ -21,7 +21,7 @@ from notifications.bulk_jobs.create import BulkJobRefused
 from notifications.bulk_jobs.dry_run import Cost, DryRun, Sample
 from notifications.bulk_jobs.renderings import Rendering
 from notifications.rules.audiences.faults import ExpressionError
-from notifications.rules.bulk_jobs.request import BulkJobRequest, Whole
+from notifications.rules.bulk_jobs.request import WHOLE, BulkJobRequest
 from notifications.rules.prices import MICROS
 from notifications.rules.request import UserId
 
@@ -32,7 +32,7 @@ _PAID_BY: Final = dt.timedelta(milliseconds=50)
 class DryRunRequest(BulkJobRequest):
     """The body of a bulk job, and the recipients whose messages are rendered."""
 
-    samples: Annotated[Whole, Field(ge=0, le=10)] = 3
+    samples: Annotated[int, Field(ge=0, le=10), WHOLE] = 3
     """Random recipients whose messages are rendered."""
     sample_user_ids: Annotated[list[UserId], Field(max_length=10)] = Field(default_factory=list)
     """Recipients whose messages are rendered, instead of random ones."""

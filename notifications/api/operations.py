@@ -26,8 +26,8 @@ Operation = dict[str, Any]
 TAGS: Final[Mapping[str, str]] = {
     "Analytics": "Figures by minute, hour and day.",
     "Audiences": "Topics, saved audiences, uploads and snapshots: groups of recipients.",
-    "Cancellations": "Cancel many notifications, in jobs with progress.",
     "Campaigns": "One message to an audience, at a rate, with progress.",
+    "Cancellations": "Cancel many notifications, in jobs with progress.",
     "Inbox": "The in-app messages of a recipient, for producers and for the recipient's apps.",
     "Keys": "Properties, permissions and rotation of the caller's key.",
     "Notifications": "Create, read, reschedule and cancel notifications.",

@@ -171,7 +171,7 @@ def _check_id(value: object, place: Place) -> int:
 
 def _check_text(value: object, place: Place, *, longest: int) -> str:
     if not isinstance(value, str) or not value or len(value) > longest or "\0" in value:
-        raise place.error(f"must be a text of 1 to {longest} characters")
+        raise place.error(f"must be a text of 1 to {longest} characters without a NUL")
     return value
 
 

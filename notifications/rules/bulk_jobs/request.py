@@ -96,7 +96,8 @@ def _real_date(local: str) -> str:
     return local
 
 
-Whole = Annotated[int, BeforeValidator(_no_boolean)]
+WHOLE: Final = BeforeValidator(_no_boolean)
+"""Follows the limits of a number; before the limits, the OpenAPI document would lack them."""
 Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), BeforeValidator(_no_boolean)]
 """A part of the sent messages, such as 0.05."""
 SendAtLocal = Annotated[
@@ -118,7 +119,7 @@ class VariantRequest(_JobPart):
     """Unique in the job; up to 32 characters."""
     template_id: Name | None = None
     """Omitted: the template of the job."""
-    percent: Annotated[Whole, Field(ge=1, le=99)]
+    percent: Annotated[int, Field(ge=1, le=99), WHOLE]
     """Share of the recipients; the shares of all variants add up to 100."""
 
 
@@ -135,9 +136,9 @@ class WinnerRequest(_JobPart):
     """Rule for the winner of an A/B test: the best variant of a sample goes to all others."""
 
     metric: Metric
-    sample_percent: Annotated[Whole, Field(ge=1, le=99)]
+    sample_percent: Annotated[int, Field(ge=1, le=99), WHOLE]
     """Share of the recipients who get the variants first."""
-    after_seconds: Annotated[Whole, Field(ge=60, le=int(MAX_WAIT.total_seconds()))]
+    after_seconds: Annotated[int, Field(ge=60, le=int(MAX_WAIT.total_seconds())), WHOLE]
     """Time from the last message of the sample to the choice of the winner."""
 
 
@@ -146,9 +147,9 @@ class TestGroupRequest(_JobPart):
 
     __test__ = False  # pytest takes the name for a class of tests
 
-    size: Annotated[Whole, Field(ge=1, le=1_000_000)]
+    size: Annotated[int, Field(ge=1, le=1_000_000), WHOLE]
     """Number of recipients."""
-    wait_seconds: Annotated[Whole, Field(ge=1, le=int(MAX_WAIT.total_seconds()))]
+    wait_seconds: Annotated[int, Field(ge=1, le=int(MAX_WAIT.total_seconds())), WHOLE]
 
 
 class AbortLimits(_JobPart):
@@ -158,7 +159,7 @@ class AbortLimits(_JobPart):
     bounced: Share | None = None
     complained: Share | None = None
     """Recipients who reported the message as spam."""
-    minimum: Annotated[Whole, Field(ge=1, le=1_000_000_000)] = 100
+    minimum: Annotated[int, Field(ge=1, le=1_000_000_000), WHOLE] = 100
     """Number of sent messages from which the limits count."""
 
 
@@ -179,7 +180,7 @@ class BulkJobRequest(_JobPart):
     channels: list[AskedChannel] = Field(default_factory=list, max_length=len(Channel))
     """Channels in order; empty: the order of each recipient."""
     delivery: Spread = Spread.FIRST
-    ttl_seconds: Annotated[Whole, Field(ge=1, le=int(MAX_TTL.total_seconds()))] | None = None
+    ttl_seconds: Annotated[int, Field(ge=1, le=int(MAX_TTL.total_seconds())), WHOLE] | None = None
     """Life of each message from its planned time. Omitted: the default of the priority."""
     metadata: dict[str, Any] = Field(default_factory=dict)
     """An object of at most 4 KiB in every notification of the job."""
@@ -195,13 +196,15 @@ class BulkJobRequest(_JobPart):
         | None
     ) = None
     """Messages per second at most; omitted: as fast as the lanes deliver."""
-    spread_seconds: Annotated[Whole, Field(ge=1, le=int(MAX_SPREAD.total_seconds()))] | None = None
+    spread_seconds: (
+        Annotated[int, Field(ge=1, le=int(MAX_SPREAD.total_seconds())), WHOLE] | None
+    ) = None
     """The messages are spread evenly over this time; instead of `rate_per_second`."""
-    weight: Annotated[Whole, Field(ge=1, le=100)] = 1
+    weight: Annotated[int, Field(ge=1, le=100), WHOLE] = 1
     """Share of a lane among the jobs which run in the lane."""
     variants: list[VariantRequest] = Field(default_factory=list, max_length=MAX_VARIANTS)
     """A/B test: at least two variants; empty: each recipient gets the same message."""
-    holdout_percent: Annotated[Whole, Field(ge=0, le=90)] = 0
+    holdout_percent: Annotated[int, Field(ge=0, le=90), WHOLE] = 0
     """Share of the recipients who get no message, for comparison. The shares of the variants
     divide the other recipients."""
     winner: WinnerRequest | None = None
