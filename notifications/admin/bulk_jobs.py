@@ -204,7 +204,7 @@ class BulkJobAdmin(base.ReadOnlyAdmin):
             "back": back,
         }
         title = f"{verb.capitalize()} {job.name}?"
-        return base.page(self, request, "admin/bulk_job_steer.html", title=title, context=context)
+        return base.page(self, request, "admin/steer.html", title=title, context=context)
 
     def _change(self, request: HttpRequest, job: BulkJob, verb: str, *, reason: str) -> None:
         by = name_of(request)

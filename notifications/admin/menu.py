@@ -39,6 +39,8 @@ _MENU: Final = (
         "Bulk jobs and audiences",
         (
             ("Bulk jobs", "campaign", "bulkjob"),
+            ("Series", "conversion_path", "series"),
+            ("Enrolments", "steps", "seriesenrolment"),
             ("Audiences", "group_work", "audience"),
             ("Topics", "rss_feed", "topic"),
             ("Recipient lists", "upload_file", "recipientlist"),

@@ -132,7 +132,7 @@ class SeriesEnrolment(models.Model):
     ended_at = models.DateTimeField(null=True)
 
     class Meta:
-        """Partial indexes serve the sweep and the deletion of old histories."""
+        """Indexes serve the sweep, the figures, and the deletion of old histories."""
 
         db_table = "series_enrolment"
         ordering = ("-id",)
@@ -157,7 +157,13 @@ class SeriesEnrolment(models.Model):
                 condition=Q(due_at__isnull=False),
                 name="enrolment_due",
             ),
-            models.Index(fields=("series", "state", "position"), name="enrolment_by_step"),
+            models.Index(
+                fields=("series", "state", "version", "position", "exit_reason"),
+                name="enrolment_figures",
+            ),
+            models.Index(
+                fields=("series", "-id"), condition=~Q(problem=""), name="enrolment_delayed"
+            ),
             models.Index(
                 fields=("ended_at",),
                 condition=Q(ended_at__isnull=False, results__gt=0),
@@ -183,10 +189,15 @@ class SeriesStepResult(models.Model):
     at = models.DateTimeField()
 
     class Meta:
+        """A partial index finds the latest rejected messages."""
+
         db_table = "series_step_result"
         ordering = ("number",)
         constraints = (
             models.UniqueConstraint(fields=("enrolment", "number"), name="one_step_result"),
+        )
+        indexes = (
+            models.Index(fields=("-id",), condition=Q(outcome="rejected"), name="step_rejected"),
         )
 
     def __str__(self) -> str:

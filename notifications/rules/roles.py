@@ -89,6 +89,8 @@ ACTS: Final[Mapping[str, str]] = {
     "recipient.change": "change_recipient",
     "replayjob.stop": "replay_deadletter",
     "schedule.pause": "change_schedule",
+    "series.steer": "change_series",
+    "seriesenrolment.stop": "change_seriesenrolment",
     "suppression.add": "add_suppression",
     "suppression.download": "export_list",
     "suppression.reveal": "see_addresses",
