@@ -167,6 +167,8 @@ class Accepted:
 
     message_id: str = ""
     """The provider's own id, if the answer contains an id."""
+    segments: int | None = None
+    """SMS segments by the provider's count; None: the answer has no count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,6 +277,10 @@ class Receipt:
     code: str = ""
     detail: str = ""
     contact_is_dead: bool = False
+    segments: int | None = None
+    """SMS segments by the provider's count; None: the callback has no count."""
+    price_micros: int | None = None
+    """Price of the message in millionths of a US dollar; None: no price, or another currency."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ from notifications.admin.recipient_page import Effort
 from notifications.models import Attempt, AuditEntry, DeadLetter, Notification, Producer, Recipient
 from notifications.operations import resend, sent_content, withdraw
 from notifications.operations.sent_content import SentContent
-from notifications.rules import masking, reasons
+from notifications.rules import masking, prices, reasons
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.language.templating import Rendered
 from notifications.rules.sensitive import MASK
@@ -295,10 +295,17 @@ def _answer(attempt: Attempt) -> dict[str, str]:
         "HTTP status": str(attempt.http_status or ""),
         "code": attempt.code,
         "text": attempt.detail,
+        "cost": _cost(attempt),
         "asked to wait": "" if wait is None else f"{wait} s",
         "after": f"{attempt.latency_ms} ms",
     }
     return {name: value for name, value in known.items() if value}
+
+
+def _cost(attempt: Attempt) -> str:
+    """Return the cost with its basis; empty without a cost."""
+    cost = attempt.final_micros
+    return "" if cost is None else f"{prices.dollars(cost)}, {attempt.cost_basis}"
 
 
 def parse_id(object_id: str) -> UUID | None:

@@ -256,10 +256,13 @@ class AttemptDetail(ResponseModel):
     started_at: dt.datetime
     latency_ms: int
     segments: int | None
-    """Segments of an SMS by the service's count; the provider bills by the provider's count."""
-    cost_usd: _Dollars = Field(validation_alias="cost_micros")
-    """Cost of an accepted call in US dollars, by the price list; null for another outcome and on a
-    free channel."""
+    """Segments of an SMS by the provider's count, or by the service's count if the provider told
+    none."""
+    cost_usd: _Dollars = Field(validation_alias="final_micros")
+    """Cost of an accepted call in US dollars; null for another outcome without a price by the
+    provider, and on a free channel."""
+    cost_basis: Literal["estimated", "settled"] | None
+    """`estimated`: by the price list; `settled`: by the provider's receipt. Null without a cost."""
     http_status: int | None
     """HTTP status of the provider's response; null without an HTTP response."""
     retry_after_s: int | None

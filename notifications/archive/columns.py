@@ -82,6 +82,9 @@ SOURCE: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
         "signed_with": _TEXT,
         "country": _TEXT,
         "cost_micros": pa.int64(),
+        "reserved_at": _TIME,
+        "settled_micros": pa.int64(),
+        "settled_at": _TIME,
     },
     "event": {
         "notification_id": _TEXT,

@@ -32,7 +32,7 @@ from notifications.rules.transitions import HOLD
 from notifications.store.cached import budgets as cached
 from notifications.store.cached import prices as price_list
 from notifications.store.postgres import budgets
-from providers.contract import Accepted, Channel, Result, Unanswered
+from providers.contract import Accepted, Channel, Outcome, Result, Unanswered
 
 _SHORTEST: Final = dt.timedelta(seconds=1)
 """Shortest hold, for a time to live that ends now."""
@@ -59,6 +59,19 @@ def price_of(claimed: ClaimedDelivery, provider: str) -> int:
     )
 
 
+def segments_of(claimed: ClaimedDelivery, outcome: Outcome) -> int | None:
+    """Return the segments of a text by the provider's answer, or else by our count."""
+    told = outcome.segments if isinstance(outcome, Accepted) else None
+    return told if told and claimed.segments else claimed.segments
+
+
+def price_by_answer(claimed: ClaimedDelivery, provider: str, outcome: Outcome) -> int:
+    """Return the price of a call with the segments of the answer, in microdollars."""
+    # A price is a price of a segment, multiplied by the segments, so the division is exact.
+    unit = price_of(claimed, provider) // (claimed.segments or 1)
+    return unit * (segments_of(claimed, outcome) or 1)
+
+
 def hold_without_money(batch: Batch) -> None:
     """Hold P2 and P3 of a batch with a budget that is known to be spent."""
     spent = [each for each in cached.every().values() if each.is_spent]
@@ -83,11 +96,12 @@ def reserve(
     known = cached.every()
     asks = []
     for claimed in deliveries:
-        claimed.reserved_under = claimed.reserved = None
+        claimed.reserved_under = claimed.reserved = claimed.reserved_at = None
         ask = _ask(claimed, provider, known) if known else None
         if ask is not None:
             asks.append(ask)
             claimed.reserved_under, claimed.reserved = batch.token, ask.micros
+            claimed.reserved_at = batch.now
     if not asks:
         return deliveries
     shares = budgets.reserve(asks, token=batch.token, budgets=known, now=batch.now)
@@ -95,7 +109,7 @@ def reserve(
         return deliveries
     refused = [each for each in deliveries if each.delivery.id in shares.refused]
     for claimed in refused:
-        claimed.reserved_under = claimed.reserved = None
+        claimed.reserved_under = claimed.reserved = claimed.reserved_at = None
     _hold(batch, [(each, known[shares.refused[each.delivery.id]]) for each in refused])
     batch.commit()
     return [each for each in deliveries if each.delivery.id not in shares.refused]
@@ -104,8 +118,9 @@ def reserve(
 def settle(pairs: Iterable[Pair]) -> None:
     """Settle the reservations of calls with outcomes; joins the transaction of the outcomes.
 
-    A call costs the price at its reservation: a later price change cannot exceed a budget. A call
-    without an answer may have sent its message, so its price counts as spent.
+    A call costs the price at its reservation: a later price change cannot exceed a budget. If the
+    answer has another number of segments, the call costs these. A call without an answer may have
+    sent its message, so its price counts as spent.
     """
     final: dict[UUID, int | None] = {}
     token = None
@@ -114,7 +129,9 @@ def settle(pairs: Iterable[Pair]) -> None:
             continue
         token = claimed.reserved_under
         match result.outcome:
-            case Accepted() | Unanswered():
+            case Accepted() as outcome:
+                final[claimed.delivery.id] = price_by_answer(claimed, "", outcome)
+            case Unanswered():
                 final[claimed.delivery.id] = None
             case _:
                 final[claimed.delivery.id] = 0

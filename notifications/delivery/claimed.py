@@ -35,6 +35,8 @@ class ClaimedDelivery:
     """The claim under which the budgets have reserved the price of the call; None: no claim."""
     reserved: int | None = None
     """Reserved price of the call in microdollars; None: nothing is reserved."""
+    reserved_at: dt.datetime | None = None
+    """Time that chose the days of the budgets; None: nothing is reserved."""
     passed_by: bool = False
     """True if a provider of this round had a temporary failure."""
     in_doubt: bool = False

@@ -173,9 +173,10 @@ def _call(row: Row, outcome: Outcome) -> attempts.AttemptRow:
         latency_ms=0,
         cost_micros=(
             prices.price_of(Channel(row["channel"]), provider=row["provider"])
-            if isinstance(outcome, Accepted)
+            if isinstance(outcome, Accepted | Unanswered)
             else None
         ),
+        reserved_at=row["call_started_at"],
     )
 
 

@@ -45,10 +45,12 @@ from providers.contract import (
     Accepted,
     Misconfigured,
     NotStarted,
+    Outcome,
     Provider,
     Rejected,
     Result,
     Throttled,
+    Unanswered,
     Unavailable,
 )
 
@@ -207,18 +209,21 @@ def _call(claimed: ClaimedDelivery, result: Result, provider: Provider) -> attem
         # Only a message id is safe to store: other texts of a provider may contain an address.
         detail=said[1][:500] if isinstance(outcome, Accepted) else redact(said[1]),
         latency_ms=_milliseconds(result.latency),
-        segments=claimed.segments,
+        segments=budgets.segments_of(claimed, outcome),
         http_status=result.http_status,
         retry_after_s=_retry_after_s(result),
         signed_with=result.signed_with,
         country=budgets.country_of(claimed),
-        cost_micros=_cost(claimed, provider) if isinstance(outcome, Accepted) else None,
+        cost_micros=_cost(claimed, provider, outcome),
+        reserved_at=claimed.reserved_at,
     )
 
 
-def _cost(claimed: ClaimedDelivery, provider: Provider) -> int | None:
-    """Return the price of an accepted call in microdollars; None on a free channel."""
-    price = budgets.price_of(claimed, provider.name)
+def _cost(claimed: ClaimedDelivery, provider: Provider, outcome: Outcome) -> int | None:
+    """Return the price of a call that may have sent, in microdollars; None on a free channel."""
+    if not isinstance(outcome, Accepted | Unanswered):
+        return None
+    price = budgets.price_by_answer(claimed, provider.name, outcome)
     return price if price or claimed.delivery.channel in prices.DEFAULTS else None
 
 

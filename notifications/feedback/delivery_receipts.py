@@ -1,5 +1,7 @@
 """Delivery receipts: apply the providers' reports to deliveries.
 
+A receipt with a price settles the cost of its call (`store.postgres.receipt_prices`).
+
 Receipts arrive early, late, twice, out of order or never; the transition table handles each case. A
 receipt for a dead address invalidates the contact even if the delivery's status stays (a complaint
 about a read message). Contacts are invalidated first, so a callback repeated after a crash has the
@@ -24,7 +26,13 @@ from notifications.rules.redaction import redact
 from notifications.rules.suppression import Cause
 from notifications.rules.times import stages
 from notifications.rules.transitions import BOUNCE, DELIVER, FAIL, READ
-from notifications.store.postgres import db, dead_contacts, id_ranges, secret_variables
+from notifications.store.postgres import (
+    db,
+    dead_contacts,
+    id_ranges,
+    receipt_prices,
+    secret_variables,
+)
 from notifications.store.postgres.transitions import FromProvider, Move
 from providers.contract import Receipt, ReceiptKind
 
@@ -72,6 +80,7 @@ def _record(callbacks: Sequence[_Callback]) -> list[int]:
             if delivery_id is not None
         ]
         moved[provider] = _apply(provider, applicable)
+        receipt_prices.add(provider, applicable)
     counts = []
     for callback, ids_ in zip(callbacks, targets, strict=True):
         mine = moved[callback.provider].intersection(ids_)

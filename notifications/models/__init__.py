@@ -11,6 +11,7 @@
     ProviderRoute                           routing of channels to providers
     Price                                   prices of provider calls
     Budget --< BudgetDay, BudgetReservation     budgets, their ledgers, calls under way
+    ReceiptPrice                                prices of receipts, till they settle a cost
     Notification --< Delivery --< Attempt   request, delivery to a contact, provider call
          `--------< Event                   status moves with reasons
     BulkJob --< BulkJobRange                one message to an audience; checkpoints of its expansion
@@ -69,7 +70,7 @@ from notifications.models.audience import (
 from notifications.models.audit import AuditEntry
 from notifications.models.backlog_sample import BacklogSample
 from notifications.models.breaker import Breaker, BreakerEvent, ProviderPace
-from notifications.models.budget import Budget, BudgetDay, BudgetReservation
+from notifications.models.budget import Budget, BudgetDay, BudgetReservation, ReceiptPrice
 from notifications.models.bulk_job import BulkJob, BulkJobPace, BulkJobRange, BulkLane
 from notifications.models.bulk_job_figures import BulkJobFigure, BulkJobSample
 from notifications.models.cancel_job import CancelJob
@@ -184,6 +185,7 @@ __all__ = [
     "ProviderConnection",
     "ProviderPace",
     "ProviderRoute",
+    "ReceiptPrice",
     "ReceivedText",
     "Recipient",
     "RecipientList",

@@ -108,3 +108,27 @@ class BudgetReservation(models.Model):
 
     def __str__(self) -> str:
         return f"reservation of {self.delivery_id}"
+
+
+class ReceiptPrice(models.Model):
+    """The price or the segments of a receipt; the settlement of the cost deletes the row."""
+
+    pk = models.CompositePrimaryKey("delivery_id", "provider", "message_id")
+    delivery_id = models.UUIDField()
+    provider = models.CharField(max_length=32)
+    message_id = models.CharField(max_length=500, blank=True, help_text="The provider's id.")
+    segments = models.SmallIntegerField(null=True)
+    micros = models.BigIntegerField(
+        null=True, help_text="Millionths of a US dollar; empty: the segments decide."
+    )
+    created_at = models.DateTimeField()
+    due_at = models.DateTimeField(help_text="The next look for the call.")
+
+    class Meta:
+        """Short-lived rows: a row is deleted at the latest after a day."""
+
+        db_table = "receipt_price"
+        indexes = (models.Index(fields=("due_at",), name="receipt_price_due"),)
+
+    def __str__(self) -> str:
+        return f"price of a receipt of {self.delivery_id}"

@@ -119,7 +119,9 @@ class Attempt(models.Model):
     started_at = models.DateTimeField()
     latency_ms = models.IntegerField()
     segments = models.SmallIntegerField(
-        null=True, help_text="Computed number of SMS segments; empty for other channels."
+        null=True,
+        help_text="SMS segments by the provider's count, or else computed; empty for other"
+        " channels.",
     )
     http_status = models.SmallIntegerField(
         null=True, help_text="Of the provider's answer; empty where no HTTP answer came."
@@ -141,7 +143,19 @@ class Attempt(models.Model):
     )
     cost_micros = models.BigIntegerField(
         null=True,
-        help_text="Price of an accepted call in millionths of a US dollar; empty: free.",
+        help_text="Estimated price of an accepted or unanswered call in millionths of a US dollar;"
+        " empty: free.",
+    )
+    reserved_at = models.DateTimeField(
+        null=True, help_text="The time that chose the day of the call's budgets; empty: no budget."
+    )
+    settled_micros = models.BigIntegerField(
+        null=True,
+        help_text="Price by the provider's receipt in millionths of a US dollar; empty: no receipt"
+        " with a price has come.",
+    )
+    settled_at = models.DateTimeField(
+        null=True, help_text="The time of the event that settled the cost."
     )
 
     class Meta:
@@ -151,6 +165,20 @@ class Attempt(models.Model):
 
     def __str__(self) -> str:
         return f"attempt {self.number} of {self.delivery_id}"
+
+    @property
+    def final_micros(self) -> int | None:
+        """Microdollars by the receipt, or else the estimate of an accepted call; None: free."""
+        if self.settled_micros is not None:
+            return self.settled_micros
+        return self.cost_micros if self.outcome == "accepted" else None
+
+    @property
+    def cost_basis(self) -> str | None:
+        """`settled` by a receipt, or `estimated` by the price list; None: without a cost."""
+        if self.settled_micros is not None:
+            return "settled"
+        return None if self.final_micros is None else "estimated"
 
 
 class Event(models.Model):

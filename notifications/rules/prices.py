@@ -28,6 +28,10 @@ DEFAULTS: Final[Mapping[Channel, int]] = MappingProxyType({
 """Prices without a row: $0.01 an SMS segment and $0.10 for 1,000 mails. Other channels are free."""
 MICROS: Final = 1_000_000
 """Microdollars of a dollar."""
+_MOST_MICROS: Final = 100 * MICROS
+"""No message costs more."""
+_MOST_SEGMENTS: Final = 255
+"""Parts of a concatenated SMS."""
 
 
 class Price(NamedTuple):
@@ -68,6 +72,38 @@ class PriceList:
             if known:
                 return steps[known - 1][1]
         return DEFAULTS.get(channel, 0)
+
+
+def possible_segments(count: int | None) -> int | None:
+    """Return a provider's count of segments; None if the count is impossible."""
+    return count if count is not None and 0 < count <= _MOST_SEGMENTS else None
+
+
+def possible_micros(micros: int | None) -> int | None:
+    """Return a provider's price in microdollars; None if the price is impossible."""
+    return micros if micros is not None and 0 <= micros <= _MOST_MICROS else None
+
+
+def settled_cost(
+    estimate: int | None,
+    *,
+    segments: int | None,
+    told_micros: int | None,
+    told_segments: int | None,
+) -> int | None:
+    """Return the cost of a call by its receipt, in microdollars; None: the estimate stays.
+
+    Args:
+        estimate: the estimated cost of the call; None: the call is free or of an earlier release.
+        segments: the segments of the estimate.
+        told_micros: the price of the receipt.
+        told_segments: the segments of the receipt, which count if the receipt has no price.
+    """
+    if estimate is None:
+        return None
+    if told_micros is not None:
+        return told_micros
+    return estimate * told_segments // segments if told_segments and segments else None
 
 
 def dollars(micros: int) -> str:

@@ -78,6 +78,7 @@ class Reason(StrEnum):
     RECEIPT_READ = "receipt_read", "The provider reports that the message was opened."
     RECEIPT_BOUNCED = "receipt_bounced", "The provider reports a bounce."
     RECEIPT_FAILED = "receipt_failed", "The provider reports a failure after acceptance."
+    COST_SETTLED = "cost_settled", "The provider's receipt settled the cost of the call."
     CLIENT_RECEIVED = "client_received", "The recipient's app reports that the message arrived."
     CLIENT_DISMISSED = (
         "client_dismissed",

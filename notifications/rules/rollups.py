@@ -208,6 +208,7 @@ COUNTED_REASONS: Final = (
     "client_clicked",
     "complained",
     "failed_over",
+    "cost_settled",
 )
 REACHED: Final = frozenset({_S.SENT, _S.DELIVERED, _S.READ})
 GIVEN_UP: Final = frozenset({_S.FAILED, _S.EXPIRED})

@@ -1,4 +1,4 @@
-"""Budgets: settle what killed processes left, raise alerts, and release held deliveries.
+"""Budgets: settle costs by receipts and what killed processes left, alert, and release deliveries.
 
 A budget that is raised, made soft or removed, and money that comes back from failed calls, release
 held rows: as many as the money pays, less the rows that are queued already, so the rows leave at
@@ -19,7 +19,7 @@ from notifications.rules import prices
 from notifications.rules.alerts import AlertKind
 from notifications.rules.budgets import Budget, BudgetState
 from notifications.store.cached import budgets as cached
-from notifications.store.postgres import alerts, budgets, id_ranges
+from notifications.store.postgres import alerts, budgets, id_ranges, receipt_prices
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Swept
 
@@ -33,18 +33,19 @@ _TOLD: Final[Mapping[AlertKind, str]] = {
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Settle up to `limit` lost reservations, raise alerts, and release held rows.
+    """Settle up to `limit` lost reservations and costs, raise alerts, and release held rows.
 
     Safe to run twice, concurrently or late: a reservation is settled once, a row is made due once,
     and without any run the held rows come due on the next day.
     """
     settled = budgets.settle_lost(limit=limit) + budgets.apply(limit=limit)
+    costs = receipt_prices.settle(budgets=[each.budget for each in cached.read()], limit=limit)
     states = cached.read()
     _alert(states, now=now)
     released = _release({each.budget.id: each.budget for each in states})
     if released:
         id_ranges.forget()  # a row of an older day is due now
-    return Swept(settled + released)
+    return Swept(settled + costs + released, more=costs >= limit)
 
 
 def _release(known: Mapping[int, Budget]) -> int:

@@ -20,6 +20,7 @@ import orjson
 from providers.aws import faults
 from providers.contract import InboundText, Receipt, ReceiptKind
 from providers.errors import MalformedReceipt
+from providers.sms import outcomes
 
 DELIVERY: Final = "delivery_id"
 """Key of the delivery id in the Context of a message."""
@@ -74,7 +75,15 @@ def _receipt(event: Mapping[str, Any], *, kind: ReceiptKind) -> Receipt:
         code=event["eventType"],
         detail=faults.redact(event.get("messageStatusDescription") or ""),
         contact_is_dead=event["eventType"] in DEAD,
+        segments=outcomes.segments_of(event.get("totalMessageParts")),
+        price_micros=_price(event),
     )
+
+
+def _price(event: Mapping[str, Any]) -> int | None:
+    """Add the price of the message and the fee of the carrier; AWS has prices in US dollars."""
+    price, fee = event.get("totalMessagePrice"), event.get("totalCarrierFee")
+    return outcomes.micros_of(price, 0 if fee is None else fee)
 
 
 def _text(event: Mapping[str, Any]) -> InboundText:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
 from http import HTTPStatus
+from typing import Final
 
 import orjson
 
@@ -11,6 +13,34 @@ from providers import http_outcomes
 from providers.contract import Finding, ReceiptKind
 from providers.transport import Reply, Response
 from providers.verdicts import Verdict
+
+_MOST_SEGMENTS: Final = 255
+"""Parts of a concatenated SMS."""
+_MOST_DOLLARS: Final = 100
+"""No SMS costs more; a greater price is an error of the vendor."""
+
+
+def segments_of(count: object) -> int | None:
+    """Read a vendor's count of segments, a number or a text; None: none, or an impossible count."""
+    try:
+        found = int(str(count))
+    except ValueError:
+        return None
+    return found if 0 < found <= _MOST_SEGMENTS else None
+
+
+def micros_of(*dollars: object) -> int | None:
+    """Add amounts in US dollars, numbers or texts, as microdollars.
+
+    None: an amount is missing, negative, no number, or above 100 dollars.
+    """
+    try:
+        amounts = [Decimal(str(each)) for each in dollars]
+    except InvalidOperation:
+        return None
+    if not all(each.is_finite() and 0 <= each <= _MOST_DOLLARS for each in amounts):
+        return None
+    return round(sum(amounts) * 1_000_000)
 
 
 def page(reply: Reply) -> Mapping[str, object] | Finding:

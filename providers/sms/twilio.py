@@ -212,7 +212,9 @@ class Twilio:
 
 
 def _outcome_of_success(response: Response) -> Outcome:
-    return Accepted(message_id=str(json_object(response.body).get("sid", "")))
+    page = json_object(response.body)
+    segments = outcomes.segments_of(page.get("num_segments"))
+    return Accepted(message_id=str(page.get("sid", "")), segments=segments)
 
 
 def _of_account(reply: Reply) -> Finding:

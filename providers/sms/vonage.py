@@ -188,7 +188,8 @@ class Vonage:
         if not parts or 0 < len(refused) < len(parts):
             return Unanswered(code="partly_accepted", detail=detail)
         if not refused:
-            return Accepted(message_id=str(parts[0].get("message-id", "")))
+            segments = outcomes.segments_of(len(parts))
+            return Accepted(message_id=str(parts[0].get("message-id", "")), segments=segments)
         code = refused[0]
         verdict = verdicts.look_up(code, REFUSALS, self._config.codes) or Verdict.REJECTED
         return verdicts.outcome(verdict, code=code, detail=detail)

@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from notifications.rules.prices import Price, PriceList, dollars
+from notifications.rules.prices import Price, PriceList, dollars, settled_cost
 from providers.contract import Channel
 
 FIRST = dt.date(2026, 1, 1)
@@ -61,3 +61,23 @@ def test_a_specific_price_of_the_future_leaves_the_general_one() -> None:
 )
 def test_an_amount_is_written_for_people(micros: int, text: str) -> None:
     assert dollars(micros) == text
+
+
+@pytest.mark.parametrize(
+    ("told", "cost"),
+    [
+        ({"told_micros": 25_000, "told_segments": 9}, 25_000),
+        ({"told_micros": 0}, 0),
+        ({"told_segments": 3}, 30_000),
+        ({"told_segments": 1}, 10_000),
+        ({}, None),
+    ],
+)
+def test_a_receipt_settles_the_cost(told: dict[str, int], cost: int | None) -> None:
+    known = {"told_micros": None, "told_segments": None, **told}
+    assert settled_cost(20_000, segments=2, **known) == cost
+    assert settled_cost(None, segments=2, **known) is None
+
+
+def test_segments_settle_no_call_of_unknown_segments() -> None:
+    assert settled_cost(20_000, segments=None, told_micros=None, told_segments=2) is None

@@ -99,13 +99,18 @@ export interface components {
             /** Format: date-time */
             started_at: string;
             latency_ms: number;
-            /** @description Segments of an SMS by the service's count; the provider bills by the provider's count. */
+            /**
+             * @description Segments of an SMS by the provider's count, or by the service's count if the provider told
+             *     none.
+             */
             segments: number | null;
             /**
-             * @description Cost of an accepted call in US dollars, by the price list; null for another outcome and on a
-             *     free channel.
+             * @description Cost of an accepted call in US dollars; null for another outcome without a price by the
+             *     provider, and on a free channel.
              */
             cost_usd: number | null;
+            /** @description `estimated`: by the price list; `settled`: by the provider's receipt. Null without a cost. */
+            cost_basis: ("estimated" | "settled") | null;
             /** @description HTTP status of the provider's response; null without an HTTP response. */
             http_status: number | null;
             /** @description Wait requested by the provider, in seconds; null without a request. */

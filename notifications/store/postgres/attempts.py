@@ -25,7 +25,7 @@ class AttemptRow(NamedTuple):
     """Redacted."""
     latency_ms: int
     segments: int | None = None
-    """SMS segments of the text; None elsewhere."""
+    """SMS segments by the provider's count, or else by our own; None elsewhere."""
     http_status: int | None = None
     retry_after_s: int | None = None
     """Seconds that the provider asked to wait."""
@@ -34,7 +34,9 @@ class AttemptRow(NamedTuple):
     country: str = ""
     """SMS: country of the number, ISO 3166-1 alpha-2; empty if unknown."""
     cost_micros: int | None = None
-    """Price of an accepted call in microdollars; None: free."""
+    """Price of an accepted or unanswered call in microdollars; None: free."""
+    reserved_at: dt.datetime | None = None
+    """Time that chose the days of the budgets; None: the call counts in no budget."""
 
 
 def record(calls: Sequence[AttemptRow], *, provider: str) -> None:

@@ -248,6 +248,29 @@ def test_a_signed_event_becomes_a_receipt_each_time_it_comes(sns: SnsServer) -> 
     assert [list(provider.parse_receipt(post)) for _ in range(2)] == [[expected]] * 2
 
 
+@pytest.mark.parametrize(
+    ("price", "fee", "micros"),
+    [
+        (0.09582, 0.0, 95_820),
+        (0.00581, 0.003, 8_810),
+        (0.00581, None, 5_810),
+        (0, 0, 0),
+        (None, 0.003, None),
+        (-0.1, 0, None),
+        (0.1, -0.2, None),
+        ("NaN", 0, None),
+        ("Infinity", 0, None),
+        (1e300, 0, None),
+        (True, 0, None),
+        ([], {}, None),
+    ],
+)
+def test_an_event_has_the_price_and_the_parts(price: object, fee: object, micros: object) -> None:
+    costs = {"totalMessagePrice": price, "totalCarrierFee": fee, "totalMessageParts": 2}
+    [found] = receipts(event("TEXT_DELIVERED", **costs))
+    assert (found.price_micros, found.segments) == (micros, 2)
+
+
 REPLY = {
     "originationNumber": NUMBER,
     "destinationNumber": "+15005550006",

@@ -83,7 +83,9 @@ def test_the_request_is_byte_for_byte_what_twilios_own_client_sends(
     server: AnsweringFake, transport: Transport, sender: str
 ) -> None:
     ours = sms()
-    assert send(adapter(server, transport, FROM=sender), ours) == [Accepted(message_id=MESSAGE_SID)]
+    assert send(adapter(server, transport, FROM=sender), ours) == [
+        Accepted(message_id=MESSAGE_SID, segments=1)
+    ]
     client = their_client(server, ACCOUNT, TOKEN)
     as_sender = "messaging_service_sid" if sender == SERVICE else "from_"
     created = client.messages.create(
@@ -179,7 +181,7 @@ def test_a_text_that_is_too_long_harms_no_neighbour(
 ) -> None:
     assert send(adapter(server, transport), sms("x" * 1601), sms("x" * 1600)) == [
         Rejected(code="payload_too_large", detail="1601 characters, at most 1600"),
-        Accepted(message_id=MESSAGE_SID),
+        Accepted(message_id=MESSAGE_SID, segments=1),
     ]
     assert len(server.requests) == 1
 
@@ -188,7 +190,7 @@ def test_a_text_that_cannot_be_encoded_harms_no_neighbour(
     server: AnsweringFake, transport: Transport
 ) -> None:
     found = send(adapter(server, transport), sms("half a smile \ud83d"), sms())
-    assert found == [Accepted(message_id=MESSAGE_SID)] * 2
+    assert found == [Accepted(message_id=MESSAGE_SID, segments=1)] * 2
 
 
 def test_an_accepted_message_whose_answer_cannot_be_read_is_still_accepted(
@@ -196,6 +198,19 @@ def test_an_accepted_message_whose_answer_cannot_be_read_is_still_accepted(
 ) -> None:
     server.answer = ServerAnswer(status=201, body=b"<html>")
     assert send(adapter(server, transport)) == [Accepted()]
+
+
+@pytest.mark.parametrize(
+    ("told", "segments"),
+    [("3", 3), ("0", None), (None, None), ("-1", None), ("NaN", None), ("9" * 99, None)],
+)
+def test_the_answer_has_twilios_count_of_segments(
+    server: AnsweringFake, transport: Transport, told: str | None, segments: int | None
+) -> None:
+    body = orjson.dumps({"sid": MESSAGE_SID, "num_segments": told})
+    server.answer = ServerAnswer(status=201, body=body)
+    [found] = send(adapter(server, transport))
+    assert found == Accepted(message_id=MESSAGE_SID, segments=segments)
 
 
 @pytest.mark.parametrize(

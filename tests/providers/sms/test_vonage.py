@@ -74,7 +74,7 @@ def send(provider: Provider, given: Message) -> Outcome:
 def test_the_request_is_byte_for_byte_what_vonages_own_client_sends(
     server: AnsweringFake, transport: Transport
 ) -> None:
-    assert send(adapter(server, transport), sms()) == Accepted(message_id=MESSAGE_ID)
+    assert send(adapter(server, transport), sms()) == Accepted(message_id=MESSAGE_ID, segments=1)
     (request,) = server.requests
     assert (request.method, request.target, request.body) == ("POST", "/sms/json", THEIRS)
     assert request.headers["authorization"] == THEIR_USER
@@ -144,7 +144,7 @@ def test_a_long_text_is_accepted_when_every_part_is(
     server: AnsweringFake, transport: Transport
 ) -> None:
     server.answer = parts("0", "0", "0")
-    assert send(adapter(server, transport), sms()) == Accepted(message_id=MESSAGE_ID)
+    assert send(adapter(server, transport), sms()) == Accepted(message_id=MESSAGE_ID, segments=3)
 
 
 @pytest.mark.parametrize("statuses", [("0", "1"), ("9", "0", "0")])

@@ -1,14 +1,14 @@
 -- Insert one row per provider call. A second settle of the same call inserts nothing. Parameters: the provider of
 -- all calls, arrays of equal length. Locks the new rows. Uses the primary key.
 INSERT INTO attempt (delivery_id, number, provider, outcome, code, detail, started_at, latency_ms,
-                     segments, http_status, retry_after_s, signed_with, country, cost_micros)
+                     segments, http_status, retry_after_s, signed_with, country, cost_micros, reserved_at)
 SELECT w.id, w.number, %(provider)s, w.outcome, left(w.code, 64), w.detail,
        now() - w.latency_ms * interval '1 millisecond', w.latency_ms, w.segments, w.http_status,
-       w.retry_after_s, w.signed_with, w.country, w.cost_micros
+       w.retry_after_s, w.signed_with, w.country, w.cost_micros, w.reserved_at
 FROM unnest(%(delivery_id)s::uuid[], %(number)s::smallint[], %(outcome)s::text[], %(code)s::text[],
             %(detail)s::text[], %(latency_ms)s::int[], %(segments)s::smallint[],
             %(http_status)s::smallint[], %(retry_after_s)s::int[], %(signed_with)s::text[], %(country)s::text[],
-            %(cost_micros)s::bigint[])
+            %(cost_micros)s::bigint[], %(reserved_at)s::timestamptz[])
     AS w(id, number, outcome, code, detail, latency_ms, segments, http_status, retry_after_s,
-         signed_with, country, cost_micros)
+         signed_with, country, cost_micros, reserved_at)
 ON CONFLICT DO NOTHING

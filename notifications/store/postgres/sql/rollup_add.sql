@@ -11,7 +11,8 @@
 -- Deliveries of bulk jobs are counted for the job too: totals, and the present statuses, where an event adds one to its
 -- status and takes one from the status of the counted event before. `recounts` leaves these counts as they are.
 -- A call is counted with the event of its transaction: started_at plus latency_ms is the time of that transaction,
--- as is the event's time.
+-- as is the event's time. An event cost_settled has the settlement of its transaction: the difference between the settled
+-- and the estimated cost counts at the time of the event, so a recount adds the same values.
 WITH page AS MATERIALIZED (
     (SELECT xid, seq, notification_id, delivery_id, status, reason, at, occurred_at FROM event
      WHERE NOT %(recounts)s::boolean AND xid IS NOT NULL
@@ -60,7 +61,10 @@ WITH page AS MATERIALIZED (
            extract(epoch FROM a.started_at - coalesce(n.scheduled_at, n.created_at)) * 1000 AS call_ms,
            extract(epoch FROM coalesce(e.occurred_at, e.at) - coalesce(n.scheduled_at, n.created_at)) * 1000
                AS delivered_ms,
-           CASE WHEN a.outcome = 'accepted' THEN coalesce(a.cost_micros, coalesce(a.segments, 1)
+           e.reason = 'cost_settled' AS is_settled,
+           CASE WHEN e.reason = 'cost_settled'
+                THEN a.settled_micros - CASE WHEN a.outcome = 'accepted' THEN a.cost_micros ELSE 0 END
+                WHEN a.outcome = 'accepted' THEN coalesce(a.cost_micros, coalesce(a.segments, 1)
                 * (%(prices)s::bigint[])[array_position(%(channels)s::smallint[], d.channel)]) END AS cost_micros
     FROM counted e
     CROSS JOIN LATERAL (
@@ -73,12 +77,13 @@ WITH page AS MATERIALIZED (
         WHERE id = e.delivery_id AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid OFFSET 0
     ) d
     LEFT JOIN LATERAL (
-        SELECT provider, country, outcome, number, latency_ms, segments, cost_micros, started_at,
+        SELECT provider, country, outcome, number, latency_ms, segments, cost_micros, settled_micros, started_at,
                started_at + latency_ms * interval '1 millisecond' AS ended_at
         FROM attempt
         WHERE delivery_id = e.delivery_id AND delivery_id >= %(floor)s::uuid AND delivery_id < %(ceiling)s::uuid
           AND e.reason NOT IN ('accepted', 'fallback')
-          AND started_at + latency_ms * interval '1 millisecond' <= e.at
+          AND CASE WHEN e.reason = 'cost_settled' THEN settled_at = e.at
+                   ELSE started_at + latency_ms * interval '1 millisecond' <= e.at END
         ORDER BY number DESC
         LIMIT 1
     ) a ON true
@@ -99,7 +104,7 @@ WITH page AS MATERIALIZED (
              b.bin
 ), job_fact AS MATERIALIZED (
     SELECT f.bulk_job_id, f.variant, f.status, f.reason, f.is_accepted, f.is_sent, f.is_delivered, f.is_call,
-           f.cost_micros, b.status AS status_before
+           f.is_settled, f.cost_micros, b.status AS status_before
     FROM fact f
     LEFT JOIN LATERAL (
         SELECT p.status FROM event p
@@ -124,7 +129,7 @@ WITH page AS MATERIALIZED (
         ('total', 'failed', (f.status = %(failed)s)::int),
         ('total', 'bounced', (f.status = %(bounced)s)::int),
         ('total', 'complained', (f.reason = 'complained')::int),
-        ('total', 'cost_micros', CASE WHEN f.is_call THEN f.cost_micros END),
+        ('total', 'cost_micros', CASE WHEN f.is_call OR f.is_settled THEN f.cost_micros END),
         ('status', (%(status_labels)s::text[])[f.status], 1),
         ('status', (%(status_labels)s::text[])[f.status_before], -1)
     ) AS v(kind, name, count)
@@ -152,10 +157,10 @@ WITH page AS MATERIALIZED (
            count(*) FILTER (WHERE r.part = 3) AS failed_calls,
            count(*) FILTER (WHERE r.part = 1 AND f.is_sent AND f.is_repeated) AS sent_after_retry,
            count(*) FILTER (WHERE r.part = 1 AND f.is_given_up AND f.is_repeated) AS failed_after_retry,
-           sum(f.cost_micros) FILTER (WHERE r.part = 1 AND f.is_call) AS cost_micros
+           sum(f.cost_micros) FILTER (WHERE r.part = 1 AND (f.is_call OR f.is_settled)) AS cost_micros
     FROM fact f
     CROSS JOIN LATERAL (VALUES (1, ''), (2, f.reason), (3, f.outcome)) AS r(part, reason)
-    WHERE (r.part = 1 AND (f.is_accepted OR f.is_sent OR f.is_delivered OR f.is_call OR f.status = %(read)s
+    WHERE (r.part = 1 AND (f.is_accepted OR f.is_sent OR f.is_delivered OR f.is_call OR f.is_settled OR f.status = %(read)s
                            OR f.reason IN ('client_clicked', 'replayed') OR (f.is_given_up AND f.is_repeated)))
        OR (r.part = 2 AND f.status = ANY(%(explained)s::smallint[]))
        OR (r.part = 3 AND f.is_call AND f.outcome <> 'accepted')
