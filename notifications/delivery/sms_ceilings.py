@@ -1,11 +1,11 @@
 """SMS ceilings: hold P0 and P1 SMS above a ceiling of SMS pumping protection before the call.
 
-Accept has counted the SMS of posts, and the count of such an SMS stays as it is. The step counts
-the others: SMS of schedules, series, bulk jobs and fallback chains, and SMS that leave over ten
-minutes after accept. A held SMS is tried again when the ceiling has room, and expires at the end of
-its time to live; a fallback chain goes on with the next channel at once. While the state Redis is
-away, each SMS passes. SMS of all priorities to a country that the producer may not send to are
-suppressed.
+Accept has counted the SMS of posts and of steps of series, and the count of such an SMS stays as it
+is. The step counts the others: SMS of schedules, bulk jobs and fallback chains, and SMS that leave
+over ten minutes after accept. A held SMS is tried again when the ceiling has room, and expires at
+the end of its time to live; a fallback chain goes on with the next channel at once. While the state
+Redis is away, each SMS passes. SMS of all priorities to a country that the producer may not send to
+are suppressed.
 
 Safe to run twice: a counted SMS counts once. One Redis call counts a batch, and a batch without P0
 and P1 SMS needs no call. Deliveries in test mode have no ceiling.

@@ -1,9 +1,9 @@
 """Lag refusals: new P3 posts are refused while the lag of their lane is over its limit.
 
-Only posts of producers are asked about (`Caller.is_post`), and only deliveries that would join
-the queue now: a scheduled notification meets the lag at its release. A repeat of an accepted post
-gets its first answer. The state is the sample of the sweep `lane_lag`; without a fresh sample every
-post is accepted.
+Only posts of producers and steps of series are checked (`Caller.is_post`), and only deliveries that
+would join the queue now: a scheduled notification meets the lag at its release. A repeat of an
+accepted post gets its first answer. The state is the sample of the sweep `lane_lag`; without a
+fresh sample every post is accepted.
 """
 
 from __future__ import annotations

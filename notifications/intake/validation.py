@@ -39,8 +39,8 @@ class Caller:
     may_register: bool = False
     """True if requests may register a recipient by address."""
     is_post: bool = False
-    """True for posts of producers: new P3 are refused while the lag of their lane is too high, and
-    new P0 and P1 SMS above a ceiling of SMS pumping protection."""
+    """True for posts of producers and steps of series: new P3 are refused while the lag of their
+    lane is too high, and new P0 and P1 SMS above a ceiling of SMS pumping protection."""
     by: str = ""
     """Name of the API key in the audit log; empty for requests of the service."""
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import multiprocessing
+import os
+import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 
 from notifications import clock
 from notifications.intake import accept
@@ -179,6 +181,33 @@ def test_rows_that_were_not_stored_are_not_counted(
                 accept.accept(producer, [_asked()] * 4)
     assert _kinds(producer, *[_asked() for _ in range(10)]) == [None] * 10
     assert _count("4915112") == 10
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_post_of_a_process_killed_before_the_commit_counts_once(
+    producer: Caller, reach: Reach
+) -> None:
+    reach(sms=NUMBER)
+    same = _asked(idempotency_key="code-1")
+    context = multiprocessing.get_context("fork")
+    for _ in range(3):
+        process = context.Process(target=_post_and_die, args=(producer, same))
+        process.start()
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+    assert Notification.objects.count() == 0
+    assert _count("4915112") == 1
+    assert _kinds(producer, same) == [None]
+    assert _count("4915112") == 1
+
+
+def _post_and_die(producer: Caller, asked: NotificationRequest) -> None:
+    """Kill the process between the count and the commit; the process has its own connections."""
+    state.forget()
+    connection.connection = None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inserts, "deliveries", lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+        accept.accept(producer, [asked])
 
 
 def test_a_whole_call_that_is_refused_stores_no_answer(producer: Caller, reach: Reach) -> None:

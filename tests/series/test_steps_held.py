@@ -1,4 +1,4 @@
-"""Steps wait for the end of a pause, and series take turns."""
+"""Steps wait for the end of a pause, or for room below a ceiling of SMS; series take turns."""
 
 from __future__ import annotations
 
@@ -7,11 +7,21 @@ import datetime as dt
 import pytest
 
 from notifications import clock
-from notifications.models import Notification, Recipient, SeriesEnrolment
+from notifications.models import (
+    Notification,
+    Recipient,
+    Rejected,
+    SeriesEnrolment,
+    SmsOverride,
+    Template,
+)
 from notifications.rules.series.states import SeriesState
 from notifications.series import versions
 from notifications.store.postgres import series as store
+from notifications.store.rate_limits import sms_ceilings, sms_policy
+from notifications.store.templates import template_cache
 from notifications.sweeps import rounds
+from providers.contract import Channel
 from tests.journey import Reach
 from tests.series.conftest import MakeSeries, enrol, post, send, sweep_once
 
@@ -62,3 +72,34 @@ def test_many_events_do_not_stop_a_due_step(
     monkeypatch.setattr(rounds, "SECONDS", 0.0)
     assert sweep_once(limit=1).more
     assert _sent() == ["one"]
+
+
+def test_a_step_above_a_ceiling_of_sms_is_tried_again_and_shown(
+    make: MakeSeries, reach: Reach
+) -> None:
+    reach("bot", sms="+4915112345678")
+    Template.objects.get(template_id="hello").texts.create(
+        channel=Channel.SMS, body="Hello {{ name }}"
+    )
+    template_cache.forget()
+    series = make(send("code", priority="P1", channels=["sms"]))
+    zero = SmsOverride.objects.create(ceiling="prefix", value="4915112", limit=0, reason="attack")
+    sms_policy.forget()
+    enrol(series, "bot")
+    sweep_once()
+    held = SeriesEnrolment.objects.get()
+    assert "protection against SMS pumping" in held.problem
+    assert (held.position, held.state, held.results) == ("/steps/0", "running", 0)
+    assert held.due_at is not None
+    assert held.due_at > clock.now()
+    assert Rejected.objects.get().problem == "sms-pumping-prefix"
+    number = int(clock.now().timestamp()) // 600
+    [told] = sms_ceilings.refusals([number - 1, number])
+    assert (told.prefix, told.refused, told.producer_id) == ("4915112", 1, series.producer_id)
+
+    assert sweep_once().moved == 0, "the next try is after the wait"
+    zero.delete()
+    sms_policy.forget()
+    sweep_once(later=HOUR)
+    assert _sent() == ["code"]
+    assert SeriesEnrolment.objects.get().problem == ""
