@@ -27,6 +27,8 @@ _PAGES: Final[Mapping[AlertKind, str]] = MappingProxyType({
     AlertKind.ARCHIVE_LATE: f"{_LISTS}sweeprun/",
     AlertKind.BEAT_DEAD: f"{_LISTS}sweeprun/",
     AlertKind.BREAKER_OPEN: f"{_LISTS}breaker/",
+    AlertKind.BUDGET_NEARLY_SPENT: f"{_LISTS}budget/",
+    AlertKind.BUDGET_SPENT: f"{_LISTS}budget/",
     AlertKind.BULK_JOB_ABORTED: f"{_LISTS}bulkjob/{{subject}}/change/",
     AlertKind.CLOCK_SKEW: "/readyz",
     AlertKind.DEAD_LETTERS_GROW: f"{_LISTS}deadletter/?{_LIVE}",

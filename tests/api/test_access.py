@@ -12,7 +12,7 @@ from django.db.models import Model
 from django.urls import URLPattern
 
 from notifications.api.urls import urlpatterns
-from notifications.models import ApiKey, Recipient
+from notifications.models import ApiKey, BulkJob, Recipient, Switch
 from notifications.rules import access
 from notifications.rules.access import TABLE, AccessRule
 from notifications.rules.lane import Mode
@@ -156,4 +156,7 @@ def _rows(model: type[Model]) -> list[dict[str, object]]:
         "recipient_id": {"recipient_id__in": Recipient.objects.filter(mode=Mode.LIVE)},
     }
     found = model._default_manager.filter(**of_live.get(owner, {}))
+    if model is Switch:  # the switch of a bulk job holds the deliveries of the job alone
+        jobs = BulkJob.objects.filter(mode=Mode.TEST).values_list("pk", flat=True)
+        found = found.exclude(kind="bulk_job", value__in=[str(pk) for pk in jobs])
     return sorted(found.values(), key=str)
