@@ -1,4 +1,6 @@
-"""`python -m tests.expander_processes PAGE`: start processes that expand bulk jobs until SIGKILL.
+"""`python -m tests.expander_processes PAGE SWEEP`: start processes that run a sweep until SIGKILL.
+
+The sweep is `expand`, which expands bulk jobs, or `series`.
 
 Django is imported once: a child begins milliseconds after the request. Each line on stdin starts a
 child, whose process id is written to stdout.
@@ -6,6 +8,7 @@ child, whose process id is written to stdout.
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import subprocess
@@ -121,10 +124,16 @@ class Expanders:
 
 
 @contextmanager
-def expanders(*, database_url: str, page: int) -> Iterator[Expanders]:
-    """Run a process for expanders; at the end, the process and its expanders are stopped."""
+def expanders(*, database_url: str, page: int, sweep: str = "expand") -> Iterator[Expanders]:
+    """Run a process for expanders; at the end, the process and its expanders are stopped.
+
+    Args:
+        database_url: of the test database.
+        page: limit of the sweep.
+        sweep: a module of `notifications.sweeps`.
+    """
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.expander_processes", str(page)],
+        [sys.executable, "-m", "tests.expander_processes", str(page), sweep],
         cwd=ROOT,
         env={**os.environ, "DATABASE_URL": database_url},
         stdin=subprocess.PIPE,
@@ -137,27 +146,26 @@ def expanders(*, database_url: str, page: int) -> Iterator[Expanders]:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def main(page: str) -> None:
+def main(page: str, sweep: str) -> None:
     """Start a child for each line of stdin."""
     django.setup()
-    from notifications.sweeps import expand  # noqa: PLC0415 - after Django is set up
-
+    run_once = importlib.import_module(f"notifications.sweeps.{sweep}").run_once
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel removes killed children
     for _ in iter(sys.stdin.readline, ""):
         if pid := os.fork():
             sys.stdout.write(f"{pid}\n")
             sys.stdout.flush()
         else:
-            _work(lambda: expand.run_once(now=clock.now(), limit=int(page)).moved)
+            _work(lambda: run_once(now=clock.now(), limit=int(page)).moved)
 
 
-def _work(expand: Callable[[], int]) -> None:
-    """Expand without a pause between the runs, as busy workers do."""
+def _work(sweep: Callable[[], int]) -> None:
+    """Run a sweep without a pause between the runs, as busy workers do."""
     idle = threading.Event()
     while True:
-        if not expand():
+        if not sweep():
             idle.wait(0.05)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
+from threading import Barrier, Event
 
 import pytest
 from django.db import connection, connections
@@ -247,3 +248,61 @@ def test_properties_are_limited() -> None:
     found = rule.parse(body, now=clock.now())
     assert isinstance(found, Problem)
     assert found.errors[0].pointer == "/properties"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_events_posted_by_two_connections_at_once_count_once(
+    make: MakeSeries, reach: Reach
+) -> None:
+    names = [f"user{number}" for number in range(60)]
+    for name in names:
+        reach(name, email=f"{name}@sandbox.example")
+    make(send("one"), trigger={"event": "signed_up"}, reentry="after_exit")
+    producer = Producer.objects.get()
+    both_ready = Barrier(2)
+
+    def post_all(order: int) -> list[str]:
+        try:
+            both_ready.wait(10)
+            found = [
+                events.post(producer.pk, Mode.LIVE, [_signed_up(name), _signed_up(name)])
+                for name in names[::order]
+            ]
+            return [each.result.value for results in found for each in results]
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(2) as pool:
+        told = Counter(result for results in pool.map(post_all, (1, -1)) for result in results)
+    assert told == {"accepted": 60, "duplicate": 180}
+    for _ in range(3):
+        sweep_once()
+    assert CustomEvent.objects.count() == 60
+    assert SeriesEnrolment.objects.count() == 60
+    assert Notification.objects.count() == 60
+
+
+def _signed_up(user_id: str) -> CustomEventRequest:
+    return CustomEventRequest(
+        name="signed_up",
+        user_id=user_id,
+        properties={"name": "Ana"},
+        idempotency_key=f"key-{user_id}",
+    )
+
+
+@pytest.mark.usefixtures("maria")
+def test_a_series_whose_messages_lead_to_its_own_trigger_runs_once_for_each_end(
+    make: MakeSeries,
+) -> None:
+    make(send("one"), send("two"), trigger={"event": "got_mail"}, reentry="after_exit")
+    post("got_mail", name="Ana")
+    for _ in range(8):
+        sweep_once()
+        post("got_mail", name="Ana")  # as a producer does that posts the event for each message
+        post("got_mail", name="Ana")
+        assert SeriesEnrolment.objects.filter(ended_at=None).count() <= 1
+    rounds = SeriesEnrolment.objects.count()
+    assert 2 <= rounds <= 5, "17 events"
+    assert _sent() == (["one", "two"] * rounds)[: len(_sent())]
+    assert len(_sent()) >= 2 * (rounds - 1)
