@@ -15,10 +15,11 @@ from notifications.store.rate_limits import sms_policy
 
 def problem_of(producer_id: int, number: str, *, pointer: str) -> Problem | None:
     """Return the problem of a number in a country that the producer may not send to."""
-    if not number or ceilings.is_test_number(number):
+    allowed = sms_policy.allowed_countries().get(producer_id)
+    if allowed is None or not number or ceilings.is_test_number(number):
         return None
     country = phone.country_of(number) or UNKNOWN_COUNTRY
-    if sms_policy.is_allowed(producer_id, country):
+    if country in allowed:
         return None
     detail = f"this producer may not send SMS to the country {country}"
     return Problem(Kind.COUNTRY_NOT_ALLOWED, detail, (FieldError(pointer, detail),))

@@ -80,18 +80,23 @@ def uncount_on_error(requests: Sequence[SmsRequest]) -> Iterator[None]:
 
 def _requests(plans: Sequence[Entry]) -> dict[int, SmsRequest]:
     """Return the requests by place in the list; plans without an SMS to count are left out."""
+    texts = [
+        (place, plan)
+        for place, plan in enumerate(plans)
+        if isinstance(plan, Plan) and plan.sms_number
+    ]
+    if not texts:
+        return {}
     found: dict[int, SmsRequest] = {}
-    for place, plan in enumerate(plans):
-        if not isinstance(plan, Plan) or not plan.sms_number:
-            continue
-        country = phone.country_of(plan.sms_number) or UNKNOWN_COUNTRY
-        limits = sms_policy.current().of(
-            plan.sms_number, country=country, producer_id=plan.producer_id, now=clock.now()
-        )
+    policy, now = sms_policy.current(), clock.now()
+    for place, plan in texts:
+        number, producer_id = plan.sms_number, plan.producer_id
+        country = phone.country_of(number) or UNKNOWN_COUNTRY
+        limits = policy.of(number, country=country, producer_id=producer_id, now=now)
         if limits is not None:
             name = plan.key.name if plan.key else ""
-            member = sms_ceilings.member_of(plan.producer_id, name, plan.id)
-            found[place] = SmsRequest(member, plan.sms_number, country, plan.producer_id, limits)
+            member = sms_ceilings.member_of(producer_id, name, plan.id)
+            found[place] = SmsRequest(member, number, country, producer_id, limits)
     return found
 
 
