@@ -184,6 +184,11 @@ SPECTACULAR_SETTINGS = {
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "POSTPROCESSING_HOOKS": ["notifications.api.operations.describe"],
+    "WEBHOOKS": [
+        "notifications.api.webhook_events.NOTIFICATION",
+        "notifications.api.webhook_events.CONTACT",
+        "notifications.api.webhook_events.BULK_JOB",
+    ],
 }
 
 SINGLE_SIGN_ON = ENVIRONMENT.single_sign_on

@@ -13,6 +13,8 @@ from itertools import groupby
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from drf_spectacular.generators import SchemaGenerator
+
 from notifications import conf
 from notifications.api import problems
 from notifications.api.examples import EXAMPLES, Example
@@ -130,8 +132,15 @@ _CONDITIONS: Final = frozenset({"If-Match", "If-None-Match"})
 _PROBLEM: Final = {"$ref": "#/components/schemas/ProblemDetails"}
 
 
-def describe(result: dict[str, Any], **_context: object) -> dict[str, Any]:
-    """Complete the document; a post-processing hook of drf-spectacular."""
+def describe(
+    result: dict[str, Any], *, generator: SchemaGenerator | None = None, **_context: object
+) -> dict[str, Any]:
+    """Complete the document; a post-processing hook of drf-spectacular.
+
+    The generator builds the components before it reads the webhooks, whose schemas would be absent.
+    """
+    if generator is not None:
+        result["components"] = generator.registry.build({})
     components = result["components"]
     used: dict[str, Any] = {}
     components["responses"] = used
@@ -142,6 +151,9 @@ def describe(result: dict[str, Any], **_context: object) -> dict[str, Any]:
             _add_access(operation, f"{method.upper()} {path}")
             _add_answers(operation, method, path, used)
             _add_examples(operation, method, path)
+    for operations in result.get("webhooks", {}).values():
+        for operation in operations.values():
+            operation["security"] = []  # the signature is in the headers of Standard Webhooks
     components["headers"] = _headers_in_use(result)
     components.setdefault("securitySchemes", {})["recipient_token"] = _CLIENT_TOKEN
     return result

@@ -334,6 +334,7 @@ def _to_line(attempt: WebhookAttempt, message: WebhookMessage | None) -> dict[st
         type=message.type if message else "",
         notification_id=message.notification_id if message else None,
         delivery_id=message.delivery_id if message else None,
+        bulk_job_id=message.bulk_job_id if message else None,
         number=attempt.number,
         started_at=attempt.started_at,
         latency_ms=attempt.latency_ms,

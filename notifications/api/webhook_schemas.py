@@ -23,6 +23,13 @@ EventName = Literal[
     "notification.cancelled",
     "contact.invalidated",
     "inbox.action",
+    "bulk_job.created",
+    "bulk_job.started",
+    "bulk_job.paused",
+    "bulk_job.resumed",
+    "bulk_job.finished",
+    "bulk_job.cancelled",
+    "bulk_job.aborted",
 ]
 EndpointUrl = Annotated[Text, Field(min_length=1, max_length=2048)]
 EventNames = Annotated[list[EventName], Field(max_length=len(FILTERABLE))]
@@ -118,6 +125,7 @@ class WebhookAttemptLine(ResponseModel):
     type: str
     notification_id: UUID | None
     delivery_id: UUID | None
+    bulk_job_id: UUID | None
     number: int
     started_at: dt.datetime
     latency_ms: int

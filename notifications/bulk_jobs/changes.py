@@ -6,6 +6,8 @@
     cancel    a switch as for a pause, then a cancel job for all notifications of the job
     abort     the same as cancel, decided by the service
 
+Webhook endpoints learn of each change, in the transaction of the change.
+
 Each process reads the switches once a second, so a change acts on queued rows and on messages in
 the broker within two seconds, whatever the number of the rows. The cancel job may take minutes; no
 delivery of the job leaves meanwhile, because the switch stays set until the cancel job is finished
@@ -29,12 +31,20 @@ from notifications.rules.bulk_jobs.states import STOPPED, BulkJobState
 from notifications.rules.lane import Mode
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.switches import SwitchKind
+from notifications.rules.webhook_events import StatusEvent
 from notifications.store.cached import switches as cached
+from notifications.store.postgres import webhook_messages
 
 SERVICE: Final = "service"
 """The author of a change that the service decides."""
 _MAX_REASON: Final = 200
 """Characters of the reason of a switch."""
+_EVENTS: Final = {
+    BulkJobState.PAUSED: StatusEvent.BULK_JOB_PAUSED,
+    BulkJobState.CANCELLED: StatusEvent.BULK_JOB_CANCELLED,
+    BulkJobState.ABORTED: StatusEvent.BULK_JOB_ABORTED,
+}
+"""New state -> event for webhook endpoints; the other states are those of a resumed job."""
 
 
 def pause(job_id: UUID, *, by: str, reason: str) -> BulkJob:
@@ -200,6 +210,8 @@ def _change(job: BulkJob, state: BulkJobState, *, by: str, reason: str) -> None:
             "finished_at",
         ]
     )
+    event = _EVENTS.get(state, StatusEvent.BULK_JOB_RESUMED)
+    webhook_messages.tell_bulk_job(job.pk, event, reason=job.state_reason)
 
 
 def _set_switch(job: BulkJob, *, by: str, reason: str) -> None:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
+
 from notifications import clock
 from notifications.intake import validation
 from notifications.intake.validation import Caller
@@ -22,9 +24,11 @@ from notifications.rules.bulk_jobs.request import BulkJobRequest
 from notifications.rules.bulk_jobs.states import BulkJobState
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import FieldError, Kind, Problem
+from notifications.rules.webhook_events import StatusEvent
 from notifications.store.audiences import resolve
 from notifications.store.cached import notification_types
 from notifications.store.cached.notification_types import TypeRule
+from notifications.store.postgres import webhook_messages
 from notifications.store.templates import template_cache
 from notifications.store.templates.template_cache import TemplateVersion
 
@@ -55,7 +59,9 @@ def create(
     """
     job = build(caller, request, by=by)
     job.id = job_id or job.id
-    job.save(force_insert=True)
+    with transaction.atomic():
+        job.save(force_insert=True)
+        webhook_messages.tell_bulk_job(job.pk, StatusEvent.BULK_JOB_CREATED)
     return job
 
 

@@ -17,7 +17,9 @@ from notifications.rules.audiences import parse
 from notifications.rules.audiences.faults import ExpressionError
 from notifications.rules.bulk_jobs.states import BulkJobState
 from notifications.rules.lane import Mode
+from notifications.rules.webhook_events import StatusEvent
 from notifications.store.audiences import estimates
+from notifications.store.postgres import webhook_messages
 
 _log = structlog.get_logger(__name__)
 
@@ -64,6 +66,7 @@ def _start_locked(job_id: UUID, size: int) -> bool:
         started_at=now,
         estimate=size,
     )
+    webhook_messages.tell_bulk_job(job_id, StatusEvent.BULK_JOB_STARTED)
     return True
 
 
@@ -86,13 +89,14 @@ def pause(job: BulkJob, reason: str) -> None:
         changes.pause(job.pk, by=changes.SERVICE, reason=reason)
 
 
+@transaction.atomic
 def finish(job: BulkJob) -> bool:
     """Finish a running job without an unfinished range. Safe to run twice.
 
     A job that waits for the winner of its A/B test gets further ranges and is not finished.
     """
     now = clock.now()
-    return bool(
+    is_finished = bool(
         BulkJob.objects
         .filter(id=job.pk, state=BulkJobState.RUNNING)
         .exclude(ranges__finished_at=None, ranges__isnull=False)
@@ -105,6 +109,9 @@ def finish(job: BulkJob) -> bool:
             finished_at=now,
         )
     )
+    if is_finished:
+        webhook_messages.tell_bulk_job(job.pk, StatusEvent.BULK_JOB_FINISHED)
+    return is_finished
 
 
 def note_error(job: BulkJob, error: str) -> None:

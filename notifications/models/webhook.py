@@ -93,8 +93,11 @@ class WebhookMessage(models.Model):
     contact_id = models.BigIntegerField(
         null=True, help_text="The contact of contact.invalidated; empty in other messages."
     )
+    bulk_job_id = models.UUIDField(
+        null=True, help_text="The job of bulk_job.*; empty in other messages."
+    )
     status = models.SmallIntegerField(choices=STATUSES, null=True)
-    reason = models.CharField(max_length=64, blank=True)
+    reason = models.CharField(max_length=300, blank=True)
     occurred_at = models.DateTimeField()
     state = models.CharField(
         max_length=8,

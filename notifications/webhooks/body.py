@@ -4,6 +4,7 @@
     "user_id", "channel", "provider", "status", "reason", "message", "metadata", "occurred_at",
     "request_id"}}
 
+The data of `contact.invalidated` and of `bulk_job.*` have fields of the contact and of the job.
 `inbox.action` has the field `action_id` too, which the row of the message keeps as its reason.
 The fields come from the rows of the notification, whose sensitive variables are not among them.
 """
@@ -23,7 +24,7 @@ from notifications.rules import reasons
 from notifications.rules.reasons import Reason
 from notifications.rules.webhook_events import StatusEvent
 from notifications.store.postgres import secret_variables
-from notifications.store.postgres.webhook_messages import ClaimedMessage, status_of
+from notifications.store.postgres.webhook_messages import BulkJobFacts, ClaimedMessage, status_of
 from providers import configuration, standard_webhooks
 from providers.configuration import parse_with
 from providers.contract import Channel
@@ -108,6 +109,8 @@ def _data(message: ClaimedMessage) -> dict[str, Any]:
             "message": "A provider reported the address as dead; the contact is invalid.",
             "occurred_at": message.occurred_at,
         }
+    if message.bulk_job is not None:
+        return _bulk_job(message, message.bulk_job)
     if facts is None or status is None:
         return {"message": "This is a test event.", "occurred_at": message.occurred_at}
     is_action = message.type == StatusEvent.INBOX_ACTION
@@ -125,4 +128,19 @@ def _data(message: ClaimedMessage) -> dict[str, Any]:
         "metadata": facts.metadata,
         "occurred_at": message.occurred_at,
         "request_id": facts.traceparent[_TRACE_ID] or None,
+    }
+
+
+def _bulk_job(message: ClaimedMessage, job: BulkJobFacts) -> dict[str, Any]:
+    return {
+        "bulk_job_id": message.bulk_job_id,
+        "name": job.name,
+        "reason": message.reason,
+        "metadata": job.metadata,
+        "progress": {
+            "examined": job.expansion.examined,
+            "accepted": job.expansion.accepted,
+            "left_out": job.expansion.left_out,
+        },
+        "occurred_at": message.occurred_at,
     }

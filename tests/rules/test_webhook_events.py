@@ -72,8 +72,10 @@ def test_an_endpoint_is_paused_after_an_hour_and_twenty_calls() -> None:
 
 
 def test_each_event_is_told_and_no_claim_or_retry_is() -> None:
-    # These events come from the statements that invalidate a contact and that store an action.
+    # These events come from the statements that invalidate a contact, store an action, or change
+    # a bulk job.
     others = {StatusEvent.CONTACT_INVALIDATED, StatusEvent.INBOX_ACTION}
+    others |= {each for each in StatusEvent if each.startswith("bulk_job.")}
     assert {each.event for each in TOLD} == set(FILTERABLE) - others
     silent = {Status.SENDING, Status.RETRYING, Status.UNCONFIRMED, Status.UNKNOWN}
     assert silent == set(Status) - {each.status for each in TOLD}

@@ -300,6 +300,39 @@ export interface components {
         BulkJobChange: {
             reason?: string;
         };
+        /** @description A bulk job was created, started, paused, resumed, finished, cancelled or aborted. */
+        BulkJobEvent: {
+            /** @enum {string} */
+            type: "bulk_job.created" | "bulk_job.started" | "bulk_job.paused" | "bulk_job.resumed" | "bulk_job.finished" | "bulk_job.cancelled" | "bulk_job.aborted";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["BulkJobEventData"];
+        };
+        /** @description A bulk job that changed. */
+        BulkJobEventData: {
+            /** Format: uuid */
+            bulk_job_id: string;
+            name: string;
+            /** @description Reason of the change, for people; often empty. */
+            reason: string;
+            metadata: {
+                [key: string]: unknown;
+            };
+            progress: components["schemas"]["BulkJobEventProgress"];
+            /** Format: date-time */
+            occurred_at: string;
+        };
+        /** @description The progress of a bulk job at the time of the call. */
+        BulkJobEventProgress: {
+            /** @description Recipients who got a notification or were left out. */
+            examined: number;
+            /** @description Notifications. */
+            accepted: number;
+            /** @description Reason -> recipients without a notification. */
+            left_out: {
+                [key: string]: number;
+            };
+        };
         /** @description A bulk job in a list. */
         BulkJobLine: {
             /** Format: uuid */
@@ -585,6 +618,25 @@ export interface components {
             suppressed_for: components["schemas"]["Cause"][];
             /** @description A delivery to this address is an open dead letter: check the address. */
             needs_check: boolean;
+        };
+        /** @description A contact became invalid. */
+        ContactEvent: {
+            /** @constant */
+            type: "contact.invalidated";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["ContactEventData"];
+        };
+        /** @description A contact whose address a provider reported as dead. */
+        ContactEventData: {
+            contact_id: number;
+            user_id: string;
+            /** @enum {string} */
+            channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
+            reason: string;
+            message: string;
+            /** Format: date-time */
+            occurred_at: string;
         };
         /** @description An address on a channel. */
         ContactRequest: {
@@ -1358,6 +1410,35 @@ export interface components {
             deliveries: components["schemas"]["DeliveryDetail"][];
             timeline: components["schemas"]["EventLine"][];
         };
+        /** @description A status change, or the press of a button of an in-app message. */
+        NotificationEvent: {
+            /** @enum {string} */
+            type: "notification.accepted" | "notification.sent" | "notification.delivered" | "notification.read" | "notification.failed" | "notification.expired" | "notification.suppressed" | "notification.cancelled" | "inbox.action";
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["NotificationEventData"];
+        };
+        /** @description A status change of a notification or a delivery. */
+        NotificationEventData: {
+            /** Format: uuid */
+            notification_id: string;
+            delivery_id: string | null;
+            /** @description `inbox.action`: the `id` of the pressed button. */
+            action_id?: string;
+            user_id: string;
+            channel: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat") | null;
+            provider: string | null;
+            status: string;
+            reason: string;
+            /** @description The reason as a sentence. */
+            message: string;
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            occurred_at: string;
+            request_id: string | null;
+        };
         /** @description A notification in a list. */
         NotificationLine: {
             /** Format: uuid */
@@ -1498,7 +1579,7 @@ export interface components {
         /** @description Changes of an endpoint; omitted fields stay. */
         PatchedWebhookEndpointChange: {
             url?: string | null;
-            events?: ("notification.accepted" | "notification.sent" | "notification.delivered" | "notification.read" | "notification.failed" | "notification.expired" | "notification.suppressed" | "notification.cancelled" | "contact.invalidated" | "inbox.action")[] | null;
+            events?: ("notification.accepted" | "notification.sent" | "notification.delivered" | "notification.read" | "notification.failed" | "notification.expired" | "notification.suppressed" | "notification.cancelled" | "contact.invalidated" | "inbox.action" | "bulk_job.created" | "bulk_job.started" | "bulk_job.paused" | "bulk_job.resumed" | "bulk_job.finished" | "bulk_job.cancelled" | "bulk_job.aborted")[] | null;
             preset?: components["schemas"]["RetryPreset"] | null;
             /**
              * @description `active`: waiting messages leave. `paused`: messages wait, for 7 days at most. `disabled`:
@@ -2449,6 +2530,7 @@ export interface components {
             type: string;
             notification_id: string | null;
             delivery_id: string | null;
+            bulk_job_id: string | null;
             number: number;
             /** Format: date-time */
             started_at: string;
@@ -2520,7 +2602,7 @@ export interface components {
             /** @description An https URL with a public address. */
             url: string;
             /** @description Omitted: all events. */
-            events?: ("notification.accepted" | "notification.sent" | "notification.delivered" | "notification.read" | "notification.failed" | "notification.expired" | "notification.suppressed" | "notification.cancelled" | "contact.invalidated" | "inbox.action")[];
+            events?: ("notification.accepted" | "notification.sent" | "notification.delivered" | "notification.read" | "notification.failed" | "notification.expired" | "notification.suppressed" | "notification.cancelled" | "contact.invalidated" | "inbox.action" | "bulk_job.created" | "bulk_job.started" | "bulk_job.paused" | "bulk_job.resumed" | "bulk_job.finished" | "bulk_job.cancelled" | "bulk_job.aborted")[];
             /**
              * @description `standard`: answers within 10 s, retries over 24 hours. `brief`: answers within 30 s, three
              *     retries after 1, 2 and 4 s, none after a 4xx. Default: `"standard"`.
@@ -3009,6 +3091,9 @@ export type BudgetAnswer = components['schemas']['BudgetAnswer'];
 export type BudgetAnswerPage = components['schemas']['BudgetAnswerPage'];
 export type BulkJobAnswer = components['schemas']['BulkJobAnswer'];
 export type BulkJobChange = components['schemas']['BulkJobChange'];
+export type BulkJobEvent = components['schemas']['BulkJobEvent'];
+export type BulkJobEventData = components['schemas']['BulkJobEventData'];
+export type BulkJobEventProgress = components['schemas']['BulkJobEventProgress'];
 export type BulkJobLine = components['schemas']['BulkJobLine'];
 export type BulkJobLinePage = components['schemas']['BulkJobLinePage'];
 export type BulkJobProgress = components['schemas']['BulkJobProgress'];
@@ -3028,6 +3113,8 @@ export type ClientReceiptsRequest = components['schemas']['ClientReceiptsRequest
 export type ClientTokenIssued = components['schemas']['ClientTokenIssued'];
 export type ClientTokenRequest = components['schemas']['ClientTokenRequest'];
 export type ContactAnswer = components['schemas']['ContactAnswer'];
+export type ContactEvent = components['schemas']['ContactEvent'];
+export type ContactEventData = components['schemas']['ContactEventData'];
 export type ContactRequest = components['schemas']['ContactRequest'];
 export type Content = components['schemas']['Content'];
 export type ContentAction = components['schemas']['ContentAction'];
@@ -3091,6 +3178,8 @@ export type Metric = components['schemas']['Metric'];
 export type NotificationAccepted = components['schemas']['NotificationAccepted'];
 export type NotificationCancelled = components['schemas']['NotificationCancelled'];
 export type NotificationDetail = components['schemas']['NotificationDetail'];
+export type NotificationEvent = components['schemas']['NotificationEvent'];
+export type NotificationEventData = components['schemas']['NotificationEventData'];
 export type NotificationLine = components['schemas']['NotificationLine'];
 export type NotificationLinePage = components['schemas']['NotificationLinePage'];
 export type NotificationRequest = components['schemas']['NotificationRequest'];

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from notifications.models import Contact, WebhookMessage
+from notifications.models import BulkJob, Contact, WebhookMessage
 from notifications.rules import ids
+from notifications.rules.bulk_jobs.figures import Expansion
 from notifications.rules.feed_position import FeedPosition
 from notifications.rules.states import Status
-from notifications.rules.webhook_events import TOLD, RetryPreset
-from notifications.store.postgres import change_feed, db, id_ranges
+from notifications.rules.webhook_events import TOLD, RetryPreset, StatusEvent
+from notifications.store.postgres import bulk_job_figures, change_feed, db, id_ranges
 
 KEPT: Final = dt.timedelta(days=7)
 """Retention of messages and calls. A replay can begin earlier: the change feed is kept longer."""
@@ -41,6 +42,14 @@ class ContactFacts(NamedTuple):
     reason: str
 
 
+class BulkJobFacts(NamedTuple):
+    """The fields of a body from the rows of a bulk job."""
+
+    name: str
+    metadata: dict[str, Any]
+    expansion: Expansion
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedMessage:
     """A message for one call, with the fields of its body."""
@@ -57,6 +66,7 @@ class ClaimedMessage:
     notification_id: UUID | None
     delivery_id: UUID | None
     contact_id: int | None
+    bulk_job_id: UUID | None
     status: int | None
     reason: str
     occurred_at: dt.datetime
@@ -66,12 +76,18 @@ class ClaimedMessage:
     """None for a test event, and after the notification was erased."""
     contact: ContactFacts | None = None
     """None unless the message is about a contact that exists."""
+    bulk_job: BulkJobFacts | None = None
+    """None unless the message is about a bulk job that exists."""
 
     @property
     def is_erased(self) -> bool:
-        """True if the notification or the contact was erased since."""
-        is_gone = self.notification_id is not None and self.facts is None
-        return is_gone or (self.contact_id is not None and self.contact is None)
+        """True if the notification, the contact or the bulk job was erased since."""
+        subjects = (
+            (self.notification_id, self.facts),
+            (self.contact_id, self.contact),
+            (self.bulk_job_id, self.bulk_job),
+        )
+        return any(each is not None and facts is None for each, facts in subjects)
 
 
 class CallResult(NamedTuple):
@@ -132,6 +148,17 @@ def fan_out(
     )
 
 
+def tell_bulk_job(job_id: UUID, event: StatusEvent, *, reason: str = "") -> None:
+    """Make the messages of a change of a bulk job, in the transaction of the change.
+
+    Args:
+        job_id: the stored job.
+        event: one of the events `bulk_job.*`.
+        reason: the reason of the change for people, up to 300 characters.
+    """
+    db.run("webhook_bulk_job", {"job": job_id, "event": event.value, "reason": reason})
+
+
 def claim(*, token: UUID, limit: int, share: int, failing: int) -> list[ClaimedMessage]:
     """Take due messages for calls.
 
@@ -145,12 +172,13 @@ def claim(*, token: UUID, limit: int, share: int, failing: int) -> list[ClaimedM
         "webhook_claim",
         {"token": token, "limit": limit, "share": share, "failing": failing, "lease": LEASE},
     )
-    facts, contacts = _facts(found), _contacts(found)
+    facts, contacts, jobs = _facts(found), _contacts(found), _bulk_jobs(found)
     return [
         ClaimedMessage(
             **{**row, "preset": RetryPreset(row["preset"])},
             facts=facts.get(row["id"]),
             contact=contacts.get(row["contact_id"]),
+            bulk_job=jobs.get(row["bulk_job_id"]),
         )
         for row in found
     ]
@@ -164,6 +192,19 @@ def _contacts(claimed: Sequence[Mapping[str, Any]]) -> dict[int, ContactFacts]:
     rows = Contact.objects.filter(id__in=wanted)
     columns = ("id", "recipient__user_id", "channel", "invalid_reason")
     return {each: ContactFacts(*others) for each, *others in rows.values_list(*columns)}
+
+
+def _bulk_jobs(claimed: Sequence[Mapping[str, Any]]) -> dict[UUID, BulkJobFacts]:
+    """Return the facts of bulk jobs by id."""
+    wanted = {row["bulk_job_id"] for row in claimed} - {None}
+    if not wanted:
+        return {}
+    expansions = bulk_job_figures.expansions(list(wanted))
+    rows = BulkJob.objects.filter(id__in=wanted).values_list("id", "name", "metadata")
+    return {
+        each: BulkJobFacts(name, metadata, expansions.get(each, Expansion()))
+        for each, name, metadata in rows
+    }
 
 
 def _facts(claimed: Sequence[Mapping[str, Any]]) -> dict[UUID, NotificationFacts]:

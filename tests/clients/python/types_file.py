@@ -62,6 +62,10 @@ class Writer:
         self._tags: defaultdict[str, set[str]] = defaultdict(set)
         for operation in self._operations:
             self._walk(operation)
+        for path in document.get("webhooks", {}).values():
+            for operation in path.values():
+                [content] = operation["requestBody"]["content"].values()
+                self._reach(content["schema"], operation["tags"][0], asked=False)
 
     def modules(self) -> dict[str, str]:
         """Module -> its source, not formatted."""

@@ -39,7 +39,11 @@ class WebhookEvent(TypedDict):
     type: str
     timestamp: str
     data: dict[str, Any]
-    """`notification_id`, `delivery_id`, `title`, `body` and the notification's variables."""
+    """To a webhook contact: `notification_id`, `delivery_id`, `title`, `body` and the variables.
+
+    To an endpoint of a producer, by the type: `NotificationEventData`, `ContactEventData` or
+    `BulkJobEventData` of `notify_client.types`.
+    """
 
 
 def verify(

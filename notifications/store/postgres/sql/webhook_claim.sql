@@ -37,7 +37,7 @@ WITH endpoints AS (
     RETURNING *
 )
 SELECT c.id, c.endpoint_id, CASE WHEN c.url = '' THEN e.url ELSE c.url END AS url, e.url = '' AS is_of_request, e.preset,
-       e.secret_version, e.previous_secret_until, c.type, c.notification_id, c.delivery_id, c.contact_id, c.status, c.reason,
+       e.secret_version, e.previous_secret_until, c.type, c.notification_id, c.delivery_id, c.contact_id, c.bulk_job_id, c.status, c.reason,
        c.occurred_at, c.attempts, c.calls
 FROM claimed c
 JOIN webhook_endpoint e ON e.id = c.endpoint_id

@@ -195,8 +195,15 @@ from notify_client.types.templates import VersionLine as VersionLine
 from notify_client.types.templates import VersionRequest as VersionRequest
 from notify_client.types.tokens import ClientTokenIssued as ClientTokenIssued
 from notify_client.types.tokens import ClientTokenRequest as ClientTokenRequest
+from notify_client.types.webhooks import BulkJobEvent as BulkJobEvent
+from notify_client.types.webhooks import BulkJobEventData as BulkJobEventData
+from notify_client.types.webhooks import BulkJobEventProgress as BulkJobEventProgress
+from notify_client.types.webhooks import ContactEvent as ContactEvent
+from notify_client.types.webhooks import ContactEventData as ContactEventData
 from notify_client.types.webhooks import ListWebhookAttemptsQuery as ListWebhookAttemptsQuery
 from notify_client.types.webhooks import ListWebhookEndpointsQuery as ListWebhookEndpointsQuery
+from notify_client.types.webhooks import NotificationEvent as NotificationEvent
+from notify_client.types.webhooks import NotificationEventData as NotificationEventData
 from notify_client.types.webhooks import WebhookAttemptLine as WebhookAttemptLine
 from notify_client.types.webhooks import WebhookEndpointAnswer as WebhookEndpointAnswer
 from notify_client.types.webhooks import WebhookEndpointChange as WebhookEndpointChange

@@ -4,7 +4,111 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
+
+from notify_client.types.shared import (
+    Channel,
+)
+
+
+class BulkJobEvent(TypedDict):
+    """A bulk job was created, started, paused, resumed, finished, cancelled or aborted."""
+
+    type: Literal[
+        "bulk_job.created",
+        "bulk_job.started",
+        "bulk_job.paused",
+        "bulk_job.resumed",
+        "bulk_job.finished",
+        "bulk_job.cancelled",
+        "bulk_job.aborted",
+    ]
+    timestamp: str
+    data: BulkJobEventData
+
+
+class BulkJobEventData(TypedDict):
+    """A bulk job that changed."""
+
+    bulk_job_id: str
+    name: str
+    reason: str
+    """Reason of the change, for people; often empty."""
+
+    metadata: dict[str, Any]
+    progress: BulkJobEventProgress
+    occurred_at: str
+
+
+class BulkJobEventProgress(TypedDict):
+    """The progress of a bulk job at the time of the call."""
+
+    examined: int
+    """Recipients who got a notification or were left out."""
+
+    accepted: int
+    """Notifications."""
+
+    left_out: dict[str, int]
+    """Reason -> recipients without a notification."""
+
+
+class ContactEvent(TypedDict):
+    """A contact became invalid."""
+
+    type: str
+    timestamp: str
+    data: ContactEventData
+
+
+class ContactEventData(TypedDict):
+    """A contact whose address a provider reported as dead."""
+
+    contact_id: int
+    user_id: str
+    channel: Channel
+    reason: str
+    message: str
+    occurred_at: str
+
+
+class NotificationEvent(TypedDict):
+    """A status change, or the press of a button of an in-app message."""
+
+    type: Literal[
+        "notification.accepted",
+        "notification.sent",
+        "notification.delivered",
+        "notification.read",
+        "notification.failed",
+        "notification.expired",
+        "notification.suppressed",
+        "notification.cancelled",
+        "inbox.action",
+    ]
+    timestamp: str
+    data: NotificationEventData
+
+
+class NotificationEventData(TypedDict):
+    """A status change of a notification or a delivery."""
+
+    notification_id: str
+    delivery_id: str | None
+    action_id: NotRequired[str]
+    """`inbox.action`: the `id` of the pressed button."""
+
+    user_id: str
+    channel: Channel | None
+    provider: str | None
+    status: str
+    reason: str
+    message: str
+    """The reason as a sentence."""
+
+    metadata: dict[str, Any]
+    occurred_at: str
+    request_id: str | None
 
 
 class WebhookEndpointChange(TypedDict):
@@ -24,6 +128,13 @@ class WebhookEndpointChange(TypedDict):
                 "notification.cancelled",
                 "contact.invalidated",
                 "inbox.action",
+                "bulk_job.created",
+                "bulk_job.started",
+                "bulk_job.paused",
+                "bulk_job.resumed",
+                "bulk_job.finished",
+                "bulk_job.cancelled",
+                "bulk_job.aborted",
             ]
         ]
         | None
@@ -47,6 +158,7 @@ class WebhookAttemptLine(TypedDict):
     type: str
     notification_id: str | None
     delivery_id: str | None
+    bulk_job_id: str | None
     number: int
     started_at: str
     latency_ms: int
@@ -136,6 +248,13 @@ class WebhookEndpointRequest(TypedDict):
                 "notification.cancelled",
                 "contact.invalidated",
                 "inbox.action",
+                "bulk_job.created",
+                "bulk_job.started",
+                "bulk_job.paused",
+                "bulk_job.resumed",
+                "bulk_job.finished",
+                "bulk_job.cancelled",
+                "bulk_job.aborted",
             ]
         ]
     ]
