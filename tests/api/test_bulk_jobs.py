@@ -257,3 +257,37 @@ def test_a_job_is_paused_resumed_and_cancelled_with_audit_entries(
     ]
     for other in (make_caller("another"), make_caller(mode=Mode.TEST)):
         assert {other.post(f"{path}/{each}").status_code for each in ("pause", "cancel")} == {404}
+
+
+def test_a_finished_job_is_cancelled_once_by_two_calls(caller: Caller) -> None:
+    told = caller.post("/v1/bulk-jobs", JOB).json()
+    path = f"/v1/bulk-jobs/{told['id']}"
+    BulkJob.objects.update(state=BulkJobState.FINISHED, finished_at=clock.now())
+    for _ in range(2):
+        assert caller.post(f"{path}/cancel").json()["state"] == "cancelled"
+    assert AuditEntry.objects.filter(operation="cancel_bulk_job").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("audience", "pointer"),
+    [
+        ({"user_ids": []}, "/audience/user_ids"),
+        ({"user_ids": ["u\0"]}, "/audience/user_ids/0"),
+        ({"user_ids": [f"u{each}" for each in range(10_001)]}, "/audience/user_ids"),
+    ],
+    ids=["empty", "nul", "too many"],
+)
+@pytest.mark.parametrize("path", ["/v1/bulk-jobs", "/v1/bulk-jobs/dry-run"], ids=["job", "dry run"])
+def test_a_wrong_list_of_recipients_is_refused(
+    caller: Caller, path: str, audience: dict[str, Any], pointer: str
+) -> None:
+    answer = caller.post(path, {**JOB, "audience": audience})
+    assert answer.status_code == 422, answer.content
+    assert {each["pointer"] for each in answer.json()["errors"]} == {pointer}
+
+
+def test_a_change_of_a_job_needs_the_scope(caller: Caller, make_caller: MakeCaller) -> None:
+    path = f"/v1/bulk-jobs/{caller.post('/v1/bulk-jobs', JOB).json()['id']}"
+    reader = make_caller("reader", scopes=["campaigns:read"])
+    for change in ("pause", "resume", "cancel"):
+        assert reader.post(f"{path}/{change}").status_code == 403
