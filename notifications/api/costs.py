@@ -81,7 +81,8 @@ class CostsView(BaseView):
         """Report the costs of the live messages of every producer, seconds old.
 
         Months are of UTC and are kept for 2 years. `by=bulk_job` has the jobs that began in the
-        month, each with the cost of all its messages.
+        month, each with the cost of all its messages; a job is kept 8 days longer than its
+        messages.
         """
         query = parse_query(request, CostsQuery)
         now = clock.now()

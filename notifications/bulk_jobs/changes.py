@@ -153,7 +153,7 @@ def _end_cancelled(job_id: UUID) -> bool:
                 return _begin_cancel_job(job)
             if current.finished_at is None:
                 return False
-            BulkJob.objects.filter(id=job.pk).update(finished_at=clock.now())
+            BulkJob.objects.filter(id=job.pk).update(finished_at=clock.now(), secrets=None)
             _end_switch(job, by=job.state_changed_by)
     except OperationalError:  # an expander has a range: the next run tries again
         return False

@@ -2,7 +2,8 @@
 
 The recipients are not read, so the call takes the same time for any number of recipients. The
 category, the template versions and the expressions of saved audiences are pinned: a later edit
-changes no message of the job.
+changes no message of the job. Sensitive variables of the templates are encrypted until the job ends
+(`page` decrypts the variables, `progress.finish` and `changes.end_cancelled` remove them).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from uuid import UUID
 from django.db import transaction
 
 from notifications import clock
-from notifications.intake import validation
+from notifications.intake import plan, validation
 from notifications.intake.validation import Caller
 from notifications.models import BulkJob
 from notifications.rules.audiences import canonical, parse
@@ -74,6 +75,8 @@ def build(caller: Caller, request: BulkJobRequest, *, by: str) -> BulkJob:
     rule = type_rule(caller, request)
     templates = current_templates(request)
     audience = resolve_audience(request, mode=caller.mode)
+    sensitive = frozenset[str]().union(*(each.sensitive for each in templates.values()))
+    variables, secrets = plan.seal(request.variables, sensitive)
     now = clock.now()
     return BulkJob(
         producer_id=caller.producer_id,
@@ -87,7 +90,8 @@ def build(caller: Caller, request: BulkJobRequest, *, by: str) -> BulkJob:
         priority=rule.priority,
         template_id=request.template_id,
         template=templates[request.template_id].id,
-        variables=request.variables,
+        variables=variables,
+        secrets=secrets,
         channels=[int(channel) for channel in request.channels],
         spread=request.delivery.value,
         ttl_seconds=request.ttl_seconds,

@@ -23,7 +23,7 @@ from notifications.rules.channels import DEFAULT_ORDER, RecipientContacts, Sprea
 from notifications.rules.lane import Priority
 from notifications.store.audiences.members import Member
 from notifications.store.cached import notification_types
-from notifications.store.postgres import reads
+from notifications.store.postgres import reads, secret_variables
 from notifications.store.postgres.bulk_rows import SharedColumns
 from notifications.store.templates import template_cache
 from notifications.store.templates.template_cache import TemplateVersion
@@ -69,6 +69,7 @@ def build(job: BulkJob, members: Sequence[Member]) -> PlannedPage:
 
     Raises:
         TemplateGone: a pinned template version does not exist.
+        InvalidToken: none of the configured encryption keys can decrypt the variables of the job.
     """
     page = PlannedPage()
     reaches = reads.reaches_by_id([each.recipient_id for each in members])
@@ -101,7 +102,15 @@ class _Builder:
     """Builds the messages of one job."""
 
     def __init__(self, job: BulkJob) -> None:
+        """Decrypt the sensitive variables of the job.
+
+        Raises:
+            InvalidToken: none of the configured encryption keys can decrypt the variables.
+        """
         self._job = job
+        hidden = secret_variables.decrypt(bytes(job.secrets)).reveal() if job.secrets else {}
+        self._values: dict[str, Any] = {**job.variables, **hidden}
+        self._sensitive = frozenset(hidden)
         self._wanted = [Channel(each) for each in job.channels]
         self._spread = Spread(job.spread)
         self._priority = Priority(job.priority)
@@ -182,10 +191,10 @@ class _Builder:
         Raises:
             _Skipped: a variable is missing or wrong.
         """
-        merged = {**self._job.variables, **own}
+        merged = {**self._values, **own}
         if self._mistakes(variant.template, merged):
             raise _Skipped(LeftOut.INVALID_VARIABLES)
-        open_, secrets = plan.seal(merged, variant.template)
+        open_, secrets = plan.seal(merged, self._sensitive | variant.template.sensitive)
         return Planned(variant.shared, reach, orjson.dumps(open_).decode(), secrets, contacts)
 
     def _mistakes(self, template: TemplateVersion, variables: Mapping[str, Any]) -> bool:
@@ -203,7 +212,7 @@ class _Builder:
         if template is None:
             raise TemplateGone(template_id)
         rule = notification_types.every().get(job.type)
-        open_, secrets = plan.seal(dict(job.variables), template)
+        open_, secrets = plan.seal(self._values, self._sensitive | template.sensitive)
         shared = SharedColumns(
             producer_id=job.producer_id,
             mode=job.mode,
@@ -223,7 +232,7 @@ class _Builder:
             shared,
             orjson.dumps(open_).decode(),
             secrets,
-            is_complete=not self._mistakes(template, job.variables),
+            is_complete=not self._mistakes(template, self._values),
         )
         return found
 

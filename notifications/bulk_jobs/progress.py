@@ -1,8 +1,9 @@
-"""Progress: a job begins at its start time, and is finished when each range is."""
+"""Progress: a job begins at its start time, is finished with its ranges, and is deleted later."""
 
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 from typing import Final
 from uuid import UUID
 
@@ -107,11 +108,24 @@ def finish(job: BulkJob) -> bool:
             state_changed_at=now,
             state_changed_by="",
             finished_at=now,
+            secrets=None,
         )
     )
     if is_finished:
         webhook_messages.tell_bulk_job(job.pk, StatusEvent.BULK_JOB_FINISHED)
     return is_finished
+
+
+def forget(*, before: dt.datetime, limit: int) -> int:
+    """Delete up to `limit` jobs that ended before an instant, with all their rows.
+
+    A paused job never ends by itself and stays. Safe to run twice.
+    """
+    final = [each for each in BulkJobState if each.is_final]
+    old = BulkJob.objects.filter(state__in=final, finished_at__lt=before)
+    wanted = list(old.order_by("finished_at").values_list("id", flat=True)[:limit])
+    BulkJob.objects.filter(id__in=wanted).delete()
+    return len(wanted)
 
 
 def note_error(job: BulkJob, error: str) -> None:

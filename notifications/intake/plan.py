@@ -27,7 +27,6 @@ from notifications.store.postgres import publish, secret_variables
 from notifications.store.postgres.idempotency import IdempotencyKey
 from notifications.store.postgres.inserts import NewDelivery, NotificationRow
 from notifications.store.postgres.secret_variables import Fingerprint
-from notifications.store.templates.template_cache import TemplateVersion
 from providers.contract import Channel
 
 
@@ -194,7 +193,8 @@ def _row(
 ) -> NotificationRow:
     caller, request, traceparent, _ = ask
     rule, template, when = checked.rule, checked.template, checked.when
-    variables, sealed = seal(request.variables.reveal(), template)
+    sensitive = template.sensitive if template is not None else frozenset[str]()
+    variables, sealed = seal(request.variables.reveal(), sensitive)
     return (
         notification_id,
         caller.producer_id,
@@ -228,10 +228,15 @@ def _row(
 
 
 def seal(
-    variables: dict[str, Any], template: TemplateVersion | None
+    variables: dict[str, Any], sensitive: frozenset[str]
 ) -> tuple[dict[str, Any], bytes | None]:
-    """Return the variables without the sensitive variables of a template, and these encrypted."""
-    hidden = template.sensitive & variables.keys() if template is not None else None
+    """Return the variables without the sensitive variables, and the sensitive ones encrypted.
+
+    Args:
+        variables: name -> value.
+        sensitive: names of sensitive variables; a name without a value is ignored.
+    """
+    hidden = sensitive & variables.keys()
     if not hidden:
         return variables, None
     sealed = secret_variables.encrypt(Sensitive({name: variables[name] for name in hidden}))

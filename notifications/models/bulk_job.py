@@ -43,6 +43,9 @@ class BulkJob(models.Model):
     variables = models.JSONField(
         default=dict, help_text="For each message; values of an upload or a recipient come first."
     )
+    secrets = models.BinaryField(
+        null=True, help_text="Sensitive variables, encrypted; removed when the job ends."
+    )
     channels = ArrayField(models.SmallIntegerField(choices=CHANNELS), default=list)
     spread = models.CharField(max_length=8, help_text="first or all")
     ttl_seconds = models.PositiveIntegerField(null=True, blank=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from notifications import clock, conf
+from notifications.bulk_jobs import progress
 from notifications.models import Alert, Rejected
 from notifications.rules.alerts import AlertKind
 from notifications.store.postgres import (
@@ -33,6 +34,8 @@ _SECONDS: Final = 45.0
 """Maximum seconds of a run: less than the interval of a minute."""
 _FEED_HELD_FOR: Final = dt.timedelta(minutes=5)
 """Longer than any transaction of the service."""
+_JOBS_KEPT_LONGER: Final = dt.timedelta(days=8)
+"""A bulk job outlives its notifications, whose last day may wait for an open delivery."""
 _ALERTS_KEPT: Final = dt.timedelta(days=7)
 
 
@@ -56,6 +59,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         lambda: token_revocations.forget(now=now, limit=limit),
         lambda: custom_events.forget(before=oldest, limit=limit),
         lambda: series.forget(before=oldest, limit=limit),
+        lambda: progress.forget(before=oldest - _JOBS_KEPT_LONGER, limit=limit),
         lambda: audit.discard_older_than(conf.current().audit_kept, limit=limit),
         lambda: sign_ins.discard_old(limit=limit),
         lambda: late_encryption.work_off(limit=limit),  # last, because its exceptions end the run

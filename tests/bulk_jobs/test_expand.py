@@ -14,6 +14,7 @@ from django.db import connection, connections
 from notifications import clock
 from notifications.bulk_jobs import expand, ranges
 from notifications.models import (
+    Audience,
     BulkJob,
     BulkJobRange,
     Delivery,
@@ -23,11 +24,19 @@ from notifications.models import (
     Producer,
     Recipient,
     Suppression,
+    Template,
 )
 from notifications.rules.bulk_jobs.states import BulkJobState
+from notifications.rules.lane import Mode
 from notifications.rules.states import Status
 from notifications.store.audiences import members
-from notifications.store.postgres import bulk_rows, partitions, secret_variables
+from notifications.store.postgres import (
+    bulk_rows,
+    erasure,
+    late_encryption,
+    partitions,
+    secret_variables,
+)
 from providers.contract import Channel
 from tests.bulk_jobs.conftest import NewJob, due_gaps, expand_all
 from tests.journey import Reach
@@ -97,11 +106,48 @@ def test_a_channel_without_a_text_is_not_used(new_job: NewJob, reach: Reach) -> 
 def test_sensitive_variables_are_sealed(new_job: NewJob, reach: Reach) -> None:
     _people(reach, 2)
     job = new_job(variables={"name": "Hi", "code": "123456"})
+    assert job.variables == {"name": "Hi"}
+    assert job.secrets is not None
+    assert b"123456" not in bytes(job.secrets)
     expand_all(job)
+    assert job.secrets is None
+    assert Notification.objects.count() == 2
     for row in Notification.objects.filter(bulk_job_id=job.pk):
         assert row.variables == {"name": "Hi"}
         assert row.secrets is not None
         assert secret_variables.decrypt(bytes(row.secrets)).reveal() == {"code": "123456"}
+
+
+def test_a_variable_that_becomes_sensitive_during_a_job_is_sealed(
+    new_job: NewJob, reach: Reach
+) -> None:
+    _people(reach, 4)
+    job = new_job()
+    [part] = ranges.expandable(job, now=clock.now())
+    expand.expand_page(part, limit=2)
+    late_encryption.begin(Template.objects.get(id=job.template), ["name"])
+    job.refresh_from_db()
+    assert job.variables == {}
+    expand_all(job)
+    later = Notification.objects.filter(bulk_job_id=job.pk).order_by("recipient_id")[2:]
+    assert [row.variables for row in later] == [{}, {}]
+    sealed = [secret_variables.decrypt(bytes(row.secrets or b"")).reveal() for row in later]
+    assert sealed == [{"name": "Hi", "code": "1"}] * 2
+
+
+def test_an_erased_recipient_leaves_the_audiences(new_job: NewJob, reach: Reach) -> None:
+    _people(reach, 3)
+    several = {"and": [{"user_ids": ["u0", "u1"]}, {"not": {"user_ids": ["u0"]}}]}
+    job, own = new_job(audience=several), new_job(audience={"user_ids": ["u0"]})
+    saved = Audience.objects.create(name="few", expression={"user_ids": ["u0", "u2"]})
+    erasure.begin(mode=Mode.LIVE, user_id="u0", by="test")
+    saved.refresh_from_db()
+    assert saved.expression == {"user_ids": ["u2"]}
+    for each, left in ((job, 1), (own, 0)):
+        each.refresh_from_db()
+        assert "u0" not in str(each.audience)
+        expand_all(each)
+        assert (len(_recipients(each)), each.state) == (left, BulkJobState.FINISHED)
 
 
 def test_a_moved_checkpoint_undoes_the_whole_page(

@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 from django.db import connection
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.bulk_jobs import changes, expand, progress, ranges
 from notifications.bulk_jobs.create import BulkJobRefused
 from notifications.models import (
@@ -20,17 +20,19 @@ from notifications.models import (
     BulkJobFigure,
     BulkJobPace,
     BulkJobRange,
+    CancelJob,
     Notification,
 )
 from notifications.rules.alerts import AlertKind
 from notifications.rules.bulk_jobs import variants
 from notifications.rules.bulk_jobs.states import BulkJobState
-from notifications.sweeps import bulk_jobs
+from notifications.sweeps import bulk_jobs, housekeeping
 from tests.bulk_jobs.conftest import NewJob, expand_all, new_job
 from tests.journey import Reach, caller, outbox, reach, sandbox, scripted, take
 
 __all__ = ["caller", "new_job", "outbox", "reach", "sandbox", "scripted", "take"]
 
+_DAY = dt.timedelta(days=1)
 _MINUTE = dt.timedelta(minutes=1)
 _VARIANTS = [
     {"name": "plain", "percent": 50},
@@ -247,3 +249,24 @@ def test_two_sweeps_at_once_choose_a_single_winner(new_job: NewJob) -> None:
     entry = AuditEntry.objects.get(operation="choose_bulk_job_winner")
     assert (entry.by, entry.after["winner"]) == ("service", "plain")
     assert "each variant needs 30 sent messages" in found.state_reason
+
+
+@pytest.mark.django_db
+def test_an_ended_job_is_deleted_after_its_notifications(new_job: NewJob, reach: Reach) -> None:
+    reach("a", email="a@sandbox.example")
+    ended, waiting, cancelled = new_job(), new_job(rate_per_second=1), new_job()
+    expand_all(ended)
+    BulkJobFigure.objects.create(job=ended, kind="total", name="sent", count=1)
+    changes.pause(waiting.pk, by="maria", reason="wait")
+    changes.cancel(cancelled.pk, by="maria")
+    changes.end_cancelled(limit=10)  # makes the cancel job
+    CancelJob.objects.update(finished_at=clock.now())
+    changes.end_cancelled(limit=10)
+    kept = conf.current().retention
+    for age, left in ((kept + 7 * _DAY, 3), (kept + 9 * _DAY, 1)):
+        housekeeping.run_once(now=clock.now() + age, limit=1)
+        assert BulkJob.objects.count() == left
+    assert BulkJob.objects.get().pk == waiting.pk
+    assert not BulkJobRange.objects.exclude(job=waiting).exists()
+    assert not BulkJobFigure.objects.exists()
+    assert not CancelJob.objects.exists()

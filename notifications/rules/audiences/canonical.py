@@ -14,6 +14,24 @@ def to_json(expression: Expression) -> dict[str, Any]:
     return _FORMS[type(expression)](expression)
 
 
+NOBODY: Final[Mapping[str, Any]] = {"attribute": "created_at", "before": "1970-01-01"}
+"""An expression without recipients."""
+
+
+def without_user(value: object, user_id: str) -> object:
+    """Return the JSON value of an expression without a user id; a list never becomes empty."""
+    match value:
+        case {"user_ids": user_ids}:
+            left = [each for each in user_ids if each != user_id]
+            return {"user_ids": left} if left else dict(NOBODY)
+        case dict():
+            return {name: without_user(part, user_id) for name, part in value.items()}
+        case list():
+            return [without_user(each, user_id) for each in value]
+        case _:
+            return value
+
+
 def _attribute(condition: nodes.HasAttribute) -> dict[str, Any]:
     values = [_time(each) for each in condition.operands]
     is_choice = condition.operator is Operator.IN

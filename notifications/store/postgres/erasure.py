@@ -22,7 +22,8 @@ import orjson
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from notifications.models import DeadLetter, ErasureJob, Recipient, Rejected
+from notifications.models import Audience, BulkJob, DeadLetter, ErasureJob, Recipient, Rejected
+from notifications.rules.audiences import canonical
 from notifications.rules.lane import Mode
 from notifications.store.postgres import (
     archive_keys,
@@ -59,8 +60,20 @@ def begin(*, mode: Mode, user_id: str, by: str) -> ErasureJob | None:
         Rejected.objects.filter(user_id=user_id).update(user_id="")
         token_revocations.revoke([recipient.pk])
         db.rows("audience_erase", {"recipient": recipient.pk})
+        _leave_audiences(mode, user_id)
         recipient.delete()
     return job
+
+
+def _leave_audiences(mode: Mode, user_id: str) -> None:
+    """Remove a user id from the audiences of bulk jobs and from saved audiences."""
+    parameters = {"mode": mode, "user_id": user_id}
+    for row in db.rows("audiences_with_user", parameters):
+        left = canonical.without_user(orjson.loads(row["expression"]), user_id)
+        if row["bulk_job"]:
+            BulkJob.objects.filter(id=row["bulk_job"]).update(audience=left)
+        else:
+            Audience.objects.filter(id=row["audience"]).update(expression=left)
 
 
 def open_jobs(*, limit: int) -> list[ErasureJob]:

@@ -1,8 +1,9 @@
 """Late encryption: encrypts values stored before a template version declared a variable sensitive.
 
 Accept encrypts sensitive variables. A recurring schedule, a notification for later and a dead
-letter can be older than the declaration. Publishing a version creates a job. A minute later, when
-no process accepts with the former version any more, the job removes the plain values from
+letter can be older than the declaration. Publishing a version encrypts the values of bulk jobs, and
+creates a job. A minute later, when no process accepts with the former version any more, the job
+removes the plain values from
 
     schedules        the values move to `secrets`; API and admin show a mask
     notifications    the values move to `secrets`, and are wiped with the other secrets
@@ -18,10 +19,10 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 
 from notifications import clock
-from notifications.models import Schedule, SealingJob, Template, TemplateEvent
+from notifications.models import BulkJob, Schedule, SealingJob, Template, TemplateEvent
 from notifications.rules import ids
 from notifications.rules.sensitive import MASK, Sensitive
 from notifications.store.postgres import db, secret_variables
@@ -33,8 +34,9 @@ _SEALED: Final = TemplateEvent.Verb.SEALED
 
 
 def begin(version: Template, names: Collection[str]) -> None:
-    """Create the job for variables that become sensitive with this version."""
+    """Encrypt variables of bulk jobs that become sensitive, and create the job for other rows."""
     if names:
+        _encrypt_bulk_jobs(version.template_id, names)
         SealingJob.objects.create(
             template_id=version.template_id,
             version=version.version,
@@ -133,6 +135,20 @@ def _encrypt_notifications(job: SealingJob, limit: int) -> int:
         position=page[-1]["id"], notifications=F("notifications") + len(rows)
     )
     return len(page)
+
+
+def _encrypt_bulk_jobs(template_id: str, names: Collection[str]) -> None:
+    """Encrypt variables of bulk jobs, so that later pages store no plain value.
+
+    Pages that began before are covered by the job, which comes a minute later.
+    """
+    own = Q(template_id=template_id) | Q(variants__contains=[{"template_id": template_id}])
+    named = BulkJob.objects.filter(own, variables__has_any_keys=list(names))
+    for each in named.select_for_update(no_key=True).order_by("id"):
+        if each.finished_at is None:
+            each.secrets, _ = _encrypt_with(each.secrets, each.variables, names)
+        each.variables = {key: value for key, value in each.variables.items() if key not in names}
+        each.save(update_fields=["secrets", "variables"])
 
 
 def _encrypt_with(
