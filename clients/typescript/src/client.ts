@@ -26,6 +26,8 @@ export class Notify {
   readonly replayJobs: ReplayJobs;
   readonly alerts: Alerts;
   readonly bulkJobs: BulkJobs;
+  readonly series: SeriesGroup;
+  readonly events: Events;
   readonly cancelJobs: CancelJobs;
   readonly switches: Switches;
   readonly budgets: Budgets;
@@ -50,6 +52,8 @@ export class Notify {
     this.replayJobs = new ReplayJobs(transport);
     this.alerts = new Alerts(transport);
     this.bulkJobs = new BulkJobs(transport);
+    this.series = new SeriesGroup(transport);
+    this.events = new Events(transport);
     this.cancelJobs = new CancelJobs(transport);
     this.switches = new Switches(transport);
     this.budgets = new Budgets(transport);
@@ -715,6 +719,72 @@ class BulkJobs extends Group {
   /** Sent messages stay sent. */
   cancel(id: string, body: api.BulkJobChange = {}, options?: PostOptions): Promise<api.BulkJobAnswer> {
     return this.call({ operation: "POST /v1/bulk-jobs/{bulk_job_id}/cancel", at: [id], body, options });
+  }
+}
+
+class SeriesGroup extends Group {
+  create(body: api.SeriesRequest, options?: PostOptions): Promise<api.SeriesAnswer> {
+    return this.call({ operation: "POST /v1/series", body, options });
+  }
+
+  list(query?: api.ListSeriesQuery, options?: CallOptions): List<api.SeriesAnswer> {
+    return this.iterate({ operation: "GET /v1/series", query, options });
+  }
+
+  /** A series with its versions and the number of enrolments. */
+  get(name: string, options?: CallOptions): Promise<api.SeriesAnswer> {
+    return this.call({ operation: "GET /v1/series/{series_name}", at: [name], options });
+  }
+
+  /** Replace the draft. Enrolled recipients stay on their version. */
+  change(name: string, body: api.SeriesDraft, options?: CallOptions): Promise<api.SeriesAnswer> {
+    return this.call({ operation: "PUT /v1/series/{series_name}", at: [name], body, options });
+  }
+
+  /** Publish the draft as the version of new enrolments. */
+  publish(name: string, options?: PostOptions): Promise<api.SeriesAnswer> {
+    return this.call({ operation: "POST /v1/series/{series_name}/publish", at: [name], options });
+  }
+
+  /** No step runs until `resume`. */
+  pause(name: string, options?: PostOptions): Promise<api.SeriesAnswer> {
+    return this.call({ operation: "POST /v1/series/{series_name}/pause", at: [name], options });
+  }
+
+  resume(name: string, options?: PostOptions): Promise<api.SeriesAnswer> {
+    return this.call({ operation: "POST /v1/series/{series_name}/resume", at: [name], options });
+  }
+
+  /** End a series and its enrolments. */
+  archive(name: string, options?: PostOptions): Promise<api.SeriesAnswer> {
+    return this.call({ operation: "POST /v1/series/{series_name}/archive", at: [name], options });
+  }
+
+  /** Enrol up to 1,000 recipients. Each has a result of its own. */
+  enrol(name: string, body: api.EnrolmentRequest, options?: PostOptions): Promise<api.EnrolmentResults> {
+    return this.call({ operation: "POST /v1/series/{series_name}/enrolments", at: [name], body, options });
+  }
+
+  enrolments(name: string, query?: api.ListEnrolmentsQuery, options?: CallOptions): List<api.EnrolmentLine> {
+    return this.iterate({ operation: "GET /v1/series/{series_name}/enrolments", at: [name], query, options });
+  }
+
+  /** An enrolment with the results of its steps. */
+  enrolment(name: string, id: Id, options?: CallOptions): Promise<api.EnrolmentAnswer> {
+    return this.call({ operation: "GET /v1/series/{series_name}/enrolments/{enrolment_id}", at: [name, id], options });
+  }
+
+  /** End an enrolment. Sent messages stay sent. */
+  exit(name: string, id: Id, options?: PostOptions): Promise<api.EnrolmentAnswer> {
+    const operation = "POST /v1/series/{series_name}/enrolments/{enrolment_id}/exit";
+    return this.call({ operation, at: [name, id], options });
+  }
+}
+
+class Events extends Group {
+  /** Post up to 1,000 events of recipients. Each has a result of its own. */
+  create(body: api.EventsRequest, options?: PostOptions): Promise<api.EventResults> {
+    return this.call({ operation: "POST /v1/events", body, options });
   }
 }
 

@@ -20,6 +20,7 @@ from notify_client._async.operations import (
     AsyncSwitches,
 )
 from notify_client._async.recipients import AsyncRecipients, AsyncSuppressions
+from notify_client._async.series import AsyncEvents, AsyncSeries
 from notify_client._async.templates import AsyncTemplates
 from notify_client._async.webhook_endpoints import AsyncWebhookEndpoints
 from notify_client._http import AsyncHttp, Target
@@ -83,6 +84,8 @@ class AsyncClient:
         self.suppressions: Final = AsyncSuppressions(self._engine)
         self.templates: Final = AsyncTemplates(self._engine)
         self.bulk_jobs: Final = AsyncBulkJobs(self._engine)
+        self.series: Final = AsyncSeries(self._engine)
+        self.events: Final = AsyncEvents(self._engine)
         self.cancel_jobs: Final = AsyncCancelJobs(self._engine)
         self.switches: Final = AsyncSwitches(self._engine)
         self.budgets: Final = AsyncBudgets(self._engine)
