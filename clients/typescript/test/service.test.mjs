@@ -167,6 +167,37 @@ test("each operation has a method that the service takes, or a reason", async ()
   await notify.templates.preview(template_id, { channel: "push", variables: {} });
   await notify.templates.rollBack(template_id, { version: 1 }, { ifMatch: template });
 
+  const soon = new Date(Date.now() + 86_400_000).toISOString();
+  const message_of = { type: "NEWS", priority: "P3", template_id };
+  const bulk = { ...message_of, name: fresh("bulk"), audience: { user_ids: [SETTING.user_id] }, scheduled_at: soon };
+  assert.equal((await notify.bulkJobs.dryRun(bulk)).examined, 1);
+  const started = await notify.bulkJobs.create(bulk);
+  assert.equal((await notify.bulkJobs.get(started.id)).state, "scheduled");
+  await notify.bulkJobs.list().page();
+  assert.equal((await notify.bulkJobs.pause(started.id, { reason: "a test" })).state, "paused");
+  await notify.bulkJobs.resume(started.id);
+  assert.equal((await notify.bulkJobs.cancel(started.id)).state, "cancelled");
+  await notify.budgets.list().page();
+  await notify.costs();
+
+  const series = fresh("onboarding");
+  const definition = { steps: [{ step: "wait", days: 1 }, { step: "send", name: "first", ...message_of }] };
+  await notify.series.create({ name: series, definition });
+  await notify.series.change(series, { definition });
+  assert.equal((await notify.series.publish(series)).state, "active");
+  await notify.series.list().page();
+  await notify.series.get(series);
+  const enrolled = await notify.series.enrol(series, { enrolments: [{ user_id: SETTING.user_id }] });
+  const { enrolment_id } = enrolled.results[0];
+  await notify.series.enrolments(series).page();
+  await notify.series.enrolment(series, enrolment_id);
+  assert.equal((await notify.series.exit(series, enrolment_id)).state, "exited");
+  assert.equal((await notify.series.pause(series)).state, "paused");
+  await notify.series.resume(series);
+  await notify.series.archive(series);
+  const events = [{ name: "order_paid", user_id: SETTING.user_id }];
+  assert.equal((await notify.events.create({ events })).results[0].result, "accepted");
+
   const address = `${fresh("gone")}@example.com`;
   const entry = await notify.suppressions.create({ channel: "email", address });
   await notify.suppressions.list({ channel: ["email"], address }).page();

@@ -253,6 +253,50 @@ def _audiences(client: Any, run: str) -> None:  # noqa: ANN401 - either client
     assert client.topics.delete(topic) is None
 
 
+def _bulk_jobs(client: Any, run: str) -> None:  # noqa: ANN401 - either client
+    client.recipients.put(f"reader-{run}")
+    job = {
+        "name": f"news-{run}",
+        "audience": {"user_ids": [f"reader-{run}"]},
+        "type": "NEWS",
+        "priority": "P3",
+        "template_id": f"hello_{run}",
+        "scheduled_at": now() + dt.timedelta(days=1),
+    }
+    assert client.bulk_jobs.dry_run(**job)["examined"] == 1
+    made = client.bulk_jobs.create(**job)["id"]
+    assert client.bulk_jobs.get(made)["state"] == "scheduled"
+    assert made in [each["id"] for each in client.bulk_jobs.list()]
+    assert client.bulk_jobs.pause(made, reason="a test")["state"] == "paused"
+    assert client.bulk_jobs.resume(made)["state"] == "scheduled"
+    assert client.bulk_jobs.cancel(made)["state"] == "cancelled"
+
+
+def _series(client: Any, run: str) -> None:  # noqa: ANN401 - either client
+    name, user_id = f"onboarding-{run}", f"reader-{run}"
+    step = {
+        "step": "send",
+        "name": "first",
+        "type": "NEWS",
+        "priority": "P3",
+        "template_id": f"hello_{run}",
+    }
+    definition = {"steps": [{"step": "wait", "days": 1}, step]}
+    assert client.series.create(name=name, definition=definition)["state"] == "draft"
+    client.series.change(name, definition)
+    assert client.series.publish(name)["state"] == "active"
+    assert client.series.get(name) in list(client.series.list())
+    enrolled = client.series.enrol(name, [{"user_id": user_id}])["results"][0]["enrolment_id"]
+    assert [each["id"] for each in client.series.enrolments(name)] == [enrolled]
+    assert client.series.enrolment(name, enrolled)["state"] == "running"
+    assert client.series.exit(name, enrolled)["state"] == "exited"
+    assert client.series.pause(name)["state"] == "paused"
+    assert client.series.resume(name)["state"] == "active"
+    assert client.series.archive(name)["state"] == "archived"
+    event = {"name": "order_paid", "user_id": user_id}
+    assert client.events.create([event])["results"][0]["result"] == "accepted"
+
+
 def _operations(client: Any, service: Service, run: str) -> None:  # noqa: ANN401 - either client
     first, second, third = service.letters[_RUNS.index(run) :: 2]
     assert client.dead_letters.get(first)["id"] == first
@@ -293,7 +337,7 @@ def test_each_operation_has_a_method(client: Any, run: str, relay: Relay, servic
     for part in (
         *(_notifications, _schedules, _recipients, _suppressions, _templates),
         _webhook_endpoints,
-        _audiences,
+        *(_audiences, _bulk_jobs, _series),
     ):
         part(client, run)
     _operations(client, service, run)

@@ -22,6 +22,7 @@ from notify_client._sync.operations import (
     Switches,
 )
 from notify_client._sync.recipients import Recipients, Suppressions
+from notify_client._sync.series import Events, Series
 from notify_client._sync.templates import Templates
 from notify_client._sync.webhook_endpoints import WebhookEndpoints
 from notify_client.types import (
@@ -83,6 +84,8 @@ class Client:
         self.suppressions: Final = Suppressions(self._engine)
         self.templates: Final = Templates(self._engine)
         self.bulk_jobs: Final = BulkJobs(self._engine)
+        self.series: Final = Series(self._engine)
+        self.events: Final = Events(self._engine)
         self.cancel_jobs: Final = CancelJobs(self._engine)
         self.switches: Final = Switches(self._engine)
         self.budgets: Final = Budgets(self._engine)
