@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 import pytest
+import schemathesis
 from django.test import Client
 
 from notifications.models import Producer, Recipient
@@ -22,6 +23,8 @@ from notifications.store.templates import template_cache
 
 if TYPE_CHECKING:
     from django.test.client import _MonkeyPatchedWSGIResponse as Reply
+
+schemathesis.serializer.alias("application/x-ndjson", "text/plain")
 
 EVERYTHING = frozenset(scope.wildcard for scope in Scope)
 """Every scope; a test key gets those that open something to it."""

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from schemathesis.core.transport import Response
 
-schemathesis.serializer.alias("application/x-ndjson", "text/plain")
 DOCUMENT: Final = schemathesis.openapi.from_dict(schema.document())
 DOCUMENT.app = get_wsgi_application()
 OPERATIONS: Final[Mapping[str, Any]] = {
