@@ -2,7 +2,9 @@
 
 P3 then makes no probe and no call, and each waiting P3 SMS gets the reason `channel_paused` with
 the switch's text. P0, P1 and P2 probe as before, and fallback chains of P0 and P1 go on to the next
-channel. The recovery of one provider resumes the switch, and its rows come back on a ramp.
+channel. The recovery of one provider resumes the switch, and its rows come back on a ramp. Without
+P0, P1 and P2 no delivery probes, so the switch is also resumed when a probe is overdue for
+PROBE_PATIENCE: a P3 then probes, and a failed probe sets the switch again.
 
 An operator may resume the switch during the outage: the same outage sets no second switch. Safe to
 run twice (one switch at a time), late or never (P3 SMS are probes like other deliveries).
@@ -11,6 +13,7 @@ run twice (one switch at a time), late or never (P3 SMS are probes like other de
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from typing import Final
 
 from django.db import transaction
@@ -25,38 +28,46 @@ from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.switches import SwitchKind
 from notifications.store.postgres import alerts, locks
 from notifications.store.rate_limits import breaker_status
+from notifications.store.rate_limits.breaker_status import BreakerStatus
 from providers.contract import Channel
 
 LANE: Final = Lane(Mode.LIVE, Priority.P3, Channel.SMS)
 SET_BY: Final = "the service, for an SMS outage"
+PROBE_PATIENCE: Final = dt.timedelta(minutes=2)
+"""P0, P1 and P2 have this long to probe before a P3 may."""
 
 
 def pause_or_resume() -> None:
     """Set the switch in an outage, and resume it afterwards."""
-    since = _outage_since()
+    found = _statuses()
+    since = _outage_since(found)
+    wants_probe = any(each.overdue >= PROBE_PATIENCE for each in found)
     with transaction.atomic():
         if not locks.try_for_transaction("sms_outage"):
             return
         newest = Switch.objects.filter(kind=SwitchKind.LANE, value=LANE.name, set_by=SET_BY).first()
         is_set = newest is not None and newest.resumed_at is None
-        if since is not None and not is_set and not _was_resumed(newest, since):
+        if since is None or wants_probe:
+            if is_set:
+                switches.resume(Switch.objects.filter(set_by=SET_BY), by=SET_BY)
+        elif not is_set and not _was_resumed(newest, since):
             _pause()
-        elif since is None and is_set:
-            switches.resume(Switch.objects.filter(set_by=SET_BY), by=SET_BY)
         if since is None:
             alerts.resolve(AlertKind.MARKETING_SMS_PAUSED, LANE.name)
 
 
-def _outage_since() -> dt.datetime | None:
-    """Return the time since which every SMS provider rests; None: one takes calls, or none is set.
-
-    While the state Redis is away, every breaker counts as closed.
-    """
+def _statuses() -> list[BreakerStatus]:
+    """Return the breakers of the SMS providers; while the state Redis is away, each is closed."""
     providers = routing.live_providers(Channel.SMS)
     found = breaker_status.of_pairs((each.name, Channel.SMS) for each in providers)
-    if not found or not all(each.is_open for each in found.values()):
+    return list(found.values())
+
+
+def _outage_since(found: Sequence[BreakerStatus]) -> dt.datetime | None:
+    """Return the start of the rest of all SMS providers; None: one takes calls, or none is set."""
+    if not found or not all(each.is_open for each in found):
         return None
-    return max(each.since or clock.now() for each in found.values())
+    return max(each.since or clock.now() for each in found)
 
 
 def _was_resumed(newest: Switch | None, since: dt.datetime) -> bool:

@@ -104,6 +104,19 @@ def test_an_operator_may_resume_during_the_outage() -> None:
     assert len(_active()) == 1  # another outage
 
 
+def test_p3_probe_when_no_other_delivery_did(monkeypatch: pytest.MonkeyPatch) -> None:
+    _trip("one", "two")
+    sms_outage.pause_or_resume()
+    later = clock.now() + sms_outage.PROBE_PATIENCE + dt.timedelta(minutes=1)
+    with monkeypatch.context() as patched:
+        patched.setattr(clock, "now", lambda: later)
+        sms_outage.pause_or_resume()
+        assert not _active()
+        assert Alert.objects.filter(kind=AlertKind.MARKETING_SMS_PAUSED, resolved_at=None).exists()
+    sms_outage.pause_or_resume()  # a failed probe has moved the next probe into the future
+    assert len(_active()) == 1
+
+
 def test_rows_behind_the_switch_go_to_workers_which_hold_them_and_p2_probes() -> None:
     _trip("one", "two")
     depths = {_SMS[Priority.P2]: 0, _SMS[Priority.P3]: 0}

@@ -37,6 +37,8 @@ class BreakerStatus:
     """True if the breaker tripped because the provider rejected most calls."""
     wait: dt.timedelta = _NOTHING
     """Time until the next probe; zero if the next delivery is the probe, or no probe is needed."""
+    overdue: dt.timedelta = _NOTHING
+    """Time since the next probe is due, without a delivery that made the probe."""
     calls: int = 0
     """Calls of the last minutes; for an open breaker, calls before the trip."""
     failures: int = 0
@@ -120,5 +122,6 @@ def _status(value: bytes | None, forced: BreakerOverride) -> BreakerStatus:
         why=kept["why"],
         is_rejecting=kept.get("rejecting", False),
         wait=max(0, kept["probe_at"] - now) * MILLISECOND,
+        overdue=max(0, now - kept["probe_at"]) * MILLISECOND,
         **counted,
     )
