@@ -160,4 +160,5 @@ def test_a_key_is_told_what_it_is_and_may_do(make_caller: MakeCaller) -> None:
         "may_send_content": True,
         "rate": {"per_second": 7, "burst": 5_000, "remaining": 5_000},
         "schedules": {"limit": 1_000, "used": 0},
+        "sms_countries": [],
     }

@@ -37,6 +37,7 @@ def test_putting_creates_and_then_changes(caller: Caller) -> None:
         "user_id": "maria",
         "locale": "pt-BR",
         "timezone": "America/Sao_Paulo",
+        "attributes": {},
         "contacts": [],
     }
 
