@@ -13,7 +13,7 @@ from uuid import UUID
 
 import pytest
 
-from notifications import clock, conf
+from notifications import clock
 from notifications.delivery import deliver, routing
 from notifications.intake.accept import Caller
 from notifications.models import (
@@ -36,7 +36,7 @@ from notifications.rules.states import Status
 from notifications.store.cached import provider_overrides
 from notifications.store.rate_limits import breaker_status, circuit_breakers, send_admission
 from notifications.store.redis import state
-from notifications.sweeps import publish_quota
+from notifications.sweeps import broker_share, publish_quota
 from providers.contract import Channel, Pace
 from tests.journey import Accept, AddVendor, Reach, deliveries_of
 from tests.store.ageing import age
@@ -259,12 +259,15 @@ def test_without_redis_breakers_and_buckets_hold_nothing(reach: Reach, take: Acc
 
 
 @pytest.mark.usefixtures("caller")
-def test_the_relay_hands_out_one_patient_row_a_probe_while_all_rest() -> None:
+def test_the_relay_hands_out_one_patient_row_a_probe_while_all_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(publish_quota, "shares", broker_share.BrokerShares())
     urgent = Lane(Mode.LIVE, Priority.P1, Channel.PUSH)
     test = Lane(Mode.TEST, Priority.P2, Channel.PUSH)
     depths = dict.fromkeys((P2_PUSH, urgent, test), 0)
     unlimited = publish_quota.quotas(depths)
-    assert unlimited[P2_PUSH] == conf.current().broker_messages * 500
+    assert unlimited[P2_PUSH] == broker_share.FIRST * 500
     _trip(PUSH)
     assert publish_quota.quotas(depths) == {each: unlimited[each] for each in (urgent, test)}
     age(PROBE_EVERY)
