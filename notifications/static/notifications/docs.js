@@ -11,6 +11,8 @@
   const spec = await answer.json();
   // The page's own policy lets it call the host that it came from, under whichever name.
   spec.servers = [{ url: location.origin }];
+  // Notifications lead: a first message is sent there.
+  spec.tags.sort((one, other) => (other.name === "Notifications") - (one.name === "Notifications"));
   SwaggerUIBundle({
     spec,
     domNode: place,
