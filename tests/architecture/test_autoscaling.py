@@ -138,7 +138,8 @@ def test_prometheus_answers_the_queries_from_our_metrics(prometheus: str) -> Non
         assert _wait_for(prometheus, queries[name], 10) == 10
     for word in ("P0", "P1"):
         instruments.DELIVERIES.labels("live", word, "push").inc()
-        _wait_for(prometheus, f'notifications_deliveries_total{{priority="{word}"}}')
+        labels = f'mode="live",priority="{word}",channel="push"'
+        _wait_for(prometheus, f"notifications_deliveries_total{{{labels}}}")
         assert _wait_for(prometheus, queries[f"worker-{word.lower()}"]) >= 0
     lag = 'max by (lane) (notifications_due{lane="p3.email"}) > 100000'
     assert _wait_for(prometheus, lag) == 200_000

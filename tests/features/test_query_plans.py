@@ -73,7 +73,7 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
         ("due_now", {**queued, **span, "ids": one}, 3),
         (
             "backlog_lanes",
-            {**id_ranges.LANE_COLUMNS, **span, "statuses": [2, 4], "counted": 10_000},
+            {**id_ranges.LANE_COLUMNS, **span, "statuses": [2, 4], "counted": 10_000, "front": 64},
             3,
         ),
         ("waiting", {**id_ranges.LANE_COLUMNS, **span, "statuses": [2, 4], "counted": 1_000}, 3),
@@ -91,7 +91,8 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
             1,
         ),
         ("lock_deliveries", {**day, "ids": one}, 1),
-        ("chain_lock", {**day, "ids": one}, 0),
+        ("chain_lock", {**day, "ids": one, "only_chains": True}, 0),
+        ("chain_lock", {**day, "ids": one, "only_chains": False}, 0),
         ("chain_busy", {**day, "ids": one}, 0),
         ("chain_members", {**day, "ids": one, "most": ids.MAX_DELIVERIES}, 1),
         ("chain_waiting", {**day, "ids": one, "waiting": sorted(OPEN)}, 1),

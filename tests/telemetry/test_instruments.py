@@ -81,6 +81,7 @@ def test_a_batch_of_values_gives_the_same_histogram_as_single_values() -> None:
 def test_names_and_labels_follow_the_conventions_of_prometheus() -> None:
     bounded = {"mode", "priority", "channel", "status", "provider", "outcome", "stage"}
     bounded |= {"sweep", "result", "method", "route", "reason"}
+    bounded |= {"lane", "ceiling", "country", "at"}
     for each in INSTRUMENTS:
         [family] = each.describe()
         assert family.name.startswith("notifications_")

@@ -163,7 +163,7 @@ def test_an_endpoint_that_hangs_costs_each_caller_its_deadline_and_no_more(
             error = each.exception(timeout=5)
             assert isinstance(error, NoToken)
             assert isinstance(error.outcome, Unavailable)
-    assert monotonic() - began < 1.5
+    assert monotonic() - began < 3.5  # one after the other, the callers need four seconds
     for unused in hanging:
         if unused in server.token_script:
             unused.close()

@@ -130,10 +130,10 @@ def test_a_missing_value_is_named(filter_: str) -> None:
     ],
 )
 def test_a_value_of_another_kind_ends_soon_in_a_render_error(source: str, value: object) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(RenderError):
         written(source, "en", x=value, at=AT)
-    assert time.perf_counter() - began < SECOND
+    assert time.process_time() - began < SECOND
 
 
 @pytest.mark.parametrize(

@@ -152,10 +152,10 @@ def test_what_grows_with_its_variables_ends_soon_in_an_error(
     source: str, variables: dict[str, object]
 ) -> None:
     compiled = compile_text("", source)
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(RenderError):
         compiled.render(variables)
-    assert time.perf_counter() - began < SECOND
+    assert time.process_time() - began < SECOND
 
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9)
