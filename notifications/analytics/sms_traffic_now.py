@@ -7,15 +7,8 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from notifications.models import Producer
-from notifications.rules import phone
 from notifications.rules.sms_pumping import baselines, ceilings
-from notifications.rules.sms_pumping.ceilings import (
-    NO_CEILING,
-    UNKNOWN_COUNTRY,
-    Ceiling,
-    Policy,
-    Share,
-)
+from notifications.rules.sms_pumping.ceilings import NO_CEILING, Ceiling, Policy, Share
 from notifications.store.rate_limits import sms_ceilings, sms_policy
 from notifications.store.redis import state
 
@@ -83,7 +76,7 @@ def _of_prefixes(
     found = []
     for prefix, sms in prefixes.items():
         number = "+" + prefix.ljust(_RANGE_LENGTH, "0")
-        country = phone.country_of(number) or UNKNOWN_COUNTRY
+        country = ceilings.country_of(number)
         limits = policy.of(number, country=country, producer_id=baselines.EVERYBODY, now=now)
         limit = _limit(limits.prefix, countries.get(country, 0)) if limits else None
         usual = policy.baselines.prefixes.get(prefix, 0)

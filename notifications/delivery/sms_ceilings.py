@@ -18,12 +18,10 @@ from collections.abc import Iterable
 from notifications import clock
 from notifications.delivery.batch import Batch
 from notifications.delivery.claimed import ClaimedDelivery
-from notifications.rules import phone
 from notifications.rules.lane import Mode
 from notifications.rules.outcomes import Decision
 from notifications.rules.reasons import Reason
 from notifications.rules.sms_pumping import ceilings
-from notifications.rules.sms_pumping.ceilings import UNKNOWN_COUNTRY
 from notifications.rules.transitions import HOLD, SUPPRESS
 from notifications.store.rate_limits import sms_ceilings, sms_policy
 from notifications.store.rate_limits.sms_ceilings import SmsAnswer, SmsRequest
@@ -59,37 +57,33 @@ def _suppress(batch: Batch, texts: Iterable[ClaimedDelivery]) -> list[ClaimedDel
     passed = []
     for claimed in texts:
         number, producer_id = claimed.destination.address, claimed.notification.producer_id
-        if ceilings.is_test_number(number) or sms_policy.is_allowed(
-            producer_id, country_of(number)
-        ):
+        country = ceilings.country_of(number)
+        if ceilings.is_test_number(number) or sms_policy.is_allowed(producer_id, country):
             passed.append(claimed)
         else:
             stopped = Decision(
-                transition=SUPPRESS, reason=Reason.COUNTRY_NOT_ALLOWED, detail=country_of(number)
+                transition=SUPPRESS, reason=Reason.COUNTRY_NOT_ALLOWED, detail=country
             )
             batch.decide(claimed, stopped)
     return passed
 
 
-def country_of(number: str) -> str:
-    """Return the country of a stored number."""
-    return phone.country_of(number) or UNKNOWN_COUNTRY
-
-
 def _requests(texts: Iterable[ClaimedDelivery]) -> list[tuple[ClaimedDelivery, SmsRequest]]:
     found = []
-    now = clock.now()
+    policy, now = sms_policy.current(), clock.now()
     for claimed in texts:
         if not claimed.delivery.priority.is_urgent:
             continue
-        number, row = claimed.destination.address, claimed.notification
-        country = country_of(number)
-        limits = sms_policy.current().of(
-            number, country=country, producer_id=row.producer_id, now=now
+        row = claimed.notification
+        request = sms_ceilings.request_of(
+            policy,
+            claimed.destination.address,
+            producer_id=row.producer_id,
+            idempotency_key=row.idempotency_key,
+            notification_id=row.id,
+            now=now,
         )
-        if limits is not None:
-            member = sms_ceilings.member_of(row.producer_id, row.idempotency_key, row.id)
-            request = SmsRequest(member, number, country, row.producer_id, limits)
+        if request is not None:
             found.append((claimed, request))
     return found
 

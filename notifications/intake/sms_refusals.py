@@ -20,9 +20,8 @@ from typing import Final
 from notifications import clock
 from notifications.intake.idempotency_keys import Repeat
 from notifications.intake.plan import Plan
-from notifications.rules import phone
 from notifications.rules.problems import Kind, Problem
-from notifications.rules.sms_pumping.ceilings import UNKNOWN_COUNTRY, Ceiling
+from notifications.rules.sms_pumping.ceilings import Ceiling
 from notifications.store.rate_limits import sms_ceilings, sms_policy
 from notifications.store.rate_limits.sms_ceilings import SmsAnswer, SmsRequest
 from notifications.store.redis import state
@@ -90,13 +89,16 @@ def _requests(plans: Sequence[Entry]) -> dict[int, SmsRequest]:
     found: dict[int, SmsRequest] = {}
     policy, now = sms_policy.current(), clock.now()
     for place, plan in texts:
-        number, producer_id = plan.sms_number, plan.producer_id
-        country = phone.country_of(number) or UNKNOWN_COUNTRY
-        limits = policy.of(number, country=country, producer_id=producer_id, now=now)
-        if limits is not None:
-            name = plan.key.name if plan.key else ""
-            member = sms_ceilings.member_of(producer_id, name, plan.id)
-            found[place] = SmsRequest(member, number, country, producer_id, limits)
+        request = sms_ceilings.request_of(
+            policy,
+            plan.sms_number,
+            producer_id=plan.producer_id,
+            idempotency_key=plan.key.name if plan.key else "",
+            notification_id=plan.id,
+            now=now,
+        )
+        if request is not None:
+            found[place] = request
     return found
 
 

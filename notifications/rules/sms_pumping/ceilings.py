@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from notifications.rules import phone
 from notifications.rules.sms_pumping.baselines import EVERYBODY, Baselines, CountryBaseline
 
 ADDRESS_WINDOW: Final = dt.timedelta(minutes=10)
@@ -136,6 +137,11 @@ class Policy(NamedTuple):
 def is_test_number(number: str) -> bool:
     """Return True for a stored number of the sandbox."""
     return number.removeprefix("+").startswith(_TEST_NUMBERS)
+
+
+def country_of(number: str) -> str:
+    """Return the country of a stored number, such as `DE`, or `UNKNOWN_COUNTRY`."""
+    return phone.country_of(number) or UNKNOWN_COUNTRY
 
 
 def prefix_of(digits: str) -> str:

@@ -2,7 +2,7 @@
 
 The counts are in the state Redis. One Lua call counts a request or a claim, so concurrent processes
 together stay below the ceilings. The clock is the clock of Redis. An SMS has a member that stays
-the same in each repeat (`member_of`), so a repeated post, a retry and the check of a worker after
+the same in each repeat (`request_of`), so a repeated post, a retry and the check of a worker after
 the check of a post count nothing again.
 
 While the state Redis is away, every SMS passes: P0 and P1 pass each limit that cannot be checked,
@@ -19,7 +19,7 @@ from typing import Final, NamedTuple, cast
 from uuid import UUID
 
 from notifications.rules.sms_pumping import ceilings
-from notifications.rules.sms_pumping.ceilings import Ceiling, NumberCeilings, prefix_of
+from notifications.rules.sms_pumping.ceilings import Ceiling, NumberCeilings, Policy, prefix_of
 from notifications.store.redis import state
 
 PREFIXES: Final = "sms:prefixes"
@@ -82,8 +82,28 @@ class Refusals(NamedTuple):
     refused: int
 
 
-def member_of(producer_id: int, idempotency_key: str, notification_id: UUID) -> bytes:
-    """Return the member of an SMS: the same for each repeat with an idempotency key."""
+def request_of(
+    policy: Policy,
+    number: str,
+    *,
+    producer_id: int,
+    idempotency_key: str,
+    notification_id: UUID,
+    now: dt.datetime,
+) -> SmsRequest | None:
+    """Return the request to count an SMS; None: no ceiling applies to the number.
+
+    The member is the same for each repeat with an idempotency key (empty: none).
+    """
+    country = ceilings.country_of(number)
+    limits = policy.of(number, country=country, producer_id=producer_id, now=now)
+    if limits is None:
+        return None
+    member = _member_of(producer_id, idempotency_key, notification_id)
+    return SmsRequest(member, number, country, producer_id, limits)
+
+
+def _member_of(producer_id: int, idempotency_key: str, notification_id: UUID) -> bytes:
     if not idempotency_key:
         return notification_id.bytes
     text = f"{producer_id}:{idempotency_key}".encode()
