@@ -4,6 +4,7 @@
     its way       lane, channels, routing, allowed, digest, suppression, client_receipts
     rate_limits   circuit_breaker, token_bucket, frequency_caps, concurrency
     a request     request, problems, sensitive, ids, phone, keywords, signed_token
+    shared        described
     bulk_jobs     one message to an audience: states
     audiences     expressions on recipients: parse, canonical form, attributes
     operators     alerts, dead_letter_filter, redaction

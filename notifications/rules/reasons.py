@@ -5,21 +5,13 @@ A provider's code is not a reason: an event and an attempt carry the code in the
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Final, Self
+from typing import Final
+
+from notifications.rules.described import Described
 
 
-class Reason(StrEnum):
+class Reason(Described):
     """The reason of a status; `sentence` explains it to an operator."""
-
-    sentence: str
-
-    def __new__(cls, value: str, sentence: str) -> Self:
-        """Create a member from a stored value and a sentence."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.sentence = sentence
-        return member
 
     # Holds: the delivery waits and no attempt is spent.
     SCHEDULED = "scheduled", "The producer asked for this delivery time."

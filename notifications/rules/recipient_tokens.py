@@ -13,9 +13,9 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Final, NoReturn, Self
+from typing import Final, NoReturn
 
+from notifications.rules.described import Described
 from notifications.rules.lane import Mode
 
 ALGORITHM: Final = "HS256"
@@ -37,18 +37,8 @@ SHOWN_ID: Final = 8
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
-class TokenScope(StrEnum):
+class TokenScope(Described):
     """A right of a recipient token; every right concerns the token's recipient only."""
-
-    sentence: str
-    """The allowed actions, in words."""
-
-    def __new__(cls, value: str, sentence: str) -> Self:
-        """Create a member from a value and a sentence."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.sentence = sentence
-        return member
 
     INBOX_READ = "inbox:read", "Read the inbox and its changes."
     INBOX_WRITE = "inbox:write", "Mark, snooze, archive and delete inbox items."
@@ -58,18 +48,8 @@ class TokenScope(StrEnum):
     RECEIPTS_WRITE = "receipts:write", "Send client receipts."
 
 
-class Refusal(StrEnum):
+class Refusal(Described):
     """The reason for which a token is refused; a label of a metric and a word of the log."""
-
-    sentence: str
-    """The fault and the remedy, for the problem of the API."""
-
-    def __new__(cls, value: str, sentence: str) -> Self:
-        """Create a member from a value and a sentence."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.sentence = sentence
-        return member
 
     MALFORMED = "malformed", "the recipient token is not a signed JWT"
     ALGORITHM = "algorithm", f"the recipient token is not signed with {ALGORITHM}"

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Final, Self
+from typing import Final
+
+from notifications.rules.described import Described
 
 
-class Scope(StrEnum):
+class Scope(Described):
     """A right of a key. A key may also hold `<noun>:*`: every scope of the noun."""
-
-    sentence: str
-    """The allowed actions, in words."""
-
-    def __new__(cls, value: str, sentence: str) -> Self:
-        """Create a member from a value and a sentence."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.sentence = sentence
-        return member
 
     NOTIFICATIONS_WRITE = (
         "notifications:write",

@@ -9,25 +9,16 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
-from enum import StrEnum
-from typing import Final, Self
+from typing import Final
 
+from notifications.rules.described import Described
 from notifications.rules.reasons import Reason
 from notifications.rules.states import OPEN, Status
 from providers.contract import Channel
 
 
-class WithdrawalState(StrEnum):
+class WithdrawalState(Described):
     """The state of the withdrawal of one delivery; `sentence` explains it to a caller."""
-
-    sentence: str
-
-    def __new__(cls, value: str, sentence: str) -> Self:
-        """Create a member from a value and a sentence."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.sentence = sentence
-        return member
 
     WITHDRAWING = "withdrawing", "The device is told to remove the message."
     WITHDRAWN = "withdrawn", "The provider has accepted the removal before."

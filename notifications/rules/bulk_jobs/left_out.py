@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import StrEnum
-from typing import Final, Self
+from typing import Final
 
 from notifications.rules.channels import Target
+from notifications.rules.described import Described
 from notifications.rules.reasons import Reason
 
 
-class LeftOut(StrEnum):
+class LeftOut(Described):
     """Reason for which a bulk job leaves out a recipient; the values are counted for each range."""
-
-    sentence: str
-    """The explanation for operators."""
-
-    def __new__(cls, value: str, sentence: str) -> Self:
-        """Create a member from a stored value and a sentence."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.sentence = sentence
-        return member
 
     OPTED_OUT = "opted_out", "The recipient has switched the topic or the channel off."
     SUPPRESSION_LIST = "suppression_list", "Each address is on the suppression list."
