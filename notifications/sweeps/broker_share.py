@@ -1,12 +1,16 @@
-"""Broker share: the most messages of a P2 or P3 lane that the relay leaves in the broker.
+"""Broker share: the most rows of a P2 or P3 lane that the relay leaves in the broker.
 
 A row in the broker is behind all earlier rows, so a long queue in the broker would delay a producer
 with few rows as much as the producer with many: the fair order is that of the publish. The share
-therefore follows the speed of the lane: between one and two seconds of work, for a relay that runs
-each second.
+therefore follows the speed of the lane: about a second of work, for a relay that runs each second.
 
-    the lane ran empty although rows were left over     half as much again
-    over half of the share is still in the broker       a quarter less
+    the lane ran empty although rows were left over       half as much again
+    one message was left, and rows were left over         an eighth more
+    over a third of the share is still in the broker      an eighth less
+
+A worker holds several messages of a lane, and these are ahead of a new row too. A message
+therefore has an eighth of the share, but no fewer than 250 rows: smaller messages cost twice the
+work for each row. While rows are left over, every message is full.
 
 The share is of the process: each `ops` process learns its own.
 """
@@ -15,11 +19,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from notifications import lanes
 from notifications.rules.lane import Lane
 
-LEAST: Final = 2
-FIRST: Final = 6
-"""Share of a lane without experience, in messages."""
+LEAST: Final = 500
+FIRST: Final = 1_500
+"""Share of a lane without experience, in rows."""
+MESSAGES: Final = 8
+"""Messages of a share, within the limits of a message's size."""
+SMALLEST: Final = 250
+"""Rows of a message, if there are as many; `lanes.CHUNK` is the most."""
 
 
 class BrokerShares:
@@ -30,15 +39,26 @@ class BrokerShares:
         self._shares: dict[Lane, int] = {}
         self._left_over: set[Lane] = set()
 
-    def share(self, lane: Lane, *, depth: int, most: int) -> int:
-        """Return the share of a lane in messages, from the messages in the broker now."""
-        now = self._shares.get(lane, FIRST)
-        if not depth and lane in self._left_over:
-            now += max(1, now // 2)
-        elif depth > now // 2:
-            now -= max(1, now // 4)
-        self._shares[lane] = min(max(now, LEAST), most)
-        return self._shares[lane]
+    def free(self, lane: Lane, *, depth: int, most: int) -> int:
+        """Return the rows that the broker has room for, and learn from the depth.
+
+        Args:
+            lane: a lane of P2 or P3.
+            depth: the messages in the broker now.
+            most: the most messages of a lane in the broker.
+        """
+        share, waiting = self._shares.get(lane, FIRST), depth * self.message_size(lane)
+        if depth <= 1 and lane in self._left_over:
+            share += share // 8 if depth else share // 2
+        elif waiting > share // 3:
+            share -= share // 8
+        self._shares[lane] = min(max(share, LEAST), most * lanes.CHUNK)
+        size = self.message_size(lane)
+        return max(0, min((self._shares[lane] - waiting) // size, most - depth)) * size
+
+    def message_size(self, lane: Lane) -> int:
+        """Return the most rows of a message."""
+        return min(max(self._shares.get(lane, FIRST) // MESSAGES, SMALLEST), lanes.CHUNK)
 
     def note_published(self, lane: Lane, *, left_over: bool) -> None:
         """Note whether rows were left over after a publish."""

@@ -1,6 +1,6 @@
 """Publish quota: the number of rows of a lane that the relay may publish now.
 
-    the broker    at most NOTIFY_BROKER_MESSAGES wait in a lane, and of P2 and P3 two seconds of
+    the broker    at most NOTIFY_BROKER_MESSAGES wait in a lane, and of P2 and P3 a second of
                   work (`broker_share`); further rows wait in Postgres
     the breaker   P2 and P3 whose providers' breakers are all open: one row when a probe is due
                   (rows of a lane behind a switch make no probe: workers hold them)
@@ -44,9 +44,10 @@ def quotas(depths: Mapping[Lane, int]) -> dict[Lane, int]:
     held, now = switches.current(), clock.now()
     for lane, depth in depths.items():
         most = conf.current().broker_messages
-        if not lane.priority.is_urgent:
-            most = shares.share(lane, depth=depth, most=most)
-        quota = (most - depth) * lanes.chunk_size(lane)
+        if lane.priority.is_urgent:
+            quota = (most - depth) * lanes.URGENT_CHUNK
+        else:
+            quota = shares.free(lane, depth=depth, most=most)
         if taking := providers.get(lane):
             if not held.holds_lane(lane, now=now):
                 quota = min(quota, _for_breakers(lane, depth, taking, found))

@@ -114,12 +114,15 @@ def take(lane: Lane, span: Span, free: int, *, is_recent: bool) -> list[Sequence
 def _messages(lane: Lane, rows: Sequence[Mapping[str, Any]]) -> list[Sequence[UUID]]:
     """Split rows into messages; rows with the same number of failed claims share messages."""
     by_size: dict[int, list[UUID]] = defaultdict(list)
+    largest = (
+        lanes.URGENT_CHUNK if lane.priority.is_urgent else publish_quota.shares.message_size(lane)
+    )
     for row in rows:
         by_size[suspects.most_together(row["claims"])].append(row["id"])
     return [
         message
         for size in sorted(by_size, reverse=True)
-        for message in lanes.chunks(by_size[size], lane=lane, most=size)
+        for message in lanes.chunks(by_size[size], lane=lane, most=min(size, largest))
     ]
 
 

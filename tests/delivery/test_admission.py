@@ -267,7 +267,7 @@ def test_the_relay_hands_out_one_patient_row_a_probe_while_all_rest(
     test = Lane(Mode.TEST, Priority.P2, Channel.PUSH)
     depths = dict.fromkeys((P2_PUSH, urgent, test), 0)
     unlimited = publish_quota.quotas(depths)
-    assert unlimited[P2_PUSH] == broker_share.FIRST * 500
+    assert unlimited[P2_PUSH] == broker_share.FIRST
     _trip(PUSH)
     assert publish_quota.quotas(depths) == {each: unlimited[each] for each in (urgent, test)}
     age(PROBE_EVERY)

@@ -22,7 +22,7 @@ from notifications.store.cached import provider_overrides
 from notifications.store.postgres import fair_queue, publish
 from notifications.store.postgres.fair_queue import Ask
 from notifications.store.rate_limits import circuit_breakers
-from notifications.sweeps import publish_quota, relay
+from notifications.sweeps import broker_share, publish_quota, relay
 from notifications.sweeps.broker_share import BrokerShares
 from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
@@ -47,6 +47,7 @@ def _no_experience(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def small_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lanes, "CHUNK", 2)
+    monkeypatch.setattr(broker_share, "SMALLEST", 2)
     settings = replace(conf.current(), broker_messages=3)
     monkeypatch.setattr(conf, "current", lambda: settings)
 
@@ -91,10 +92,10 @@ def test_the_broker_holds_a_few_messages_and_the_rest_waits_as_rows(
         make_row(due_at=clock.now() - _MINUTE)
     assert [_run().moved for _ in range(3)] == [6, 0, 0]
     assert [len(each) for each in _messages(broker)] == [2, 2, 2]
-    broker.rpop(_QUEUE)  # two of three messages are left, which is more than the lane needs
-    assert [_run().moved for _ in range(2)] == [0, 0]
     broker.rpop(_QUEUE)
     assert [_run().moved for _ in range(2)] == [2, 0]
+    broker.rpop(_QUEUE, 2)
+    assert [_run().moved for _ in range(2)] == [1, 0]
 
 
 @pytest.mark.usefixtures("small_messages")
