@@ -90,7 +90,7 @@ _UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError)
 
 
 class AwsService:
-    """One service in one region, under one account. Thread-safe."""
+    """A service of AWS in a region, with the credentials of an account. Thread-safe."""
 
     def __init__(
         self,

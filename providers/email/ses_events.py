@@ -49,7 +49,7 @@ _NOT_SPAM: Final = "not-spam"
 
 
 def receipts(text: str) -> list[Receipt]:
-    """Translate an SES event into one receipt, or none; each mail has one recipient.
+    """Translate an SES event into a receipt or nothing. A mail has a single recipient.
 
     Raises:
         MalformedReceipt: the text is not an SES event.

@@ -42,7 +42,7 @@ KINDS: Final[Mapping[str, ReceiptKind | None]] = {
     "TEXT_TTL_EXPIRED": ReceiptKind.FAILED,
     "TEXT_PROTECT_BLOCKED": ReceiptKind.FAILED,
 }
-"""Receipt by event type. None: no result yet, or ever. Other types are not about texts."""
+"""Receipt by event type. None: the event has no result. Other types do not concern texts."""
 
 DEAD: Final = frozenset({"TEXT_INVALID"})
 
@@ -50,7 +50,7 @@ _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
 
 def parse(text: str) -> list[Receipt | InboundText]:
-    """Translate an event: one receipt, one text, or nothing.
+    """Translate an event into a receipt, an inbound text, or nothing.
 
     Raises:
         MalformedReceipt: the text is no event of the service.

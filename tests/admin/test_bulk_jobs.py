@@ -1,4 +1,4 @@
-"""Operators watch bulk jobs, pause them, resume them and cancel them."""
+"""Operators watch, pause, resume and cancel bulk jobs."""
 
 from __future__ import annotations
 

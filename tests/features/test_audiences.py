@@ -1,4 +1,4 @@
-"""Each audience expression has the recipients that its definition in Python has, each one once."""
+"""Each audience expression finds the recipients that an evaluation in Python finds, each once."""
 
 from __future__ import annotations
 

@@ -408,7 +408,7 @@ export interface components {
             /** @description Expected end of the expansion; null: unknown. */
             ends_at: string | null;
         };
-        /** @description One message to each recipient of an audience. */
+        /** @description A request to send a message to each recipient of an audience. */
         BulkJobRequest: {
             /** @description Name for people, as in lists; not unique. */
             name: string;

@@ -164,7 +164,7 @@ class AbortLimits(_JobPart):
 
 
 class BulkJobRequest(_JobPart):
-    """One message to each recipient of an audience."""
+    """A request to send a message to each recipient of an audience."""
 
     name: Annotated[Text, StringConstraints(max_length=100), AfterValidator(_not_blank)]
     """Name for people, as in lists; not unique."""

@@ -53,7 +53,7 @@ class IdRange:
 
 
 class AudienceSql:
-    """The SQL of one audience in one mode."""
+    """The SQL of an audience in live or test mode."""
 
     def __init__(self, resolved: ResolvedExpression, *, mode: Mode, now: dt.datetime) -> None:
         """Compile; `now` is the time to which relative times refer."""

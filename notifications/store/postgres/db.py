@@ -217,7 +217,7 @@ def columns(rows_: Sequence[Any]) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Records for one table, one value per column."""
+    """Records of a table; each record has a value for each column."""
 
     table: str
     columns: tuple[str, ...]

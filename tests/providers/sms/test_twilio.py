@@ -1,4 +1,4 @@
-"""What Twilio gets from us, and what we make of its answers."""
+"""The requests to Twilio, and the outcomes of its answers."""
 
 from __future__ import annotations
 

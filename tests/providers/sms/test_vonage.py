@@ -1,4 +1,4 @@
-"""What Vonage gets from us, and what we make of its answers."""
+"""The requests to Vonage, and the outcomes of its answers."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ class BulkJobProgress(TypedDict):
 
 
 class BulkJobRequest(TypedDict):
-    """One message to each recipient of an audience."""
+    """A request to send a message to each recipient of an audience."""
 
     name: str
     """Name for people, as in lists; not unique."""
