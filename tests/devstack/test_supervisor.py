@@ -232,7 +232,7 @@ def test_the_demos_secrets_are_made_once_and_are_private(tmp_path: Path) -> None
 def test_every_program_runs_under_this_interpreter_and_has_its_ports_filled_in() -> None:
     for entry in PROGRAMS:
         command = entry.command(Ports(web=1, live=4, flower=2, sandbox=3))
-        assert command[4 * entry.yields] == sys.executable
+        assert command[4 * entry.low_priority] == sys.executable
         assert not any("{" in part for part in command)
 
 

@@ -53,7 +53,7 @@ class Program:
     """Arguments of the Python interpreter."""
     ready: Answers | OutputShows
 
-    yields: bool = False
+    low_priority: bool = False
     """Low scheduling priority: bulk work beside an OTP on one machine."""
 
     leash: signal.Signals = signal.SIGKILL
@@ -62,7 +62,7 @@ class Program:
 
     def command(self, ports: Ports) -> list[str]:
         """Return the command line with the values of `ports`."""
-        polite = ["/usr/bin/env", "nice", "-n", _NICENESS] if self.yields else []
+        polite = ["/usr/bin/env", "nice", "-n", _NICENESS] if self.low_priority else []
         return [*polite, sys.executable, *(part.format(**asdict(ports)) for part in self.arguments)]
 
 
@@ -71,10 +71,12 @@ _NICENESS: Final = "10"
 _CELERY: Final = ("-m", "celery", "-A", "notifyproj")
 
 
-def _worker(name: str, *, queues: list[str], concurrency: int, yields: bool = False) -> Program:
+def _worker(
+    name: str, *, queues: list[str], concurrency: int, low_priority: bool = False
+) -> Program:
     return Program(
         name=name,
-        yields=yields,
+        low_priority=low_priority,
         arguments=(
             *(*_CELERY, "worker", f"--hostname={name}@%h", f"--queues={','.join(queues)}"),
             *("--pool=threads", f"--concurrency={concurrency}", "--loglevel=INFO"),
@@ -115,12 +117,12 @@ PROGRAMS: Final = (
         ready=Answers("live", "/healthz"),
     ),
     _worker("p0", queues=_P0, concurrency=16),
-    _worker("channels", queues=_OTHERS, concurrency=4, yields=True),
-    _worker("transactional", queues=_TRANSACTIONAL, concurrency=32, yields=True),
+    _worker("channels", queues=_OTHERS, concurrency=4, low_priority=True),
+    _worker("transactional", queues=_TRANSACTIONAL, concurrency=32, low_priority=True),
     # Four threads: two for the sweeps, and two runs of `tell` at most (`notifications.webhooks`).
     _worker("ops", queues=[OPS, TELL], concurrency=4),
     # A process of its own: the expansion of a bulk job keeps a processor busy.
-    _worker("expand", queues=[EXPAND], concurrency=2),
+    _worker("expand", queues=[EXPAND], concurrency=2, low_priority=True),
     Program(
         name="beat",
         arguments=(*_CELERY, "beat", "--loglevel=INFO"),
