@@ -19,7 +19,9 @@
                 |
         lanes   telemetry              publishing ids; log lines, metrics and traces
                 |
-          clock   conf                 time and random numbers; settings
+             broker                    the availability of the broker
+                |
+     clock   conf   stopping           time and random numbers; settings; the stop flag
                 |
               rules                    pure decisions
                 |

@@ -14,6 +14,8 @@
     changes     pause, resume, cancel and abort
     held        deliveries of a resumed job leave at the rate of the job
     progress    the start and the end of a job
+    figures     the totals and the funnel of a job, for readers
+    dry_run     the counts, texts and costs of a job that is not created (renderings: the texts)
 
 A job is a row, so the creation of a job takes the same time for ten recipients and for fifty
 million. The sweep `expand` reads the audience in pages of at most 5,000 recipients. An opt-out, an

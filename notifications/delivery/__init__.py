@@ -15,11 +15,15 @@
              ├─ failover         passes failed deliveries to the next provider
              └─ settle           stores the outcome (provider_health: for the breaker)
 
-    claimed        a claimed delivery with its notification, contact and providers
+    claimed         a claimed delivery with its notification, contact and providers
+    batch           the deliveries of one claim, and the decisions about them
+    fall_back       opens the next channel of a fallback chain (confirm: waits for a receipt)
+    digest_holds    holds e-mails for the digest that the recipient chose
+    inbox_provider  the adapter of the channel in_app (in_app_message: its parts)
     push_addresses  push addresses that a recipient token may register
-    batch          the deliveries of one claim, and the decisions about them
-    withholding    removes text that can quote a sensitive variable
-    rescue         settles deliveries whose worker died
+    withholding     removes text that can quote a sensitive variable
+    rescue          settles deliveries whose worker died
+    call_metrics    the metrics of provider calls (call_spans: the traces)
 
 Every step takes a list. No step holds a transaction or a row lock during a provider call: claim
 (commit), send, settle (commit). A step may fail at any point: its rows keep a `due_at`, and a sweep

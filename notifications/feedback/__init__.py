@@ -1,9 +1,14 @@
 """Feedback: reports of providers and recipients after a delivery.
 
     delivery_receipts    moves deliveries by receipts: `sent` to `delivered` or `failed`
+    receipt_groups       lets concurrent receipts share a transaction (receipt_spans: the traces)
+    fallback_receipts    opens or stops the next channels of a fallback chain
     client_receipts      moves deliveries by reports of the recipient's own app
     client_tokens        lets the app of one recipient send these reports
     tracked_visits       records opens and clicks of e-mails and SMS as client receipts
+    inbox_reports        moves deliveries of items that the recipient saw or read
+    inbox_actions        records pressed buttons of in-app messages
+    inbox_opened         marks the inbox item of an opened push as read
     inbound_sms          handles texts to our number: STOP, START and HELP
     unsubscribe          applies the choices of the unsubscribe page
     preference_matrix    the choices of a recipient by topic and channel

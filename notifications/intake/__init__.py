@@ -1,8 +1,8 @@
 """Intake: from a request to committed rows, and to ids on the broker.
 
     accept ──> validation ──> plan ──> idempotency_keys ──> rows (one commit)
-                                                                                  │
-                                                       store.postgres.publish  <──┘
+                                                                   │
+                                        store.postgres.publish  <──┘
 
     accept                the entry points: a request, a list of requests, or a batch
     validation            checks requests against recipients, templates and routes
@@ -15,8 +15,10 @@
     sms_refusals          refuses P0 and P1 SMS above a ceiling of SMS pumping protection
     sms_size              refuses SMS with too many segments
     sms_countries         refuses SMS to countries that the producer may not send to
+    content_urls          checks the URLs of in-app messages (webhook_urls: of chat and webhooks)
     rejections            logs refused requests for operators
     group_commit          lets concurrent requests share a transaction
+    accept_metrics        counts accepted notifications, once a transaction
     contact_changes       limits contact changes, and notifies the old address
 
 A 2xx response follows the commit, so accepted requests survive a crash of every process. A failed

@@ -1,18 +1,30 @@
 """Pure decisions: no I/O, no clock, no random draw. `now` and every random draw are arguments.
 
-    a delivery    states, transitions, reasons, outcomes, unanswered, retries, suspects, ordering
-    its way       lane, channels, routing, allowed, digest, suppression, client_receipts
-    rate_limits   circuit_breaker, token_bucket, frequency_caps, concurrency
-    a request     request, problems, sensitive, ids, phone, keywords, signed_token
-    shared        described
-    bulk_jobs     one message to an audience: states
-    audiences     expressions on recipients: parse, canonical form, attributes
-    operators     alerts, dead_letter_filter, redaction
+Modules:
 
+    deliveries    states, transitions, reasons, outcomes, unanswered, retries, suspects, ordering,
+                  fallback, withdrawals, client_receipts, webhook_events, feed_position
+    lanes         lane, channels, routing, back_pressure, switches, service_levels, delivery_health
+    recipients    allowed, digest, suppression, preferences, inbox, in_app, phone, keywords,
+                  recipient
+    requests      request, request_fields, request_faults, in_app_fields, problems, sensitive, ids
+    money         prices, budgets
+    rights        scopes, access, roles, recipient_tokens, signed_token, origins
+    operators     alerts, alert_notices, alert_links, audit_facts, dead_letter_filter, redaction,
+                  masking, rollups, csv_lines
+    shared        described
+
+Packages:
+
+    rate_limits   breakers, rates, frequency caps, concurrency
+    sms_pumping   ceilings of P0 and P1 SMS
+    bulk_jobs     a message to an audience, at a rate
+    audiences     expressions on recipients
+    series        steps with waits and conditions
     times         quiet hours, wall clocks, recurrence
-    language      what templates are written in: syntax, formats, locales, variables
-    texts         a text as its channel takes it: mail, SMS, push
-    templates     a version's content: files, differences, previews, objections
+    language      the language of templates: syntax, formats, locales, variables
+    texts         texts of a channel: mail, SMS, push
+    templates     the content of a version: files, differences, previews, objections
 
 `templates` uses `texts`, `texts` uses `language`, and never back.
 """

@@ -1,10 +1,11 @@
 """Store: bulk SQL and Redis scripts, the only writers. Every function takes a list.
 
-postgres       tables: rows, statements (`sql/`), transitions of a status
-redis          the state Redis: scripts (`lua/`), the sent-ledger, counters for `/metrics`
-cached         small tables that operators edit, read again each second
-rate_limits    breakers, send slots, producer limits, frequency caps, address limits
-templates      template versions, and their cache in each process
-audiences      recipients of an audience expression; topics, uploads and snapshots
-inbox          in-app messages of each recipient
+postgres          tables: rows, statements (`sql/`), transitions of a status
+redis             the state Redis: scripts (`lua/`), the sent-ledger, counters for `/metrics`
+cached            small tables that operators edit, read again each second
+rate_limits       breakers, send slots, producer limits, frequency caps, address limits
+templates         template versions, and their cache in each process
+audiences         recipients of an audience expression; topics, uploads and snapshots
+inbox             in-app messages of each recipient
+recipient_tokens  signing keys, tokens, verification and revocation
 """

@@ -1,5 +1,15 @@
 """Sweeps: periodic tasks that complete unfinished work, also after a crash.
 
+    deliveries    release, resume, relay, due_rows (rescue, retry), digests, ordering, withdrawals
+    the relay     publish_quota and broker_share, the limits of what the broker holds
+    bulk_jobs     expand, bulk_jobs, audiences, series, schedules
+    lag           lane_lag, stale, sms_outage
+    money         budgets, sms_pumping
+    reports       inbox_reports, rollups, webhooks, daily_reports
+    operators     alert_notices, breakers, delivery_health, service_levels, overdue,
+                  provider_checks, switches, replays, cancel_jobs
+    upkeep        partitions, archive, housekeeping, dead_letters, erasures, inbox
+
 Each sweep is a function `run_once(*, now, limit) -> Swept` and an entry in SWEEPS. Beat sends a
 task for each (`sweep_relay`), at the interval of the periodic task in the database. Several `ops`
 processes may run a sweep concurrently: sweeps over deliveries work lane by lane and skip locked

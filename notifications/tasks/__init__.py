@@ -1,9 +1,11 @@
 """Celery's tasks: thin wrappers around `delivery` and the sweeps.
 
-    deliver_push(ids), deliver_sms(ids) ...   on every lane; retries are Celery retries
-    sweep_relay(), sweep_rescue() ...         on `ops`, sent by beat
+    deliver   deliver_push(ids), deliver_sms(ids) ...   on every lane; retries are Celery retries
+    sweep     sweep_relay(), sweep_rescue() ...         on `ops`, sent by beat
 
-While the broker is away, `direct` runs the same work from Postgres.
+`slots` limits the concurrent tasks of a worker, `consumer` survives the loss of the broker, and
+`metrics` serves the figures of a process. While the broker is away, `direct` runs the same work
+from Postgres.
 """
 
 from notifications.tasks import deliver, direct, sweep

@@ -6,6 +6,7 @@
     waits          the end of a wait, also on the wall clock of the recipient
     advance        from a position and facts to the next send, wait or end
     states         the states of a series and of an enrolment
+    wording        the steps in words, for operators
     custom_events  the body of `POST /v1/events`
 
 A position is the JSON pointer of a step in the definition, such as `/steps/2/then/0`. A published

@@ -5,6 +5,7 @@
     diff         the differences between two versions
     previews     a version rendered with samples
     publishing   why a version may not be published
+    derived      declarations derived from the texts, for an author to confirm
 
 `store.templates` has authors, times and the current version.
 """

@@ -4,6 +4,8 @@
     quiet_hours   when a person wants no message, and when the next may come
     deferral      whether a message waits for its person, why, and until when
     recurrence    an RFC 5545 rule, and the local times at which it occurs
+    digest_times  when a recipient gets the digest of a topic
+    time_range    the time range of a monitoring page
     stages        the seconds from accept to each stage of a delivery
 
 Zones are names of the tz database; instants go out in UTC.

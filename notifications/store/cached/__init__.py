@@ -1,5 +1,10 @@
 """Caches of small tables that operators edit; an edit acts within two seconds.
 
 `ttl_cache` keeps each table for a second in each process; `ttl_cache.forget` clears all caches.
-`recipient_ids` keeps the ids of recipients, which do not change.
+`recipient_ids` keeps the ids of recipients, which do not change. `shared_answers` keeps
+answers that are the same for all readers.
+
+    producers     notification_types, retry_presets, producer_windows, topic_texts, attributes
+    providers     provider_routes, provider_overrides, prices
+    operators     switches, budgets, lane_lags
 """

@@ -10,6 +10,7 @@
     cache      page 1 and counts in the state Redis; publishing of versions
     snapshots  an inbox at one instant, as the cache holds it
     items      the values that these modules take and return
+    json_of    the JSON of items and counts
 
 Each write is one transaction: it locks the heads in the order of recipients, changes items, adds
 one to the version of each changed head, and gives that version to the changed items. So the

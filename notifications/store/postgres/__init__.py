@@ -1,13 +1,22 @@
 """Postgres: the rows.
 
-    running       db (SQL by name), arrays, copy_text, id_ranges, locks, session_settings, disk
-    writing       transitions (the only code that writes a status), inserts, claims, attempts
-    reading       reads, timelines, search, backlog
-    recipients    recipients, contact_addresses, dead_contacts, suppressions, short_links, erasure
+    statements    db (SQL by name), arrays, copy_text, id_ranges, locks, session_settings,
+                  time_limit, db_errors, disk
+    deliveries    transitions (the only code that writes a status), inserts, claims, attempts,
+                  withdrawals, digest_holds, dead_letters, dead_letter_causes
+    reads         reads, timelines, search, activity, change_feed, rollups, plot_annotations
+    lanes         backlog, lane_work, lane_lag, waiting, service_levels
+    recipients    recipients, recipients_by_address, contact_addresses, dead_contacts, suppressions,
+                  preferences, received_texts, short_links, erasure
     sensitive     secret_variables (encryption), late_encryption (of values stored earlier)
-    accepting     idempotency, api_keys, ordering_queues, fair_queue
-    publishing    publish (ids of committed rows, to the broker)
-    upkeep        partitions, dead_letters, periodic_tasks, sweep_runs, alerts, audit, host_clock
+    accept        idempotency, api_keys, token_revocations, ordering_queues, fair_queue
+    broker        publish (ids of committed rows)
+    bulk_jobs     bulk_rows, bulk_job_figures; series: series, custom_events
+    money         budgets, receipt_prices; SMS pumping: sms_traffic
+    webhooks      webhook_messages
+    operators     alerts, alert_notices, audit, role_groups, second_factors
+    archive       archive_rows, archive_keys
+    upkeep        partitions, periodic_tasks, sweep_runs, host_clock, database_sessions
 
 `sql/` has one statement per file; the head of the file names the locks and the index.
 """

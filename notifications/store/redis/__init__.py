@@ -4,4 +4,6 @@ state              connection, scripts (`lua/`), and the guard against an absent
 sent_ledger        outcomes of calls, so that the calls of a killed worker are not repeated
 metric_counters    counters for `/metrics`
 sign_ins           failed sign-ins of operators
+last_receipts      the time of the last receipt of each provider
+live_processes     the running processes and their figures
 """
