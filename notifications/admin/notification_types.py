@@ -23,6 +23,8 @@ class NotificationTypeForm(forms.ModelForm[NotificationType]):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - Django's signature
         super().__init__(*arguments, **options)
+        if not self.fields:
+            return  # the page of an operator who may only view the type
         names = sorted({*retry_presets.every(), self.instance.retry_preset} - {""})
         self.fields["retry_preset"] = forms.ChoiceField(
             choices=[("", "by priority and channel"), *((name, name) for name in names)],
