@@ -10,7 +10,7 @@ from typing import Any, Final
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.html import format_html
@@ -188,7 +188,9 @@ class BulkJobAdmin(base.ReadOnlyAdmin):
         return self._steer(request, object_id, "cancel")
 
     def _steer(self, request: HttpRequest, object_id: str, verb: str) -> HttpResponse:
-        job = get_object_or_404(BulkJob, pk=object_id)
+        job = self.get_object(request, object_id)
+        if job is None:
+            raise Http404
         back = reverse("admin:notifications_bulkjob_change", args=[job.pk])
         form = ReasonForm(request.POST if request.method == "POST" else None)
         if verb == "resume":

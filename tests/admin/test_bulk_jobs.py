@@ -152,3 +152,8 @@ def test_steering_needs_its_right(viewer: User, window: Client, job: BulkJob) ->
     assert window.post(address, {"reason": "no"}).status_code == 403
     viewer.user_permissions.add(Permission.objects.get(codename="change_bulkjob"))
     assert window.post(address, {"reason": "yes"}).status_code == 302
+
+
+@pytest.mark.parametrize("verb", ["pause", "resume", "cancel"])
+def test_an_id_that_is_no_uuid_is_not_found(door: Client, verb: str) -> None:
+    assert door.get(f"/admin/notifications/bulkjob/1/{verb}/").status_code == 404
