@@ -21,6 +21,8 @@
                 |
              broker                    the availability of the broker
                 |
+          templatetags                 filters of templates
+                |
      clock   conf   stopping           time and random numbers; settings; the stop flag
                 |
               rules                    pure decisions

@@ -84,7 +84,8 @@ class Line:
     """A line of the list, with texts for display."""
 
     row: ActivityLine
-    colour: str
+    label: tuple[str, str]
+    """Text and colour of the status."""
     reason: str
     text: str
     """Name of the template, or the title of the producer's text."""
@@ -122,7 +123,14 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:  # noqa: A
         "is_cut": not is_scan and len(found.lines) >= PER_PAGE,
         "today": clock.now().date(),
     }
-    return base.page(model_admin, request, "admin/activity.html", title="Activity", context=context)
+    return base.page(
+        model_admin,
+        request,
+        "admin/activity.html",
+        title="Activity",
+        context=context,
+        is_of_model=False,
+    )
 
 
 def redirect_list(model_admin: Any, request: HttpRequest) -> HttpResponse:  # noqa: ANN401 - as above
@@ -267,7 +275,7 @@ def _lines(rows: Sequence[ActivityLine], producers: Mapping[int, str]) -> Iterab
     for row in rows:
         yield Line(
             row=row,
-            colour=base.colour_of(row.status),
+            label=base.label_of(row.status, row.reason),
             reason=reasons.sentence(row.reason),
             text=templates.get(row.template or 0, "") or masking.mask_text(row.title or ""),
             producer=producers.get(row.producer_id, "a deleted producer"),

@@ -24,6 +24,7 @@ from notifications import clock
 from notifications.admin.audited import AuditedAdmin
 from notifications.models import Producer
 from notifications.rules import ids
+from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 
 COUNTED: Final = 1_000
@@ -45,9 +46,22 @@ RECENT: Final[Mapping[str, dt.timedelta]] = {
 }
 
 
+_PLANNED: Final = frozenset({"", Reason.SCHEDULED, Reason.RESCHEDULED})
+
+
 def colour_of(status: Status) -> str:
     """Return unfold's colour name for the label of a status."""
     return STATUS_COLOURS.get(status.label, "")
+
+
+def label_of(status: Status, reason: str) -> tuple[str, str]:
+    """Return text and colour of the label of a delivery.
+
+    A scheduled delivery that waits for another reason than its planned time is `held`.
+    """
+    if status is Status.SCHEDULED and reason not in _PLANNED:
+        return "held", "warning"
+    return status.label, colour_of(status)
 
 
 def link(address: str, text: object) -> SafeString:
@@ -63,12 +77,21 @@ def page(
     *,
     title: str,
     context: Mapping[str, Any],
+    is_of_model: bool = True,
 ) -> TemplateResponse:
-    """Render a custom page inside the admin's layout."""
+    """Render a custom page inside the admin's layout.
+
+    Args:
+        model_admin: the admin of the model.
+        request: the request.
+        template: name of the template.
+        title: heading of the page.
+        context: values for the template.
+        is_of_model: the header names the model; False: the header has the title.
+    """
     frame = model_admin.admin_site.each_context(request)
-    return TemplateResponse(
-        request, template, {**frame, "opts": model_admin.opts, "title": title, **context}
-    )
+    head = {"opts": model_admin.opts} if is_of_model else {"content_title": title}
+    return TemplateResponse(request, template, {**frame, **head, "title": title, **context})
 
 
 class ReadOnlyAdmin(AuditedAdmin):

@@ -33,7 +33,7 @@ from providers.contract import Channel
 _ENDPOINTS: Final = 20
 """Open endpoints shown per provider, in addition to the number of open endpoints."""
 _LATEST: Final = 20
-"""Events below the table; the list of events has all events."""
+"""Changes below the table; the list of events has the probes too, one each few seconds."""
 
 _AUTO: Final = "auto"
 """The override AUTO in an address."""
@@ -127,7 +127,7 @@ class BreakerAdmin(base.ReadOnlyAdmin):
                 for pair, standing in found.items()
             ],
             "endpoints": list(_resting_endpoints()),
-            "events": BreakerEvent.objects.all()[:_LATEST],
+            "events": BreakerEvent.objects.exclude(kind=BreakerEvent.Kind.PROBED)[:_LATEST],
             "may_force": request.user.has_perm("notifications.change_breaker"),
             "may_hold": may_set(request, kind=SwitchKind.PROVIDER),
             "may_resume": may_resume(request, kind=SwitchKind.PROVIDER),

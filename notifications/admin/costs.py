@@ -54,7 +54,9 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:  # noqa: A
         "forecast": "" if whole.forecast is None else dollars(whole.forecast),
         "tables": [_table(by, each) for by, each in found.items()],
     }
-    return base.page(model_admin, request, "admin/costs.html", title="Costs", context=context)
+    return base.page(
+        model_admin, request, "admin/costs.html", title="Costs", context=context, is_of_model=False
+    )
 
 
 def _table(by: CostGrouping, report: CostReport) -> Table:

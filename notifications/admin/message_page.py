@@ -116,7 +116,7 @@ def context(request: HttpRequest, timeline: Timeline) -> dict[str, Any]:
         "events": [
             (
                 event,
-                base.colour_of(Status(event.status)) if event.status else "",
+                base.label_of(Status(event.status), event.reason) if event.status else None,
                 reasons.sentence(event.reason),
             )
             for event in timeline.events

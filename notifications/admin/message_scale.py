@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Final
 
 from notifications.rules.states import OPEN, Status
+from notifications.rules.times.durations import duration
 from notifications.rules.times.stages import Stage
 from notifications.store.postgres.timelines import DeliveryView, Timeline
 
@@ -30,9 +31,6 @@ _STEPS: Final = (
 _LINEAR_TICKS: Final = 4
 _NEAR: Final = 4.0
 """Percent of the width within which the labels of two ticks would overlap."""
-_MINUTE: Final = 60
-_HOUR: Final = 3600
-_DAY: Final = 86_400
 
 
 class BarKind(StrEnum):
@@ -145,19 +143,6 @@ def draw(timeline: Timeline, *, now: dt.datetime) -> Drawing | None:
         is_logarithmic=axis.is_logarithmic,
         length=duration(total),
     )
-
-
-def duration(seconds: float) -> str:
-    """Return a time span in words, such as `1.2 s` or `3 h 5 min`."""
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < _MINUTE:
-        return f"{seconds:.1f} s"
-    if seconds < _HOUR:
-        return f"{seconds // _MINUTE:.0f} min {seconds % _MINUTE:.0f} s"
-    if seconds < _DAY:
-        return f"{seconds // _HOUR:.0f} h {seconds % _HOUR // _MINUTE:.0f} min"
-    return f"{seconds // _DAY:.0f} days {seconds % _DAY // _HOUR:.0f} h"
 
 
 def _end(delivery: DeliveryView, timeline: Timeline, *, now: dt.datetime) -> dt.datetime:

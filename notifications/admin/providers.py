@@ -130,7 +130,9 @@ def view(page: ModelAdmin, request: HttpRequest) -> HttpResponse:
     }
     if request.user.has_perm("notifications.view_auditentry"):
         context["audit_entries"] = audit.of_type(_PROVIDER)[:LATEST]
-    return base.page(page, request, "admin/providers.html", title="Providers", context=context)
+    return base.page(
+        page, request, "admin/providers.html", title="Providers", context=context, is_of_model=False
+    )
 
 
 def guide(request: HttpRequest) -> HttpResponse:

@@ -96,7 +96,8 @@ class Effort:
 
     delivery: Delivery | DeliveryView
     status: Status
-    colour: str
+    label: tuple[str, str]
+    """Text and colour of the status."""
     reason: str
     ends: bool
     """The delivery waits beyond the time to live, so nothing will be sent."""
@@ -185,7 +186,7 @@ def effort(delivery: Delivery | DeliveryView, *, expires_at: dt.datetime) -> Eff
     return Effort(
         delivery=delivery,
         status=status,
-        colour=base.colour_of(status),
+        label=base.label_of(status, delivery.reason),
         reason=reasons.sentence(delivery.reason),
         ends=status is Status.SCHEDULED
         and delivery.due_at is not None

@@ -10,11 +10,11 @@ from django.http import HttpRequest, HttpResponse
 
 from notifications import clock, conf
 from notifications.admin import base
-from notifications.admin.message_scale import duration
 from notifications.inbox import processes
 from notifications.rules import reasons
 from notifications.rules.lane import Mode
 from notifications.rules.reasons import Reason
+from notifications.rules.times.durations import duration
 from notifications.store.postgres import backlog, lane_work
 from notifications.store.postgres.lane_work import Held, LaneWork
 from notifications.store.redis.live_processes import LiveProcess
@@ -73,7 +73,14 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponse:  # noqa: ANN40
         "live": _live_processes(),
         "live_url": conf.current().live_url,
     }
-    return base.page(model_admin, request, "admin/workers.html", title="Workers", context=context)
+    return base.page(
+        model_admin,
+        request,
+        "admin/workers.html",
+        title="Workers",
+        context=context,
+        is_of_model=False,
+    )
 
 
 def _live_processes() -> list[LiveLine] | None:

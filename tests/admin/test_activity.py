@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import html
 import re
 from unittest.mock import patch
 
@@ -192,3 +193,28 @@ def test_an_address_in_a_title_is_masked(door: Client, make_delivery: MakeDelive
     make_delivery(content={"title": f"For {ADDRESS}", "body": "Hi"})
     assert "For m***@" in shown(door)
     assert ADDRESS not in shown(door)
+
+
+@pytest.mark.parametrize(
+    ("reason", "label"), [("", "scheduled"), ("scheduled", "scheduled"), ("breaker", "held")]
+)
+def test_a_delivery_that_waits_for_a_failure_is_held_and_not_scheduled(
+    door: Client, make_delivery: MakeDelivery, reason: str, label: str
+) -> None:
+    delivery = make_delivery(status=Status.SCHEDULED, reason=reason)
+    page = door.get(reverse("admin:notifications_activity"))
+    [line] = page.context["lines"]
+    assert line.label[0] == label
+    message = reverse("admin:notifications_notification_change", args=[line.row.notification_id])
+    [shown_delivery] = door.get(message).context["lines"]
+    assert shown_delivery.effort.label == line.label
+    assert shown_delivery.effort.delivery.id == delivery.pk
+
+
+def test_the_link_to_unknown_deliveries_has_a_span_that_the_list_knows(
+    door: Client, make_delivery: MakeDelivery
+) -> None:
+    old = make_delivery(status=Status.UNKNOWN, age=dt.timedelta(days=2))
+    page = door.get(reverse("admin:notifications_activity")).content.decode()
+    [link] = re.findall(r'href="([^"]+status__exact=14[^"]+)"', page)
+    assert str(old.pk) in door.get(html.unescape(link)).content.decode()

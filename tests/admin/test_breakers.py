@@ -9,8 +9,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from notifications import clock
 from notifications.delivery import routing
-from notifications.models import ProviderPace
+from notifications.models import BreakerEvent, ProviderPace
 from notifications.operations import switches
 from notifications.operations.switches import SwitchTarget
 from notifications.rules.alerts import BEAT, AlertKind
@@ -129,3 +130,15 @@ def test_a_pace_is_set_and_taken_back(door: Client) -> None:
     ProviderPace.objects.all().delete()
     provider_overrides.forget()
     assert provider_overrides.current().paces == {}
+
+
+def test_the_board_loads_again_and_lists_changes_without_probes(door: Client) -> None:
+    kinds = BreakerEvent.Kind
+    facts = {"provider": "sandbox", "channel": Channel.SMS, "at": clock.now()}
+    BreakerEvent.objects.create(kind=kinds.TRIPPED, detail="it refuses us: 401", **facts)
+    BreakerEvent.objects.bulk_create(
+        BreakerEvent(kind=kinds.PROBED, detail="", **facts) for _ in range(30)
+    )
+    page = door.get(BOARD)
+    assert [event.kind for event in page.context["events"]] == [kinds.TRIPPED]
+    assert 'data-refresh="5"' in page.content.decode()

@@ -51,7 +51,9 @@ def test_a_held_delivery_is_told_with_lane_and_reason(
     parts = figures(door)["parts"]
     assert "p2.email" in parts["waits"]
     assert "P2 email" in parts["verdict"]
-    assert "1 delivery waits (breaker)" in parts["verdict"]
+    assert "1 delivery waits, the oldest since" in parts["verdict"]
+    assert "The provider fails; calls are paused until a probe succeeds." in parts["verdict"]
+    assert "0 minutes" not in parts["verdict"] + parts["waits"]
     assert "first one" not in parts["first"]
 
 

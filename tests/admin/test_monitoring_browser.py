@@ -83,7 +83,7 @@ def test_a_new_message_appears_without_a_reload(
     browser.chrome.execute_script("window.isTheSamePage = true")
     hold(make_delivery)
     browser.wait_for("#waits", "p2.email")
-    browser.wait_for("[data-part=verdict]", "1 delivery waits (breaker)")
+    browser.wait_for("[data-part=verdict]", "1 delivery waits, the oldest since")
     make_delivery(status=Status.DELIVERED)
     rollups.count_next(limit=1_000)
     browser.wait_for("#plot-traffic .nc-series b", "1")

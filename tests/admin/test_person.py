@@ -113,7 +113,7 @@ def test_each_contact_tells_what_would_become_of_a_message_now(
     door: Client, maria: Recipient, wishes: dict[str, object], told: str
 ) -> None:
     Preference.objects.create(recipient=maria, **wishes)
-    assert f"<td>{told}" in shown(door, maria)
+    assert f">{told}" in shown(door, maria)
 
 
 def test_a_person_is_found_by_a_whole_address_only(door: Client, maria: Recipient) -> None:

@@ -56,6 +56,7 @@ _PACKAGES: Final = {
     "notifications/rules": _Limits(),
     "notifications/models": _Limits(),
     "notifications/telemetry": _Limits(),
+    "notifications/templatetags": _Limits(),
     "notifications/api": _Limits(),
     "notifications/admin": _Limits(),
     "notifications/management": _Limits(),

@@ -5,6 +5,7 @@
     deferral      whether a message waits for its person, why, and until when
     recurrence    an RFC 5545 rule, and the local times at which it occurs
     digest_times  when a recipient gets the digest of a topic
+    durations     a time span in words
     time_range    the time range of a monitoring page
     stages        the seconds from accept to each stage of a delivery
 

@@ -10,7 +10,7 @@ import datetime as dt
 from dataclasses import dataclass, replace
 from typing import Final
 
-from notifications.rules import ids
+from notifications.rules import ids, reasons
 from notifications.rules.lane import LANES, Lane, Mode
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
@@ -45,6 +45,11 @@ class Waiting:
     def is_fault(self) -> bool:
         """True if a failure causes the wait."""
         return self.reason in FAULTS
+
+    @property
+    def sentence(self) -> str:
+        """The reason in words."""
+        return reasons.sentence(self.reason or Reason.SCHEDULED)
 
 
 def by_reason() -> list[Waiting]:

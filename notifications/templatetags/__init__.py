@@ -1,0 +1,1 @@
+"""Filters of templates: `time_spans` has time spans and sentences."""

@@ -1,0 +1,31 @@
+"""The console shows time spans in words."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from notifications import clock
+from notifications.templatetags.time_spans import end_of_sentence, time_span
+
+NOW = dt.datetime(2026, 11, 25, 3, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(-2, "0 s"), (0.2, "0 s"), (12, "12 s"), (90, "1 min 30 s"), (7_500, "2 h 5 min")],
+)
+def test_a_span_has_seconds_and_is_never_negative(seconds: float, words: str) -> None:
+    assert time_span(NOW, NOW + dt.timedelta(seconds=seconds)) == words
+
+
+def test_a_span_without_an_end_ends_now() -> None:
+    assert time_span(clock.now() - dt.timedelta(hours=3, seconds=1)) == "3 h 0 min"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"), [("wrong text", "wrong text."), ("Stop.", "Stop."), ("why?", "why?")]
+)
+def test_a_text_gets_one_full_stop(text: str, sentence: str) -> None:
+    assert end_of_sentence(text) == sentence
