@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import Func, TextField
+from django.db.models import Func, Q, QuerySet, TextField
 
 from notifications import clock
 from notifications.admin import base, predictions
@@ -33,7 +33,7 @@ from notifications.models import (
     Recipient,
     Suppression,
 )
-from notifications.rules import masking, reasons
+from notifications.rules import ids, masking, reasons
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.language import locales
 from notifications.rules.preferences import WHOLE_CHANNEL, Cell, Cells, covers
@@ -41,7 +41,7 @@ from notifications.rules.states import Status
 from notifications.rules.times import deferral, local_time, quiet_hours
 from notifications.rules.times.deferral import Deferral, ProducerDay, Wishes
 from notifications.store.inbox import reads
-from notifications.store.postgres import audit, db, preferences
+from notifications.store.postgres import audit, preferences
 from notifications.store.postgres.timelines import DeliveryView
 from providers.contract import Channel
 
@@ -274,8 +274,7 @@ def _lately(person: Recipient) -> list[NotificationLine]:
     if not notifications:
         return []
     theirs: dict[UUID, list[Delivery]] = defaultdict(list)
-    asked = {"notifications": [each.pk for each in notifications]}
-    for delivery in Delivery.objects.raw(db.statement("deliveries_in"), asked):
+    for delivery in _deliveries_of(notifications):
         theirs[delivery.notification_id].append(delivery)
     return [
         NotificationLine(
@@ -284,3 +283,15 @@ def _lately(person: Recipient) -> list[NotificationLine]:
         )
         for each in notifications
     ]
+
+
+def _deliveries_of(notifications: Sequence[Notification]) -> QuerySet[Delivery]:
+    """Return the deliveries in the order of the ids.
+
+    The bounds are literals, so Postgres plans the partitions of the notifications only. A join with
+    the list of ids plans each partition of the retention period, which takes 20 ms.
+    """
+    wanted = Q()
+    for each in notifications:
+        wanted |= Q(pk__gt=each.pk, pk__lte=ids.last_delivery_of(each.pk))
+    return Delivery.objects.filter(wanted).order_by("pk")

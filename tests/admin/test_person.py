@@ -123,7 +123,7 @@ def test_a_person_is_found_by_a_whole_address_only(door: Client, maria: Recipien
 
 def of_messages(queries: CaptureQueriesContext) -> list[str]:
     """The queries of messages; others read what the process keeps for a second, such as routes."""
-    tables = ('FROM "notification"', "FROM delivery")
+    tables = ('FROM "notification"', 'FROM "delivery"')
     return [each["sql"] for each in queries if any(table in each["sql"] for table in tables)]
 
 
