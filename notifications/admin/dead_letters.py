@@ -25,10 +25,11 @@ from notifications.admin import base, dead_letter_groups, dead_letter_selection
 from notifications.admin.actions import action
 from notifications.admin.audited import name_of
 from notifications.admin.dead_letter_filters import FILTERS
-from notifications.models import DeadLetter
+from notifications.models import DeadLetter, ReplayJob
 from notifications.operations import replay
 from notifications.rules import ids, masking, reasons
 from notifications.rules.dead_letter_filter import LetterFilter
+from notifications.rules.lane import Lane
 from notifications.store.postgres import audit, dead_letters
 
 _CHUNK: Final = 10_000
@@ -58,8 +59,8 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
     """Read-only list with actions to replay and discard."""
 
     list_display = (
-        *("created_at", "reason_label", "user", "type", "channel", "priority", "provider"),
-        *("detail", "mode", "resolution"),
+        *("created_at", "reason_label", "user", "type", "lane", "provider", "detail"),
+        "resolution",
     )
     list_filter = FILTERS
     list_before_template = "admin/dead_letter_groups.html"  # type: ignore[assignment]  # unfold types its default, None
@@ -95,6 +96,11 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
     def reason_label(self, letter: DeadLetter) -> str:
         """Return the reason as a label."""
         return letter.reason
+
+    @display(description="Lane")
+    def lane(self, letter: DeadLetter) -> str:
+        """Return priority and channel: `p1.sms`, in test mode `test.p1.sms`."""
+        return Lane.of(letter.mode, letter.priority, letter.channel).name
 
     @display(description="Recipient")
     def user(self, letter: DeadLetter) -> str:
@@ -221,9 +227,17 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
             except replay.ReplayRefused as error:
                 self.message_user(request, str(error), messages.ERROR)
             else:
-                page = reverse("admin:notifications_replayjob_change", args=[job.pk])
-                return HttpResponseRedirect(page)
+                return self._to_job(request, job)
         return self._question(request, wanted, verb="Replay", form=form)
+
+    def _to_job(self, request: HttpRequest, job: ReplayJob) -> HttpResponse:
+        """Redirect to the progress; after a second click, which finds nothing, to the list."""
+        if job.total:
+            page = reverse("admin:notifications_replayjob_change", args=[job.pk])
+            return HttpResponseRedirect(page)
+        text = "No matching dead letter is open any more: another replay job may have them."
+        self.message_user(request, text, messages.WARNING)
+        return HttpResponseRedirect(reverse("admin:notifications_replayjob_changelist"))
 
     def confirm_discard(self, request: HttpRequest) -> HttpResponse:
         """Show the selection; on POST discard the dead letters."""

@@ -133,3 +133,14 @@ def test_a_letter_says_what_its_reason_means_and_leads_to_its_person(
     shown = door.get(page).content.decode()
     assert "The workers that held the delivery died five times in a row." in shown
     assert reverse("admin:notifications_recipient_change", args=[letter.recipient_id]) in shown
+
+
+def test_a_second_click_on_replay_names_the_first_job(
+    door: Client, make_letters: MakeLetters
+) -> None:
+    make_letters(["permanent"])
+    page = f"{REPLAY}?reason=permanent"
+    first, second = door.post(page), door.post(page, follow=True)
+    [job] = ReplayJob.objects.filter(total=1)
+    assert first.headers["Location"].endswith(f"/replayjob/{job.pk}/change/")
+    assert "another replay job may have them" in second.content.decode()
