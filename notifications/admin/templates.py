@@ -282,6 +282,10 @@ class TemplateAdmin(AuditedAdmin):
             self.message_user(request, f"Not done: {error}.", messages.ERROR)
             return HttpResponseRedirect(_page_of(version))
         self.message_user(request, f"{made} {step.outcome}.", messages.SUCCESS)
+        if is_draft(made):
+            return HttpResponseRedirect(
+                reverse("admin:notifications_template_editor", args=[made.pk])
+            )
         return HttpResponseRedirect(_page_of(made))
 
 

@@ -111,8 +111,9 @@ def test_a_version_without_texts_is_not_published(door: Client) -> None:
 
 def test_a_new_draft_takes_texts_and_secrets_along(door: Client, draft: Template) -> None:
     door.post(page("publish", draft))
-    door.post(page("new_draft", draft))
+    opened = door.post(page("new_draft", draft))
     copy = Template.objects.get(template_id="hello", version=2)
+    assert opened.headers["Location"] == page("editor", copy)
     assert copy.published_at is None
     assert copy.sensitive_variables == ["code"]
     assert (copy.variables, copy.default_locale) == (draft.variables, "de")
