@@ -26,6 +26,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views import defaults
 from rest_framework import exceptions
+from rest_framework.request import Request
 
 from notifications import conf
 from notifications.api import correlation
@@ -188,8 +189,16 @@ def respond(problem: Problem, request: HttpRequest) -> HttpResponse:
 
 def answer(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
     """Convert an exception for DRF; None leaves an unexpected exception to `server_error`."""
+    if isinstance(error, exceptions.UnsupportedMediaType):
+        return respond(_media_type(context["request"]), context["request"])
     problem = _problem_of(error)
     return None if problem is None else respond(problem, context["request"])
+
+
+def _media_type(request: Request) -> Problem:
+    """Return the refusal of a body with another media type than the path takes."""
+    types = " or ".join(each.media_type for each in request.parsers or ())
+    return Problem(Kind.UNSUPPORTED_MEDIA_TYPE, f"send the body with Content-Type: {types}")
 
 
 def _problem_of(error: Exception) -> Problem | None:
@@ -208,14 +217,9 @@ def _problem_of(error: Exception) -> Problem | None:
 
 
 def _of_framework(error: exceptions.APIException) -> Problem:
-    if isinstance(error, exceptions.UnsupportedMediaType):
-        return _MEDIA_TYPE
     return Problem(_BY_STATUS.get(error.status_code, Kind.MALFORMED), str(error.detail))
 
 
-_MEDIA_TYPE: Final = Problem(
-    Kind.UNSUPPORTED_MEDIA_TYPE, "send the body as JSON, with Content-Type: application/json"
-)
 _UNREADABLE: Final = Problem(Kind.MALFORMED, "the request cannot be read")
 _NO_PATH: Final = Problem(
     Kind.NOT_FOUND,

@@ -21,6 +21,7 @@ from notifications.models import BulkJob
 from notifications.rules.audiences import canonical, parse
 from notifications.rules.audiences.faults import ExpressionError
 from notifications.rules.bulk_jobs import request as requests
+from notifications.rules.bulk_jobs import zones
 from notifications.rules.bulk_jobs.request import BulkJobRequest
 from notifications.rules.bulk_jobs.states import BulkJobState
 from notifications.rules.lane import Mode, Priority
@@ -70,7 +71,7 @@ def build(caller: Caller, request: BulkJobRequest, *, by: str) -> BulkJob:
     """Return a job that is not stored, for `create` and for a dry run; as `create`.
 
     Raises:
-        BulkJobRefused: the type, a template, a variable or the priority is wrong.
+        BulkJobRefused: the type, a template, a variable, the priority or a time is wrong.
     """
     rule = type_rule(caller, request)
     templates = current_templates(request)
@@ -78,6 +79,9 @@ def build(caller: Caller, request: BulkJobRequest, *, by: str) -> BulkJob:
     sensitive = frozenset[str]().union(*(each.sensitive for each in templates.values()))
     variables, secrets = plan.seal(request.variables, sensitive)
     now = clock.now()
+    if zones.has_passed(request.send_at_local or "", now=now):
+        detail = "the time has passed in every timezone"
+        raise BulkJobRefused(_invalid("/send_at_local", detail))
     return BulkJob(
         producer_id=caller.producer_id,
         mode=caller.mode,

@@ -46,6 +46,8 @@ _log = structlog.get_logger(__name__)
 
 PAGE: Final = 5_000
 """Most recipients that a transaction examines."""
+_CLOCKS_APART: Final = dt.timedelta(hours=1)
+"""Most difference between the clocks of two expanders."""
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MILLISECOND: Final = dt.timedelta(milliseconds=1)
 
@@ -116,21 +118,34 @@ def _expand(range_id: int, *, limit: int, now: dt.datetime, is_first_try: bool) 
     )
     found = _of_part(job, part, read)
     planned = page.build(job, found)
-    store = _Store(job, now, len(found), lets_through_missing_day=is_first_try)
+    examined = len(found)
+    if job.send_at_local and part.zones is None:
+        examined = len(planned.messages)  # the ranges of the timezones have counted the others
+        planned.left_out.clear()
+    store = _Store(job, now, examined, lets_through_missing_day=is_first_try)
     accepted = store.insert(planned)
     is_done = len(read) < room
     cursor = part.until if is_done else read[-1].recipient_id
-    _advance(
-        part, cursor, planned.left_out, examined=len(found), accepted=accepted, is_done=is_done
-    )
+    _advance(part, cursor, planned.left_out, examined=examined, accepted=accepted, is_done=is_done)
     return Expanded(len(read), accepted, is_done)
 
 
 def _of_part(job: BulkJob, part: BulkJobRange, read: Sequence[Member]) -> Sequence[Member]:
-    """Return the members in the sample or outside, for a range of either."""
-    if part.sample is None:
-        return read
-    return [each for each in read if variants.is_in_sample(job, each.recipient_id) == part.sample]
+    """Return the members in the sample or outside, for a range of either.
+
+    A job on the wall clocks of the recipients leaves out members with a message of the job: such a
+    member was in the range of another timezone, and has moved.
+    """
+    found = read
+    if part.sample is not None:
+        found = [
+            each for each in read if variants.is_in_sample(job, each.recipient_id) == part.sample
+        ]
+    if not job.send_at_local:
+        return found
+    since = (job.started_at or job.created_at) - _CLOCKS_APART
+    done = bulk_rows.with_message(job.pk, [each.recipient_id for each in found], since=since)
+    return [each for each in found if each.recipient_id not in done]
 
 
 def _advance(

@@ -19,6 +19,8 @@ PARTS: Final = 4
 """Ranges of a large audience: as many expanders can work at the same time."""
 SMALLEST: Final = 20_000
 """Recipient ids of a range at least; a small audience has one range."""
+_BEHIND: Final = dt.timedelta(microseconds=1)
+"""Time from the last start of a timezone to the ranges without timezones."""
 
 
 def split(first: int, last: int, *, parts: int = PARTS) -> list[tuple[int, int]]:
@@ -33,8 +35,10 @@ def split(first: int, last: int, *, parts: int = PARTS) -> list[tuple[int, int]]
 def make(job: BulkJob, *, now: dt.datetime) -> list[BulkJobRange]:
     """Store the ranges of a job. The caller holds the lock of the job and makes ranges once.
 
-    With a time on the recipient's wall clock, each start time has ranges of its own. With a rule
-    for a winner, the ranges are of the sample; `make_rest` adds all other recipients.
+    With a time on the recipient's wall clock, each start time has ranges of its own, and the last
+    ranges have no timezones: they find the recipients who have moved to a timezone whose ranges
+    were done. With a rule for a winner, the ranges are of the sample; `make_rest` adds all other
+    recipients.
     """
     return _make(job, now=now, sample=True if job.winner_rule else None)
 
@@ -85,7 +89,8 @@ def _starts(job: BulkJob, now: dt.datetime) -> list[tuple[dt.datetime | None, li
         after=now,
         unknown=_unknown_zone(job),
     )
-    return [(at, names) for at, names in found.items() if not set(used).isdisjoint(names)]
+    starts = {at: names for at, names in found.items() if not set(used).isdisjoint(names)}
+    return [*starts.items(), (max(starts) + _BEHIND, None)] if starts else []
 
 
 def _unknown_zone(job: BulkJob) -> str:

@@ -27,12 +27,19 @@ _STAGES: Final = {
 
 
 def open_ranges(job: BulkJob, now: dt.datetime) -> list[int]:
-    """Return the ids of the ranges that may go on, in the order of expansion."""
+    """Return the ids of the ranges that may go on, in the order of expansion.
+
+    The ranges of a start time wait for the ranges of the start times before, so that two expanders
+    never build a message for a recipient who moves to another timezone at the same time.
+    """
     found = BulkJobRange.objects.filter(job=job, finished_at=None)
-    begun = found.filter(Q(starts_at=None) | Q(starts_at__lte=now))
-    ids = list(
-        begun.order_by(F("starts_at").asc(nulls_first=True), "number").values_list("id", flat=True)
+    begun = list(
+        found
+        .filter(Q(starts_at=None) | Q(starts_at__lte=now))
+        .order_by(F("starts_at").asc(nulls_first=True), "number")
+        .values_list("id", "starts_at")
     )
+    ids = [range_id for range_id, starts_at in begun if starts_at == begun[0][1]]
     if ids and job.test_group_size and (left := test_group_room(job, now)) is not None:
         return ids[:1] if left else []
     return ids

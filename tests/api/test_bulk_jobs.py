@@ -95,6 +95,7 @@ def test_the_audit_log_names_the_job_and_not_the_audience(caller: Caller) -> Non
         ({"priority": None, "type": "UNKNOWN"}, 422, "/type"),
         ({"audience": {"planet": "mars"}}, 422, "/audience/planet"),
         ({"rate_per_second": -1}, 422, "/rate_per_second"),
+        ({"send_at_local": "2026-01-01T09:00"}, 422, "/send_at_local"),
         ({"priority": "P2"}, 403, "/priority"),
     ],
     ids=str,

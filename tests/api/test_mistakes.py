@@ -170,6 +170,14 @@ def test_no_content_type_is_told_what_to_send(caller: Caller) -> None:
     assert "Content-Type: application/json" in answer.json()["detail"]
 
 
+def test_a_wrong_content_type_is_told_the_types_of_the_path(make_caller: MakeCaller) -> None:
+    caller = make_caller(scopes=("campaigns:write",))
+    answer = caller.post("/v1/audience-uploads", {"user_id": "u_1"})
+    assert answer.status_code == 415
+    said = "send the body with Content-Type: text/csv or application/x-ndjson"
+    assert answer.json()["detail"] == said
+
+
 def test_what_a_producer_may_not_do_is_pointed_at(make_caller: MakeCaller) -> None:
     urgent = make_caller("urgent", priorities=[0], may_send_content=False)
     priority = urgent.post("/v1/notifications", _GOOD)

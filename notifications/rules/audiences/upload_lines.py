@@ -116,7 +116,7 @@ class _Lines:
             for line in whole:
                 yield self._text(line + b"\n")
             if len(rest) > MAX_LINE:
-                self._refuse()
+                self._refuse(self.number + 1)
         if rest:
             yield self._text(rest)
 
@@ -124,14 +124,14 @@ class _Lines:
         self.number += 1
         self._size += len(line)
         if self._size > MAX_LINE:
-            self._refuse()
+            self._refuse(self.number)
         if self.number == 1:
             line = line.removeprefix(_BOM)
         return line.decode("utf-8", "surrogateescape")
 
-    def _refuse(self) -> None:
+    def _refuse(self, number: int) -> None:
         raise InvalidUpload(
-            f"line {self.number} is longer than {MAX_LINE // 1024} KiB; is a quote not closed?"
+            f"line {number} is longer than {MAX_LINE // 1024} KiB; is a quote not closed?"
         )
 
 

@@ -9,7 +9,8 @@ from typing import Final
 
 from notifications.rules.times import local_time
 
-_DAY: Final = dt.timedelta(days=1)
+_BEHIND_UTC: Final = dt.timedelta(hours=12)
+"""The last clock of the world is behind UTC by this time."""
 
 
 def starts(
@@ -41,3 +42,10 @@ def _next(local: str, name: str, after: dt.datetime) -> dt.datetime:
     if local_time.first(wall, zone=zone) > after:
         return local_time.first(wall, zone=zone)
     return _next(f"{wall:%H:%M}", name, after)
+
+
+def has_passed(local: str, *, now: dt.datetime) -> bool:
+    """Return True if a wall clock time with a date has passed in every timezone."""
+    if "T" not in local:
+        return False
+    return dt.datetime.fromisoformat(local).replace(tzinfo=dt.UTC) + _BEHIND_UTC <= now

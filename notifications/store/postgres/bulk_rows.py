@@ -62,6 +62,12 @@ class NewMessage(NamedTuple):
     expires_at: dt.datetime
 
 
+def with_message(job_id: UUID, recipients: Sequence[int], *, since: dt.datetime) -> frozenset[int]:
+    """Return the recipients, of `recipients`, who have a message of a job since an instant."""
+    wanted = {"job": job_id, "recipients": list(recipients), "floor": ids.floor_at(since)}
+    return frozenset(row["id"] for row in db.rows("bulk_job_recipients", wanted))
+
+
 def insert(messages: Sequence[NewMessage], *, now: dt.datetime) -> None:
     """Store the messages of a page in the caller's transaction, all or none.
 

@@ -74,3 +74,9 @@ def test_each_zone_has_a_single_start_within_two_days(
     assert sorted(name for each in found.values() for name in each) == sorted(names)
     assert list(found) == sorted(found)
     assert all(after < at <= after + dt.timedelta(days=2) for at in found)
+
+
+def test_a_date_has_passed_behind_the_last_clock_of_the_world() -> None:
+    now = _at("2026-11-23T09:59")  # on Baker Island 21:59 of the day before
+    times = ["2026-11-23T09:00", "2026-11-22T22:00", "2026-11-22T21:59", "00:00"]
+    assert [each for each in times if zones.has_passed(each, now=now)] == ["2026-11-22T21:59"]
