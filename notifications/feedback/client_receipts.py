@@ -22,10 +22,11 @@ from notifications.feedback import fallback_receipts, inbox_opened
 from notifications.feedback.receipt_groups import receipt_group
 from notifications.rules import ids
 from notifications.rules.client_receipts import MEANS, ClientReceiptKind, TokenHolder
+from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.times import stages
 from notifications.rules.transitions import DELIVER, READ, Transition
-from notifications.store.postgres import db, id_ranges, secret_variables
+from notifications.store.postgres import clicks, db, id_ranges, secret_variables
 from notifications.store.postgres.transitions import Move, OfRecipients
 from providers.contract import Channel
 
@@ -88,6 +89,12 @@ def _record(calls: Sequence[_Call]) -> list[int]:
     moved: set[UUID] = set()
     for means in (DELIVER, READ):
         moved.update(fallback_receipts.apply(means, moves[means], OfRecipients(owners)))
+    clicked = {
+        key: move.occurred_at
+        for key, move in moves[READ].items()
+        if move.reason is Reason.CLIENT_CLICKED and key not in moved
+    }
+    clicks.record(clicked)  # a message that was opened first keeps its status
     apps = [call.from_app for call in calls for _ in call.receipts]
     _remember_contacts(
         {row["contact_id"] for place, row in targets.items() if apps[place]} - {None}

@@ -20,7 +20,8 @@ from notifications.rules.states import Status
 from providers.contract import Receipt, ReceiptKind
 from tests.store.stored_rows import MakeDelivery
 
-OPENED, RECEIVED = ClientReceiptKind.OPENED, ClientReceiptKind.RECEIVED
+CLICKED, OPENED = ClientReceiptKind.CLICKED, ClientReceiptKind.OPENED
+RECEIVED = ClientReceiptKind.RECEIVED
 _ROUNDS = 10
 
 
@@ -56,6 +57,28 @@ def test_calls_of_several_recipients_in_one_group_keep_to_their_own_rows(
     answers, _ = client_receipts._group._together(calls)
     assert list(answers) == [0, 0, 0, 1]
     assert _status(theirs) is Status.READ
+
+
+def _clicks(delivery_id: UUID) -> list[int | None]:
+    rows = Event.objects.filter(delivery_id=delivery_id, reason="client_clicked")
+    return list(rows.values_list("status", flat=True))
+
+
+def test_a_click_after_an_opening_is_an_event_once(make_delivery: MakeDelivery) -> None:
+    delivery_id = make_delivery(Status.SENT, attempts=1)
+    holder = _holder(delivery_id)
+    for kind in (OPENED, CLICKED, CLICKED):
+        client_receipts.record(holder, [ClientReceipt(kind=kind, subject=delivery_id)])
+    assert _status(delivery_id) is Status.READ
+    assert _clicks(delivery_id) == [None]
+
+
+def test_a_click_that_reads_the_message_is_one_event(make_delivery: MakeDelivery) -> None:
+    delivery_id = make_delivery(Status.SENT, attempts=1)
+    for kind in (CLICKED, CLICKED, OPENED):
+        receipt = ClientReceipt(kind=kind, subject=delivery_id)
+        client_receipts.record(_holder(delivery_id), [receipt])
+    assert _clicks(delivery_id) == [Status.READ]
 
 
 @pytest.mark.django_db(transaction=True)

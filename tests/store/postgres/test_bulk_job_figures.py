@@ -32,7 +32,7 @@ from notifications.rules.transitions import (
     REJECT,
     RETRY,
 )
-from notifications.store.postgres import bulk_job_figures, rollups, transitions
+from notifications.store.postgres import bulk_job_figures, clicks, rollups, transitions
 from notifications.store.postgres.transitions import ANYONE, Move
 from tests.store.stored_rows import MakeDelivery, make_delivery
 
@@ -200,3 +200,17 @@ def test_a_sample_of_a_running_job_is_the_mark_of_its_rate(job: BulkJob) -> None
     BulkJob.objects.update(state=BulkJobState.PAUSED)
     assert bulk_job_figures.sample(now=now + dt.timedelta(hours=2)) == 0
     assert not BulkJobSample.objects.exists()
+
+
+def test_a_click_after_an_opening_counts_once_and_no_second_read(
+    job: BulkJob, make_delivery: MakeDelivery
+) -> None:
+    read = _of(job, make_delivery(Status.SENT))
+    transitions.apply(READ, [Move(id=read, reason="client_opened")], ANYONE)
+    _count_all()
+    for _ in range(2):
+        clicks.record({read: None})
+        _count_all()
+    counts = _counts(job)
+    assert (counts.total(Total.READ), counts.total(Total.CLICKED)) == (1, 1)
+    assert counts.statuses == {"read": 1}
