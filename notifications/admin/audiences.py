@@ -12,7 +12,6 @@ from django.core.validators import RegexValidator
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404
-from django.template.loader import render_to_string
 from django.urls import reverse
 from unfold.widgets import (
     UnfoldAdminSelectWidget,
@@ -133,7 +132,7 @@ class AudienceAdmin(AuditedAdmin):
         shown: dict[str, Any] = {}
         if form.is_bound:
             shown = {"estimate": form.estimate, "sentence": form.sentence, "faults": form.faults}
-        parts = {"audience": render_to_string("admin/composer/audience.html", shown).strip()}
+        parts = {"audience": base.part("admin/composer/audience.html", shown)}
         if request.headers.get("Accept") == "application/json":
             given = {name for name in form.fields if form[name].value()}
             errors = {

@@ -13,6 +13,7 @@ from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
@@ -68,6 +69,14 @@ def link(address: str, text: object) -> SafeString:
     """Return a link for a read-only field, with unfold's colours."""
     shown = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
     return format_html(shown, address, text)
+
+
+def part(template: str, context: Mapping[str, Any]) -> SafeString:
+    """Return the HTML of a part of a page, without spaces around it.
+
+    `strip` alone returns a plain text, which the template of the page would escape.
+    """
+    return SafeString(render_to_string(template, dict(context)).strip())
 
 
 def page(

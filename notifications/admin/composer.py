@@ -21,7 +21,6 @@ from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
-from django.template.loader import render_to_string
 from django.urls import reverse
 
 from notifications import clock
@@ -165,7 +164,7 @@ def _parts(request: HttpRequest, draft: Draft) -> dict[str, str]:
         "confirm": {"must_confirm": draft.must_confirm, "large": LARGE},
     }
     return {
-        name: render_to_string(f"admin/composer/{name}.html", context).strip()
+        name: base.part(f"admin/composer/{name}.html", context)
         for name, context in contexts.items()
     }
 
@@ -174,7 +173,7 @@ def _cost(request: HttpRequest, draft: Draft) -> str:
     may_see = request.user.has_perm("notifications.view_recipient")
     user_id = str(draft.value.get("preview_user") or "").strip() if may_see else ""
     found = compose_cost.context(draft, user_id=user_id)
-    return render_to_string("admin/composer/cost.html", found).strip()
+    return base.part("admin/composer/cost.html", found)
 
 
 def _sent_job(draft: Draft) -> BulkJob | None:

@@ -52,7 +52,7 @@ SERVICES: Final = (
     Service(
         name="marketing",
         priorities=(Priority.P2, Priority.P3),
-        scopes=("notifications:*", "webhooks:*", "campaigns:*"),
+        scopes=("notifications:*", "webhooks:*", "campaigns:*", "events:*", "recipients:*"),
     ),
     Service(
         name=INBOX_SERVICE,

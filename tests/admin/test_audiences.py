@@ -65,7 +65,9 @@ def test_a_wrong_audience_is_not_saved(door: Client) -> None:
         ({"name": "x", "mode": "9"}, "valid choice"),
     ):
         answer = door.post(ADD, {**FORM, **given, "do": "save"})
-        assert said in answer.content.decode(), given
+        text = answer.content.decode()
+        assert said in text, given
+        assert "&lt;span" not in text, given
     assert Audience.objects.count() == 1
 
 

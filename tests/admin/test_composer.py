@@ -110,6 +110,16 @@ def test_a_draft_is_sent_once(door: Client, draft: dict[str, Any]) -> None:
     assert "This draft was sent" in check(door, draft)["parts"]["summary"]
 
 
+def test_a_check_without_a_script_shows_the_parts_as_html(
+    door: Client, draft: dict[str, Any]
+) -> None:
+    text = door.post(ADD, {**draft, "do": "check"}).content.decode()
+    assert f'<input type="hidden" name="seen" value="{draft["seen"]}">' in text
+    assert '<span class="nc-count">3</span> recipients' in text
+    assert '<li class="nc-warning">' in text
+    assert "Estimated cost: <strong>" in text
+
+
 def test_a_text_published_after_the_preview_is_not_sent_unseen(
     door: Client, draft: dict[str, Any]
 ) -> None:
