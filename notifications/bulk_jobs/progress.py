@@ -20,10 +20,11 @@ from notifications.rules.bulk_jobs.states import BulkJobState
 from notifications.rules.lane import Mode
 from notifications.rules.webhook_events import StatusEvent
 from notifications.store.audiences import estimates
-from notifications.store.postgres import webhook_messages
+from notifications.store.postgres import locks, webhook_messages
 
 _log = structlog.get_logger(__name__)
 
+_COUNT: Final = "count an audience"
 _ERROR: Final = "The expansion of a page failed: "
 
 
@@ -36,7 +37,8 @@ def start_due(*, limit: int) -> int:
     """Start due jobs, with their ranges and the size of their audience; returns their number.
 
     Safe to run twice and concurrently: the row of a job is locked, and a started job is not
-    scheduled any more. A job whose audience has a deleted part is paused.
+    scheduled any more. A job whose audience has a deleted part is paused. One expander at a time
+    counts an audience exactly, which may take minutes: the others expand the running jobs.
     """
     scheduled = BulkJob.objects.filter(state=BulkJobState.SCHEDULED, starts_at__lte=clock.now())
     return sum(_start(job) for job in scheduled.order_by("starts_at")[:limit])
@@ -44,8 +46,10 @@ def start_due(*, limit: int) -> int:
 
 def _start(job: BulkJob) -> bool:
     try:
-        size = _size(job)  # before the lock: a large audience takes seconds
         with transaction.atomic():
+            if job.spread_seconds and not locks.try_for_transaction(_COUNT):
+                return False  # another expander counts an audience; this one expands
+            size = _size(job)  # before the lock of the row: a large audience takes seconds
             return _start_locked(job.pk, size)
     except ExpressionError as error:
         pause(job, f"audience: {error}")

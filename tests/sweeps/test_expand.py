@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
 import pytest
+from django.db import connection, transaction
 
 from notifications import clock
 from notifications.bulk_jobs import expand as pages
+from notifications.bulk_jobs import progress
 from notifications.models import BulkJob, BulkJobRange, Notification, Switch, Template
 from notifications.rules.bulk_jobs.states import BulkJobState
+from notifications.store.postgres import locks
 from notifications.store.templates import template_cache
 from notifications.sweeps import expand
 from tests.bulk_jobs.conftest import NewJob, new_job
@@ -30,6 +36,37 @@ def test_due_jobs_are_started_expanded_and_finished(new_job: NewJob, reach: Reac
         job.refresh_from_db()
         assert job.state == BulkJobState.FINISHED
         assert _messages(job) == 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_second_expander_does_not_count_an_audience_but_starts_other_jobs(
+    new_job: NewJob, reach: Reach
+) -> None:
+    reach("u0", email="u0@sandbox.example")
+    held, go_on = Event(), Event()
+
+    def count() -> None:
+        """Hold the lock of an expander that counts an audience for minutes."""
+        with transaction.atomic():
+            assert locks.try_for_transaction(progress._COUNT)
+            held.set()
+            assert go_on.wait(60)
+        connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        counting = pool.submit(count)
+        assert held.wait(60)
+        spread, plain = new_job(spread_seconds=60), new_job(name="second")
+        expand.run_once(now=clock.now(), limit=100)
+        assert _states(spread, plain) == [BulkJobState.SCHEDULED, BulkJobState.FINISHED]
+        go_on.set()
+        counting.result()
+    expand.run_once(now=clock.now(), limit=100)
+    assert _states(spread) == [BulkJobState.RUNNING]
+
+
+def _states(*jobs: BulkJob) -> list[str]:
+    return [BulkJob.objects.get(pk=each.pk).state for each in jobs]
 
 
 def test_a_job_with_a_deleted_template_is_paused_and_others_go_on(
