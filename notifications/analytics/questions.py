@@ -11,9 +11,11 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from functools import reduce
+from operator import or_
+from typing import Any, Final, NoReturn, TypeAlias
 
-from django.db.models import Sum
+from django.db.models import Q, Sum
 from psycopg.types.json import Jsonb
 
 from notifications import clock
@@ -26,6 +28,8 @@ from notifications.store.postgres import db
 
 MOST_POINTS: Final = 10_000
 """Most values of an answer: groups times buckets."""
+_MOST_SKETCHES: Final = 2 * MOST_POINTS
+"""Most sketches that are read for an answer: one for each value and one for each group."""
 MOST_DIMENSIONS: Final = 2
 """Most dimensions to group by."""
 
@@ -152,8 +156,8 @@ def ask(question: Question) -> Answer:
         found = _sums(question, metric.source, cube, start, end)
     if not question.by and not found:
         found[()] = {}
-    if question.step and len(found) * len(buckets) > MOST_POINTS:
-        raise QuestionError("step", _too_many(question.step, groups=len(found)))
+    if len(found) * max(len(buckets), 1) > MOST_POINTS:
+        _refuse(question, groups=len(found))
     empty = 0.0 if isinstance(metric.source, Count) else None
     groups = [
         Group(
@@ -182,6 +186,7 @@ def _sums(
     rows = (
         Rollup.objects
         .filter(
+            reduce(or_, (Q((f"{each.value}__isnull", False)) for each in counters)),
             cube=cube.number,
             bucket__gte=start,
             bucket__lt=end,
@@ -190,7 +195,9 @@ def _sums(
         .order_by()
         .values_list("bucket" if question.step else "cube", *columns)
         .annotate(*[Sum(each.value) for each in counters])
-    )
+    )[: MOST_POINTS + 1]
+    if len(rows) > MOST_POINTS:
+        _refuse(question)
     found: dict[Key, _Values] = defaultdict(dict)
     totals: dict[Key, _Sums] = defaultdict(lambda: dict.fromkeys(counters, 0))
     for row in rows:
@@ -233,12 +240,15 @@ def _percentiles(
         "by": [each.column for each in question.by],
         "filters": Jsonb({name.column: value for name, value in question.scope.items()}),
         "totals_only": question.step is None,
+        "limit": _MOST_SKETCHES + 1,
     }
-    found: dict[Key, _Values] = defaultdict(dict)
-    for row in db.rows("rollup_percentiles", parameters):
-        counts = rollups.counts_of(row["sketch"])
-        found[tuple(row["key"])][row["bucket"]] = rollups.percentile(counts, source.share)
-    return found
+    rows = db.rows("rollup_percentiles", parameters)
+    if len(rows) > _MOST_SKETCHES:
+        _refuse(question)
+    places: dict[int, _Values] = defaultdict(dict)
+    for row in rows:
+        places[row["place"]][row["bucket"]] = rollups.percentile(row["sketch"], source.share)
+    return {tuple(row["key"]): places[row["place"]] for row in rows if row["key"] is not None}
 
 
 def _buckets(step: Step, start: dt.datetime, end: dt.datetime) -> Iterable[dt.datetime]:
@@ -252,9 +262,30 @@ def _ceiling(step: Step, instant: dt.datetime) -> dt.datetime:
     return floor if floor == instant else floor + step.length
 
 
-def _too_many(step: Step, *, groups: int = 1) -> str:
-    per_group = f" for {groups} groups" if groups > 1 else ""
+def _too_many(step: Step) -> str:
     return (
-        f"an answer has at most {MOST_POINTS} values, and the interval has more by {step}"
-        f"{per_group}; choose a longer step, a shorter interval, or a filter"
+        f"an answer has at most {MOST_POINTS} values, and the interval has more by {step};"
+        " choose a longer step, a shorter interval, or a filter"
+    )
+
+
+def _refuse(question: Question, *, groups: int = 0) -> NoReturn:
+    """Refuse an answer with more than MOST_POINTS values.
+
+    Args:
+        question: the question.
+        groups: the number of groups; 0: they were not counted.
+
+    Raises:
+        QuestionError: always.
+    """
+    of_groups = f"{groups} groups" if groups else "the groups"
+    if question.step is None:
+        about, by, first = "by", "in total", "fewer dimensions"
+    else:
+        about, by, first = "step", f"by {question.step}", "a longer step"
+    raise QuestionError(
+        about,
+        f"an answer has at most {MOST_POINTS} values, and {of_groups} have more {by};"
+        f" choose {first}, a shorter interval, or a filter",
     )

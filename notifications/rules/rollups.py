@@ -19,11 +19,8 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from itertools import accumulate
 from typing import Final, Self
 
 from notifications.rules.states import Status
@@ -231,6 +228,7 @@ GAMMA: Final = (1 + ERROR) / (1 - ERROR)
 
 DIGITS: Final = 12
 """Decimal digits of a bin in a sketch: a bin counts up to 10^12 - 1 latencies."""
+_BASE: Final = 10**DIGITS
 
 
 def bin_of(milliseconds: float) -> int:
@@ -252,7 +250,16 @@ def counts_of(sketch: str) -> list[int]:
     return [0] * empty + [int(digits[end - DIGITS : end]) for end in ends]
 
 
-def percentile(counts: Sequence[int], share: float) -> float:
-    """Return the latency in milliseconds that a share of the latencies does not exceed."""
-    reached = list(accumulate(counts))
-    return milliseconds_of(bisect_left(reached, share * reached[-1]))
+def percentile(sketch: str, share: float) -> float:
+    """Return the latency in milliseconds that a share of the latencies of a sketch does not exceed.
+
+    The percentile of a plot is near the highest bins, so the bins are read from the highest down.
+    """
+    # A power of _BASE is 1 modulo _BASE - 1, so the remainder is the sum of the bins.
+    total = int(sketch) % (_BASE - 1)
+    number, end = (len(sketch) - 1) // DIGITS, len(sketch) % DIGITS or DIGITS
+    below = total - int(sketch[:end])
+    while number and below >= share * total:
+        below -= int(sketch[end : end + DIGITS])
+        number, end = number - 1, end + DIGITS
+    return milliseconds_of(number)

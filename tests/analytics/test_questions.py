@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
+from bisect import bisect_left
+from itertools import accumulate
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from notifications import clock
+from notifications.analytics import questions
 from notifications.analytics.metrics import METRICS
 from notifications.analytics.questions import MOST_POINTS, Question, QuestionError, ask
 from notifications.rules import rollups
@@ -126,7 +131,20 @@ def test_the_sum_of_two_sketches_has_the_counts_of_both() -> None:
 
 @pytest.mark.parametrize(("share", "number"), [(0.1, 0), (0.5, 0), (0.51, 3), (0.99, 3), (1.0, 4)])
 def test_a_percentile_is_the_first_bin_that_reaches_its_share(share: float, number: int) -> None:
-    assert rollups.percentile([50, 0, 0, 49, 1], share) == rollups.milliseconds_of(number)
+    sketch = str(sketch_of({0: 50, 3: 49, 4: 1}))
+    assert rollups.percentile(sketch, share) == rollups.milliseconds_of(number)
+
+
+@given(
+    bins=st.dictionaries(st.integers(0, 350), st.integers(1, 10**9), min_size=1, max_size=12),
+    share=st.sampled_from([0.5, 0.95, 0.99]),
+)
+def test_a_percentile_is_that_of_the_sorted_bins(bins: dict[int, int], share: float) -> None:
+    numbers = sorted(bins)
+    reached = list(accumulate(bins[each] for each in numbers))
+    expected = numbers[bisect_left(reached, share * reached[-1])]
+    found = rollups.percentile(str(sketch_of(bins)), share)
+    assert found == rollups.milliseconds_of(expected)
 
 
 def test_a_percentile_is_within_its_error() -> None:
@@ -163,6 +181,31 @@ def test_an_answer_with_too_many_values_is_refused(make_rollup: MakeRollup) -> N
         make_rollup(clock.now(), {"sent": 1}, provider=f"p{place}")
     with pytest.raises(QuestionError, match=str(MOST_POINTS)):
         ask(_question("sent", start=start, step=Step.MINUTE, by=(Dimension.PROVIDER,)))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("metric", ["sent", "failure_rate", "call_to_answer_p95"])
+@pytest.mark.parametrize(("step", "about"), [(Step.HOUR, "step"), (None, "by")])
+def test_an_answer_with_too_many_groups_is_refused_before_they_are_read(
+    make_rollup: MakeRollup,
+    monkeypatch: pytest.MonkeyPatch,
+    metric: str,
+    step: Step | None,
+    about: str,
+) -> None:
+    monkeypatch.setattr(questions, "MOST_POINTS", 4)
+    monkeypatch.setattr(questions, "_MOST_SKETCHES", 8)
+    sketches = {Latency.CALL_TO_ANSWER: {50: 1}}
+    for place in range(4):
+        make_rollup(_now(), {"sent": 1}, sketches=sketches, type=f"T{place}")
+        make_rollup(_now(), {"read": 1}, provider=f"other{place}", channel=Channel.PUSH)
+    question = _question(metric, start=_now(), end=_now() + _HOUR, step=step, by=(Dimension.TYPE,))
+    assert len(ask(question).groups) == 4
+    for place in range(4, 10):
+        make_rollup(_now(), {"sent": 1}, sketches=sketches, type=f"T{place}")
+    with pytest.raises(QuestionError, match="at most 4 values") as refused:
+        ask(question)
+    assert refused.value.about == about
 
 
 def test_each_metric_has_a_unit_and_a_sentence() -> None:

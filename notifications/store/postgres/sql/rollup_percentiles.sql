@@ -1,5 +1,7 @@
 -- Return the merged sketch of a latency for each bucket and group, and for each group without a bucket; `totals_only`
--- leaves the buckets out. `by` has columns of rollup_series, `filters` columns with values.
+-- leaves the buckets out. `by` has columns of rollup_series, `filters` columns with values. A group has its number `place`
+-- in all rows and its values `key` in the row without a bucket, because a key in each row takes as long as a sketch. An
+-- answer of more than `limit` rows is cut.
 -- Locks nothing. Uses the primary key of one partition for each series. Groups have numbers, because Postgres groups by
 -- numbers faster than by jsonb.
 WITH chosen AS MATERIALIZED (
@@ -17,10 +19,11 @@ WITH chosen AS MATERIALIZED (
     WHERE r.bucket >= %(start)s::timestamptz AND r.bucket < %(end)s::timestamptz
     GROUP BY r.bucket, c.place
 )
-SELECT m.bucket, g.key, m.sketch::text AS sketch
+SELECT m.bucket, m.place, CASE WHEN m.bucket IS NULL THEN g.key END AS key, m.sketch::text AS sketch
 FROM (
     SELECT bucket, place, sketch FROM merged WHERE NOT %(totals_only)s::boolean
     UNION ALL
     SELECT NULL, place, sum(sketch) FROM merged GROUP BY place
 ) m
 JOIN (SELECT DISTINCT place, key FROM chosen) g USING (place)
+LIMIT %(limit)s::bigint
