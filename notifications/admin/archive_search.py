@@ -174,9 +174,14 @@ def _message(
         ],
         attempts=_with_details(found.attempts, request),
         events=_with_details(
-            ({**each, "status": Status(each["status"])} for each in found.events), request
+            ({**each, "status": _status(each["status"])} for each in found.events), request
         ),
     )
+
+
+def _status(number: int | None) -> Status | None:
+    """Return the status of an event; None: an event without a change of status, such as a click."""
+    return None if number is None else Status(number)
 
 
 def _personal(value: object, request: HttpRequest) -> str:

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from notifications.archive import columns, personal, targets
+from notifications.archive.personal import Unreadable
 from notifications.archive.targets import ArchiveUnavailable, Target
 from notifications.models import ArchiveFile, ArchiveState, Producer, Recipient
 from notifications.rules import ids
@@ -66,10 +67,20 @@ class _Day:
     names: Mapping[str, str]
 
     def read(self, table: str, filters: _Filter) -> list[Row]:
-        """Return the matching rows; row groups without a match are not read."""
-        with self.target.open(self.names[table]) as file:
-            found = pq.read_table(pa.PythonFile(file, "r"), filters=filters, use_threads=False)
-        rows: list[Row] = found.to_pylist()
+        """Return the matching rows; row groups without a match are not read.
+
+        Raises:
+            ArchiveUnavailable: the folder or bucket is away, or has no such file.
+            Unreadable: the file is damaged.
+        """
+        name = self.names[table]
+        with self.target.open(name) as file:
+            try:
+                found = pq.read_table(pa.PythonFile(file, "r"), filters=filters, use_threads=False)
+                rows: list[Row] = found.to_pylist()
+            except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+                # pyarrow raises OSError for a damaged page.
+                raise Unreadable(f"{name} is damaged: {error}") from error
         return rows
 
 
@@ -150,9 +161,13 @@ def _each(days: Sequence[_Day], table: str, filters: _Filter) -> Iterator[Archiv
 def _read_all(
     days: Sequence[_Day], table: str, filters: _Filter
 ) -> Iterator[tuple[_Day, list[Row]]]:
-    with ThreadPoolExecutor(_READERS, "archive-find") as pool:
+    pool = ThreadPoolExecutor(_READERS, "archive-find")
+    try:
         found = pool.map(lambda day: day.read(table, filters), days)
         yield from ((day, rows) for day, rows in zip(days, found, strict=True) if rows)
+    finally:
+        # A caller that has enough, or an error, ends the search: the days that wait are not read.
+        pool.shutdown(cancel_futures=True)
 
 
 def _with_recipient(day: _Day, id_: UUID) -> _Filter:

@@ -13,7 +13,7 @@ from django.test import Client
 
 from notifications.archive import days
 from notifications.archive.days import Lease
-from notifications.models import AuditEntry, Producer, Recipient
+from notifications.models import AuditEntry, Event, Producer, Recipient
 from notifications.rules.lane import Mode
 from tests.admin import axe
 from tests.admin.test_browser import (
@@ -91,6 +91,27 @@ def test_the_page_needs_its_right(window: Client, archived: dt.date) -> None:
     assert window.get(PAGE).status_code == 403
     assert window.post(PAGE, {"notification": id_of(archived, 1)}).status_code == 403
     assert "Search the archive" not in window.get(PAGE[: -len("search/")]).content.decode()
+
+
+def test_an_event_without_a_status_is_shown_by_its_reason(
+    door: Client,
+    folder: Path,  # noqa: ARG001 - the archive is set up by name
+    day: dt.date,
+) -> None:
+    events = Event.objects.filter(notification_id=id_of(day, 20), status=4)
+    assert events.update(status=None, reason="failed_over") == 1
+    with Lease(day) as lease:
+        assert days.advance(lease)
+    assert "failed_over" in _search(door, notification=id_of(day, 20))
+
+
+def test_a_damaged_file_is_an_error_of_the_form(
+    door: Client, folder: Path, archived: dt.date
+) -> None:
+    (path,) = folder.rglob("notification-*.parquet")
+    path.write_bytes(path.read_bytes()[:-4])
+    text = _search(door, notification=id_of(archived, 20))
+    assert f"The archive was not read: {archived}/{path.name} is damaged" in text
 
 
 def test_mistakes_and_an_absent_archive_are_errors_of_the_form(

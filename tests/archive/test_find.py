@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pyarrow.parquet as pq
@@ -16,6 +20,7 @@ from notifications import conf
 from notifications.archive import days, find
 from notifications.archive.days import Lease
 from notifications.archive.find import ArchivedNotification, Period
+from notifications.archive.personal import Unreadable
 from notifications.archive.targets import ArchiveUnavailable
 from notifications.models import ArchiveKey, ErasureJob, Producer, Recipient, Template
 from notifications.rules import ids
@@ -119,6 +124,51 @@ def test_a_missing_file_is_named(archived: list[dt.date], folder: Path) -> None:
         path.unlink()
     with pytest.raises(ArchiveUnavailable, match="delivery-"):
         find.by_notification(id_of(archived[1], 3))
+
+
+@pytest.mark.parametrize("table", ["notification", "delivery", "attempt", "event"])
+@pytest.mark.parametrize(("place", "damage"), [(-4, b"XXXX"), (-200, bytes(100)), (60, b"~" * 200)])
+def test_a_damaged_file_is_named(
+    archived: list[dt.date], folder: Path, table: str, place: int, damage: bytes
+) -> None:
+    (path,) = (folder / archived[1].isoformat()).glob(f"{table}-*")
+    content = path.read_bytes()
+    start = place % len(content)
+    path.write_bytes(content[:start] + damage + content[start + len(damage) :])
+    with pytest.raises(Unreadable, match=f"{table}-.* is damaged"):
+        find.by_notification(id_of(archived[1], 3))
+
+
+def test_a_search_that_ends_early_leaves_the_other_days_unread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    go_on = threading.Event()
+    read: list[int] = []
+
+    class Pool(ThreadPoolExecutor):
+        """The second day ends after the end of the search."""
+
+        def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - the standard library's signature
+            super().shutdown(wait=False, cancel_futures=cancel_futures)
+            go_on.set()
+            super().shutdown(wait=wait)
+
+    @dataclass(frozen=True)
+    class Day:
+        number: int
+
+        def read(self, _table: str, _filters: object) -> list[dict[str, int]]:
+            read.append(self.number)
+            assert self.number == 0 or go_on.wait(30)
+            return [{"id": self.number}]
+
+    monkeypatch.setattr(find, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(find, "_READERS", 1)
+    stand_ins: Any = [Day(number) for number in range(5)]
+    days_found: Any = find._read_all(stand_ins, "key", [])
+    assert next(days_found)[1] == [{"id": 0}]
+    days_found.close()
+    assert set(read) <= {0, 1}
 
 
 def test_no_personal_and_no_sensitive_value_is_readable_in_the_files(
