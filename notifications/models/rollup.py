@@ -118,7 +118,10 @@ class RollupLatency(models.Model):
 
 
 class RollupValue(models.Model):
-    """A type, template or producer with figures of its own on a day."""
+    """A type, template or producer with figures of its own on a day.
+
+    A dimension of test mode begins with `test `, so that tests take no place from live figures.
+    """
 
     pk = models.CompositePrimaryKey("day", "dimension", "value")
     day = models.DateField()

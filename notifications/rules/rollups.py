@@ -192,7 +192,7 @@ CUBES: Final = tuple(Cube(step, each) for step in Step for each in DimensionSet)
 OTHER: Final = "other"
 """The value of a type or template beyond MOST_VALUES on a day; such a producer has the id 0."""
 MOST_VALUES: Final = 500
-"""Most types, templates and producers of a day with figures of their own."""
+"""Most types, templates and producers of a day and mode with figures of their own."""
 
 COUNTED: Final = frozenset(Status) - {_S.QUEUED, _S.SENDING}
 """The statuses whose events count; of the other events, those with COUNTED_REASONS."""

@@ -22,6 +22,7 @@ from django.db import transaction
 from notifications import clock
 from notifications.models import ArchiveDay, Rollup, RollupPosition
 from notifications.rules import ids, prices, rollups
+from notifications.rules.lane import Mode
 from notifications.rules.request import MAX_TTL
 from notifications.rules.rollups import CUBES, Cube, DimensionSet, Latency, Step
 from notifications.rules.states import Status
@@ -207,6 +208,7 @@ def _parameters(cubes: list[Cube]) -> dict[str, Any]:
         "digits": rollups.DIGITS,
         **{each.name.lower(): int(each) for each in Latency},
         "most_values": rollups.MOST_VALUES,
+        "test": int(Mode.TEST),
         "other": rollups.OTHER,
         "dimension_sets": [int(each) for each in sets],
         "has_producer": [rollups.Dimension.PRODUCER in each for each in extras],

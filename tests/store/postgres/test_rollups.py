@@ -19,6 +19,7 @@ from notifications.models import (
     RollupValue,
 )
 from notifications.rules import ids
+from notifications.rules.lane import Mode
 from notifications.rules.rollups import CUBES, OTHER, Cube, DimensionSet, Step
 from notifications.rules.transitions import DELIVER, EXPIRE
 from notifications.store.postgres import rollups, transitions
@@ -141,6 +142,25 @@ def test_values_beyond_the_limit_of_a_day_share_a_name(
     found = Rollup.objects.filter(cube=_ALL_DAYS).values_list("series__type", "accepted")
     assert sorted(found) == [("T0", 1), ("T1", 1), (OTHER, 2)]
     assert RollupValue.objects.filter(dimension="type").count() == 2
+
+
+def test_types_of_test_mode_take_no_place_from_live_types(
+    make_delivery: MakeDelivery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(rollups._PAGE, "most_values", 2)
+    for mode, names in ((Mode.TEST, ("A", "B", "C", "D")), (Mode.LIVE, ("D", "E"))):
+        for name in names:
+            rows = Notification.objects.filter(id=ids.notification_of(make_delivery()))
+            rows.update(type=name, mode=mode)
+        rollups.count_next(limit=100)
+    found = Rollup.objects.filter(cube=_ALL_DAYS, series__mode=Mode.LIVE)
+    assert sorted(found.values_list("series__type", "accepted")) == [("D", 1), ("E", 1)]
+    tested = Rollup.objects.filter(cube=_ALL_DAYS, series__mode=Mode.TEST)
+    assert sorted(tested.values_list("series__type", "accepted")) == [
+        ("A", 1),
+        ("B", 1),
+        (OTHER, 2),
+    ]
 
 
 def test_rows_are_deleted_after_their_retention(make_delivery: MakeDelivery) -> None:

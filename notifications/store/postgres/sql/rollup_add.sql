@@ -166,13 +166,14 @@ WITH page AS MATERIALIZED (
        OR (r.part = 3 AND f.is_call AND f.outcome <> 'accepted')
     GROUP BY f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, r.reason
 ), combination AS MATERIALIZED (
-    SELECT DISTINCT (b.minute AT TIME ZONE 'UTC')::date AS day, b.mode, b.producer_id, b.channel, b.provider, b.priority,
+    SELECT DISTINCT (b.minute AT TIME ZONE 'UTC')::date AS day,
+           CASE WHEN b.mode = %(test)s THEN 'test ' ELSE '' END AS of_mode, b.mode, b.producer_id, b.channel, b.provider, b.priority,
            b.type, b.template, b.country, b.reason, coalesce(t.template_id, '') AS template_name,
            coalesce(t.version, 0) AS version
     FROM base b
     LEFT JOIN notifications_template t ON t.id = b.template
 ), value AS (
-    SELECT DISTINCT c.day, v.dimension, v.value
+    SELECT DISTINCT c.day, c.of_mode || v.dimension AS dimension, v.value
     FROM combination c
     CROSS JOIN LATERAL (VALUES ('type', c.type), ('template', c.template_name), ('producer', c.producer_id::text))
         AS v(dimension, value)
@@ -201,9 +202,9 @@ WITH page AS MATERIALIZED (
            CASE WHEN d.has_type AND t.value IS NOT NULL THEN c.version ELSE 0 END AS of_version,
            CASE WHEN d.has_country THEN c.country ELSE '' END AS of_country
     FROM combination c
-    LEFT JOIN known p ON p.dimension = 'producer' AND p.day = c.day AND p.value = c.producer_id::text
-    LEFT JOIN known y ON y.dimension = 'type' AND y.day = c.day AND y.value = c.type
-    LEFT JOIN known t ON t.dimension = 'template' AND t.day = c.day AND t.value = c.template_name
+    LEFT JOIN known p ON p.dimension = c.of_mode || 'producer' AND p.day = c.day AND p.value = c.producer_id::text
+    LEFT JOIN known y ON y.dimension = c.of_mode || 'type' AND y.day = c.day AND y.value = c.type
+    LEFT JOIN known t ON t.dimension = c.of_mode || 'template' AND t.day = c.day AND t.value = c.template_name
     CROSS JOIN unnest(%(dimension_sets)s::smallint[], %(has_producer)s::boolean[], %(has_route)s::boolean[],
                       %(has_type)s::boolean[], %(has_country)s::boolean[])
         AS d(dimension_set, has_producer, has_route, has_type, has_country)
