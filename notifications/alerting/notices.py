@@ -72,6 +72,7 @@ def _make(now: dt.datetime) -> None:
         *Alert.objects.filter(resolved_at__isnull=False, id__in=is_told).order_by("-id")[:_ALERTS],
     ]
     histories = _histories([row.pk for row in rows])
+    lately = store.raised_since(now - alert_notices.FLAPPING_WITHIN)
     made = []
     for place in places:
         keeps = _keeps_incidents(place)
@@ -79,9 +80,8 @@ def _make(now: dt.datetime) -> None:
             if not _is_for(row, place):
                 continue
             past = histories[row.pk, place.pk]
-            event = alert_notices.next_notice(
-                _facts(row), _history(past), keeps_incidents=keeps, now=now
-            )
+            history = _history(past, raised_lately=lately[row.kind, row.subject, place.pk])
+            event = alert_notices.next_notice(_facts(row), history, keeps_incidents=keeps, now=now)
             if event is not None:
                 made.append(_row(row, place, event, past, now))
     store.create(made)
@@ -112,7 +112,7 @@ def _histories(ids: Sequence[int]) -> defaultdict[tuple[int, int], list[AlertNot
     return found
 
 
-def _history(past: Iterable[AlertNotice]) -> NoticeHistory:
+def _history(past: Iterable[AlertNotice], *, raised_lately: int) -> NoticeHistory:
     rows = list(past)
     opened = [row for row in rows if row.event in _OPEN]
     taken = [row for row in rows if row.event == NoticeEvent.ACKNOWLEDGED]
@@ -122,6 +122,7 @@ def _history(past: Iterable[AlertNotice]) -> NoticeHistory:
         open_at=opened[-1].created_at if opened else None,
         acknowledged_at=taken[-1].created_at if taken else None,
         is_resolved=any(row.event == NoticeEvent.RESOLVED for row in rows),
+        raised_lately=raised_lately,
     )
 
 

@@ -5,7 +5,9 @@
     acknowledged to destinations that keep incidents themselves
     resolved     after the end of an alert whose notice was tried
 
-An alert that ends within `WAIT` sends nothing.
+An alert that ends within `WAIT` sends nothing. A cause that comes and goes raises an alert each
+time: after `FLAPPING_FROM` notices `raised` within `FLAPPING_WITHIN` a further alert of the same
+kind and subject must last `FLAPPING_WAIT`.
 """
 
 from __future__ import annotations
@@ -24,6 +26,11 @@ WAIT: Final[Mapping[Severity, dt.timedelta]] = MappingProxyType({
     Severity.TICKET: dt.timedelta(seconds=60),
 })
 """Time from an alert to its first notice: an alert and its cause are raised within a second."""
+FLAPPING_FROM: Final = 3
+"""Notices `raised` of one kind and subject to a destination, after which the cause is flapping."""
+FLAPPING_WITHIN: Final = dt.timedelta(hours=1)
+FLAPPING_WAIT: Final = dt.timedelta(minutes=5)
+"""The wait in place of `WAIT`: an operator who knows of the flapping learns when it stays."""
 REMIND_AFTER: Final = dt.timedelta(hours=4)
 GIVE_UP_AFTER: Final = dt.timedelta(hours=24)
 """Age of a notice after which no further try is made."""
@@ -59,6 +66,9 @@ class NoticeHistory:
     """Creation of the latest notice `acknowledged`."""
     is_resolved: bool = False
     """The notice `resolved` exists."""
+    raised_lately: int = 0
+    """Notices `raised` to the destination within FLAPPING_WITHIN, of all alerts of the same kind
+    and subject."""
 
 
 def next_notice(
@@ -75,7 +85,9 @@ def next_notice(
         return None
     is_quiet = alert.acknowledged_until is not None and alert.acknowledged_until > now
     if history.open_at is None:
-        is_due = now - alert.raised_at >= WAIT[alert.severity]
+        is_flapping = history.raised_lately >= FLAPPING_FROM
+        wait = FLAPPING_WAIT if is_flapping else WAIT[alert.severity]
+        is_due = now - alert.raised_at >= wait
         return NoticeEvent.RAISED if is_due and not is_quiet else None
     if is_quiet:
         is_new = alert.acknowledged_at is not None and (

@@ -85,6 +85,24 @@ def test_an_alert_and_its_end_reach_a_webhook_with_links(
     assert place.last_sent_at is not None
 
 
+def test_a_cause_that_comes_and_goes_is_told_three_times_and_again_when_it_stays(
+    hook: HttpFake, make_destination: MakeDestination
+) -> None:
+    make_destination(hook.url)
+    for _ in range(6):
+        raised()
+        work()
+        alerts.resolve(AlertKind.NO_PROVIDER, "email")
+        work()
+    assert events(hook) == ["alert.raised", "alert.resolved"] * 3
+    raised(subject="sms")
+    assert work() == 1, "another subject is another cause"
+    alert = raised()
+    assert work() == 0
+    Alert.objects.filter(pk=alert.pk).update(raised_at=clock.now() - 5 * _MINUTE)
+    assert work() == 1
+
+
 def test_pagerduty_has_one_incident_for_an_alert(
     pagerduty: HttpFake, make_destination: MakeDestination
 ) -> None:

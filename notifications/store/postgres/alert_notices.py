@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 from uuid import uuid4
@@ -11,6 +12,7 @@ from django.db.models import F, Q
 
 from notifications.models import AlertDestination, AlertNotice
 from notifications.store.postgres import db
+from providers.alert_destinations.events import NoticeEvent
 
 LEASE: Final = dt.timedelta(seconds=120)
 """Longer than a batch takes; after a kill the notice is tried again at its end."""
@@ -65,6 +67,12 @@ def drop_outdated(*, now: dt.datetime) -> int:
 def create(notices: Iterable[AlertNotice]) -> None:
     """Insert notices; a notice that another process has made is left out."""
     AlertNotice.objects.bulk_create(notices, ignore_conflicts=True)
+
+
+def raised_since(instant: dt.datetime) -> Counter[tuple[str, str, int]]:
+    """Return (kind, subject, destination) -> notices `raised` that were made since an instant."""
+    rows = AlertNotice.objects.filter(event=NoticeEvent.RAISED, created_at__gt=instant)
+    return Counter(rows.values_list("alert__kind", "alert__subject", "destination_id"))
 
 
 def count_result(destination_id: int, *, now: dt.datetime, error: str) -> int:
