@@ -15,7 +15,7 @@ from typing import Final
 from notifications.analytics.metrics import METRICS
 from notifications.analytics.questions import Question, Value, ask
 from notifications.models import Alert, DeadLetter, Producer
-from notifications.rules import csv_lines
+from notifications.rules import csv_lines, rollups
 from notifications.rules.lane import Mode
 from notifications.rules.rollups import Dimension
 from providers.contract import Channel
@@ -172,7 +172,7 @@ def _name(group: str, key: tuple[Value, ...], producers: Mapping[int, str]) -> s
     number = int(key[0])
     if group == "channel":
         return Channel(number).label
-    return producers.get(number, f"producer {number}")
+    return producers.get(number, f"producer {number}" if number else rollups.OTHER)
 
 
 def _nothing(metric: str) -> float | None:

@@ -110,3 +110,13 @@ def test_a_day_that_is_not_kept_and_no_day_are_told() -> None:
         report("--day", "2001-01-01")
     with pytest.raises(CommandError, match="is no day"):
         report("--day", "yesterday")
+    for day in ("9999-12-31", "0001-01-05"):
+        with pytest.raises(CommandError, match="to today"):
+            report("--day", day)
+
+
+def test_producers_beyond_the_limit_of_a_day_are_other(
+    make_rollup: MakeRollup, yesterday: dt.datetime
+) -> None:
+    make_rollup(yesterday, {"sent": 3}, producer_id=0)
+    assert figures()["producer", "other", "sent"] == (3, 0, 0)

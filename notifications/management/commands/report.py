@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from argparse import ArgumentParser, ArgumentTypeError
+from typing import Final
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -12,12 +13,17 @@ from notifications import clock
 from notifications.analytics import daily_report
 from notifications.analytics.questions import QuestionError
 
+_FIRST: Final = dt.date(2000, 1, 1)
+
 
 def _day(text: str) -> dt.date:
     try:
-        return dt.date.fromisoformat(text)
+        day = dt.date.fromisoformat(text)
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is no day; write a day such as 2026-05-01") from None
+    if not _FIRST <= day <= clock.now().date():
+        raise ArgumentTypeError(f"{text} is not a day from {_FIRST} to today")
+    return day
 
 
 class Command(BaseCommand):
