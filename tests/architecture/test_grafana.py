@@ -39,6 +39,9 @@ _SELECTOR: Final = re.compile(r"\b((?:notifications|process)[_:][a-z0-9_:]+|up\b
 _SUFFIXES: Final = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}
 """Ends of the names of a metric's series, by type."""
 
+_PROCESSES: Final = frozenset({"web", "live", "beat"})
+"""Services with metrics besides the workers."""
+
 needs_promtool = pytest.mark.skipif(
     shutil.which("promtool") is None, reason="promtool is a part of the package prometheus"
 )
@@ -78,6 +81,23 @@ def test_prometheus_takes_the_rules_and_the_configuration(tmp_path: Path) -> Non
     config["rule_files"] = [str(_FOLDER / "alerts.yml")]
     (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(config))
     _promtool("check", "config", str(tmp_path / "prometheus.yml"))
+
+
+def test_each_process_with_metrics_has_a_scrape_job() -> None:
+    composed = yaml.safe_load((_FOLDER.parents[1] / "docker-compose.yml").read_text())["services"]
+    ours = {name for name in composed if name.startswith("worker-") or name in _PROCESSES}
+    jobs = yaml.safe_load((_FOLDER / "prometheus.yml").read_text())["scrape_configs"]
+    found = [name for job in jobs for each in job["dns_sd_configs"] for name in each["names"]]
+    assert sorted(found) == sorted(ours)
+    kept = {
+        rule["regex"]
+        for job in yaml.safe_load((_FOLDER / "prometheus-kubernetes.yml").read_text())[
+            "scrape_configs"
+        ]
+        for rule in job["relabel_configs"]
+        if rule.get("action") == "keep"
+    }
+    assert kept == {"web", "live", "http", "metrics"}
 
 
 @needs_promtool
