@@ -1,72 +1,91 @@
 // The words of the component in five languages, and dates by Intl.
 
-const TEXTS = {
-  en: {
-    title: "Notifications", unreadCount: "{n} unread",
-    fresh: { one: "{n} new notification", other: "{n} new notifications" },
-    more: "and {n} more", fewer: "Show less",
-    all: "All", unread: "Unread", archived: "Archived", snoozed: "Snoozed", views: "Views", list: "List of notifications",
-    readAll: "Mark all as read", close: "Close", options: "Options", read: "Mark as read", markUnread: "Mark as unread",
-    archive: "Archive", unarchive: "Move to inbox", remove: "Delete", snooze: "Remind me", unsnooze: "Remind me no longer",
-    hour: "In an hour", evening: "This evening", tomorrow: "Tomorrow morning", week: "Next week",
-    empty: "You are all caught up", emptyMore: "New notifications appear here.", emptyView: "Nothing here",
-    offline: "You are offline. Your changes are sent later.", reconnecting: "Reconnecting…",
-    signedOut: "Sign in to see your notifications.", error: "Notifications could not be loaded.", retry: "Try again",
-    refused: "The change was not saved.", done: "Done", isUnread: "Unread",
-  },
-  de: {
-    title: "Benachrichtigungen", unreadCount: "{n} ungelesen",
-    fresh: { one: "{n} neue Benachrichtigung", other: "{n} neue Benachrichtigungen" },
-    more: "und {n} weitere", fewer: "Weniger anzeigen",
-    all: "Alle", unread: "Ungelesen", archived: "Archiv", snoozed: "Zurückgestellt", views: "Ansichten", list: "Liste der Benachrichtigungen",
-    readAll: "Alle als gelesen markieren", close: "Schließen", options: "Optionen", read: "Als gelesen markieren", markUnread: "Als ungelesen markieren",
-    archive: "Archivieren", unarchive: "In den Posteingang", remove: "Löschen", snooze: "Erinnern", unsnooze: "Nicht mehr erinnern",
-    hour: "In einer Stunde", evening: "Heute Abend", tomorrow: "Morgen früh", week: "Nächste Woche",
-    empty: "Alles gelesen", emptyMore: "Neue Benachrichtigungen erscheinen hier.", emptyView: "Hier ist nichts",
-    offline: "Keine Verbindung. Änderungen werden später gesendet.", reconnecting: "Verbindung wird hergestellt …",
-    signedOut: "Bitte anmelden, um Benachrichtigungen zu sehen.", error: "Benachrichtigungen konnten nicht geladen werden.", retry: "Erneut versuchen",
-    refused: "Die Änderung wurde nicht gespeichert.", done: "Erledigt", isUnread: "Ungelesen",
-  },
-  fr: {
-    title: "Notifications", unreadCount: { one: "{n} non lue", other: "{n} non lues" },
-    fresh: { one: "{n} nouvelle notification", other: "{n} nouvelles notifications" },
-    more: { one: "et {n} autre", other: "et {n} autres" }, fewer: "Afficher moins",
-    all: "Toutes", unread: "Non lues", archived: "Archivées", snoozed: "En pause", views: "Vues", list: "Liste des notifications",
-    readAll: "Tout marquer comme lu", close: "Fermer", options: "Options", read: "Marquer comme lue", markUnread: "Marquer comme non lue",
-    archive: "Archiver", unarchive: "Remettre dans la boîte", remove: "Supprimer", snooze: "Me le rappeler", unsnooze: "Ne plus me le rappeler",
-    hour: "Dans une heure", evening: "Ce soir", tomorrow: "Demain matin", week: "La semaine prochaine",
-    empty: "Vous êtes à jour", emptyMore: "Les nouvelles notifications s’affichent ici.", emptyView: "Rien ici",
-    offline: "Hors ligne. Vos modifications seront envoyées plus tard.", reconnecting: "Reconnexion…",
-    signedOut: "Connectez-vous pour voir vos notifications.", error: "Impossible de charger les notifications.", retry: "Réessayer",
-    refused: "La modification n’a pas été enregistrée.", done: "C’est fait", isUnread: "Non lue",
-  },
-  es: {
-    title: "Notificaciones", unreadCount: "{n} sin leer",
-    fresh: { one: "{n} notificación nueva", other: "{n} notificaciones nuevas" },
-    more: "y {n} más", fewer: "Mostrar menos",
-    all: "Todas", unread: "Sin leer", archived: "Archivadas", snoozed: "Pospuestas", views: "Vistas", list: "Lista de notificaciones",
-    readAll: "Marcar todo como leído", close: "Cerrar", options: "Opciones", read: "Marcar como leída", markUnread: "Marcar como no leída",
-    archive: "Archivar", unarchive: "Mover a la bandeja", remove: "Eliminar", snooze: "Recordármelo", unsnooze: "No recordármelo más",
-    hour: "En una hora", evening: "Esta tarde", tomorrow: "Mañana por la mañana", week: "La próxima semana",
-    empty: "Estás al día", emptyMore: "Las notificaciones nuevas aparecen aquí.", emptyView: "Nada por aquí",
-    offline: "Sin conexión. Los cambios se enviarán más tarde.", reconnecting: "Reconectando…",
-    signedOut: "Inicia sesión para ver tus notificaciones.", error: "No se pudieron cargar las notificaciones.", retry: "Reintentar",
-    refused: "El cambio no se guardó.", done: "Hecho", isUnread: "Sin leer",
-  },
-  ar: {
-    title: "الإشعارات",
-    unreadCount: { one: "إشعار واحد غير مقروء", two: "إشعاران غير مقروءين", few: "{n} إشعارات غير مقروءة", many: "{n} إشعارًا غير مقروء", other: "{n} إشعار غير مقروء" },
-    fresh: { one: "إشعار جديد واحد", two: "إشعاران جديدان", few: "{n} إشعارات جديدة", many: "{n} إشعارًا جديدًا", other: "{n} إشعار جديد" },
-    more: { one: "وإشعار آخر", two: "وإشعاران آخران", few: "و{n} إشعارات أخرى", many: "و{n} إشعارًا آخر", other: "و{n} إشعار آخر" }, fewer: "عرض أقل",
-    all: "الكل", unread: "غير مقروءة", archived: "المؤرشفة", snoozed: "المؤجلة", views: "طرق العرض", list: "قائمة الإشعارات",
-    readAll: "تعليم الكل كمقروء", close: "إغلاق", options: "خيارات", read: "تعليم كمقروء", markUnread: "تعليم كغير مقروء",
-    archive: "أرشفة", unarchive: "نقل إلى الوارد", remove: "حذف", snooze: "ذكّرني", unsnooze: "إلغاء التذكير",
-    hour: "بعد ساعة", evening: "هذا المساء", tomorrow: "صباح الغد", week: "الأسبوع القادم",
-    empty: "لا جديد لديك", emptyMore: "تظهر الإشعارات الجديدة هنا.", emptyView: "لا شيء هنا",
-    offline: "أنت غير متصل. سترسل تغييراتك لاحقًا.", reconnecting: "جارٍ إعادة الاتصال…",
-    signedOut: "سجّل الدخول لعرض إشعاراتك.", error: "تعذّر تحميل الإشعارات.", retry: "إعادة المحاولة",
-    refused: "لم يُحفظ التغيير.", done: "تم", isUnread: "غير مقروء",
-  },
+const LANGUAGES = ["en", "de", "fr", "es", "ar"];
+const TEXTS = { // each text in the order of LANGUAGES: shorter, compressed, than each language with all names
+  title: ["Notifications", "Benachrichtigungen", "Notifications", "Notificaciones", "الإشعارات"],
+  unreadCount: [
+    "{n} unread",
+    "{n} ungelesen",
+    { one: "{n} non lue", other: "{n} non lues" },
+    "{n} sin leer",
+    { one: "إشعار واحد غير مقروء", two: "إشعاران غير مقروءين", few: "{n} إشعارات غير مقروءة", many: "{n} إشعارًا غير مقروء", other: "{n} إشعار غير مقروء" },
+  ],
+  fresh: [
+    { one: "{n} new notification", other: "{n} new notifications" },
+    { one: "{n} neue Benachrichtigung", other: "{n} neue Benachrichtigungen" },
+    { one: "{n} nouvelle notification", other: "{n} nouvelles notifications" },
+    { one: "{n} notificación nueva", other: "{n} notificaciones nuevas" },
+    { one: "إشعار جديد واحد", two: "إشعاران جديدان", few: "{n} إشعارات جديدة", many: "{n} إشعارًا جديدًا", other: "{n} إشعار جديد" },
+  ],
+  more: [
+    "and {n} more",
+    "und {n} weitere",
+    { one: "et {n} autre", other: "et {n} autres" },
+    "y {n} más",
+    { one: "وإشعار آخر", two: "وإشعاران آخران", few: "و{n} إشعارات أخرى", many: "و{n} إشعارًا آخر", other: "و{n} إشعار آخر" },
+  ],
+  fewer: ["Show less", "Weniger anzeigen", "Afficher moins", "Mostrar menos", "عرض أقل"],
+  all: ["All", "Alle", "Toutes", "Todas", "الكل"],
+  unread: ["Unread", "Ungelesen", "Non lues", "Sin leer", "غير مقروءة"],
+  archived: ["Archived", "Archiv", "Archivées", "Archivadas", "المؤرشفة"],
+  snoozed: ["Snoozed", "Zurückgestellt", "En pause", "Pospuestas", "المؤجلة"],
+  views: ["Views", "Ansichten", "Vues", "Vistas", "طرق العرض"],
+  list: ["List of notifications", "Liste der Benachrichtigungen", "Liste des notifications", "Lista de notificaciones", "قائمة الإشعارات"],
+  readAll: ["Mark all as read", "Alle als gelesen markieren", "Tout marquer comme lu", "Marcar todo como leído", "تعليم الكل كمقروء"],
+  close: ["Close", "Schließen", "Fermer", "Cerrar", "إغلاق"],
+  options: ["Options", "Optionen", "Options", "Opciones", "خيارات"],
+  read: ["Mark as read", "Als gelesen markieren", "Marquer comme lue", "Marcar como leída", "تعليم كمقروء"],
+  markUnread: ["Mark as unread", "Als ungelesen markieren", "Marquer comme non lue", "Marcar como no leída", "تعليم كغير مقروء"],
+  archive: ["Archive", "Archivieren", "Archiver", "Archivar", "أرشفة"],
+  unarchive: ["Move to inbox", "In den Posteingang", "Remettre dans la boîte", "Mover a la bandeja", "نقل إلى الوارد"],
+  remove: ["Delete", "Löschen", "Supprimer", "Eliminar", "حذف"],
+  snooze: ["Remind me", "Erinnern", "Me le rappeler", "Recordármelo", "ذكّرني"],
+  unsnooze: ["Remind me no longer", "Nicht mehr erinnern", "Ne plus me le rappeler", "No recordármelo más", "إلغاء التذكير"],
+  hour: ["In an hour", "In einer Stunde", "Dans une heure", "En una hora", "بعد ساعة"],
+  evening: ["This evening", "Heute Abend", "Ce soir", "Esta tarde", "هذا المساء"],
+  tomorrow: ["Tomorrow morning", "Morgen früh", "Demain matin", "Mañana por la mañana", "صباح الغد"],
+  week: ["Next week", "Nächste Woche", "La semaine prochaine", "La próxima semana", "الأسبوع القادم"],
+  empty: ["You are all caught up", "Alles gelesen", "Vous êtes à jour", "Estás al día", "لا جديد لديك"],
+  emptyMore: [
+    "New notifications appear here.",
+    "Neue Benachrichtigungen erscheinen hier.",
+    "Les nouvelles notifications s’affichent ici.",
+    "Las notificaciones nuevas aparecen aquí.",
+    "تظهر الإشعارات الجديدة هنا.",
+  ],
+  emptyView: ["Nothing here", "Hier ist nichts", "Rien ici", "Nada por aquí", "لا شيء هنا"],
+  offline: [
+    "You are offline. Your changes are sent later.",
+    "Keine Verbindung. Änderungen werden später gesendet.",
+    "Hors ligne. Vos modifications seront envoyées plus tard.",
+    "Sin conexión. Los cambios se enviarán más tarde.",
+    "أنت غير متصل. سترسل تغييراتك لاحقًا.",
+  ],
+  reconnecting: ["Reconnecting…", "Verbindung wird hergestellt …", "Reconnexion…", "Reconectando…", "جارٍ إعادة الاتصال…"],
+  signedOut: [
+    "Sign in to see your notifications.",
+    "Bitte anmelden, um Benachrichtigungen zu sehen.",
+    "Connectez-vous pour voir vos notifications.",
+    "Inicia sesión para ver tus notificaciones.",
+    "سجّل الدخول لعرض إشعاراتك.",
+  ],
+  error: [
+    "Notifications could not be loaded.",
+    "Benachrichtigungen konnten nicht geladen werden.",
+    "Impossible de charger les notifications.",
+    "No se pudieron cargar las notificaciones.",
+    "تعذّر تحميل الإشعارات.",
+  ],
+  retry: ["Try again", "Erneut versuchen", "Réessayer", "Reintentar", "إعادة المحاولة"],
+  refused: [
+    "The change was not saved.",
+    "Die Änderung wurde nicht gespeichert.",
+    "La modification n’a pas été enregistrée.",
+    "El cambio no se guardó.",
+    "لم يُحفظ التغيير.",
+  ],
+  done: ["Done", "Erledigt", "C’est fait", "Hecho", "تم"],
+  isUnread: ["Unread", "Ungelesen", "Non lue", "Sin leer", "غير مقروء"],
 };
 const UNITS = [["minute", 60], ["hour", 3600], ["day", 86_400]];
 const WEEK = 7 * 86_400;
@@ -81,10 +100,11 @@ export class Words {
       locale = undefined;
     }
     const language = (locale ?? "en").split("-")[0];
-    this.language = language in TEXTS ? language : "en";
+    const place = Math.max(0, LANGUAGES.indexOf(language));
+    this.language = LANGUAGES[place];
     this.locale = this.language === language && locale ? locale : "en";
     this.direction = this.language === "ar" ? "rtl" : "ltr";
-    this.texts = TEXTS[this.language];
+    this.texts = Object.fromEntries(Object.entries(TEXTS).map(([name, texts]) => [name, texts[place]]));
     this.plurals = new Intl.PluralRules(this.locale);
     this.numbers = new Intl.NumberFormat(this.locale);
     this.relative = new Intl.RelativeTimeFormat(this.locale, { numeric: "auto", style: "short" });
