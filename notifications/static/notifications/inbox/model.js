@@ -1,5 +1,6 @@
-// The state of an inbox on this device: what the service said, and marks that the service has not
-// confirmed yet. What is shown is the first with the second applied.
+// The state of an inbox on this device: what the service said, and marks that this state does not
+// have yet. What is shown is the first with the second applied. A mark is never written into the
+// first: the same item may have changed on another device, and the event of that change comes later.
 
 const RECENT = 200; // notification ids that are remembered, so that none is announced twice
 
@@ -27,9 +28,11 @@ function compare(one, other) {
 export class Model {
   view = { tab: "inbox", category: null, unread: false };
   next = null; // cursor of the next page
+  #edge; // last item of the last page, where the next page begins
   cursor = 0; // version up to which all changes are known
   loaded = false;
-  marks = [];
+  marks = []; // sent or to be sent, in order
+  #confirmed = []; // marks above the cursor
   #items = new Map();
   #order = []; // ids of the list, newest first
   #groups = new Map(); // group key -> id of the newest item
@@ -78,6 +81,7 @@ export class Model {
     }
     if (!first) this.#sort();
     this.next = page.next;
+    this.#edge = page.results.at(-1);
     if (page.counts) this.takeCounts(page.counts, page.version);
     this.refresh();
     return isOld;
@@ -108,16 +112,12 @@ export class Model {
     this.#counts = counts;
   }
 
-  /** The service confirmed a mark: apply it for good. */
+  /** The service confirmed a mark: apply it until the changes up to the version of the answer are here. */
   confirm(mark, answer) {
+    const { version = 0, counts } = answer ?? {};
     this.marks.splice(this.marks.indexOf(mark), 1);
-    for (const id of this.#touched(mark)) {
-      const item = this.#items.get(id);
-      const marked = this.#marked(item, mark);
-      if (marked === null) this.#forget(id);
-      else if (marked !== item) this.#items.set(id, { ...marked, version: answer?.version ?? item.version });
-    }
-    if (answer?.counts) this.takeCounts(answer.counts, answer.version);
+    this.#confirmed.push(Object.assign(mark, { doneAt: version }));
+    if (counts) this.takeCounts(counts, version);
     this.refresh();
   }
 
@@ -127,9 +127,11 @@ export class Model {
     this.refresh();
   }
 
-  /** Compute what is shown: the items and counts of the service with each waiting mark applied. */
+  /** Compute what is shown: the items and counts of the service with each mark applied that they lack. */
   refresh() {
     this.#overlay.clear();
+    this.#confirmed = this.#confirmed.filter((mark) => mark.doneAt > this.cursor);
+    for (const mark of this.#confirmed) this.#apply(mark, null); // the counts have the mark
     if (this.marks.length === 0) {
       this.#shownCounts = this.#counts;
       return;
@@ -137,16 +139,22 @@ export class Model {
     const counts = structuredClone(this.#counts);
     for (const mark of this.marks) {
       const isBulk = mark.ids === null;
-      for (const id of this.#touched(mark)) {
-        const before = this.item(id);
-        const after = this.#marked(before, mark);
-        if (after === before) continue;
-        this.#overlay.set(id, after);
-        if (!isBulk) adjust(counts, before, after);
-      }
+      this.#apply(mark, isBulk ? null : counts);
       if (isBulk) adjustAll(counts, mark);
     }
     this.#shownCounts = counts;
+  }
+
+  /** Show the items of a mark as marked, and change the counts by the difference. */
+  #apply(mark, counts) {
+    for (const id of this.#touched(mark)) {
+      if (this.#items.get(id).version >= mark.doneAt) continue; // the item has the mark
+      const before = this.item(id);
+      const after = this.#marked(before, mark);
+      if (after === before) continue;
+      this.#overlay.set(id, after);
+      if (counts) adjust(counts, before, after);
+    }
   }
 
   #touched(mark) {
@@ -189,8 +197,7 @@ export class Model {
     if (!(known ? this.#stays(item) : this.#belongs(item))) return undefined;
     const older = item.group && this.#items.get(this.#groups.get(item.group.key));
     if (older && compare(older, item) > 0) this.#forget(older.message_id);
-    const last = this.#items.get(this.#order.at(-1));
-    if (this.next !== null && last && compare(item, last) > 0) return undefined; // comes with its page
+    if (this.next !== null && compare(item, this.#edge) > 0) return undefined; // comes with its page
     this.#order.splice(this.#position(item), 0, id);
     return this.#keep(item);
   }
