@@ -203,6 +203,27 @@ def test_the_component_saves_each_choice_at_once(
     assert (row.channels_left, row.topics_left) == ([Channel.PUSH], {"email": ["social"]})
 
 
+def test_a_refused_choice_goes_back_and_the_choice_before_it_stays(
+    live_server: LiveServer, chrome: Chrome, token: str
+) -> None:
+    root = _open_component(live_server, chrome, token, "en")
+    NotificationType.objects.filter(name="SALE").update(is_mandatory=True)
+    notification_types.forget()
+    chrome.execute_script(
+        "for (const key of ['social/email', 'marketing/email'])"
+        " arguments[0].querySelector(`[data-key='${key}']`).click()",
+        root,
+    )
+    _wait_for_status(chrome, root, "The change was not saved.")
+    assert Preference.objects.get().topics_left == {"email": ["social"]}
+    social, sale = (
+        root.find_element(By.CSS_SELECTOR, f"[data-key='{key}']")
+        for key in ("social/email", "marketing/email")
+    )
+    assert (social.is_selected(), sale.is_selected()) == (False, True)
+    assert not sale.is_enabled(), "the mandatory topic is drawn as such"
+
+
 def test_the_component_says_that_nobody_is_signed_in(
     live_server: LiveServer, chrome: Chrome, settings: Settings
 ) -> None:

@@ -261,12 +261,13 @@ export class NotifyPreferencesElement extends HTMLElement {
       if (transport !== this.#transport) return;
       // An answer would undo the boxes of the changes that are still under way.
       if (this.#waiting === 0) this.#show(answer);
+      else this.#answer = answer;
       this.#say("saved");
       this.dispatchEvent(new CustomEvent("notify-preferences", { detail: answer, bubbles: true, composed: true }));
     } catch (error) {
       this.#waiting -= 1;
       if (transport !== this.#transport) return;
-      if (this.#answer) this.#tick(this.#answer);
+      if (this.#waiting === 0) this.#show(this.#answer);
       this.#say("refused");
       this.dispatchEvent(new CustomEvent("notify-error", { detail: error, bubbles: true, composed: true }));
     }
