@@ -124,6 +124,14 @@ _WITH_LIMITS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = MappingP
     UNKNOWN_KIND: lambda context: str(context["said"]),
 })
 
+_OF_TEXTS: Final[Mapping[str, str]] = MappingProxyType({
+    "too_short": "string_too_short",
+    "too_long": "string_too_long",
+})
+"""Findings of pydantic about a text with a validator of its own -> about any other text."""
+_TEXT_WITH_VALIDATOR: Final = "Value"
+"""`field_type` of such a finding; lists and objects have names of their own."""
+
 
 def error_at(said: str, *place: str | int) -> PydanticCustomError:
     """An error for a validator to raise, at a place below its own.
@@ -179,7 +187,9 @@ def _field_error(found: ErrorDetails, shape: type[BaseModel] | None, source: Sou
         known = _fields_at(shape, place[:-1])
         detail = f"unknown field{did_you_mean(str(place[-1]), known)}"
     else:
-        detail = _words(found["type"], context)
+        kind = found["type"]
+        is_text = context.get("field_type") == _TEXT_WITH_VALIDATOR
+        detail = _words(_OF_TEXTS.get(kind, kind) if is_text else kind, context)
     return FieldError(_pointer(place), detail, source)
 
 

@@ -6,7 +6,15 @@ import re
 from typing import Annotated, Any, Final
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import InitErrorDetails
 from pydantic_core._pydantic_core import list_all_errors
 
@@ -26,6 +34,17 @@ _OF_A_SCHEMA: Final = {"custom_error", "default_factory_not_called"}
 class _Inner(BaseModel):
     model_config = ConfigDict(extra="forbid")
     title: str = ""
+
+
+def _same(value: str) -> str:
+    return value
+
+
+class _Lengths(BaseModel):
+    key: Annotated[
+        Annotated[str, BeforeValidator(_same)], StringConstraints(min_length=2, max_length=3)
+    ]
+    names: Annotated[list[str], Field(max_length=1)]
 
 
 class _Outer(BaseModel):
@@ -97,3 +116,14 @@ def test_a_validator_places_its_error_below_its_own_place() -> None:
         Checked.model_validate({"inner": {}})
     [error] = request_faults.invalid(caught.value).errors
     assert (error.pointer, error.detail) == ("/inner/a/0", "is {wrong}")
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [("abcd", "must have at most 3 characters"), ("a", "must have at least 2 characters")],
+)
+def test_the_length_of_a_text_with_a_validator_is_in_characters(key: str, said: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        _Lengths.model_validate({"key": key, "names": ["a", "b"]})
+    errors = request_faults.invalid(caught.value, _Lengths).errors
+    assert [each.detail for each in errors] == [said, "must have at most 1 items"]
