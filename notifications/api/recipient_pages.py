@@ -66,10 +66,11 @@ button { font: inherit; font-weight: 600; padding: .75rem 1.5rem; cursor: pointe
 .cells label.locked { cursor: not-allowed; border-style: dashed; color: var(--soft) }
 input[type=checkbox] { width: 1.15rem; height: 1.15rem; flex: none; margin: 0;
   accent-color: var(--deed) }
-details { margin-top: .75rem; padding-inline-start: 1rem; border-inline-start: 3px solid
+details { margin: .75rem 0 1rem; padding-inline-start: 1rem; border-inline-start: 3px solid
   var(--line) }
 summary { cursor: pointer; padding: .5rem 0; min-height: 2.75rem }
 .field { display: block; border: 0; padding: 0; margin: 0; cursor: auto }
+.cells + .field { margin-top: .75rem }
 .field input, .field select { display: block; width: 100%; font: inherit; color: var(--ink);
   background: var(--card); border: 1px solid var(--line); border-radius: .6rem; margin-top: .25rem;
   padding: .6rem .75rem; min-height: 2.75rem }
