@@ -62,9 +62,8 @@ class Caller:
 MakeCaller = Callable[..., Caller]
 
 
-@pytest.fixture(autouse=True)
-def _fresh_state(db: None) -> Iterator[None]:  # noqa: ARG001 - pytest-django asks for it by name
-    """A database, and no key, limit or Redis entry of another test."""
+def forget() -> None:
+    """Forget each key, limit and Redis entry of another test."""
     api_keys.forget()
     template_cache.forget()
     notification_types.forget()
@@ -74,27 +73,35 @@ def _fresh_state(db: None) -> Iterator[None]:  # noqa: ARG001 - pytest-django as
         each.forget()
     state.client().flushdb()
     producer_limits.forget()
+
+
+def new_caller(
+    name: str = "orders",
+    *,
+    mode: Mode = Mode.LIVE,
+    scopes: Collection[str] = EVERYTHING,
+    **fields: object,
+) -> Caller:
+    """Create a key of a producer; `fields` are those of the producer."""
+    producer, _ = Producer.objects.update_or_create(
+        name=name, defaults={"may_send_content": True, **fields}
+    )
+    if scopes is EVERYTHING:
+        scopes = EVERYTHING - frozenset(access.useless(EVERYTHING, mode))
+    return Caller(producer, mode=mode, scopes=scopes)
+
+
+@pytest.fixture(autouse=True)
+def _fresh_state(db: None) -> Iterator[None]:  # noqa: ARG001 - pytest-django asks for it by name
+    """A database, and no key, limit or Redis entry of another test."""
+    forget()
     yield
     api_keys.forget()
 
 
 @pytest.fixture
 def make_caller() -> MakeCaller:
-    def make(
-        name: str = "orders",
-        *,
-        mode: Mode = Mode.LIVE,
-        scopes: Collection[str] = EVERYTHING,
-        **fields: object,
-    ) -> Caller:
-        producer, _ = Producer.objects.update_or_create(
-            name=name, defaults={"may_send_content": True, **fields}
-        )
-        if scopes is EVERYTHING:
-            scopes = EVERYTHING - frozenset(access.useless(EVERYTHING, mode))
-        return Caller(producer, mode=mode, scopes=scopes)
-
-    return make
+    return new_caller
 
 
 @pytest.fixture

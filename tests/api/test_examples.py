@@ -11,7 +11,8 @@ import pytest
 import schemathesis
 from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
-from django.db import close_old_connections
+from django.db import close_old_connections, transaction
+from pytest_django import DjangoDbBlocker
 from schemathesis.core.result import Ok
 
 from notifications import clock
@@ -20,7 +21,7 @@ from notifications.api.examples import EXAMPLES, Example
 from notifications.api.examples.shape import CLIENT_TOKEN, TAG
 from providers import standard_webhooks
 from tests.api import furnished
-from tests.api.conftest import Caller, MakeCaller
+from tests.api.conftest import Caller, MakeCaller, forget, new_caller
 from tests.api.furnished import World
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ ALL: Final = [
 
 @contextmanager
 def _inside_the_transaction() -> Iterator[None]:
-    """Let the service answer inside the test's transaction, as for Django's own test client."""
+    """Let the service answer inside an open transaction, as for Django's own test client."""
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     yield
@@ -66,9 +67,35 @@ def _inside_the_transaction() -> Iterator[None]:
         signal.connect(close_old_connections)
 
 
+@pytest.fixture(scope="module")
+def furnished_world(
+    django_db_setup: None,  # noqa: ARG001 - the test database exists before the fixture
+    django_db_blocker: DjangoDbBlocker,
+) -> Iterator[tuple[Caller, World]]:
+    """The rows of the examples, made once in a transaction that encloses all tests of the file."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        forget()
+        caller = new_caller()
+        yield caller, furnished.furnish(caller)
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
-def world(caller: Caller) -> World:
-    return furnished.furnish(caller)
+def db(furnished_world: tuple[Caller, World]) -> Iterator[None]:  # noqa: ARG001 - its transaction is open
+    """A savepoint for each test, in place of pytest-django's transaction."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+@pytest.fixture
+def caller(furnished_world: tuple[Caller, World]) -> Caller:
+    return furnished_world[0]
+
+
+@pytest.fixture
+def world(furnished_world: tuple[Caller, World]) -> World:
+    return furnished_world[1]
 
 
 def test_each_operation_has_a_minimal_example_and_another() -> None:
@@ -119,9 +146,9 @@ def _sent(operation: str, example: Example, headers: Mapping[str, str], world: W
         headers=dict(headers),
         **_body(example, world),
     )
-    with _inside_the_transaction():
+    with _inside_the_transaction():  # the validation sends further requests
         answer: Response = case.call(**_raw(example, world))
-    case.validate_response(answer)
+        case.validate_response(answer)
     return answer
 
 
