@@ -87,11 +87,19 @@ def stack() -> Stack:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:  # noqa: ARG001 - pytest-django's own fixture goes first
-    """Let tests that commit empty the audit log; its own tests switch the trigger on again."""
+    """Let tests that commit empty the audit log; its own tests switch the trigger on again.
+
+    After such a test the rows of `migrate` are restored.
+    """
     from django.db import connection  # noqa: PLC0415 - after Django is set up
+    from django.test import TransactionTestCase  # noqa: PLC0415 - after Django is set up
+
+    from tests import seed_rows  # noqa: PLC0415 - after Django is set up
 
     with django_db_blocker.unblock(), connection.cursor() as running:
         running.execute("ALTER TABLE notifications_auditentry DISABLE TRIGGER audit_is_not_emptied")
+        seed_rows.keep()
+    TransactionTestCase._fixture_teardown = seed_rows.restore  # type: ignore[attr-defined] # Django has no public hook
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from notifications import clock, conf
-from notifications.models import ArchiveDay, ArchiveState, Rollup
+from notifications.models import ArchiveDay, ArchiveState, Rollup, RollupPosition
 from notifications.rules import ids
 from notifications.store.postgres import partitions, rollups
 from tests.archive.rows import fill, id_of
@@ -57,6 +57,7 @@ def test_days_that_cannot_be_counted_are_refused(options: list[str], problem: st
 
 
 def test_before_the_first_run_of_the_sweep_the_command_refuses() -> None:
+    RollupPosition.objects.all().delete()
     with pytest.raises(CommandError, match="has not run yet"):
         _recount("--from", clock.now().date().isoformat())
 
