@@ -13,6 +13,7 @@ scheme passes, so `javascript:` and `data:` never reach a browser.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -141,7 +142,7 @@ def url_fault(url: str, schemes: Collection[str]) -> str:
     if _REFUSED.search(url):
         return "must not hold spaces, quotes, backslashes, braces or control characters"
     if not url or _is_opened(url, schemes):
-        return ""
+        return _host_fault(url)
     allowed = ["an https URL", "a path such as /orders/1"]
     if schemes:
         allowed.append(f"a URL of {', '.join(f'{each}:' for each in sorted(schemes))}")
@@ -156,6 +157,18 @@ def _is_opened(url: str, schemes: Collection[str]) -> bool:
     if scheme == "https":
         return re.match(r"//[^/?#]", rest) is not None
     return bool(rest) and scheme in schemes and scheme not in FORBIDDEN_SCHEMES
+
+
+def _host_fault(url: str) -> str:
+    """Return the fault of an https URL with a name before `@`, or an invisible character."""
+    host = re.match(r"(?i)https://([^/?#]*)", url)
+    if host is None:
+        return ""
+    if "@" in host[1]:
+        return "must not hold a user name before the host"
+    if any(unicodedata.category(each) == "Cf" for each in host[1]):
+        return "must not hold invisible characters in the host"
+    return ""
 
 
 def fit(title: str, body: str) -> tuple[str, str]:

@@ -27,6 +27,7 @@ PARTS = st.builds(
         "",
         "/",
         "/orders/1?x=1#top",
+        "https://shop.example/@maria?to=a@b.example",
         "https://shop.example/ø?q=a%20b",
         "HTTPS://shop.example",
         "myapp:orders/1",
@@ -58,6 +59,10 @@ def test_https_paths_and_the_schemes_of_apps_are_allowed(url: str) -> None:
         "other:orders",
         "myapp:",
         "https://shop.example/a b",
+        "https://shop.example@evil.example/x",
+        "HTTPS://a:b@evil.example",
+        "https://elpmaxe.\u202egpj.example/",
+        "https://shop\u200b.example/",
         "https://shop.example/" + "x" * in_app.MAX_URL,
     ],
 )
