@@ -11,9 +11,7 @@ from tests.chaos.stage import Stage
 
 
 @pytest.mark.parametrize(
-    "plan",
-    [plans.seeded(kills=4, seed=3), named.slow_codes(1), named.one_worker(1)],
-    ids=lambda plan: plan.name,
+    "plan", [plans.seeded(kills=4, seed=3), named.slow_codes(1)], ids=lambda plan: plan.name
 )
 def test_a_short_run(plan: Plan) -> None:
     with Stage(seed=plan.seed) as stage:
