@@ -110,7 +110,7 @@ def main() -> int:
 
 async def _serve(host: str, port: int) -> int:
     from notifications import conf  # noqa: PLC0415 - after Django is set up
-    from notifications.api import problems  # noqa: PLC0415 - after Django is set up
+    from notifications.api import clients, problems  # noqa: PLC0415 - after Django is set up
     from notifications.inbox.http import Application  # noqa: PLC0415 - after Django is set up
     from notifications.inbox.service import Service  # noqa: PLC0415 - after Django is set up
     from notifications.store.postgres import host_clock  # noqa: PLC0415 - after Django is set up
@@ -118,7 +118,7 @@ async def _serve(host: str, port: int) -> int:
     await asyncio.to_thread(host_clock.Watch().start)
     service = Service(conf.current())
     config = uvicorn.Config(
-        Application(service, problems.body),
+        Application(service, problems.body, clients.key_behind_proxies),
         host=host,
         port=port,
         loop="asyncio",

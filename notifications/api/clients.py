@@ -28,6 +28,12 @@ def address_of(environ: Mapping[str, Any]) -> str:
     return peer
 
 
+def key_behind_proxies(peer: str, forwarded_for: str) -> str:
+    """Return the key of a client for rate limits, from its peer address and `X-Forwarded-For`."""
+    environ = {"REMOTE_ADDR": peer, "HTTP_X_FORWARDED_FOR": forwarded_for}
+    return rate_limit_key(address_of(environ))
+
+
 def rate_limit_key(address: str) -> str:
     """Return the key of an address for rate limits: an IPv4 address or an IPv6 /64 network."""
     try:

@@ -29,7 +29,9 @@ from notifications.inbox.service import Service
 from notifications.inbox.stream import Send, Stream
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.recipient_tokens import RecipientToken, TokenRefused, TokenScope
-from notifications.store.recipient_tokens import cors, verification
+from notifications.store.rate_limits import address_limits
+from notifications.store.rate_limits.address_limits import Bucket
+from notifications.store.recipient_tokens import cors, signing_keys, verification
 from notifications.telemetry import exposition
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -63,16 +65,21 @@ class RefusedError(Exception):
 
 ProblemBody: TypeAlias = Callable[[Problem], Mapping[str, Any]]
 """Returns a problem as the JSON object of the API."""
+AddressKey: TypeAlias = Callable[[str, str], str]
+"""Returns the key of a client for rate limits, from its address and `X-Forwarded-For`."""
 
 
 class Application:
     """The ASGI application."""
 
-    def __init__(self, service: Service, problem_body: ProblemBody) -> None:
+    def __init__(
+        self, service: Service, problem_body: ProblemBody, address_key: AddressKey
+    ) -> None:
         """Create the application; the caller runs the tasks of the service."""
         self._service = service
         self._hub = service.hub
         self._problem_body = problem_body
+        self._address_key = address_key
         self._threads = ThreadPoolExecutor(_TOKEN_THREADS, thread_name_prefix="live-tokens")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -102,7 +109,8 @@ class Application:
 
     async def _stream(self, scope: Scope, user_id: str, receive: Receive, send: Send) -> None:
         headers = _headers(scope)
-        token = await self._token(headers)
+        address = self._address_key(*_addresses(scope, headers))
+        token = await self._token(headers, address)
         cors_headers = await self._cors(headers, token.producer_id)
         if "origin" in headers and "Access-Control-Allow-Origin" not in cors_headers:
             raise RefusedError(Problem(Kind.FORBIDDEN, "the producer does not permit the origin"))
@@ -122,19 +130,39 @@ class Application:
         finally:
             self._hub.remove(stream)
 
-    async def _token(self, headers: Headers) -> RecipientToken:
+    async def _token(self, headers: Headers, address: str) -> RecipientToken:
+        """Return the content of the token.
+
+        Raises:
+            RefusedError: there is no valid token, or the address sent too many forged tokens.
+        """
         kind, _, text = headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer" or not text:
             detail = "send a recipient token in the header Authorization: Bearer <token>"
             challenge = {"www-authenticate": "Bearer", **await self._cors(headers, None)}
             raise RefusedError(Problem(Kind.UNAUTHENTICATED, detail), challenge)
         try:
+            waits = address_limits.wait(Bucket.FAILED, address)
+            if waits and not signing_keys.is_cached(verification.key_id_of(text.strip())):
+                raise RefusedError(_too_many(waits), await self._cors(headers, None))
             return await self._in_thread(lambda: verification.verify(text.strip()))
         except TokenRefused as refused:
             cors_headers = await self._cors(headers, refused.producer_id)
+            if refused.reason.is_forgery:
+                await self._count_forgery(address, cors_headers)
             challenge = {"www-authenticate": 'Bearer error="invalid_token"', **cors_headers}
             problem = Problem(Kind.UNAUTHENTICATED, str(refused))
             raise RefusedError(problem, challenge) from None
+
+    async def _count_forgery(self, address: str, cors_headers: Headers) -> None:
+        """Count a forged token of an address; an expired token of an app does not count.
+
+        Raises:
+            RefusedError: the address sent too many.
+        """
+        waits = await self._in_thread(lambda: address_limits.take(Bucket.FAILED, address))
+        if waits:
+            raise RefusedError(_too_many(waits), cors_headers)
 
     async def _cors(self, headers: Headers, producer_id: int | None) -> Headers:
         """Return the CORS headers of an answer; empty for a request without an origin."""
@@ -210,6 +238,17 @@ class Application:
             wait = dt.timedelta(milliseconds=self._hub.retry_ms())
             problem = Problem(Kind.UNAVAILABLE, "the database is away", (), wait)
             raise RefusedError(problem) from None
+
+
+def _addresses(scope: Scope, headers: Headers) -> tuple[str, str]:
+    """Return the address of the peer, and `X-Forwarded-For`."""
+    peer, _ = scope.get("client") or ("", 0)
+    return peer, headers.get("x-forwarded-for", "")
+
+
+def _too_many(waits: dt.timedelta) -> Problem:
+    said = "this address sends too many forged recipient tokens"
+    return Problem(Kind.RATE_LIMITED, said, (), waits)
 
 
 def _version(headers: Headers, query: bytes) -> int | None:

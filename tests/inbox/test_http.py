@@ -6,6 +6,7 @@ import datetime as dt
 import http.client
 import json
 import socket
+from uuid import uuid4
 
 import pytest
 
@@ -14,7 +15,7 @@ from notifications.models import Producer, Recipient
 from notifications.rules.recipient_tokens import TokenScope
 from notifications.store.recipient_tokens import revocations
 from notifyproj.devstack.demo.environment import until
-from tests.inbox.conftest import LiveProcess, Member
+from tests.inbox.conftest import LiveProcess, MakeLive, Member
 from tests.inbox.sse import StreamRefused
 
 
@@ -45,6 +46,25 @@ def test_a_request_without_a_token_is_refused(live: LiveProcess, authorization: 
     assert headers["content-type"] == "application/problem+json"
     assert headers["www-authenticate"].startswith("Bearer")
     assert json.loads(body)["code"] == "unauthenticated"
+
+
+def test_forged_tokens_are_limited_by_address_and_a_valid_token_passes(
+    make_live: MakeLive, ana: Member
+) -> None:
+    live = make_live(NOTIFY_OPEN_REQUESTS_PER_SECOND="1", NOTIFY_TRUSTED_PROXIES="127.0.0.1")
+    live.connect(ana.token).wait_for("hello")
+
+    def forge(address: str) -> tuple[int, dict[str, str], bytes]:
+        forged = f"Bearer {uuid4().hex}.{uuid4().hex}.{uuid4().hex}"
+        path = "/v1/inbox/me/stream"
+        return _ask(live, "GET", path, **{"Authorization": forged, "X-Forwarded-For": address})
+
+    answers = [forge("198.51.100.7") for _ in range(14)]
+    assert {status for status, _, _ in answers} == {401, 429}
+    assert answers[-1][0] == 429
+    assert int(answers[-1][1]["retry-after"]) >= 1
+    assert forge("198.51.100.8")[0] == 401
+    live.connect(ana.token).wait_for("hello")
 
 
 def test_a_token_for_another_recipient_or_without_the_scope_is_refused(
