@@ -90,6 +90,8 @@ def reserve(
 ) -> Sequence[ClaimedDelivery]:
     """Reserve the prices of calls, and hold deliveries without money; returns the others.
 
+    A delivery that another claim holds by now is left out.
+
     Raises:
         OperationalError: the database failed; no call may begin.
     """
@@ -105,14 +107,16 @@ def reserve(
     if not asks:
         return deliveries
     shares = budgets.reserve(asks, token=batch.token, budgets=known, now=batch.now)
-    if not shares.refused:
+    unpaid = {each.delivery_id for each in asks} - shares.granted.keys()
+    if not unpaid:
         return deliveries
+    for claimed in deliveries:
+        if claimed.delivery.id in unpaid:
+            claimed.reserved_under = claimed.reserved = claimed.reserved_at = None
     refused = [each for each in deliveries if each.delivery.id in shares.refused]
-    for claimed in refused:
-        claimed.reserved_under = claimed.reserved = claimed.reserved_at = None
     _hold(batch, [(each, known[shares.refused[each.delivery.id]]) for each in refused])
     batch.commit()
-    return [each for each in deliveries if each.delivery.id not in shares.refused]
+    return [each for each in deliveries if each.delivery.id not in unpaid]
 
 
 def settle(pairs: Iterable[Pair]) -> None:

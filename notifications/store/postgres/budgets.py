@@ -46,7 +46,9 @@ def reserve(
 ) -> Shares:
     """Reserve the prices of calls that are about to begin.
 
-    Safe to run twice: the second reservation of a delivery replaces the first.
+    Safe to run twice: the second reservation of a delivery replaces the first. Safe to run late,
+    after the lease: nothing is reserved for a delivery that another claim holds, and the delivery
+    is in no part of the answer.
 
     Args:
         asks: the calls, each delivery once.
@@ -64,8 +66,12 @@ def _reserve(
     asks: Sequence[PricedCall], token: UUID, budgets: Mapping[int, Budget], now: dt.datetime
 ) -> Shares:
     back: Counter[int] = Counter()
-    for row in db.rows("budget_take_back", {"ids": sorted(each.delivery_id for each in asks)}):
+    asking = {"ids": sorted(each.delivery_id for each in asks)}
+    rows = db.rows("budget_take_back", {**asking, "token": token, "sending": Status.SENDING})
+    for row in rows:
         back.update(dict.fromkeys(row["ledgers"] or (), row["change"]))
+    ours = {row["id"] for row in rows}
+    asks = [each for each in asks if each.delivery_id in ours]
     wanted = {each: budgets[each].day(now) for ask in asks for each in ask.budgets}
     ledgers = _lock(wanted, back)
     before = {each.id: (each.used, each.refused) for each, _ in ledgers}
