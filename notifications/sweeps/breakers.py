@@ -9,6 +9,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import Final
 
+import structlog
+
 from notifications.delivery import routing
 from notifications.models import Alert, BreakerEvent
 from notifications.rules.alerts import BEAT, AlertKind
@@ -16,6 +18,8 @@ from notifications.store.postgres import alerts
 from notifications.store.rate_limits import breaker_status
 from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
+
+_log = structlog.get_logger(__name__)
 
 _EVENTS_KEPT: Final = 10_000
 """Some weeks of events of a failing provider: a probe each half minute makes 3,000 events a day."""
@@ -39,7 +43,8 @@ def _paused() -> set[str]:
 
 def _resolve_closed() -> int:
     open_ones = Alert.objects.filter(kind=AlertKind.BREAKER_OPEN, resolved_at=None)
-    pairs = {subject: _pair(subject) for subject in open_ones.values_list("subject", flat=True)}
+    subjects = open_ones.values_list("subject", flat=True)
+    pairs = {subject: pair for subject in subjects if (pair := _pair(subject)) is not None}
     found = breaker_status.of_pairs(pairs.values())
     over = [subject for subject, pair in pairs.items() if found[pair].since is None]
     for subject in over:
@@ -62,6 +67,11 @@ def _alert_on_endpoints() -> None:
                 alerts.resolve(AlertKind.ENDPOINTS_REST, subject)
 
 
-def _pair(subject: str) -> tuple[str, Channel]:
+def _pair(subject: str) -> tuple[str, Channel] | None:
+    """Return provider and channel of a subject; None for a subject of another release."""
     provider, _, channel = subject.rpartition(" ")
-    return provider, Channel.from_label(channel)
+    try:
+        return provider, Channel.from_label(channel)
+    except KeyError:
+        _log.warning("alert_subject_unknown", subject=subject)
+        return None

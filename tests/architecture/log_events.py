@@ -17,6 +17,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     " holds.",
     "alert_not_raised": "PostgreSQL did not take the alert `refusals_not_believed`.",
     "alert_notice": "A notice of an alert was sent to a destination, or was not: `error`.",
+    "alert_subject_unknown": "An open alert `breaker_open` names no known channel; it stays open.",
     "archive_exports_again": "Rows changed after the export; the tables are exported again.",
     "archive_file_written": "A table of a day was exported to a file, which is verified next.",
     "archive_files_lost": "Files of a day are gone or cut short; the tables are exported again.",

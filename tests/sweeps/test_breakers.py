@@ -6,6 +6,7 @@ import datetime as dt
 from dataclasses import replace
 
 import pytest
+from structlog.testing import capture_logs
 
 from notifications import clock
 from notifications.delivery import routing
@@ -47,6 +48,18 @@ def test_an_alert_of_a_breaker_that_redis_lost_is_resolved() -> None:
     state.client().flushdb()
     assert sweep.run_once(now=clock.now(), limit=10).moved == 1
     assert _open_alerts() == 0
+
+
+@pytest.mark.parametrize("subject", ["acme pager", "acme", ""])
+def test_an_alert_with_an_unknown_subject_leaves_the_others_alone(subject: str) -> None:
+    circuit_breakers.record_calls({PUSH: FAULT})
+    alerts.raise_once(AlertKind.BREAKER_OPEN, subject, "of another release")
+    state.client().flushdb()
+    with capture_logs() as logs:
+        assert sweep.run_once(now=clock.now(), limit=10).moved == 1
+    assert Alert.objects.get(resolved_at=None).subject == subject
+    [entry] = [each for each in logs if each["event"] == "alert_subject_unknown"]
+    assert entry["subject"] == subject
 
 
 def test_a_beat_that_lives_ends_its_alert() -> None:
