@@ -18,7 +18,7 @@ in test mode are not reported.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 from uuid import UUID
@@ -86,9 +86,9 @@ def record(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
         if verdict.is_open:
             for claimed, result in by_key[key]:
                 claimed.is_probe |= isinstance(result.outcome, Unavailable)
-        doubted |= _rejections_in_doubt(by_key[key], verdict)
-    if doubted:
-        _alert(provider, {outcome.code for outcome in doubted.values()})
+        in_doubt = _rejections_in_doubt(by_key[key], verdict)
+        _alert(HealthKey(*key.pair), {outcome.code for outcome in in_doubt.values()})
+        doubted |= in_doubt
     return [
         (claimed, replace(result, outcome=doubted.get(result.delivery_id, result.outcome)))
         for claimed, result in pairs
@@ -157,10 +157,12 @@ def _rejections_in_doubt(
     }
 
 
-def _alert(provider: Provider, codes: Iterable[str]) -> None:
-    """Raise the alert. Without Postgres, log the failure, so that the settle goes on."""
+def _alert(health: HealthKey, codes: Collection[str]) -> None:
+    """Raise the alert for codes. Without Postgres, log the failure, so that the settle goes on."""
+    if not codes:
+        return
     detail = f"refusals that are not believed: {', '.join(sorted(codes))}; their deliveries wait"
     try:
-        alerts.raise_once(AlertKind.REFUSALS_NOT_BELIEVED, provider.name, detail)
+        alerts.raise_once(AlertKind.REFUSALS_NOT_BELIEVED, health.label, detail)
     except Error as error:
-        _log.warning("alert_not_raised", provider=provider.name, error=type(error).__name__)
+        _log.warning("alert_not_raised", provider=health.provider, error=type(error).__name__)

@@ -29,6 +29,7 @@ from notifications.rules import prices
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode
 from notifications.rules.outcomes import Circumstances, Decision, decide
+from notifications.rules.rate_limits.circuit_breaker import HealthKey
 from notifications.rules.reasons import Reason
 from notifications.rules.redaction import address_hash, redact
 from notifications.rules.transitions import ACCEPT, REJECT
@@ -180,14 +181,19 @@ def _write(
 
 def _alert_if_misconfigured(pairs: Sequence[Pair], provider: Provider) -> None:
     """Raise an alert about our account, except for a single endpoint or doubted rejections."""
-    refused = any(
-        isinstance(result.outcome, Misconfigured) and result.outcome.detail != NOT_BELIEVED
-        for _, result in pairs
-    )
-    is_ours = provider.capabilities.endpoint_of is None
-    if refused and is_ours and pairs[0][0].delivery.mode is Mode.LIVE:
-        detail = "it refused our credentials or account; its deliveries wait or go by another"
-        alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, provider.name, detail)
+    if provider.capabilities.endpoint_of is not None:
+        return
+    refused = {
+        claimed.delivery.channel
+        for claimed, result in pairs
+        if isinstance(result.outcome, Misconfigured)
+        and result.outcome.detail != NOT_BELIEVED
+        and claimed.delivery.mode is Mode.LIVE
+    }
+    detail = "it refused our credentials or account; its deliveries wait or go by another"
+    for channel in sorted(refused):
+        subject = HealthKey(provider.name, channel).label
+        alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, subject, detail)
 
 
 def _outcome_name(outcome: object) -> str:

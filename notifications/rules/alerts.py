@@ -253,7 +253,7 @@ WITH_BREAKER: Final = frozenset({
     AlertKind.PROVIDER_MISCONFIGURED,
     AlertKind.REFUSALS_NOT_BELIEVED,
 })
-"""Kinds of `RENEWED` whose subject is a provider: open while a breaker of the provider is open."""
+"""Kinds of `RENEWED` about a provider and channel: open while the circuit breaker is open."""
 GONE_AFTER: Final = dt.timedelta(minutes=5)
 """Ten times as long as a delivery waits before it meets the cause again."""
 
@@ -261,8 +261,6 @@ GONE_AFTER: Final = dt.timedelta(minutes=5)
 class SameSubject(StrEnum):
     """The part of the subject that a covered alert shares with its cause."""
 
-    PROVIDER = "provider"
-    """The first word: `ses` of `ses email`."""
     CHANNEL = "channel"
     """The last word: `email` of `ses email`."""
     WHOLE = "subject"
@@ -274,8 +272,6 @@ class SameSubject(StrEnum):
         """Return the compared part of a subject."""
         words = subject.split() or [""]
         match self:
-            case SameSubject.PROVIDER:
-                return words[0]
             case SameSubject.CHANNEL:
                 return words[-1]
             case SameSubject.WHOLE:
@@ -293,11 +289,11 @@ class Coverage(NamedTuple):
 
 
 COVERED: Final = (
-    Coverage(AlertKind.BREAKER_OPEN, AlertKind.PROVIDER_MISCONFIGURED, SameSubject.PROVIDER),
-    Coverage(AlertKind.BREAKER_OPEN, AlertKind.REFUSALS_NOT_BELIEVED, SameSubject.PROVIDER),
-    Coverage(AlertKind.PROVIDER_FAILING, AlertKind.PROVIDER_MISCONFIGURED, SameSubject.PROVIDER),
-    Coverage(AlertKind.PROVIDER_FAILING, AlertKind.REFUSALS_NOT_BELIEVED, SameSubject.PROVIDER),
-    Coverage(AlertKind.PROVIDER_FAILING, AlertKind.BREAKER_OPEN, SameSubject.PROVIDER),
+    Coverage(AlertKind.BREAKER_OPEN, AlertKind.PROVIDER_MISCONFIGURED, SameSubject.WHOLE),
+    Coverage(AlertKind.BREAKER_OPEN, AlertKind.REFUSALS_NOT_BELIEVED, SameSubject.WHOLE),
+    Coverage(AlertKind.PROVIDER_FAILING, AlertKind.PROVIDER_MISCONFIGURED, SameSubject.WHOLE),
+    Coverage(AlertKind.PROVIDER_FAILING, AlertKind.REFUSALS_NOT_BELIEVED, SameSubject.WHOLE),
+    Coverage(AlertKind.PROVIDER_FAILING, AlertKind.BREAKER_OPEN, SameSubject.WHOLE),
     Coverage(AlertKind.DELIVERY_RATE_LOW, AlertKind.BREAKER_OPEN, SameSubject.CHANNEL),
     Coverage(AlertKind.DELIVERY_RATE_LOW, AlertKind.PROVIDER_FAILING, SameSubject.CHANNEL),
     Coverage(AlertKind.SERVICE_LEVEL_AT_RISK, AlertKind.SERVICE_LEVEL_MISSED, SameSubject.WHOLE),

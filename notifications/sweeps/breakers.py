@@ -14,6 +14,7 @@ import structlog
 from notifications.delivery import routing
 from notifications.models import Alert, BreakerEvent
 from notifications.rules.alerts import BEAT, AlertKind
+from notifications.rules.rate_limits.circuit_breaker import HealthKey
 from notifications.store.postgres import alerts
 from notifications.store.rate_limits import breaker_status
 from notifications.sweeps.rounds import Swept
@@ -32,13 +33,15 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     newest = BreakerEvent.objects.values_list("id", flat=True).first() or 0
     past = BreakerEvent.objects.filter(id__lte=newest - _EVENTS_KEPT).values("id")[:limit]
     trimmed, _ = BreakerEvent.objects.filter(id__in=past).delete()
-    resolved = _resolve_closed() + alerts.resolve_gone(now=now, paused_providers=_paused())
+    resolved = _resolve_closed() + alerts.resolve_gone(now=now, paused=_paused())
     return Swept(resolved + trimmed)
 
 
 def _paused() -> set[str]:
-    """Return the providers with an open breaker."""
-    return {pair[0] for pair, (_, seen) in breaker_status.with_counts().items() if seen.since}
+    """Return the subjects of alerts about open breakers, also those of earlier releases."""
+    seen = breaker_status.with_counts()
+    pairs = [pair for pair, (_, status) in seen.items() if status.since]
+    return {HealthKey(*pair).label for pair in pairs} | {provider for provider, _ in pairs}
 
 
 def _resolve_closed() -> int:

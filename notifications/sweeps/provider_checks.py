@@ -88,7 +88,7 @@ def _check(pair: Pair, status: BreakerStatus) -> bool:
     provider = routing.providers_by_name()[pair[0]]
     key = HealthKey(*pair)
     findings = [] if status.is_rejecting else list(provider.check(deadline=DEADLINE))
-    if not _are_evidence(findings, pair[0]):
+    if not _are_evidence(findings, key):
         detail = f"it rests: {status.why}; the breaker waits for the next message"
         alerts.raise_once(AlertKind.BREAKER_OPEN, key.label, detail)
         return False
@@ -99,8 +99,9 @@ def _check(pair: Pair, status: BreakerStatus) -> bool:
     return is_good
 
 
-def _are_evidence(findings: Sequence[Finding], provider: str) -> bool:
+def _are_evidence(findings: Sequence[Finding], key: HealthKey) -> bool:
     """Return True if good findings would show the end of the cause."""
-    if provider in alerts.open_subjects(AlertKind.PROVIDER_MISCONFIGURED):
+    # The provider alone is the subject of an earlier release.
+    if {key.label, key.provider} & alerts.open_subjects(AlertKind.PROVIDER_MISCONFIGURED):
         return any(finding.subject != _REACHABILITY for finding in findings)
     return bool(findings)

@@ -45,13 +45,13 @@ def test_the_links_of_every_kind_lead_to_pages(kind: AlertKind, door: Client) ->
 
 
 def test_the_list_has_open_causes_and_hides_covered_and_resolved_alerts(door: Client) -> None:
-    raised(AlertKind.PROVIDER_MISCONFIGURED, "ses")
+    raised(AlertKind.PROVIDER_MISCONFIGURED, "ses email")
     raised(AlertKind.BREAKER_OPEN, "ses email")
     raised(AlertKind.SWEEP_OFF, "relay")
     alerts.resolve(AlertKind.SWEEP_OFF, "relay")
     alerts.link_causes()
     page = door.get(LIST).content.decode()
-    assert "A provider refuses our account: ses" in page
+    assert "A provider refuses our account: ses email" in page
     assert "A provider fails and is paused: ses email" not in page
     assert "A sweep is switched off: relay" not in page
     assert (
@@ -64,7 +64,7 @@ def test_the_list_has_open_causes_and_hides_covered_and_resolved_alerts(door: Cl
 
 
 def test_an_alert_has_a_page_with_links_and_its_covered_alerts(door: Client) -> None:
-    cause = raised(AlertKind.PROVIDER_MISCONFIGURED, "ses")
+    cause = raised(AlertKind.PROVIDER_MISCONFIGURED, "ses email")
     covered = raised(AlertKind.BREAKER_OPEN, "ses email")
     alerts.link_causes()
     page = door.get(page_of(cause)).content.decode()
@@ -72,7 +72,7 @@ def test_an_alert_has_a_page_with_links_and_its_covered_alerts(door: Client) -> 
     assert alert_links.page_of(cause.kind, cause.subject) in page
     assert page_of(covered) in page
     assert page_of(cause) in door.get(page_of(covered)).content.decode()
-    alerts.resolve(AlertKind.PROVIDER_MISCONFIGURED, "ses")
+    alerts.resolve(AlertKind.PROVIDER_MISCONFIGURED, "ses email")
     alerts.link_causes()
     covered.refresh_from_db()
     assert covered.cause is None, "the end of the cause uncovers the alert"

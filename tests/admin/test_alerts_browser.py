@@ -22,14 +22,14 @@ pytestmark = [
 
 
 def test_an_alert_is_acknowledged_from_its_own_page(browser: Browser) -> None:
-    alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, "ses", "it refused our credentials")
+    alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, "ses email", "it refused our credentials")
     alerts.raise_once(AlertKind.BREAKER_OPEN, "ses email", "it rests: 401")
     alerts.raise_once(AlertKind.SWEEP_OFF, "relay", "relay is switched off")
     alerts.link_causes()
     cause = Alert.objects.get(kind="provider_misconfigured")
     browser.open("notifications/alert/")
     listed = browser.see("#result_list").text
-    assert "A provider refuses our account: ses" in listed
+    assert "A provider refuses our account: ses email" in listed
     assert "is paused" not in listed, "the covered alert is hidden"
     browser.click(f"#result_list a[href*='/alert/{cause.pk}/change/']")
     assert browser.see(f"a[href*='#{cause.kind}']").text == "What to look at and what to do"

@@ -181,7 +181,7 @@ def test_a_short_alert_and_a_covered_alert_send_nothing(
     alerts.raise_once(AlertKind.NO_PROVIDER, "sms", "for some seconds")
     assert work() == 0
     alerts.resolve(AlertKind.NO_PROVIDER, "sms")
-    raised(AlertKind.PROVIDER_MISCONFIGURED, "ses")
+    raised(AlertKind.PROVIDER_MISCONFIGURED, "ses email")
     raised(AlertKind.BREAKER_OPEN, "ses email")
     assert work() == 1
     [request] = hook.requests

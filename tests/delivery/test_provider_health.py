@@ -170,6 +170,7 @@ def test_a_wave_of_dead_addresses_ends_after_ten_and_kills_no_more(
     assert {row.reason for row in held} == {Reason.PROVIDER_MISCONFIGURED}
     assert all(row.attempts == row.attempts_before for row in held)
     assert _open_alerts() == {"breaker_open", "refusals_not_believed"}
+    assert set(Alert.objects.values_list("subject", flat=True)) == {"sandbox push"}
     seconds = _Seconds()
     seconds.add([row.id for row in held])
     for _ in range(70):

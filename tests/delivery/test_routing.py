@@ -96,7 +96,7 @@ def test_what_one_provider_could_not_take_goes_to_the_next_at_once(
     assert _status(row.id) is Status.SENT
     assert _calls(row.id) == [("sandbox", outcome), ("spare", "accepted")]
     assert len(outbox(row.id)) == 1
-    alerts = Alert.objects.filter(kind="provider_misconfigured", subject="sandbox")
+    alerts = Alert.objects.filter(kind="provider_misconfigured", subject="sandbox email")
     assert alerts.exists() is (outcome == "misconfigured")
 
 
@@ -203,7 +203,7 @@ def test_a_bad_account_at_every_provider_burns_nothing(reach: Reach, take: Accep
     held = Delivery.objects.get(id=row.id)
     assert (held.status, held.reason) == (Status.SCHEDULED, "provider_misconfigured")
     alerts = Alert.objects.filter(kind="provider_misconfigured")
-    assert set(alerts.values_list("subject", flat=True)) == {"sandbox", "spare"}
+    assert set(alerts.values_list("subject", flat=True)) == {"sandbox email", "spare email"}
     assert not DeadLetter.objects.exists()
 
 

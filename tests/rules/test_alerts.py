@@ -7,7 +7,7 @@ import pytest
 from notifications.rules import alerts
 from notifications.rules.alerts import COVERED, AlertKind, OpenAlert, Severity
 
-MISCONFIGURED = OpenAlert(1, "provider_misconfigured", "ses")
+MISCONFIGURED = OpenAlert(1, "provider_misconfigured", "ses email")
 
 
 @pytest.mark.parametrize(
@@ -15,12 +15,14 @@ MISCONFIGURED = OpenAlert(1, "provider_misconfigured", "ses")
     [
         (OpenAlert(2, "breaker_open", "ses email"), True),
         (OpenAlert(2, "breaker_open", "smtp email"), False),
+        (OpenAlert(2, "breaker_open", "ses push"), False),
         (OpenAlert(2, "provider_failing", "ses email"), True),
-        (OpenAlert(2, "provider_misconfigured", "twilio"), False),
+        (OpenAlert(2, "provider_failing", "ses push"), False),
+        (OpenAlert(2, "provider_misconfigured", "ses push"), False),
         (OpenAlert(2, "urgent_dead_letters", ""), False),
     ],
 )
-def test_a_refused_account_covers_the_alerts_of_its_provider(
+def test_a_refused_account_covers_the_alerts_of_its_provider_and_channel(
     alert: OpenAlert, *, is_covered: bool
 ) -> None:
     expected = {2: 1} if is_covered else {}

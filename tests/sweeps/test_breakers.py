@@ -77,6 +77,22 @@ def test_an_alert_that_nothing_renews_ends_by_itself(kind: AlertKind) -> None:
     assert _open_alerts() == 0
 
 
+@pytest.mark.parametrize(
+    ("subject", "is_kept"),
+    [
+        ("acme push", True),
+        ("acme", True),
+        ("acme email", False),
+    ],
+)
+def test_an_open_breaker_keeps_the_alert_of_its_channel(subject: str, *, is_kept: bool) -> None:
+    circuit_breakers.record_calls({PUSH: FAULT})
+    alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, subject, "it refused our credentials")
+    sweep.run_once(now=clock.now() + GONE_AFTER + SECOND, limit=10)
+    rows = Alert.objects.filter(kind=AlertKind.PROVIDER_MISCONFIGURED, resolved_at=None)
+    assert rows.exists() is is_kept
+
+
 def test_resting_endpoints_are_one_alert_while_they_last(monkeypatch: pytest.MonkeyPatch) -> None:
     hooks = DryRun()
     able = replace(hooks.capabilities, endpoint_of=str, channels=frozenset({Channel.WEBHOOK}))

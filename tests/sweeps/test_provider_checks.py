@@ -23,6 +23,8 @@ from tests.providers.fakes import SmtpFake
 
 MAIL = HealthKey("smtp", Channel.EMAIL)
 FAULT = CallStats(fault="it refuses our credentials or account: 535", faults=1, calls=1)
+SUBJECTS = ["smtp email", "smtp"]
+"""Subjects of alerts about the account: of this release, and of earlier releases."""
 LATER = dt.timedelta(minutes=2)
 
 
@@ -70,11 +72,12 @@ REACHED = Finding(subject="reachability", is_good=True, detail="HTTP 200")
 BAD = Finding(subject="credentials", is_good=False, detail="535")
 
 
+@pytest.mark.parametrize("subject", SUBJECTS)
 def test_a_good_check_closes_the_breaker_and_ends_its_alerts(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, subject: str
 ) -> None:
     provider = paused(monkeypatch, GOOD, REACHED)
-    alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, "smtp", "it refused our credentials")
+    alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, subject, "it refused our credentials")
     assert sweep() == 1
     assert provider.checks == 1
     assert not is_open()
@@ -83,13 +86,16 @@ def test_a_good_check_closes_the_breaker_and_ends_its_alerts(
     assert provider.checks == 1
 
 
-def test_a_bad_check_keeps_the_breaker_open_and_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_a_bad_check_keeps_the_breaker_open_and_waits(
+    monkeypatch: pytest.MonkeyPatch, subject: str
+) -> None:
     provider = paused(monkeypatch, GOOD, BAD)
     assert sweep() == 0
     assert sweep() == 0, "the next check waits"
     assert provider.checks == 1
     assert is_open()
-    alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, "smtp", "it refused our credentials")
+    alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, subject, "it refused our credentials")
     breakers.run_once(now=clock.now() + dt.timedelta(hours=1), limit=10)
     kinds = Alert.objects.filter(resolved_at=None).values_list("kind", flat=True)
     assert set(kinds) == {"breaker_open", "provider_misconfigured"}, "a quiet night ends no alert"
@@ -104,16 +110,27 @@ def test_traffic_leaves_the_probe_to_a_delivery(monkeypatch: pytest.MonkeyPatch)
     assert BreakerEvent.objects.filter(kind="probed").exists()
 
 
+@pytest.mark.parametrize("subject", SUBJECTS)
 @pytest.mark.parametrize("findings", [[], [REACHED]])
 def test_a_refused_account_needs_more_than_an_answer(
-    monkeypatch: pytest.MonkeyPatch, findings: list[Finding]
+    monkeypatch: pytest.MonkeyPatch, findings: list[Finding], subject: str
 ) -> None:
     paused(monkeypatch, *findings)
-    alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, "smtp", "it refused our credentials")
+    alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, subject, "it refused our credentials")
     assert sweep() == 0
     assert is_open()
     detail = Alert.objects.get(kind="breaker_open").detail
     assert detail.endswith("the breaker waits for the next message")
+
+
+def test_a_refused_account_of_another_channel_keeps_no_breaker_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    paused(monkeypatch, REACHED)
+    alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, "smtp push", "it refused our credentials")
+    assert sweep() == 1
+    open_ones = Alert.objects.filter(resolved_at=None)
+    assert set(open_ones.values_list("subject", flat=True)) == {"smtp push"}
 
 
 def test_a_wave_of_refusals_waits_for_an_accepted_message(monkeypatch: pytest.MonkeyPatch) -> None:

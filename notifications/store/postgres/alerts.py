@@ -46,13 +46,13 @@ def resolve(kind: AlertKind, subject: str) -> None:
     )
 
 
-def resolve_gone(*, now: dt.datetime, paused_providers: Iterable[str]) -> int:
+def resolve_gone(*, now: dt.datetime, paused: Iterable[str]) -> int:
     """Resolve alerts of `RENEWED` that were not raised for `GONE_AFTER`; return the count.
 
-    Alerts of `WITH_BREAKER` about one of the `paused_providers` stay open.
+    Alerts of `WITH_BREAKER` whose subject is one of `paused` stay open.
     """
     gone = Alert.objects.filter(kind__in=RENEWED, seen_at__lt=now - GONE_AFTER, resolved_at=None)
-    gone = gone.exclude(kind__in=WITH_BREAKER, subject__in=list(paused_providers))
+    gone = gone.exclude(kind__in=WITH_BREAKER, subject__in=list(paused))
     return gone.update(resolved_at=now)
 
 

@@ -251,7 +251,9 @@ def _insert_event(pair: Pair, kind: Kind, detail: str) -> None:
         alerts.raise_once(AlertKind.BREAKER_OPEN, subject, f"it rests: {detail}")
     elif kind is Kind.CLOSED:
         alerts.resolve(AlertKind.BREAKER_OPEN, subject)
-        alerts.resolve(AlertKind.PROVIDER_MISCONFIGURED, provider)
+        # Earlier releases raised the alert with the provider alone as subject.
+        for each in (subject, provider):
+            alerts.resolve(AlertKind.PROVIDER_MISCONFIGURED, each)
 
 
 def force(pair: Pair, forced: BreakerOverride, *, by: str) -> None:
