@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.contrib import admin
 from django.db.models import QuerySet, Sum
 from django.http import HttpRequest, HttpResponse
@@ -11,6 +13,8 @@ from unfold.decorators import display
 from notifications.admin import base
 from notifications.admin.actions import action
 from notifications.models import ArchiveDay, ArchiveState
+
+_FILES_LEFT: Final = "expired; files stay elsewhere"
 
 
 @admin.register(ArchiveDay)
@@ -46,10 +50,13 @@ class ArchiveDayAdmin(base.ReadOnlyAdmin):
             ArchiveState.WAITING.label: "warning",
             ArchiveState.ARCHIVED.label: "success",
             ArchiveState.NOT_ARCHIVED.label: "danger",
+            _FILES_LEFT: "danger",
         },
     )
     def progress(self, day: ArchiveDay) -> str:
         """Return the state in words."""
+        if day.state == ArchiveState.EXPIRED and day.problem:
+            return _FILES_LEFT
         return str(ArchiveState(day.state).label)
 
     @display(description="Rows")

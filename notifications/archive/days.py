@@ -47,6 +47,10 @@ WAITS: Final = dt.timedelta(days=7)
 """Time after retention for which a day waits for its open deliveries."""
 _PROBLEM: Final = 500
 """Characters of `ArchiveDay.problem`."""
+_KEPT_WHILE_OFF: Final = (
+    "NOTIFY_ARCHIVE_URL is off: the files stay below the former NOTIFY_ARCHIVE_URL, although they"
+    " are older than NOTIFY_ARCHIVE_DAYS"
+)
 
 
 class LeaseLost(Exception):
@@ -277,22 +281,46 @@ def note_problem(day: dt.date, problem: str) -> None:
 def expire(*, today: dt.date) -> int:
     """Delete the files of days past the archive's retention; returns the number of days.
 
-    Safe to run twice: deleting a missing file is no error, and the row follows the last file.
+    Safe to run twice: deleting a missing file is no error, and the row follows the last file. Files
+    below a former NOTIFY_ARCHIVE_URL stay there, and the day's `problem` names them.
 
     Raises:
         ArchiveUnavailable: the folder or bucket is away; the day stays for the next run.
     """
     target = targets.current()
-    if target is None:
-        return 0
     old = ArchiveDay.objects.filter(
         state=ArchiveState.ARCHIVED, day__lt=today - conf.current().archive_kept
     )
+    if target is None:
+        old.exclude(problem=_KEPT_WHILE_OFF).update(problem=_KEPT_WHILE_OFF)
+        return 0
     days = list(old.values_list("day", flat=True))
     for day in days:
-        for name in target.sizes(day.isoformat()):
+        stored = target.sizes(day.isoformat())
+        _note_left_files(day, stored)
+        for name in stored:
             target.delete(name)
         ArchiveDay.objects.filter(day=day).update(
             state=ArchiveState.EXPIRED, expired_at=clock.now()
         )
     return len(days)
+
+
+def _note_left_files(day: dt.date, stored: Iterable[str]) -> None:
+    """Store which files of a day are not in the archive, before the first file is deleted.
+
+    `expired_at` shows a repeated run that files may be missing because the first run deleted them.
+    """
+    names = ArchiveFile.objects.filter(day_id=day).values_list("name", flat=True)
+    left = sorted(set(names) - set(stored))
+    problem = ""
+    if left:
+        problem = (
+            f"{len(left)} files are not below NOTIFY_ARCHIVE_URL and were not deleted. Delete them"
+            f" below the former NOTIFY_ARCHIVE_URL: {', '.join(left)}"
+        )
+    first = ArchiveDay.objects.filter(day=day, expired_at=None).update(
+        expired_at=clock.now(), problem=problem[:_PROBLEM]
+    )
+    if first and left:
+        _log.warning("archive_files_left", day=day.isoformat(), files=left)

@@ -13,7 +13,7 @@ from django.test import Client
 
 from notifications.archive import days
 from notifications.archive.days import Lease
-from notifications.models import AuditEntry, Event, Producer, Recipient
+from notifications.models import ArchiveDay, ArchiveState, AuditEntry, Event, Producer, Recipient
 from notifications.rules.lane import Mode
 from tests.admin import axe
 from tests.admin.test_browser import (
@@ -49,6 +49,15 @@ def _search(client: Client, **values: object) -> str:
     answer = client.post(PAGE, {"mode": 1, **values})
     assert answer.status_code == 200, answer
     return answer.content.decode()
+
+
+def test_the_list_shows_an_expired_day_whose_files_stay_elsewhere(door: Client) -> None:
+    past = dt.date(2023, 1, 1)
+    ArchiveDay.objects.create(day=past, state=ArchiveState.EXPIRED, problem="4 files stay")
+    ArchiveDay.objects.create(day=past + dt.timedelta(days=1), state=ArchiveState.EXPIRED)
+    text = door.get("/admin/notifications/archiveday/").content.decode()
+    assert text.count("expired; files stay elsewhere") == 1
+    assert "4 files stay" in text
 
 
 def test_a_notification_is_found_with_timeline_and_audit_entry(

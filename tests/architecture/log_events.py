@@ -20,6 +20,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "alert_subject_unknown": "An open alert `breaker_open` names no known channel; it stays open.",
     "archive_exports_again": "Rows changed after the export; the tables are exported again.",
     "archive_file_written": "A table of a day was exported to a file, which is verified next.",
+    "archive_files_left": "Files of an expired day are not below NOTIFY_ARCHIVE_URL and stay.",
     "archive_files_lost": "Files of a day are gone or cut short; the tables are exported again.",
     "archive_lease_lost": "Another process continued a day of the archive.",
     "batch_halved": "A batch of a sweep raised an exception; its halves are tried.",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from django.db import connection
+from structlog.testing import capture_logs
 
 from notifications import clock, conf
 from notifications.archive import days, export, targets
@@ -203,6 +204,65 @@ def test_files_expire(day: dt.date, folder: Path) -> None:
     row = ArchiveDay.objects.get(day=day)
     assert row.state == ArchiveState.EXPIRED
     assert row.expired_at is not None
+
+
+def test_files_below_a_former_url_are_named(
+    day: dt.date, folder: Path, tmp_path: Path, configure: Configure
+) -> None:
+    assert _advance(day)
+    end = day + conf.current().archive_kept + DAY
+    moved = ArchiveFile.objects.get(table="event").name
+    now_in = tmp_path / "new"
+    (now_in / str(day)).mkdir(parents=True)
+    (folder / moved).rename(now_in / moved)
+    configure(archive_url=now_in.as_uri())
+    with capture_logs() as logs:
+        assert days.expire(today=end) == 1
+        assert days.expire(today=end) == 0
+    assert list(now_in.rglob("*")) == []
+    assert len(list(folder.rglob("*.parquet"))) == len(_COUNTS) - 1
+    row = ArchiveDay.objects.get(day=day)
+    assert row.state == ArchiveState.EXPIRED
+    left = sorted(row.files.exclude(name=moved).values_list("name", flat=True))
+    assert row.problem.endswith("the former NOTIFY_ARCHIVE_URL: " + ", ".join(left))
+    assert [each["files"] for each in logs if each["event"] == "archive_files_left"] == [left]
+
+
+def test_a_killed_expiry_names_no_file_that_it_deleted(
+    day: dt.date, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _advance(day)
+    end = day + conf.current().archive_kept + DAY
+    delete = Folder.delete
+
+    def die_at_the_last(self: Folder, name: str) -> None:
+        if len(list(folder.rglob("*.parquet"))) == 1:
+            raise KeyboardInterrupt
+        delete(self, name)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Folder, "delete", die_at_the_last)
+        with pytest.raises(KeyboardInterrupt):
+            days.expire(today=end)
+    assert days.expire(today=end) == 1
+    row = ArchiveDay.objects.get(day=day)
+    assert (row.state, row.problem) == (ArchiveState.EXPIRED, "")
+    assert list(folder.rglob("*")) == []
+
+
+def test_without_an_archive_the_days_past_its_retention_say_so(
+    day: dt.date, folder: Path, configure: Configure
+) -> None:
+    assert _advance(day)
+    end = day + conf.current().archive_kept + DAY
+    configure(archive_url=targets.OFF)
+    assert days.expire(today=end) == 0
+    row = ArchiveDay.objects.get(day=day)
+    assert (row.state, row.expired_at) == (ArchiveState.ARCHIVED, None)
+    assert row.problem.startswith("NOTIFY_ARCHIVE_URL is off")
+    configure(archive_url=folder.as_uri())
+    assert days.expire(today=end) == 1
+    assert ArchiveDay.objects.get(day=day).problem == ""
 
 
 def test_blocks_are_cut_between_rows(
