@@ -141,6 +141,11 @@ class RollupPosition(models.Model):
     id = models.SmallIntegerField(primary_key=True, default=1)
     cluster = models.BigIntegerField(help_text="Identity of the database cluster of `xid`.")
     xid = models.BigIntegerField()
+    series_checked = models.IntegerField(
+        default=0,
+        db_default=0,
+        help_text="Housekeeping has looked at the series up to this id; 0: it begins again.",
+    )
 
     class Meta:
         db_table = "rollup_position"

@@ -56,6 +56,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         lambda: change_feed.forget_foreign(limit=limit),
         lambda: webhook_messages.forget(before=now - webhook_messages.KEPT, limit=limit),
         lambda: rollups.forget(now=now, limit=limit),
+        lambda: rollups.forget_series(limit=limit),
         lambda: token_revocations.forget(now=now, limit=limit),
         lambda: custom_events.forget(before=oldest, limit=limit),
         lambda: series.forget(before=oldest, limit=limit),

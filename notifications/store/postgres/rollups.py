@@ -183,6 +183,24 @@ def forget(*, now: dt.datetime, limit: int) -> int:
     return max(counts)
 
 
+def forget_series(*, limit: int) -> int:
+    """Look at the next `limit` series, and delete those without a row; returns the deleted number.
+
+    A run goes on after the last series of the run before, and begins again after the last series of
+    all. Safe to run twice or late. While another process counts, the call does nothing: the process
+    may have added a row that is not visible yet.
+    """
+    with transaction.atomic():
+        stored = RollupPosition.objects.select_for_update(skip_locked=True).first()
+        if stored is None:
+            return 0
+        page = {"after": stored.series_checked, "limit": limit}
+        [row] = db.rows("rollup_forget_series", page)
+        RollupPosition.objects.filter(id=_FIRST).update(series_checked=row["last"] or 0)
+    deleted: int = row["deleted"]
+    return deleted
+
+
 def _parameters(cubes: list[Cube]) -> dict[str, Any]:
     sets = list(DimensionSet)
     extras = [each.extras for each in sets]

@@ -176,6 +176,85 @@ def test_rows_are_deleted_after_their_retention(make_delivery: MakeDelivery) -> 
     assert not RollupValue.objects.exists()
 
 
+def _orphan_all_series() -> None:
+    rollups.count_next(limit=100)
+    rollups.forget(now=clock.now() + dt.timedelta(days=800), limit=100)
+    assert not Rollup.objects.exists()
+    assert RollupSeries.objects.count() == len(DimensionSet)
+
+
+def _series_of_rows() -> set[int]:
+    rows = (Rollup.objects.all(), RollupLatency.objects.all())
+    return {each for found in rows for each in found.values_list("series", flat=True)}
+
+
+def test_series_without_rows_are_deleted(make_delivery: MakeDelivery) -> None:
+    make_delivery()
+    _orphan_all_series()
+    transitions.apply(DELIVER, [Move(id=make_delivery())], ANYONE)
+    rows = Notification.objects.filter(id=ids.notification_of(make_delivery()))
+    rows.update(type="OTHER_TYPE")
+    rollups.count_next(limit=100)
+    Rollup.objects.filter(series__type="TEST").delete()
+    counts, every = _rows(Rollup), RollupSeries.objects.count()
+    assert sum(rollups.forget_series(limit=1) for _ in range(every + 1)) == 0, "sketches keep them"
+    RollupLatency.objects.filter(series__type="TEST").delete()
+    assert sum(rollups.forget_series(limit=1) for _ in range(every + 1)) == 2
+    assert _rows(Rollup) == counts
+    assert set(RollupSeries.objects.values_list("id", flat=True)) == _series_of_rows()
+    assert rollups.forget_series(limit=100) == 0
+    Rollup.objects.all().delete()
+    assert rollups.forget_series(limit=100) > 0, "the walk begins again after the last series"
+    assert set(RollupSeries.objects.values_list("id", flat=True)) == _series_of_rows()
+
+
+def test_a_series_with_an_uncommitted_count_is_kept(make_delivery: MakeDelivery) -> None:
+    make_delivery()
+    _orphan_all_series()
+    make_delivery()
+    counted, go_on = threading.Event(), threading.Event()
+
+    def count_slowly() -> None:
+        with transaction.atomic():
+            rollups.count_next(limit=100)
+            counted.set()
+            go_on.wait(30)
+        connection.close()
+
+    with ThreadPoolExecutor(1) as other:
+        counting = other.submit(count_slowly)
+        try:
+            assert counted.wait(30)
+            assert rollups.forget_series(limit=100) == 0
+        finally:
+            go_on.set()
+        counting.result()
+    assert _series_of_rows() == set(RollupSeries.objects.values_list("id", flat=True))
+    assert _count("accepted") == 1
+    assert rollups.forget_series(limit=100) == 0
+
+
+def test_a_count_beside_the_deletion_of_series_waits_and_loses_nothing(
+    make_delivery: MakeDelivery,
+) -> None:
+    make_delivery()
+    _orphan_all_series()
+    make_delivery()
+
+    def count_beside() -> int:
+        try:
+            return rollups.count_next(limit=100).events
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as other, transaction.atomic():
+        assert rollups.forget_series(limit=100) == len(DimensionSet)
+        assert other.submit(count_beside).result() == 0
+    assert rollups.count_next(limit=100).events == 1
+    assert _series_of_rows() == set(RollupSeries.objects.values_list("id", flat=True))
+    assert _count("accepted") == 1
+
+
 def test_a_position_of_another_cluster_begins_again(make_delivery: MakeDelivery) -> None:
     make_delivery()
     RollupPosition.objects.update(cluster=1)
