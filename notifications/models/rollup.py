@@ -127,6 +127,11 @@ class RollupValue(models.Model):
     day = models.DateField()
     dimension = models.CharField(max_length=16)
     value = models.CharField(max_length=64)
+    producer_id = models.BigIntegerField(
+        default=0,
+        db_default=0,
+        help_text="The first producer of the type or template; 0: unknown, or a producer.",
+    )
 
     class Meta:
         db_table = "rollup_value"

@@ -192,7 +192,13 @@ CUBES: Final = tuple(Cube(step, each) for step in Step for each in DimensionSet)
 OTHER: Final = "other"
 """The value of a type or template beyond MOST_VALUES on a day; such a producer has the id 0."""
 MOST_VALUES: Final = 500
-"""Most types, templates and producers of a day and mode with figures of their own."""
+"""Most types, templates and producers of a day and mode with figures of their own, except
+OWN_VALUES."""
+OWN_VALUES: Final = 50
+"""Types and templates of a producer, a day and a mode that have figures of their own beyond
+MOST_VALUES, so that a producer with many types takes no place from others."""
+MOST_WITH_OWN: Final = 2_000
+"""Most types and templates of a day and mode, with OWN_VALUES of all producers."""
 
 COUNTED: Final = frozenset(Status) - {_S.QUEUED, _S.SENDING}
 """The statuses whose events count; of the other events, those with COUNTED_REASONS."""

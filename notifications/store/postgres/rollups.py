@@ -226,6 +226,8 @@ def _parameters(cubes: list[Cube]) -> dict[str, Any]:
         "digits": rollups.DIGITS,
         **{each.name.lower(): int(each) for each in Latency},
         "most_values": rollups.MOST_VALUES,
+        "own_values": rollups.OWN_VALUES,
+        "most_with_own": rollups.MOST_WITH_OWN,
         "test": int(Mode.TEST),
         "other": rollups.OTHER,
         "dimension_sets": [int(each) for each in sets],

@@ -131,10 +131,15 @@ def _rows(model: type[Rollup | RollupLatency]) -> list[tuple[object, ...]]:
     return sorted(model.objects.values_list(), key=str)
 
 
+def _limit(monkeypatch: pytest.MonkeyPatch, **limits: int) -> None:
+    for name, value in limits.items():
+        monkeypatch.setitem(rollups._PAGE, name, value)
+
+
 def test_values_beyond_the_limit_of_a_day_share_a_name(
     make_delivery: MakeDelivery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(rollups._PAGE, "most_values", 2)
+    _limit(monkeypatch, most_values=2, own_values=0)
     for place in range(4):
         delivery_id = make_delivery()
         Notification.objects.filter(id=ids.notification_of(delivery_id)).update(type=f"T{place}")
@@ -144,10 +149,44 @@ def test_values_beyond_the_limit_of_a_day_share_a_name(
     assert RollupValue.objects.filter(dimension="type").count() == 2
 
 
+def _accept(make_delivery: MakeDelivery, producer_id: int, *types: str) -> None:
+    for name in types:
+        rows = Notification.objects.filter(id=ids.notification_of(make_delivery()))
+        rows.update(type=name, producer_id=producer_id)
+
+
+def _accepted_by_type() -> list[tuple[int, str, int | None]]:
+    found = Rollup.objects.filter(cube=_ALL_DAYS)
+    return sorted(found.values_list("series__producer_id", "series__type", "accepted"))
+
+
+def test_a_producer_with_many_types_takes_no_place_from_others(
+    make_delivery: MakeDelivery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _limit(monkeypatch, most_values=3, own_values=2, most_with_own=6)
+    _accept(make_delivery, 1, "A1", "A2", "A3", "A4")
+    rollups.count_next(limit=100)
+    _accept(make_delivery, 2, "A1", "A4", "B1", "B2")
+    _accept(make_delivery, 1, "A4", "A5")
+    rollups.count_next(limit=100)
+    assert _accepted_by_type() == [
+        *[(1, "A1", 1), (1, "A2", 1), (1, "A3", 1), (1, "A4", 1), (1, OTHER, 2)],
+        *[(2, "A1", 1), (2, "A4", 1), (2, "B1", 1), (2, OTHER, 1)],
+    ]
+    _accept(make_delivery, 3, "C1", "C2")
+    rollups.count_next(limit=100)
+    assert _accepted_by_type()[-2:] == [(3, "C1", 1), (3, OTHER, 1)], "the day is full"
+    assert RollupValue.objects.filter(dimension="type").count() == 6
+    owners = RollupValue.objects.filter(dimension="type").order_by("value")
+    assert list(owners.values_list("value", "producer_id")) == [
+        *[("A1", 1), ("A2", 1), ("A3", 1), ("A4", 2), ("B1", 2), ("C1", 3)]
+    ]
+
+
 def test_types_of_test_mode_take_no_place_from_live_types(
     make_delivery: MakeDelivery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(rollups._PAGE, "most_values", 2)
+    _limit(monkeypatch, most_values=2, own_values=0)
     for mode, names in ((Mode.TEST, ("A", "B", "C", "D")), (Mode.LIVE, ("D", "E"))):
         for name in names:
             rows = Notification.objects.filter(id=ids.notification_of(make_delivery()))

@@ -10,6 +10,8 @@
 -- Calls of earlier releases have no cost_micros; `prices` applies to them.
 -- Deliveries of bulk jobs are counted for the job too: totals, and the present statuses, where an event adds one to its
 -- status and takes one from the status of the counted event before. `recounts` leaves these counts as they are.
+-- The first `most_values` types, templates and producers of a day have figures of their own. Later ones are `other`, except
+-- the first `own_values` types and templates of each producer, while the day has fewer than `most_with_own`.
 -- A call is counted with the event of its transaction: started_at plus latency_ms is the time of that transaction,
 -- as is the event's time. An event cost_settled has the settlement of its transaction: the difference between the settled
 -- and the estimated cost counts at the time of the event, so a recount adds the same values.
@@ -172,23 +174,44 @@ WITH page AS MATERIALIZED (
            coalesce(t.version, 0) AS version
     FROM base b
     LEFT JOIN notifications_template t ON t.id = b.template
-), value AS (
-    SELECT DISTINCT c.day, c.of_mode || v.dimension AS dimension, v.value
+), value AS MATERIALIZED (
+    SELECT DISTINCT c.day, c.of_mode || v.dimension AS dimension, v.value, v.producer_id
     FROM combination c
-    CROSS JOIN LATERAL (VALUES ('type', c.type), ('template', c.template_name), ('producer', c.producer_id::text))
-        AS v(dimension, value)
-), fresh AS MATERIALIZED (
-    SELECT v.*, row_number() OVER (PARTITION BY v.day, v.dimension ORDER BY v.value)
-           + (SELECT count(*) FROM rollup_value k WHERE k.day = v.day AND k.dimension = v.dimension) AS place
-    FROM value v
+    CROSS JOIN LATERAL (VALUES ('type', c.type, c.producer_id), ('template', c.template_name, c.producer_id),
+                               ('producer', c.producer_id::text, 0)) AS v(dimension, value, producer_id)
+), unnamed AS MATERIALIZED (
+    SELECT v.* FROM value v
     WHERE NOT EXISTS (
         SELECT FROM rollup_value k WHERE k.day = v.day AND k.dimension = v.dimension AND k.value = v.value)
+), held AS MATERIALIZED (
+    SELECT u.day, u.dimension, k.producer_id, k.count
+    FROM (SELECT DISTINCT day, dimension FROM unnamed) u
+    CROSS JOIN LATERAL (
+        SELECT producer_id, count(*) FROM rollup_value WHERE day = u.day AND dimension = u.dimension GROUP BY producer_id
+    ) k
+), candidate AS (
+    SELECT u.day, u.dimension, u.value, u.producer_id, coalesce(h.count, 0)
+           + row_number() OVER (PARTITION BY u.day, u.dimension, u.producer_id ORDER BY u.value) AS own_place
+    FROM unnamed u
+    LEFT JOIN held h USING (day, dimension, producer_id)
+), placed AS (
+    SELECT c.*, row_number() OVER (PARTITION BY c.day, c.dimension ORDER BY c.own_place, c.value)
+           + coalesce((SELECT sum(h.count) FROM held h WHERE h.day = c.day AND h.dimension = c.dimension), 0) AS place
+    FROM (SELECT DISTINCT ON (day, dimension, value) * FROM candidate
+          ORDER BY day, dimension, value, own_place, producer_id) c
+), fresh AS MATERIALIZED (
+    SELECT day, dimension, value, producer_id,
+           place <= %(most_values)s::bigint
+           OR (producer_id > 0 AND own_place <= %(own_values)s::bigint AND place <= %(most_with_own)s::bigint) AS is_named
+    FROM placed
 ), admitted AS (
-    INSERT INTO rollup_value (day, dimension, value)
-    SELECT day, dimension, value FROM fresh WHERE place <= %(most_values)s::bigint
+    INSERT INTO rollup_value (day, dimension, value, producer_id)
+    SELECT day, dimension, value, producer_id FROM fresh WHERE is_named
     RETURNING day, dimension, value
 ), known AS MATERIALIZED (
-    SELECT k.day, k.dimension, k.value FROM rollup_value k JOIN value v USING (day, dimension, value)
+    SELECT k.day, k.dimension, k.value
+    FROM rollup_value k
+    JOIN (SELECT DISTINCT day, dimension, value FROM value) v USING (day, dimension, value)
     UNION ALL
     SELECT day, dimension, value FROM admitted
 ), target AS MATERIALIZED (
@@ -283,5 +306,5 @@ WITH page AS MATERIALIZED (
     ON CONFLICT (cube, series, kind, bucket) DO UPDATE SET sketch = r.sketch + excluded.sketch
 )
 SELECT events, first_xid, last_xid, is_full,
-       (SELECT count(*) FROM fresh WHERE place > %(most_values)s::bigint) AS unnamed_values
+       (SELECT count(*) FROM fresh WHERE NOT is_named) AS unnamed_values
 FROM bounds
