@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import OperationalError, connection
 
 from notifications import clock, conf
 from notifications.models import ArchiveDay, ArchiveState, Rollup, RollupPosition
 from notifications.rules import ids
-from notifications.store.postgres import partitions, rollups
+from notifications.store.postgres import db, partitions, rollups
 from tests.archive.rows import fill, id_of
 from tests.old_days import drop_day
 from tests.store.stored_rows import MakeDelivery, make_delivery
@@ -62,7 +64,9 @@ def test_before_the_first_run_of_the_sweep_the_command_refuses() -> None:
         _recount("--from", clock.now().date().isoformat())
 
 
-def test_a_day_with_events_of_dropped_notifications_keeps_its_counts() -> None:
+@pytest.fixture
+def late_reads() -> Iterator[tuple[dt.date, dt.date]]:
+    """A day past retention, and a later day that has events of the first day's notifications."""
     accepted = clock.now().date() - conf.current().retention - dt.timedelta(days=2)
     receipts = accepted + dt.timedelta(days=5)
     rollups.count_next(limit=1)
@@ -80,15 +84,66 @@ def test_a_day_with_events_of_dropped_notifications_keeps_its_counts() -> None:
                 ],
             )
     rollups.count_next(limit=1_000)
-    before = sorted(Rollup.objects.values_list(), key=str)
     assert sum(each or 0 for each in Rollup.objects.values_list("read", flat=True))
-    ArchiveDay.objects.create(day=accepted, state=ArchiveState.NOT_ARCHIVED)
-    assert partitions.freeze(accepted)
-    assert partitions.drop_frozen(accepted) == {}
-    ArchiveDay.objects.update(dropped_at=clock.now())
-    try:
-        with pytest.raises(CommandError, match="dropped"):
-            _recount("--from", receipts.isoformat(), "--to", receipts.isoformat())
-        assert sorted(Rollup.objects.values_list(), key=str) == before
-    finally:
-        drop_day(receipts)
+    yield accepted, receipts
+    for day in (accepted, receipts):
+        drop_day(day)
+
+
+def _drop(day: dt.date) -> None:
+    """Drop a day without an archive, as the sweep does until the row gets its time."""
+    ArchiveDay.objects.create(day=day, state=ArchiveState.NOT_ARCHIVED)
+    assert partitions.freeze(day)
+    assert partitions.drop_frozen(day) == {}
+
+
+def test_a_day_with_events_of_dropped_notifications_keeps_its_counts(
+    late_reads: tuple[dt.date, dt.date],
+) -> None:
+    accepted, receipts = late_reads
+    before = sorted(Rollup.objects.values_list(), key=str)
+    _drop(accepted)
+    with pytest.raises(CommandError, match="dropped"):
+        _recount("--from", receipts.isoformat(), "--to", receipts.isoformat())
+    assert sorted(Rollup.objects.values_list(), key=str) == before
+
+
+def test_a_day_that_is_dropped_after_the_check_keeps_its_counts(
+    late_reads: tuple[dt.date, dt.date], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted, receipts = late_reads
+    before = sorted(Rollup.objects.values_list(), key=str)
+    recount = rollups.recount
+
+    def after_a_drop(day: dt.date) -> int:
+        _drop(accepted)
+        return recount(day)
+
+    monkeypatch.setattr(rollups, "recount", after_a_drop)
+    with pytest.raises(CommandError, match="dropped"):
+        _recount("--from", receipts.isoformat(), "--to", receipts.isoformat())
+    assert sorted(Rollup.objects.values_list(), key=str) == before
+
+
+def test_no_day_is_dropped_during_a_count(
+    late_reads: tuple[dt.date, dt.date], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted, receipts = late_reads
+    before = sorted(Rollup.objects.values_list(), key=str)
+    run = db.run
+
+    def freeze_beside() -> bool:
+        try:
+            return partitions.freeze(accepted)
+        finally:
+            connection.close()
+
+    def after_a_freeze(name: str, parameters: dict[str, object]) -> int:
+        if name == "rollup_clear":
+            with ThreadPoolExecutor(1) as other, pytest.raises(OperationalError):
+                other.submit(freeze_beside).result()
+        return run(name, parameters)
+
+    monkeypatch.setattr(db, "run", after_a_freeze)
+    _recount("--from", receipts.isoformat(), "--to", receipts.isoformat())
+    assert sorted(Rollup.objects.values_list(), key=str) == before

@@ -51,15 +51,23 @@ class Command(BaseCommand):
         wanted = [first + dt.timedelta(days=each) for each in range((last - first).days + 1)]
         incomplete = [day for day in wanted if not rollups.is_complete(day)]
         if incomplete:
-            msg = (
-                f"{incomplete[0]} to {incomplete[-1]} have roll-ups and can have events of dropped"
-                " notifications, whose counts would be lost; begin at a later day"
-            )
-            raise CommandError(msg)
+            raise CommandError(_incomplete(f"{incomplete[0]} to {incomplete[-1]} have"))
         for day in wanted:
-            try:
-                events = rollups.recount(day)
-            except rollups.PositionMissingError as error:
-                msg = "the sweep `rollups` has not run yet; its first run begins the count"
-                raise CommandError(msg) from error
-            self.stdout.write(f"{day}: {events} events counted")
+            self.stdout.write(f"{day}: {_recount(day)} events counted")
+
+
+def _recount(day: dt.date) -> int:
+    try:
+        return rollups.recount(day)
+    except rollups.PositionMissingError as error:
+        msg = "the sweep `rollups` has not run yet; its first run begins the count"
+        raise CommandError(msg) from error
+    except rollups.DayIncompleteError as error:  # a day was dropped since the command began
+        raise CommandError(_incomplete(f"{day} has")) from error
+
+
+def _incomplete(days: str) -> str:
+    return (
+        f"{days} roll-ups and can have events of dropped notifications, whose counts would be"
+        " lost; begin at a later day"
+    )

@@ -121,6 +121,12 @@ def freeze(day: dt.date) -> bool:
     )
 
 
+def keep_attached() -> None:
+    """Let no partition leave its table before the end of the transaction: `freeze` fails."""
+    with connection.cursor() as running:
+        running.execute(f"LOCK TABLE ONLY {', ONLY '.join(TABLES)} IN ACCESS SHARE MODE")
+
+
 def drop_frozen(day: dt.date) -> dict[str, str]:
     """Drop the frozen tables of a day, all or none.
 

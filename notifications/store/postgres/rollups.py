@@ -20,7 +20,7 @@ import structlog
 from django.db import transaction
 
 from notifications import clock
-from notifications.models import ArchiveDay, Rollup, RollupPosition
+from notifications.models import ArchiveDay, ArchiveState, Rollup, RollupPosition
 from notifications.rules import ids, prices, rollups
 from notifications.rules.lane import Mode
 from notifications.rules.request import MAX_TTL
@@ -51,6 +51,10 @@ class Counted:
 
 class PositionMissingError(RuntimeError):
     """The sweep `rollups` has not run yet, so no event counts as counted."""
+
+
+class DayIncompleteError(RuntimeError):
+    """The day has roll-ups, and a count of the stored events would be lower: see `is_complete`."""
 
 
 def count_next(*, limit: int) -> Counted:
@@ -114,12 +118,13 @@ def _move(state: FeedBounds, xid: int) -> None:
 def recount(day: dt.date) -> int:
     """Replace the roll-ups of a UTC day by counts of the stored events; returns their number.
 
-    Buckets past their retention stay deleted. Counts of dropped rows are lost: see `is_complete`.
-    Safe to run twice, and while the sweep runs: the sweep waits. Events of erased or expired
-    notifications are gone, so they no longer count.
+    Buckets past their retention stay deleted. Safe to run twice, and while the sweep runs: the
+    sweep waits. Events of erased or expired notifications are gone, so they no longer count. No
+    partition leaves its table before the end, so that no count of a dropped row is lost.
 
     Raises:
         PositionMissingError: the sweep has not begun to count.
+        DayIncompleteError: see `is_complete`.
     """
     start = dt.datetime(day.year, day.month, day.day, tzinfo=dt.UTC)
     end = start + dt.timedelta(days=1)
@@ -128,6 +133,9 @@ def recount(day: dt.date) -> int:
         stored = RollupPosition.objects.select_for_update().first()
         if stored is None:
             raise PositionMissingError
+        partitions.keep_attached()
+        if not is_complete(day):
+            raise DayIncompleteError
         bounds = {"cubes": [each.number for each in cubes], "start": start, "end": end}
         db.run("rollup_clear", bounds)
         db.run("rollup_clear_latencies", bounds)
@@ -157,7 +165,9 @@ def is_complete(day: dt.date) -> bool:
     have events of dropped notifications.
     """
     oldest = oldest_day()
-    if oldest is None or not ArchiveDay.objects.exclude(dropped_at=None).exists():
+    still_there = (ArchiveState.WAITING, ArchiveState.EXPORTING)
+    has_left = partitions.frozen() or ArchiveDay.objects.exclude(state__in=still_there).exists()
+    if oldest is None or not has_left:
         return True
     if day >= oldest + MAX_TTL:
         return True
