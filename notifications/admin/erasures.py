@@ -14,7 +14,7 @@ from notifications.store.postgres import erasure
 
 @admin.register(ErasureJob)
 class ErasureJobAdmin(base.ReadOnlyAdmin):
-    """Read-only list: the API starts erasures. A job has neither user id nor address."""
+    """Read-only list: the API and the admin start erasures. A job has no user id and no address."""
 
     list_display = (
         *("id", "mode", "requested_by", "created_at", "finished_at"),

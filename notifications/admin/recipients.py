@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.contrib import admin, messages
@@ -32,17 +32,23 @@ from notifications.delivery import webhook_signing
 from notifications.models import Contact, DeadLetter, Preference, Recipient
 from notifications.models.choices import CHANNELS
 from notifications.rules import preferences as preference_rules
+from notifications.rules.lane import Mode
 from notifications.rules.language import locales
+from notifications.store.cached import recipient_ids
 from notifications.store.postgres import (
     audit,
     contact_addresses,
     dead_letters,
+    erasure,
     preferences,
     recipients,
     suppressions,
 )
 from notifications.store.recipient_tokens import revocations
 from providers.contract import Channel
+
+_REQUESTED_BY: Final = 128
+"""Characters of `ErasureJob.requested_by`."""
 
 
 class RecipientForm(forms.ModelForm[Recipient]):
@@ -160,6 +166,25 @@ class RecipientAdmin(AuditedAdmin):
             revocations.revoke(recipient, by=name_of(request))
         said = f"The tokens of {len(queryset)} recipients end within 2 seconds."
         self.message_user(request, said, messages.SUCCESS)
+
+    def delete_model(self, request: HttpRequest, obj: Model) -> None:
+        """Erase a recipient."""
+        self.delete_queryset(request, Recipient.objects.filter(pk=obj.pk))
+
+    def log_deletions(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[Any]:  # noqa: ARG002 - Django's signature
+        """Log nothing: Django's log would keep the user ids. The audit log has the erasures."""
+        return []
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Erase recipients as the API does; jobs remove the notifications."""
+        by, people = name_of(request), list(queryset)
+        for person in people:
+            with audit.changes(by, "erase_recipient") as made:
+                mode = Mode(person.mode)
+                job = erasure.begin(mode=mode, user_id=person.user_id, by=by[:_REQUESTED_BY])
+                made.extend([job] if job else [])
+        recipient_ids.drop([person.pk for person in people])
+        self.message_user(request, "Notifications are removed within minutes: see Erasures.")
 
     def get_audited_objects(self, obj: Model) -> list[Model]:
         """Add the audit entries of the contacts."""

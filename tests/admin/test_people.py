@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
@@ -16,19 +17,24 @@ from notifications import clock, conf
 from notifications.models import (
     Alert,
     ApiKey,
+    ArchiveKey,
     AuditEntry,
     Contact,
+    ErasureJob,
+    Notification,
     Preference,
     Producer,
     Recipient,
     Template,
 )
+from notifications.rules import ids
 from notifications.rules.allowed import AllowList
 from notifications.rules.suppression import Cause
 from notifications.store.postgres import api_keys, suppressions
 from notifications.store.postgres.suppressions import SuppressionEntry
+from notifications.sweeps import erasures
 from providers.contract import Channel
-from tests.admin.conftest import ADDRESS
+from tests.admin.conftest import ADDRESS, MakeDelivery
 
 
 def changelist(model: str) -> str:
@@ -230,3 +236,27 @@ def test_a_webhooks_new_signing_secret_is_shown_once(door: Client) -> None:
     asked = {"action": "renew_secret", "_selected_action": [hook.pk]}
     assert "whsec_" in door.post(listed, asked, follow=True).content.decode()
     assert "whsec_" not in door.get(listed).content.decode()
+
+
+@pytest.mark.parametrize("is_selection", [False, True])
+def test_the_deletion_of_a_recipient_is_an_erasure(
+    door: Client, make_delivery: MakeDelivery, maria: Recipient, *, is_selection: bool
+) -> None:
+    notification_id = ids.notification_of(make_delivery().id)
+    ArchiveKey.objects.create(recipient_id=maria.pk, sealed=b"sealed")
+    if is_selection:
+        selected = {"action": "delete_selected", "_selected_action": [maria.pk], "post": "yes"}
+        door.post(changelist("recipient"), selected)
+    else:
+        button = reverse("admin:notifications_recipient_delete", args=[maria.pk])
+        assert door.post(button, {"post": "yes"}).status_code == 302
+    assert not Recipient.objects.exists()
+    assert not Contact.objects.exists()
+    assert not ArchiveKey.objects.exists()
+    job = ErasureJob.objects.get()
+    assert (job.recipient_id, job.requested_by, job.contacts) == (maria.pk, "operator", 1)
+    entry = AuditEntry.objects.get(operation="erase_recipient")
+    assert maria.user_id not in str([entry.before, entry.after, entry.object_name])
+    assert not LogEntry.objects.exists()
+    erasures.run_once(now=clock.now(), limit=10)
+    assert not Notification.objects.filter(id=notification_id).exists()
