@@ -99,7 +99,7 @@ def page(
         is_of_model: the header names the model; False: the header has the title.
     """
     frame = model_admin.admin_site.each_context(request)
-    head = {"opts": model_admin.opts} if is_of_model else {"content_title": title}
+    head: dict[str, Any] = {"opts": model_admin.opts} if is_of_model else {"header_has_title": True}
     return TemplateResponse(request, template, {**frame, **head, "title": title, **context})
 
 

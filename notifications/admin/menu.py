@@ -128,8 +128,9 @@ _OPEN: Final = frozenset({"index", "second_factor", "signin"})
 """Items visible to all operators."""
 
 
-def navigation(_request: HttpRequest) -> list[dict[str, Any]]:
+def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the menu for unfold; items without view permission are hidden."""
+    current = _current(request)
     groups: list[dict[str, Any]] = [
         {
             "title": group,
@@ -138,6 +139,7 @@ def navigation(_request: HttpRequest) -> list[dict[str, Any]]:
                     "title": title,
                     "icon": icon,
                     "link": _link(model),
+                    "active": _link(model) == current,
                     "permission": _may_view(model),
                 }
                 for title, icon, model in items
@@ -153,6 +155,14 @@ def navigation(_request: HttpRequest) -> list[dict[str, Any]]:
             "permission": _may_view("django_celery_beat.periodictask"),
         })
     return groups
+
+
+def _current(request: HttpRequest) -> str:
+    """Return the link of the item to which a page belongs: the longest link above the page."""
+    links = {_link(model) for _, items in _MENU for _, _, model in items}
+    links.discard(reverse("admin:index"))
+    above = [link for link in links if request.path.startswith(link)]
+    return max(above, key=len, default=request.path)
 
 
 def _link(model: str) -> str:

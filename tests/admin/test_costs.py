@@ -19,6 +19,7 @@ def test_the_page_and_its_csv_have_the_costs(door: Client) -> None:
     page = door.get(PAGE).content.decode()
     assert "$2.50 so far" in page
     assert "&lt;shop&gt;" in page
+    assert "nc-title" not in page, "the header has the title"
     answer = door.get(PAGE, {"csv": "producer"})
     text = b"".join(answer).decode()
     assert text.splitlines()[1] == f"{clock.now():%Y-%m},<shop>,,2.5"
@@ -27,3 +28,19 @@ def test_the_page_and_its_csv_have_the_costs(door: Client) -> None:
 @pytest.mark.parametrize("query", [{"month": "2026-13"}, {"month": "2999-01"}, {"csv": "user"}])
 def test_a_wrong_query_is_refused(door: Client, query: dict[str, str]) -> None:
     assert door.get(PAGE, query).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("admin:notifications_costs", "Costs"),
+        ("admin:notifications_budget_changelist", "Budgets"),
+        ("admin:notifications_budget_add", "Budgets"),
+        ("admin:notifications_workers", "Workers"),
+        ("admin:index", "Overview"),
+    ],
+)
+def test_the_menu_marks_the_item_of_the_page(door: Client, path: str, title: str) -> None:
+    groups = door.get(reverse(path)).context["sidebar_navigation"]
+    marked = [each["title"] for group in groups for each in group["items"] if each["active"]]
+    assert marked == [title]
