@@ -9,7 +9,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 
 from notifications import clock, conf
 from notifications.models import ArchiveDay, ArchiveState, Rollup, RollupPosition
@@ -62,6 +62,32 @@ def test_before_the_first_run_of_the_sweep_the_command_refuses() -> None:
     RollupPosition.objects.all().delete()
     with pytest.raises(CommandError, match="has not run yet"):
         _recount("--from", clock.now().date().isoformat())
+
+
+def test_a_second_recount_waits_for_the_first(make_delivery: MakeDelivery) -> None:
+    rollups.count_next(limit=1)
+    make_delivery()
+    rollups.count_next(limit=100)
+    before = sorted(Rollup.objects.values_list(), key=str)
+
+    def recount_beside() -> int:
+        try:
+            with connection.cursor() as running:
+                running.execute("SET lock_timeout = '10ms'")
+            return rollups.recount(clock.now().date())
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as other:
+        with transaction.atomic(), connection.cursor() as running:
+            rollups.recount(clock.now().date())
+            second = other.submit(recount_beside)
+            waits = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+            while not second.done() and running.execute(waits).fetchone() == (0,):
+                pass
+            running.execute("SELECT pg_sleep(0.1)")
+        assert second.result() == 1
+    assert sorted(Rollup.objects.values_list(), key=str) == before
 
 
 @pytest.fixture

@@ -35,6 +35,8 @@ _FIRST: Final = 1
 """Id of the row with the position."""
 _AHEAD: Final = dt.timedelta(days=2)
 """An event at the end of a day can be of a notification whose id names the next day."""
+_PATIENCE: Final = dt.timedelta(hours=1)
+"""A recount waits so long for another recount, which may count a day of many events."""
 _GROWTH: Final = 8
 """Factor of the page size after a page that ends within its first transaction."""
 
@@ -130,6 +132,7 @@ def recount(day: dt.date) -> int:
     end = start + dt.timedelta(days=1)
     cubes = [each for each in CUBES if end > clock.now() - each.step.kept]
     with transaction.atomic():
+        db.wait_for_locks(_PATIENCE)
         stored = RollupPosition.objects.select_for_update().first()
         if stored is None:
             raise PositionMissingError
