@@ -18,6 +18,7 @@ from notifications.analytics.questions import MOST_POINTS, Question, QuestionErr
 from notifications.rules import rollups
 from notifications.rules.lane import Mode
 from notifications.rules.rollups import Dimension, Latency, Step
+from notifications.store.postgres.rollups import forget
 from providers.contract import Channel
 from tests.analytics.conftest import MakeRollup, sketch_of
 
@@ -41,6 +42,20 @@ def test_a_count_has_a_value_for_each_bucket(make_rollup: MakeRollup) -> None:
     assert answer.buckets == [_now() - back * _HOUR for back in (3, 2, 1, 0)]
     [group] = answer.groups
     assert (group.key, group.total, group.values) == ((), 7, [0, 2, 0, 5])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("step", Step)
+def test_the_oldest_bucket_that_a_question_may_ask_for_is_kept(
+    make_rollup: MakeRollup, monkeypatch: pytest.MonkeyPatch, step: Step
+) -> None:
+    now = Step.DAY.floor(clock.now()) + dt.timedelta(hours=10, minutes=30, seconds=30)
+    monkeypatch.setattr(clock, "now", lambda: now)
+    oldest = step.floor(now - step.kept)
+    make_rollup(oldest, {"sent": 5})
+    forget(now=now, limit=100)
+    [group] = ask(_question("sent", start=oldest, end=now, step=step)).groups
+    assert group.values[0] == 5
 
 
 @pytest.mark.django_db

@@ -186,10 +186,14 @@ def lag(*, now: dt.datetime) -> dt.timedelta:
 
 
 def forget(*, now: dt.datetime, limit: int) -> int:
-    """Delete up to `limit` rows of each cube past its retention; returns the largest number."""
+    """Delete up to `limit` rows of each cube past its retention; returns the largest number.
+
+    The bucket of the oldest instant stays, because questions may begin in it.
+    """
     counts = [0]
     for cube in CUBES:
-        past = {"cube": cube.number, "before": now - cube.step.kept, "limit": limit}
+        oldest = cube.step.floor(now - cube.step.kept)
+        past = {"cube": cube.number, "before": oldest, "limit": limit}
         counts += [db.run("rollup_forget", past), db.run("rollup_forget_latencies", past)]
     longest = max(each.step.kept for each in CUBES)
     counts.append(db.run("rollup_forget_values", {"before": now - longest, "limit": limit}))
