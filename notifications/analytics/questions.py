@@ -68,6 +68,8 @@ class Question:
     """None: totals only."""
     filters: Mapping[Dimension, Value] = field(default_factory=dict)
     """Without `mode` among filters and `by`: live."""
+    now: dt.datetime = field(default_factory=clock.now)
+    """Time of the question: an end in the present minute or later is the end of all figures."""
 
     def __post_init__(self) -> None:
         """Check the question.
@@ -82,7 +84,7 @@ class Question:
             raise QuestionError("by", f"group by up to {MOST_DIMENSIONS} different dimensions")
         if self.start >= self.end:
             raise QuestionError("from", "the start lies at or after the end")
-        oldest = clock.now() - self.reads.kept
+        oldest = self.now - self.reads.kept
         if self.reads.floor(self.start) < self.reads.floor(oldest):
             raise QuestionError(
                 "from",
@@ -97,12 +99,12 @@ class Question:
         """The step of the cube that the question reads."""
         if self.step is not None:
             return self.step
-        now = clock.now()
+        has_all = _ceiling(Step.MINUTE, self.end) >= self.now
         fitting = (
             each
             for each in reversed(Step)
             if each.floor(self.start) == self.start
-            and (self.end >= now or each.floor(self.end) == self.end)
+            and (has_all or each.floor(self.end) == self.end)
         )
         return next(fitting, Step.MINUTE)
 

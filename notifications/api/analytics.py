@@ -162,7 +162,8 @@ def _question(request: Request, query: AnalyticsQuery) -> Question:
     Raises:
         QuestionError: as `Question`.
     """
-    until = query.until or clock.now()
+    now = clock.now()
+    until = query.until or now
     since = query.since or until - _DEFAULT_INTERVAL
     filters: dict[Dimension, int | str] = {Dimension.MODE: int(key_of(request).mode)}
     for dimension in Dimension:
@@ -178,6 +179,7 @@ def _question(request: Request, query: AnalyticsQuery) -> Question:
         end=until,
         step=_step(query, until - since),
         filters=filters,
+        now=now,
     )
 
 

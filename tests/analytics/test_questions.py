@@ -44,6 +44,24 @@ def test_a_count_has_a_value_for_each_bucket(make_rollup: MakeRollup) -> None:
     assert (group.key, group.total, group.values) == ((), 7, [0, 2, 0, 5])
 
 
+@pytest.mark.parametrize(
+    ("end", "reads"),
+    [
+        (dt.time(10, 30, 59), Step.DAY),
+        (dt.time(10, 30, 20), Step.DAY),
+        (dt.time(10, 30), Step.MINUTE),
+        (dt.time(10, 0), Step.HOUR),
+        (dt.time(0, 0), Step.DAY),
+    ],
+)
+def test_a_total_reads_the_longest_step_that_ends_with_it(end: dt.time, reads: Step) -> None:
+    today = clock.now().date()
+    now = dt.datetime.combine(today, dt.time(10, 30, 40), dt.UTC)
+    until = dt.datetime.combine(today, end, dt.UTC)
+    start = Step.DAY.floor(now) - dt.timedelta(days=2)
+    assert Question(metric="sent", start=start, end=until, now=now).reads is reads
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("step", Step)
 def test_the_oldest_bucket_that_a_question_may_ask_for_is_kept(

@@ -46,6 +46,15 @@ def test_a_metric_has_values_for_each_bucket_and_group(
     ]
 
 
+def test_a_total_of_months_until_now(caller: Caller, make_rollup: MakeRollup) -> None:
+    now = clock.now()
+    start = Step.DAY.floor(now - dt.timedelta(days=30))
+    for at in (now, start):
+        make_rollup(at, {"sent": 2}, producer_id=caller.producer.pk)
+    answer = caller.get(_PATH, metric="sent", step="total", since=_text(start)).json()
+    assert [each["total"] for each in answer["groups"]] == [4]
+
+
 def test_filters_and_totals(caller: Caller, make_rollup: MakeRollup) -> None:
     make_rollup(
         clock.now(),
