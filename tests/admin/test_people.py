@@ -244,6 +244,10 @@ def test_the_deletion_of_a_recipient_is_an_erasure(
 ) -> None:
     notification_id = ids.notification_of(make_delivery().id)
     ArchiveKey.objects.create(recipient_id=maria.pk, sealed=b"sealed")
+    form = {"user_id": maria.user_id, "mode": 1, "locale": "de", "timezone": ""}
+    no_preferences = {"preference-TOTAL_FORMS": 0, "preference-INITIAL_FORMS": 0}
+    door.post(change("recipient", maria.pk), {**form, **no_preferences})
+    assert LogEntry.objects.get().object_repr == maria.user_id
     if is_selection:
         selected = {"action": "delete_selected", "_selected_action": [maria.pk], "post": "yes"}
         door.post(changelist("recipient"), selected)

@@ -1,8 +1,8 @@
 """Erasing a person: at once their row, contacts and wishes; by a job all that was sent to them.
 
 What is kept: deliveries and attempts without an address, for counts and bills; entries of the
-suppression list, because an address that opted out must stay out; the job itself. Answers under
-idempotency keys end within 24 hours by themselves.
+suppression list, because an address that opted out must stay out; entries of the audit log, which
+nobody can change; the job itself. Answers under idempotency keys end within 24 hours by themselves.
 
 The recipient's archive key is deleted at once, so the personal values in the files of the archive
 are unreadable from then on. The job deletes the key again at its end, because an export that runs
@@ -19,6 +19,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import orjson
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
 from django.db import transaction
 from django.db.models import F, QuerySet
 
@@ -36,6 +38,7 @@ from notifications.store.postgres import (
 KEPT: Final = (
     "deliveries and attempts without an address",
     "entries of the suppression list",
+    "entries of the audit log, until their retention is over",
     "encrypted values in the archive, whose key is deleted",
     "backups of the database, until the backups are deleted",
 )
@@ -58,11 +61,18 @@ def begin(*, mode: Mode, user_id: str, by: str) -> ErasureJob | None:
             archive_keys=archive_keys.delete(recipient.pk),
         )
         Rejected.objects.filter(user_id=user_id).update(user_id="")
+        _leave_log_of_admin(recipient)
         token_revocations.revoke([recipient.pk])
         db.rows("audience_erase", {"recipient": recipient.pk})
         _leave_audiences(mode, user_id)
         recipient.delete()
     return job
+
+
+def _leave_log_of_admin(recipient: Recipient) -> None:
+    """Delete the entries of Django's log, which have the user id and no retention."""
+    entries = LogEntry.objects.filter(object_id=str(recipient.pk))
+    entries.filter(content_type=ContentType.objects.get_for_model(Recipient)).delete()
 
 
 def _leave_audiences(mode: Mode, user_id: str) -> None:
