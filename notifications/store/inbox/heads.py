@@ -122,7 +122,7 @@ def _write(
     parameters = {"recipients": recipients}
     if creates:
         db.run("inbox_insert_heads", parameters)
-    heads = {row["recipient_id"]: Head(**row) for row in db.rows("inbox_lock", parameters)}
+    heads = {row["recipient_id"]: _head(row) for row in db.rows("inbox_lock", parameters)}
     if heads:
         work(heads)
         _store(list(heads.values()))
@@ -135,6 +135,11 @@ def _write(
     finish = cache.release if is_marked else cache.clear
     transaction.on_commit(lambda: finish(recipients, versions, token=token))
     return heads
+
+
+def _head(row: Mapping[str, Any]) -> Head:
+    """Return the head of a row of `inbox_lock.sql`; orjson is faster than psycopg's JSON."""
+    return Head(**{**row, "categories": orjson.loads(row["categories"])})
 
 
 def apply(heads: Heads, moves: Iterable[Mapping[str, Any]]) -> None:
