@@ -5,11 +5,14 @@
   messages are returned), and Redis refuses a write ("OOM command not allowed"). The consumer
   catches both errors: the rows are due in Postgres.
 * The consumer reconnects within two seconds of the broker's return; Celery waits up to thirty.
+* kombu acknowledges the messages of a `no_ack` queue on Redis too, with four commands each. The
+  consumer marks these messages, so that `Message.ack` does nothing.
 * `is_connected` tells `direct` when to take work from Postgres.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import structlog
@@ -21,6 +24,9 @@ _log = structlog.get_logger(__name__)
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 2.0
 """Maximum seconds between two attempts to reconnect."""
+_NO_ACK: Final = "no_ack"
+"""A consumer tag: `Message.ack` does nothing for the tags in `Channel.no_ack_consumers`. The
+virtual transports of kombu write no tags."""
 
 
 class Consumer(consumer.Consumer):  # type: ignore[misc]  # untyped
@@ -42,6 +48,19 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]  # untyped
             super().on_connection_error_after_connected(exc)
         except AttributeError:
             _log.warning("broker_connection_left", reason=repr(exc))
+
+    def create_task_handler(self, *args: Any, **kwargs: Any) -> Callable[[Any], Any]:  # noqa: ANN401 - Celery's protocol
+        """Return the handler of messages; it marks those of the queues without acknowledgement."""
+        handle = super().create_task_handler(*args, **kwargs)
+        unacknowledged = {name for name, queue in self.app.amqp.queues.items() if queue.no_ack}
+
+        def on_message(message: Any) -> Any:  # noqa: ANN401 - Celery's protocol
+            if message.delivery_info.get("routing_key") in unacknowledged:
+                message.delivery_info["consumer_tag"] = _NO_ACK
+                message.channel.no_ack_consumers = {_NO_ACK}
+            return handle(message)
+
+        return on_message
 
     def ensure_connected(self, conn: Any) -> Any:  # noqa: ANN401 - Celery's protocol
         """Connect, with retries until the worker shuts down."""
