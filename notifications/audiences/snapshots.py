@@ -55,14 +55,14 @@ def advance(snapshot: RecipientList) -> bool:
         )
         is_last = len(found) < PAGE
         new = snapshot.until if is_last else found[-1].recipient_id
-        recipient_lists.add_members(snapshot.pk, found, old=snapshot.cursor, new=new)
+        is_added = recipient_lists.add_members(snapshot.pk, found, old=snapshot.cursor, new=new)
     except ExpressionError as error:
         recipient_lists.fail(snapshot.pk, reason=str(error))
         return True
     except recipient_lists.ListEnded:
         return True
     snapshot.refresh_from_db()
-    if not is_last:
+    if not (is_added and is_last):  # another process has added a page, and goes on
         return False
     recipient_lists.finish(snapshot.pk)
     return True

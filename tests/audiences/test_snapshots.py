@@ -1,0 +1,40 @@
+"""Snapshots that two processes fill at the same time."""
+
+from __future__ import annotations
+
+import pytest
+
+from notifications.audiences import snapshots
+from notifications.models import Recipient, RecipientList
+from notifications.rules.audiences.lists import ListState
+from notifications.rules.audiences.parse import parse
+from notifications.rules.lane import Mode
+from notifications.store.audiences import members, topics
+from notifications.store.audiences.members import Member
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_late_process_ends_no_snapshot_that_another_process_fills(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(snapshots, "PAGE", 3)
+    Recipient.objects.bulk_create(Recipient(user_id=f"u_{n}") for n in range(5))
+    topic = topics.ensure(mode=Mode.LIVE, name="news", by="test")
+    topics.subscribe(topic, ["u_0", "u_4"])
+    snapshot = snapshots.begin(parse({"topic": "news"}), mode=Mode.LIVE, name="", by="test")
+    read = members.page
+
+    def read_and_stop(*given: object, **options: object) -> list[Member]:
+        found = read(*given, **options)  # type: ignore[arg-type]  # as given
+        monkeypatch.setattr(members, "page", read)
+        topics.subscribe(topic, ["u_1", "u_2", "u_3"])
+        assert not snapshots.advance(RecipientList.objects.get(pk=snapshot.pk))
+        return found
+
+    monkeypatch.setattr(members, "page", read_and_stop)
+    assert not snapshots.advance(snapshot)
+    while not snapshots.advance(snapshot):
+        pass
+    snapshot.refresh_from_db()
+    assert (snapshot.state, snapshot.members) == (ListState.READY, 5)
