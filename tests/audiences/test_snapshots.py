@@ -38,3 +38,11 @@ def test_a_late_process_ends_no_snapshot_that_another_process_fills(
         pass
     snapshot.refresh_from_db()
     assert (snapshot.state, snapshot.members) == (ListState.READY, 5)
+
+
+def test_a_subscription_to_a_topic_that_was_removed_meanwhile_leaves_no_row() -> None:
+    Recipient.objects.create(user_id="u_0")
+    topic = topics.ensure(mode=Mode.LIVE, name="news", by="test")
+    topics.delete(topic)
+    assert topics.subscribe(topic, ["u_0"]).changed == 0
+    assert not topics.has_subscribers(topic.pk)
