@@ -23,7 +23,7 @@ from notifications.admin.audited import name_of
 from notifications.models import CancelJob, Producer
 from notifications.models.choices import PRIORITIES
 from notifications.operations import cancel_jobs
-from notifications.operations.cancel_jobs import CancelFilter
+from notifications.operations.cancel_jobs import BULK_JOB_IS_FINAL, CancelFilter
 from notifications.rules.lane import Priority
 from notifications.store.postgres import audit
 
@@ -220,7 +220,7 @@ class CancelJobAdmin(base.ReadOnlyAdmin):
             "state": self.state(job),
             "percent": cancel_jobs.percent(job),
             "wanted": _given(job),
-            "may_stop": self.has_add_permission(request),
+            "may_stop": self.has_add_permission(request) and job.bulk_job_id is None,
         }
         title = f"Cancel job {job.pk}"
         return base.page(self, request, "admin/cancel_job.html", title=title, context=context)
@@ -239,6 +239,9 @@ class CancelJobAdmin(base.ReadOnlyAdmin):
         if job is None:
             raise Http404
         back = reverse("admin:notifications_canceljob_change", args=[pk])
+        if job.bulk_job_id is not None:
+            self.message_user(request, f"{BULK_JOB_IS_FINAL.capitalize()}.", messages.ERROR)
+            return HttpResponseRedirect(back)
         if request.method == "POST":
             with audit.changes(name_of(request), "stop_cancel_job", rows):
                 cancel_jobs.stop(job)

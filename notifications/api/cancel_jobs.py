@@ -18,10 +18,11 @@ from notifications.api.authentication import actor_of, key_of
 from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
 from notifications.api.idempotency import idempotent
 from notifications.api.pagination import NumberedPageQuery, newest_page, parse_query
+from notifications.api.problems import raise_problem
 from notifications.api.schemas import PriorityWord, RequestModel, ResponseModel
 from notifications.models import CancelJob
 from notifications.operations import cancel_jobs
-from notifications.operations.cancel_jobs import CancelFilter
+from notifications.operations.cancel_jobs import CancelFilter, CancelJobRefused
 from notifications.rules import request_faults
 from notifications.rules.request import MAX_METADATA_BYTES, Instant, Text, check_size
 from notifications.store.postgres import audit
@@ -155,11 +156,17 @@ class CancelJobStopView(BaseView):
     )
     @idempotent
     def post(self, request: Request, job_id: int) -> Response:
-        """Stop a job. Cancelled notifications stay cancelled. A second call changes nothing."""
+        """Stop a job. Cancelled notifications stay cancelled. A second call changes nothing.
+
+        The job of a cancelled bulk job cannot be stopped (409): the bulk job stays cancelled.
+        """
         job = _find(request, job_id)
         rows = CancelJob.objects.filter(pk=job.pk)
-        with audit.changes(actor_of(request), "stop_cancel_job", rows):
-            cancel_jobs.stop(job)
+        try:
+            with audit.changes(actor_of(request), "stop_cancel_job", rows):
+                cancel_jobs.stop(job)
+        except CancelJobRefused as refused:
+            raise_problem(refused.problem)
         return Response(_to_answer(_find(request, job_id)))
 
 

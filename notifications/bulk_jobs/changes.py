@@ -146,9 +146,7 @@ def _end_cancelled(job_id: UUID) -> bool:
             job = _free_job(job_id)
             if job is None:
                 return False
-            current = CancelJob.objects.filter(
-                bulk_job=job, created_at__gte=job.state_changed_at
-            ).last()
+            current = CancelJob.objects.filter(bulk_job=job).last()
             if current is None:
                 return _begin_cancel_job(job)
             if current.finished_at is None:

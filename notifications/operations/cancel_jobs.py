@@ -23,6 +23,7 @@ from notifications.models import CancelJob, Template
 from notifications.rules import ids, masking
 from notifications.rules.audit_facts import Facts
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.problems import Kind, Problem
 from notifications.rules.states import OPEN, Status
 from notifications.scheduling import cancel
 from notifications.store.postgres import audit, db, id_ranges
@@ -31,6 +32,7 @@ EXAMINED: Final = 2_000
 """Notifications that a transaction examines; all can match."""
 _PREVIEWED: Final = 50
 """Pages of a preview."""
+BULK_JOB_IS_FINAL: Final = "the cancel job of a cancelled bulk job cannot be stopped"
 _SECOND: Final = dt.timedelta(seconds=1)
 _CLOCK_ERROR: Final = dt.timedelta(seconds=10)
 """Most difference between the clocks of an expander and of this process, with a large reserve."""
@@ -160,8 +162,22 @@ def _written(any_id: UUID) -> str:
     return f"{ids.time_of(any_id):%Y-%m-%d %H:%M:%S} UTC"
 
 
+class CancelJobRefused(Exception):
+    """The job cannot be stopped; `problem` has the reason."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
+
+
 def stop(job: CancelJob) -> None:
-    """Stop a job; cancelled notifications stay cancelled. Safe to run twice."""
+    """Stop a job; cancelled notifications stay cancelled. Safe to run twice.
+
+    Raises:
+        CancelJobRefused: the job belongs to a cancelled bulk job, whose messages would be sent.
+    """
+    if job.bulk_job_id is not None:
+        raise CancelJobRefused(Problem(Kind.CONFLICT, BULK_JOB_IS_FINAL))
     running = CancelJob.objects.filter(id=job.pk, finished_at=None)
     running.update(finished_at=clock.now(), is_stopped=True)
 

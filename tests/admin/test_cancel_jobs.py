@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from notifications import clock
-from notifications.models import AuditEntry, CancelJob, Delivery
+from notifications.models import AuditEntry, BulkJob, CancelJob, Delivery, Producer
 from notifications.rules import ids
 from notifications.rules.states import Status
 from notifications.sweeps import cancel_jobs
@@ -65,6 +65,24 @@ def test_a_job_is_stopped_after_a_question(door: Client) -> None:
     job.refresh_from_db()
     assert job.is_stopped
     assert AuditEntry.objects.filter(operation="stop_cancel_job").exists()
+
+
+def test_the_job_of_a_cancelled_bulk_job_is_not_stopped(door: Client) -> None:
+    door.post(ADD, {**FIELDS, "confirmed": "1"})
+    job = CancelJob.objects.get()
+    stop = reverse("admin:notifications_canceljob_stop", args=[job.pk])
+    page = reverse("admin:notifications_canceljob_change", args=[job.pk])
+    assert stop in door.get(page).content.decode()
+    now, producer = clock.now(), Producer.objects.create(name="web")
+    job.bulk_job = BulkJob.objects.create(
+        producer=producer, audience={}, template=1, starts_at=now, created_at=now
+    )
+    job.save()
+    assert stop not in door.get(page).content.decode()
+    answer = door.post(stop, follow=True)
+    assert "cannot be stopped." in answer.content.decode()
+    job.refresh_from_db()
+    assert job.finished_at is None
 
 
 def test_a_wrong_form_starts_nothing(door: Client) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from notifications import clock
-from notifications.models import AuditEntry, CancelJob
+from notifications.models import AuditEntry, BulkJob, CancelJob
 from notifications.operations.cancel_jobs import facts
 from notifications.rules.lane import Mode
 from notifications.sweeps import cancel_jobs
@@ -86,3 +86,20 @@ def test_an_address_in_the_filter_is_masked_for_operators(caller: Caller) -> Non
     caller.post("/v1/notifications/cancel", {"metadata": {"mail": "maria@sandbox.example"}})
     assert facts(CancelJob.objects.get())["metadata"] == "mail: m***@sandbox.example"
     assert "maria@" not in str(AuditEntry.objects.get(operation="cancel_notifications").after)
+
+
+def test_the_job_of_a_cancelled_bulk_job_is_not_stopped(caller: Caller) -> None:
+    job = caller.post("/v1/notifications/cancel", {"type": "X"}).json()
+    now = clock.now()
+    bulk_job = BulkJob.objects.create(
+        producer_id=caller.key.producer_id,
+        audience={"everyone": True},
+        template=1,
+        starts_at=now,
+        created_at=now,
+    )
+    CancelJob.objects.filter(pk=job["id"]).update(bulk_job=bulk_job)
+    answer = caller.post(f"/v1/cancel-jobs/{job['id']}/stop", {})
+    assert answer.status_code == 409
+    assert "cannot be stopped" in answer.json()["detail"]
+    assert caller.get(f"/v1/cancel-jobs/{job['id']}").json()["finished_at"] is None

@@ -138,6 +138,35 @@ def test_a_cancellation_includes_rows_of_an_expander_with_another_clock(
     assert _statuses(job) == {Status.CANCELLED}
 
 
+def test_the_cancel_job_of_a_bulk_job_is_not_stopped(new_job: NewJob, reach: Reach) -> None:
+    _people(reach, 3)
+    job = new_job()
+    expand_all(job)
+    changes.cancel(job.pk, by="maria")
+    sweep.run_once(now=clock.now(), limit=5_000)
+    with pytest.raises(cancel_jobs.CancelJobRefused):
+        cancel_jobs.stop(CancelJob.objects.get())
+    _sweep()
+    _sweep()
+    deliver.deliver(_ids(job))
+    assert _statuses(job) == {Status.CANCELLED}
+
+
+def test_a_cancelled_job_has_one_cancel_job_whatever_the_clocks(
+    new_job: NewJob, reach: Reach
+) -> None:
+    _people(reach, 1)
+    job = new_job()
+    changes.cancel(job.pk, by="maria")
+    ahead = clock.now() + dt.timedelta(seconds=5)  # of the process with the request
+    BulkJob.objects.filter(pk=job.pk).update(state_changed_at=ahead)
+    _sweep()
+    _sweep()
+    assert CancelJob.objects.count() == 1
+    job.refresh_from_db()
+    assert job.finished_at is not None
+
+
 def test_a_paused_job_can_be_cancelled(new_job: NewJob, reach: Reach) -> None:
     _people(reach, 2)
     job = new_job()
