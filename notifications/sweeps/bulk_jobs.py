@@ -26,7 +26,7 @@ from notifications.rules.alerts import AlertKind
 from notifications.rules.bulk_jobs import limits, winner
 from notifications.rules.bulk_jobs.figures import Total
 from notifications.rules.bulk_jobs.states import STOPPED, BulkJobState
-from notifications.rules.bulk_jobs.winner import Result
+from notifications.rules.bulk_jobs.winner import Result, Winner
 from notifications.store.cached import switches as cached
 from notifications.store.postgres import alerts, audit
 from notifications.sweeps import rounds
@@ -105,12 +105,34 @@ def _goes_on(job: BulkJob, now: dt.datetime) -> bool:
         return True
     if not job.winner_rule or job.winner:
         return False
+    return _is_sample_over(job, now) and _choose_winner(job, now)
+
+
+def _is_sample_over(job: BulkJob, now: dt.datetime) -> bool:
     ends_at = stages.sample_end(job, now)
-    return ends_at is not None and now >= ends_at and _choose_winner(job, now)
+    return ends_at is not None and now >= ends_at
 
 
 def _choose_winner(job: BulkJob, now: dt.datetime) -> bool:
-    """Store the winner and the ranges of the other recipients, once."""
+    """Store the winner and the ranges of the other recipients, once.
+
+    A pause can have moved the end of the wait since the caller looked, so the locked job decides.
+    """
+    with transaction.atomic():
+        locked = _lock(job).filter(state=BulkJobState.RUNNING, winner="").first()
+        if locked is None or not _is_sample_over(locked, now):
+            return False
+        chosen = _winner_of(locked)
+        row = BulkJob.objects.filter(pk=job.pk)
+        with audit.changes(changes.SERVICE, "choose_bulk_job_winner", row):
+            row.update(winner=chosen.name, state_reason=chosen.reason[:300])
+        locked.winner = chosen.name
+        ranges.make_rest(locked, now=now)
+    return True
+
+
+def _winner_of(job: BulkJob) -> Winner:
+    """Compare the variants by the counts of their messages."""
     rule = job.winner_rule or {}
     counts = figures.of(job).variants
     results = []
@@ -119,17 +141,7 @@ def _choose_winner(job: BulkJob, now: dt.datetime) -> bool:
         sent = found.total(Total.SENT) if found else 0
         count = found.total(Total(rule["metric"])) if found else 0
         results.append(Result(each["name"], sent, count))
-    chosen = winner.choose(results, metric=rule["metric"])
-    with transaction.atomic():
-        locked = _lock(job).filter(state=BulkJobState.RUNNING, winner="").first()
-        if locked is None:
-            return False
-        row = BulkJob.objects.filter(pk=job.pk)
-        with audit.changes(changes.SERVICE, "choose_bulk_job_winner", row):
-            row.update(winner=chosen.name, state_reason=chosen.reason[:300])
-        locked.winner = chosen.name
-        ranges.make_rest(locked, now=now)
-    return True
+    return winner.choose(results, metric=rule["metric"])
 
 
 def _lock(job: BulkJob) -> QuerySet[BulkJob]:

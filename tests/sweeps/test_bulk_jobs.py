@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 
 from notifications import clock, conf
-from notifications.bulk_jobs import changes, expand, progress, ranges
+from notifications.bulk_jobs import changes, expand, progress, ranges, stages
 from notifications.bulk_jobs.create import BulkJobRefused
 from notifications.models import (
     Alert,
@@ -165,6 +165,29 @@ def test_a_pause_makes_the_wait_longer_and_the_winner_later(new_job: NewJob) -> 
     assert 30 * _MINUTE <= later - ends_at < 31 * _MINUTE
     assert found.state_reason.startswith("The sample is complete. The winner is chosen at")
     assert _sweep(after=2 * _MINUTE) == 0
+    assert _sweep(after=32 * _MINUTE) == 1
+
+
+@pytest.mark.django_db
+def test_a_pause_during_the_choice_of_the_winner_makes_the_winner_later(
+    new_job: NewJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = new_job(variants=_VARIANTS, winner=_WINNER)
+    BulkJobRange.objects.filter(job=job).update(finished_at=clock.now())
+    _sweep()
+    read = stages.sample_end
+
+    def read_and_stop(found: BulkJob, now: dt.datetime) -> dt.datetime | None:
+        ends_at = read(found, now)
+        monkeypatch.setattr(stages, "sample_end", read)
+        changes.pause(job.pk, by="ada", reason="Look at the texts.")
+        BulkJob.objects.filter(pk=job.pk).update(state_changed_at=clock.now() - 30 * _MINUTE)
+        changes.resume(job.pk, by="ada")
+        return ends_at
+
+    monkeypatch.setattr(stages, "sample_end", read_and_stop)
+    assert _sweep(after=2 * _MINUTE) == 0
+    assert BulkJob.objects.get(pk=job.pk).winner == ""
     assert _sweep(after=32 * _MINUTE) == 1
 
 
