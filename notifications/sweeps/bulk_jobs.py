@@ -78,6 +78,7 @@ def _breaches(jobs: Sequence[BulkJob]) -> dict[UUID, str]:
             failed=found.whole.total(Total.FAILED),
             bounced=found.whole.total(Total.BOUNCED),
             complained=found.whole.total(Total.COMPLAINED),
+            test_group=job.test_group_size,
         )
         for job, found in zip(limited, figures.of_each(limited), strict=True)
     }

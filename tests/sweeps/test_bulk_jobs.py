@@ -192,6 +192,20 @@ def test_a_pause_during_the_choice_of_the_winner_makes_the_winner_later(
 
 
 @pytest.mark.django_db
+def test_a_small_test_group_aborts_the_job_only_if_each_message_failed(new_job: NewJob) -> None:
+    group = {"size": 4, "wait_seconds": 300}
+    bad = new_job(abort_limits={"failed": 0.5}, test_group=group)
+    good = new_job(abort_limits={"failed": 0.5}, test_group=group)
+    _figures(bad, failed=4)
+    _figures(good, failed=3, sent=1)
+    assert _sweep() == 1
+    assert set(BulkJob.objects.values_list("id", "state")) == {
+        (bad.pk, BulkJobState.ABORTED),
+        (good.pk, BulkJobState.RUNNING),
+    }
+
+
+@pytest.mark.django_db
 def test_a_pause_after_the_wait_changes_no_end(new_job: NewJob) -> None:
     job = new_job(test_group={"size": 4, "wait_seconds": 300})
     ended = clock.now() - _MINUTE

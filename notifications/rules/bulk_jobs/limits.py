@@ -10,12 +10,19 @@ _MINIMUM: Final = 100
 
 
 def breach(
-    limits: Mapping[str, Any], *, sent: int, failed: int, bounced: int, complained: int
+    limits: Mapping[str, Any],
+    *,
+    sent: int,
+    failed: int,
+    bounced: int,
+    complained: int,
+    test_group: int = 0,
 ) -> str:
     """Return a sentence about the first limit that is passed; empty: no limit is passed.
 
     Failures are a share of the sent and failed messages, because most failed messages were never
-    sent. Bounces and complaints are a share of the sent messages.
+    sent. Bounces and complaints are a share of the sent messages. A test group smaller than
+    `minimum` counts only if each message of the group failed.
 
     Args:
         limits: `failed`, `bounced` and `complained` as shares from 0 to 1, and `minimum`.
@@ -23,6 +30,7 @@ def breach(
         failed: messages that gave up.
         bounced: sent messages that bounced.
         complained: sent messages that the recipient reported as spam.
+        test_group: messages of the test group; 0 without a test group.
     """
     counts = {
         "failed": (failed, sent + failed),
@@ -32,7 +40,8 @@ def breach(
     minimum = limits.get("minimum") or _MINIMUM
     for name, (count, whole) in counts.items():
         limit = limits.get(name)
-        if limit is not None and whole >= minimum and count > limit * whole:
+        is_enough = whole >= minimum or 0 < test_group <= whole == count
+        if limit is not None and is_enough and count > limit * whole:
             share = f"{count / whole:.1%} of {whole} messages {name}"
             return f"{share}, more than the limit of {limit:.1%}."
     return ""
