@@ -19,7 +19,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     many events do not stop due steps. Series take turns, the series with the longest due enrolment
     first, so a large series does not block a small series.
     """
-    ends_at, done = rounds.deadline(), Swept()
+    ends_at, done, began = rounds.deadline(), Swept(), clock.now()
     events_end_at = ends_at - rounds.SECONDS / 2
     has_more_events = True
     while has_more_events:
@@ -33,7 +33,8 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     while waiting:
         full = []
         for each in waiting:
-            batch = steps.run_batch(each, now=now, limit=limit)
+            # A wait begins at the present, also after a stop of the process.
+            batch = steps.run_batch(each, now=now + (clock.now() - began), limit=limit)
             done += Swept(batch.claimed, batch.failed)
             if batch.claimed == limit:
                 full.append(each)

@@ -60,6 +60,28 @@ def maria(reach: Reach) -> Recipient:
 
 
 @pytest.mark.usefixtures("maria")
+def test_a_wait_is_not_shorter_after_a_stop_of_the_sweep(
+    make: MakeSeries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    series = make(send("welcome"), {"step": "wait", "hours": 1}, send("tips"))
+    enrol(series, "maria")
+    read, now = store.due, clock.now
+
+    def read_and_stop(at: dt.datetime) -> list[store.DueSeries]:
+        found = read(at)
+        monkeypatch.setattr(clock, "now", lambda: now() + 2 * HOUR)
+        return found
+
+    monkeypatch.setattr(store, "due", read_and_stop)
+    sweep_once()
+    monkeypatch.setattr(store, "due", read)
+    assert _sent() == ["welcome"]
+    assert sweep_once().moved == 0
+    assert sweep_once(later=2 * HOUR).moved == 1
+    assert _sent() == ["welcome", "tips"]
+
+
+@pytest.mark.usefixtures("maria")
 def test_the_steps_run_in_order_and_each_message_is_sent_once(make: MakeSeries) -> None:
     series = make(send("welcome"), {"step": "wait", "days": 2}, send("tips"))
     [made] = enrol(series, "maria")
