@@ -46,6 +46,9 @@ _log = structlog.get_logger(__name__)
 
 PAGE: Final = 5_000
 """Most recipients that a transaction examines."""
+_OLDEST: Final = dt.timedelta(seconds=30)
+"""Most time from the start of a page to the lock of the range: a page that is stored much later
+would have messages whose time to live is over."""
 _CLOCKS_APART: Final = dt.timedelta(hours=1)
 """Most difference between the clocks of two expanders."""
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -102,7 +105,7 @@ def _expand(range_id: int, *, limit: int, now: dt.datetime, is_first_try: bool) 
         .select_related("job")
         .first()
     )
-    if part is None:
+    if part is None or clock.now() - now > _OLDEST:
         return _NOTHING
     job = part.job
     room = min(limit, pace.allowance(job, part, now))

@@ -306,6 +306,23 @@ def test_a_page_at_midnight_has_one_day(
     assert {row.created_at for row in rows} == {before}
 
 
+def test_a_process_that_was_stopped_before_its_page_stores_no_expired_message(
+    new_job: NewJob, reach: Reach, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = _people(reach, 2)
+    job = new_job(ttl_seconds=60)
+    [part] = ranges.expandable(job, now=clock.now())
+    real = clock.now
+    readings = itertools.chain([real() - dt.timedelta(minutes=2)], iter(real, None))
+    with monkeypatch.context() as stopped:
+        stopped.setattr(clock, "now", lambda: next(readings))
+        assert expand.expand_page(part).accepted == 0
+    expand_all(job)
+    assert _recipients(job) == people
+    rows = Notification.objects.filter(bulk_job_id=job.pk)
+    assert all(row.expires_at > clock.now() for row in rows)
+
+
 def test_a_future_due_time_is_kept_and_is_the_send_time(new_job: NewJob, reach: Reach) -> None:
     _people(reach, 5)
     job = new_job(rate_per_second=0.1)
