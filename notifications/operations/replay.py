@@ -122,7 +122,8 @@ def discard(letter_ids: Sequence[int], *, by: str) -> int:
     """Close open dead letters without a replay, and wipe their sensitive variables."""
 
     def work() -> int:
-        letters = list(dead_letters.matching(LetterFilter(ids=tuple(letter_ids))))
+        mine = dead_letters.matching(LetterFilter(ids=tuple(letter_ids))).order_by("pk")
+        letters = list(mine.select_for_update())  # no replay job takes the letters meanwhile
         closed = dead_letters.resolve(letters, f"discarded by {by}"[:32])
         secret_variables.wipe({ids.notification_of(letter.delivery_id) for letter in letters})
         return closed

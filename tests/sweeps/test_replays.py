@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Event
 
 import pytest
 from celery import Task
@@ -11,8 +11,11 @@ from django.db import connection
 from django_celery_beat.models import PeriodicTask
 
 from notifications import clock, sweeps
-from notifications.models import Event, ReplayJob
+from notifications.models import DeadLetter, ReplayJob
+from notifications.models import Event as EventRow
 from notifications.operations import replay
+from notifications.rules.dead_letter_filter import LetterFilter
+from notifications.store.postgres import dead_letters
 from notifications.store.redis import state
 from notifications.sweeps import replays, rounds
 from notifications.tasks import sweep as tasks
@@ -75,9 +78,39 @@ def test_two_processes_share_a_job_and_replay_each_letter_once() -> None:
         both = [pool.submit(sweep) for _ in range(2)]
         assert sum(each.result(timeout=30) for each in both) == len(rows)
     assert _run().moved == 0
-    assert Event.objects.filter(reason="replayed", delivery_id__in=rows).count() == len(rows)
+    assert EventRow.objects.filter(reason="replayed", delivery_id__in=rows).count() == len(rows)
     job.refresh_from_db()
     assert (job.replayed, job.finished_at is not None) == (60, True)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_dead_letter_is_discarded_or_belongs_to_a_replay_job(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    replay_job(1)
+    DeadLetter.objects.update(replay_job=None)
+    letter = DeadLetter.objects.get()
+    resolve, is_read, is_started = dead_letters.resolve, Event(), Event()
+
+    def resolve_late(letters: list[DeadLetter], resolution: str) -> int:
+        is_read.set()
+        is_started.wait(timeout=1)  # a replay that waits for the lock does not start
+        return resolve(letters, resolution)
+
+    def discard() -> int:
+        try:
+            return replay.discard([letter.pk], by="tests")
+        finally:
+            connection.close()
+
+    monkeypatch.setattr(dead_letters, "resolve", resolve_late)
+    with ThreadPoolExecutor(1) as pool:
+        discarded = pool.submit(discard)
+        assert is_read.wait(timeout=20)
+        wanted = LetterFilter(ids=(letter.pk,))
+        job = replay.start(wanted, requested_by="tests", forced=False, renews_ttl=False)
+        is_started.set()
+        assert discarded.result(timeout=20) + job.total == 1
 
 
 @pytest.fixture
