@@ -22,6 +22,8 @@ SECONDS: Final = 1.0
 """Time for examining recipients, while a person waits."""
 _STATEMENT_MILLISECONDS: Final = 3_000
 _CENT: Final = MICROS // 100
+_SHOWN: Final = 3
+"""Causes of texts that cannot be rendered."""
 _TOLD: Final = {
     "unknown_recipient": "No recipient has this user id.",
     "not_in_audience": "The recipient is not in the audience.",
@@ -67,6 +69,8 @@ def _values_of(found: DryRun) -> dict[str, Any]:
     return {
         "found": found,
         "messages": round(found.messages * found.factor),
+        "unrenderable": found.unrenderable,
+        "problems": [problem for problem, _ in found.problems.most_common(_SHOWN)],
         "dollars": _dollars(micros),
         "lines": [_line(each) for each in found.costs],
         "left_out": [

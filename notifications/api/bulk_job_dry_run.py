@@ -56,6 +56,9 @@ class DryRunEstimate(ResponseModel):
     recipients: int
     notifications: int
     """Recipients who get a message."""
+    unrenderable: int
+    """Recipients among them whose text cannot be rendered, from up to 200 rendered messages: such a
+    message fails."""
     messages: dict[ChannelLabel, int]
     """Channel -> messages."""
     cost_usd: float
@@ -147,6 +150,7 @@ def _to_answer(found: DryRun) -> DryRunAnswer:
         estimate=DryRunEstimate(
             recipients=found.audience,
             notifications=round(found.messages * found.factor),
+            unrenderable=found.unrenderable,
             messages={
                 channel.label: round(count * found.factor)
                 for channel, count in sorted(found.deliveries.items())

@@ -34,7 +34,9 @@ _PAGE: Final = 2_000
 _MOST_WHOLE: Final = 20_000
 """A larger audience is sampled."""
 _MEASURED: Final = 200
-"""SMS whose text is rendered and whose country is looked up, for the cost."""
+"""Messages whose texts are rendered, and SMS whose country is looked up, for the cost."""
+_RENDER_SECONDS: Final = 1.0
+"""Time for rendering messages."""
 _UNKNOWN: Final = "unknown_recipient"
 _OUTSIDE: Final = "not_in_audience"
 
@@ -77,6 +79,10 @@ class DryRun:
     """Examined recipients with a message."""
     deliveries: Counter[Channel] = field(default_factory=Counter)
     costs: list[Cost] = field(default_factory=list)
+    rendered: int = 0
+    """Messages whose texts were rendered: all, or some of them."""
+    problems: Counter[str] = field(default_factory=Counter)
+    """Cause -> rendered messages with a text that cannot be rendered: such a message fails."""
     samples: list[Sample] = field(default_factory=list)
     _texts: list[Planned] = field(default_factory=list)
     """Some of the messages, for samples and measures."""
@@ -85,6 +91,12 @@ class DryRun:
     def factor(self) -> float:
         """Return the audience divided by the examined recipients."""
         return self.audience / self.examined if self.examined else 0.0
+
+    @property
+    def unrenderable(self) -> int:
+        """Return the recipients of the whole audience whose message would fail."""
+        share = self.problems.total() / self.rendered if self.rendered else 0.0
+        return round(share * self.messages * self.factor)
 
     def add(self, built: page.PlannedPage, *, recipients: int) -> None:
         """Count a page."""
@@ -118,6 +130,7 @@ def run(
     """
     found = _examine(job, until=clock.monotonic() + seconds)
     found.costs = list(_costs(found))
+    _render(found)
     found.samples = (
         [_of_user(job, each) for each in user_ids] if user_ids else _random(found, samples)
     )
@@ -166,6 +179,21 @@ def _sample(job: BulkJob, ends: tuple[int, int], *, until: float) -> DryRun:
 def _spread(blocks: Iterable[int]) -> list[int]:
     """Return the blocks in an order in which the first few lie far apart."""
     return sorted(blocks, key=lambda each: int(f"{each:08b}"[::-1], 2))
+
+
+def _render(found: DryRun) -> None:
+    """Render the texts of some messages, and count the messages with a problem.
+
+    A text with a masked variable does not count: the mask may be the problem.
+    """
+    kept, until = found.kept(), clock.monotonic() + _RENDER_SECONDS
+    for message in kept[:: len(kept) // _MEASURED + 1]:
+        found.rendered += 1
+        texts = [each for each in renderings.of_message(message) if not each.is_masked]
+        if problem := next((each.problem for each in texts if each.problem), ""):
+            found.problems[problem] += 1
+        if clock.monotonic() >= until:
+            break
 
 
 def _costs(found: DryRun) -> Iterator[Cost]:

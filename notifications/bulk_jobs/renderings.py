@@ -38,6 +38,8 @@ class Rendering:
     rendered: Rendered | None
     """None: the text cannot be rendered, and `problem` has the cause."""
     problem: str = ""
+    is_masked: bool = False
+    """True if the template has a sensitive variable, whose value is masked."""
 
     @property
     def segments(self) -> int:
@@ -80,6 +82,7 @@ def of_delivery(message: Planned, channel: Channel, contact_id: int) -> Renderin
         variant=message.shared.variant,
         rendered=rendered,
         problem=problem,
+        is_masked=bool(template and template.sensitive),
     )
 
 

@@ -176,6 +176,21 @@ def test_the_cost_is_that_of_a_dry_run(door: Client, draft: dict[str, Any]) -> N
     assert not BulkJob.objects.exists()
 
 
+def test_a_dry_run_tells_that_messages_would_fail(door: Client, draft: dict[str, Any]) -> None:
+    for each in Recipient.objects.all():
+        address = f"{each.user_id}@sandbox.example"
+        Contact.objects.create(
+            recipient=each, channel=Channel.EMAIL, address=address, is_primary=True
+        )
+    template = Template.objects.get()
+    second = versions.draft(template.template_id, versions.content_of(template), by="maria")
+    TemplateText.objects.filter(template=second).update(body="Sale {{ name + 1 }}")
+    versions.publish(second, by="maria")
+    template_cache.forget()
+    text = check(door, draft, do="cost")["parts"]["cost"]
+    assert "3 of these messages would fail. The text cannot be rendered" in text
+
+
 def test_an_unfinished_draft_has_no_cost(door: Client, draft: dict[str, Any]) -> None:
     for given in ({"template_id": ""}, {"audience": "{"}, {"type": "ABSENT"}, {"producer": "x"}):
         assert check(door, draft, **given, do="cost") == {"parts": {"cost": ""}}

@@ -194,6 +194,7 @@ def test_a_dry_run_counts_renders_and_estimates_and_stores_nothing(caller: Calle
     assert told["left_out"] == {"no_contact": 1}
     estimate = told["estimate"]
     assert estimate["messages"] == {"email": 3, "sms": 1}
+    assert estimate["unrenderable"] == 0
     assert [(each["channel"], each["country"]) for each in estimate["costs"]] == [
         ("sms", "DE"),
         ("email", None),
@@ -203,6 +204,22 @@ def test_a_dry_run_counts_renders_and_estimates_and_stores_nothing(caller: Calle
     assert "WINTER" in told["samples"][0]["messages"][0]["body"]
     assert not BulkJob.objects.exists()
     assert not Notification.objects.exists()
+
+
+@pytest.mark.usefixtures("audience")
+def test_a_dry_run_counts_the_messages_whose_text_cannot_be_rendered(caller: Caller) -> None:
+    words = [
+        contents.words(Channel.EMAIL, "en", title="Sale", body="Use {{ code + 1 }} today"),
+        contents.words(Channel.SMS, "en", body="Use {{ code }}"),
+    ]
+    versions.publish(versions.draft("sale", contents.content(words), by="t"), by="t")
+    told = caller.post("/v1/bulk-jobs/dry-run", JOB).json()
+    assert (told["accepted"], told["estimate"]["notifications"]) == (4, 4)
+    assert told["estimate"]["unrenderable"] == 3
+    secret = contents.content(words, {"sensitive_variables": ["code"]})
+    versions.publish(versions.draft("sale", secret, by="t"), by="t")
+    masked = caller.post("/v1/bulk-jobs/dry-run", {**JOB, "variables": {"code": 1}}).json()
+    assert masked["estimate"]["unrenderable"] == 0  # the mask is the problem, not the value
 
 
 @pytest.mark.usefixtures("audience")

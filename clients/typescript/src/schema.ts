@@ -839,6 +839,11 @@ export interface components {
             recipients: number;
             /** @description Recipients who get a message. */
             notifications: number;
+            /**
+             * @description Recipients among them whose text cannot be rendered, from up to 200 rendered messages: such a
+             *     message fails.
+             */
+            unrenderable: number;
             /** @description Channel -> messages. */
             messages: {
                 [key: string]: number;

@@ -46,6 +46,11 @@ class DryRunEstimate(TypedDict):
     notifications: int
     """Recipients who get a message."""
 
+    unrenderable: int
+    """Recipients among them whose text cannot be rendered, from up to 200 rendered messages:
+    such a message fails.
+    """
+
     messages: dict[str, int]
     """Channel -> messages."""
 
