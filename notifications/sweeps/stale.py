@@ -124,6 +124,9 @@ def _suppress(stale: Sequence[UUID]) -> int:
 
 
 def _is_over(row: LaneLag, limits: Limits) -> bool:
+    """Return True if the lag of a new sample is over the limits; an old sample says nothing."""
+    if clock.now() - row.sampled_at > back_pressure.UNKNOWN_AFTER:
+        return False
     return back_pressure.drops(limits, waiting=row.waiting, behind=lane_lag.behind_of(row))
 
 

@@ -16,6 +16,7 @@ from notifications.rules.lane import Mode, Priority
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.store.postgres import id_ranges
+from notifications.store.postgres import lane_lag as store
 from notifications.sweeps import lane_lag, rounds, stale
 from providers.contract import Channel
 from tests.sweeps.conftest import MakeRow
@@ -140,6 +141,19 @@ def test_the_next_run_goes_on_behind_rows_that_are_not_stale(
     moved = [_run() for _ in range(12)]
     assert sum(moved) == 1
     assert _dropped([stale_row]) == [True]
+
+
+def test_a_process_that_was_stopped_after_its_sample_drops_nothing(
+    make_row: MakeRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = _rows(make_row, 6)
+    id_ranges.forget()
+    sampled_at, now = clock.now(), clock.now
+    [row] = store.sample(now=sampled_at)
+    monkeypatch.setattr(clock, "now", lambda: now() + dt.timedelta(minutes=2))
+    limits = store.limits()[Channel.SMS]
+    assert stale.drop(row, limits, now=sampled_at, limit=10).moved == 0
+    assert not any(_dropped(rows))
 
 
 def test_a_run_that_finds_the_lag_under_the_limit_drops_nothing(make_row: MakeRow) -> None:
