@@ -133,8 +133,12 @@ def forget(*, before: dt.datetime, limit: int) -> int:
 
 
 def note_error(job: BulkJob, error: str) -> None:
-    """Show an error of the last page on a running job; an empty text removes it."""
+    """Show an error of the last page on a running job; an empty text removes it.
+
+    A reason that another process has stored meanwhile stays.
+    """
     reason = f"{_ERROR}{error}. The next run tries again." if error else ""
     if job.state_reason != reason and (error or job.state_reason.startswith(_ERROR)):
-        BulkJob.objects.filter(id=job.pk, state=BulkJobState.RUNNING).update(state_reason=reason)
+        running = BulkJob.objects.filter(id=job.pk, state=BulkJobState.RUNNING)
+        running.filter(state_reason=job.state_reason).update(state_reason=reason)
         job.state_reason = reason

@@ -130,3 +130,13 @@ def test_an_error_is_shown_until_a_page_succeeds(
     expand.run_once(now=clock.now(), limit=10)
     job.refresh_from_db()
     assert (job.state, job.state_reason, _messages(job)) == (BulkJobState.FINISHED, "", 1)
+
+
+def test_a_later_reason_of_the_state_stays(new_job: NewJob) -> None:
+    job = new_job()
+    progress.note_error(job, "RuntimeError")
+    BulkJob.objects.update(state_reason="The test group is complete.")
+    progress.note_error(job, "")
+    progress.note_error(job, "RuntimeError")
+    job.refresh_from_db()
+    assert job.state_reason == "The test group is complete."
