@@ -84,6 +84,10 @@ def expand_page(range_id: int, *, limit: int = PAGE) -> Expanded:
         page.TemplateGone: a pinned template version does not exist.
     """
     tries, now = 0, clock.now()
+    job = BulkJob.objects.filter(ranges=range_id, state=BulkJobState.RUNNING).first()
+    if job is None:
+        return _NOTHING
+    pace.prepare(job, now)
 
     def work() -> Expanded:
         nonlocal tries

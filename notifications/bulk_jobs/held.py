@@ -34,8 +34,8 @@ def release(switch: Switch, *, limit: int, grace: dt.timedelta) -> int:
         job = _live_job(switch)
         held = {"scheduled": Status.SCHEDULED, "switch": switch.pk, "limit": limit}
         rows = db.rows("bulk_held", held)
-        if not rows:
-            return 0
+        if not rows or not (job is None or pace.try_lock(job)):
+            return 0  # nothing is held, or a page has the slots until the next run
         times = [now] * len(rows) if job is None else pace.due_times(job, len(rows), now)
         parameters = {
             "ids": [row["id"] for row in rows],

@@ -37,11 +37,10 @@ EVERY: Final = dt.timedelta(seconds=1)
 _NO_TIME: Final = dt.timedelta(0)
 
 
-def share(job: BulkJob, now: dt.datetime) -> int:
-    """Return the rows that the job may create now, over all ranges."""
-    lane = lane_of(job)
-    _divide(lane, now)
-    granted = BulkLane.objects.get(**_key(lane)).granted
+def share(job: BulkJob) -> int:
+    """Return the rows that the job may create now, over all ranges; 0 before a division."""
+    row = BulkLane.objects.filter(**_key(lane_of(job))).first()
+    granted = row.granted if row else {}
     total = math.floor(float(granted.get(str(job.pk), 0.0)) + _ROUNDING)
     return max(0, total - _message_counts([job.pk]).get(job.pk, 0))
 
@@ -62,12 +61,14 @@ def _first_channel(job: BulkJob) -> int:
     return int((usable or DEFAULT_ORDER)[0])
 
 
-def _divide(lane: Lane, now: dt.datetime) -> None:
+def divide(lane: Lane, now: dt.datetime) -> None:
     """Divide the room of a lane among the running jobs, if the last division is old enough.
 
-    A single process divides a lane at a time: other processes skip the locked row.
+    A single process divides a lane at a time: other processes skip the locked row. Called outside
+    of the transaction of a page, so that a long page does not stop the divisions.
     """
-    BulkLane.objects.bulk_create([BulkLane(**_key(lane))], ignore_conflicts=True)
+    if not BulkLane.objects.filter(**_key(lane)).exists():
+        BulkLane.objects.bulk_create([BulkLane(**_key(lane))], ignore_conflicts=True)
     with transaction.atomic():
         free = BulkLane.objects.select_for_update(skip_locked=True).filter(**_key(lane))
         row = free.first()

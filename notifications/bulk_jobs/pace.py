@@ -22,13 +22,32 @@ _SHARED_SLOTS: Final = 20_000
 """Slots of a window above which several expanders create pages at the same time."""
 
 
+def prepare(job: BulkJob, now: dt.datetime) -> None:
+    """Store the rows that the pages of several expanders share, before the transaction of a page.
+
+    A page keeps its locks until the commit. A process that is stopped in a page therefore blocks
+    the range and the slots of the job, and no other job of the lane.
+    """
+    if pace.rate(job) is not None:
+        _make_row(job)
+    lane_shares.divide(lane_shares.lane_of(job), now)
+
+
+def try_lock(job: BulkJob) -> bool:
+    """Lock the slots of a job until the end of the transaction; False: a page has the slots."""
+    if pace.rate(job) is None:
+        return True
+    _make_row(job)
+    return bool(BulkJobPace.objects.select_for_update(skip_locked=True).filter(job=job))
+
+
 def allowance(job: BulkJob, range_: BulkJobRange, now: dt.datetime) -> int:
     """Return the number of recipients that an expander may examine in a range now.
 
-    Called in the transaction of the page. Each recipient gives at most a single message. Without a
-    rate, or with a high rate, expanders that ask at the same time get the same number, so together
-    they can create some pages more; the next number is smaller. The slots and the test group stay
-    exact.
+    Called in the transaction of the page, after `prepare`. Each recipient gives at most a single
+    message. Without a rate, or with a high rate, expanders that ask at the same time get the same
+    number, so together they can create some pages more; the next number is smaller. The slots and
+    the test group stay exact.
     """
     if range_.pk not in stages.open_ranges(job, now):
         return 0
@@ -38,7 +57,7 @@ def allowance(job: BulkJob, range_: BulkJobRange, now: dt.datetime) -> int:
         most = slots if most is None else min(most, slots)
     if most == 0:
         return 0
-    share = lane_shares.share(job, now)
+    share = lane_shares.share(job)
     return share if most is None else min(most, share)
 
 
@@ -48,7 +67,6 @@ def _free_slots(job: BulkJob, per_second: float, now: dt.datetime) -> int:
     The expander keeps the row of the pace until the page is committed, so that the next expander
     sees fewer slots.
     """
-    BulkJobPace.objects.bulk_create([BulkJobPace(job=job)], ignore_conflicts=True)
     row = BulkJobPace.objects.filter(job=job)
     if per_second * pace.WINDOW.total_seconds() <= _SHARED_SLOTS:
         row = row.select_for_update(skip_locked=True)
@@ -74,9 +92,15 @@ def due_times(
     per_second = pace.rate(job)
     if per_second is None:
         return [now] * count
-    BulkJobPace.objects.bulk_create([BulkJobPace(job=job)], ignore_conflicts=True)
+    _make_row(job)
     row = BulkJobPace.objects.select_for_update().get(job=job)
     slots = count if job.rate_per_second or examined is None else examined
     times, row.next_at = pace.take(row.next_at, count, slots=slots, per_second=per_second, now=now)
     row.save(update_fields=["next_at"])
     return times
+
+
+def _make_row(job: BulkJob) -> None:
+    """Store the row of the slots; an INSERT would wait for a page that has changed the row."""
+    if not BulkJobPace.objects.filter(job=job).exists():
+        BulkJobPace.objects.bulk_create([BulkJobPace(job=job)], ignore_conflicts=True)

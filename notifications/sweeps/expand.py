@@ -9,6 +9,7 @@ import datetime as dt
 from typing import Final
 
 import structlog
+from psycopg.errors import LockNotAvailable
 
 from notifications import clock
 from notifications.bulk_jobs import changes, expand, progress, ranges
@@ -62,7 +63,10 @@ def _one_page(job: BulkJob, *, limit: int) -> Swept:
                 progress.note_error(job, "")
                 return Swept(max(1, found.accepted))
         progress.finish(job)
-    except rounds.DATABASE_TROUBLE:
+    except rounds.DATABASE_TROUBLE as error:
+        if isinstance(error.__cause__, LockNotAvailable):
+            _log.warning("bulk_job_locked", job=str(job.pk))
+            return Swept()  # another process has the slots of the job: the next run goes on
         raise
     except TemplateGone:
         progress.pause(job, str(TemplateGone.__doc__))

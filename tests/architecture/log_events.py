@@ -29,6 +29,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "broker_away": "The broker takes no messages: workers read what is due from PostgreSQL.",
     "broker_back": "The broker takes messages again.",
     "broker_connection_left": "A worker gave up a broken connection to the broker and reconnects.",
+    "bulk_job_locked": "A bulk job was left out because another process had a lock on its slots.",
     "bulk_job_not_checked": "The check of a bulk job raised an exception; the next run goes on.",
     "bulk_job_paused": "The service paused a bulk job whose template or audience was deleted.",
     "clock_not_compared": "The host's clock could not be compared with PostgreSQL's.",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from uuid import UUID
 
 import pytest
+from django.db import connection, transaction
 
 from notifications import clock
-from notifications.bulk_jobs import changes, expand, progress, ranges
+from notifications.bulk_jobs import changes, expand, pace, progress, ranges
 from notifications.bulk_jobs.create import BulkJobRefused
 from notifications.delivery import deliver
 from notifications.models import (
@@ -95,6 +98,37 @@ def test_held_deliveries_of_a_resumed_job_leave_at_its_rate(new_job: NewJob, rea
     progress.finish(BulkJob.objects.get(id=job.pk))
     job.refresh_from_db()
     assert job.state == BulkJobState.FINISHED
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_page_of_a_stopped_expander_delays_no_other_release(
+    new_job: NewJob, reach: Reach
+) -> None:
+    _people(reach, 2)
+    job = new_job(rate_per_second=0.5)
+    expand_all(job)
+    Delivery.objects.update(due_at=clock.now())
+    changes.pause(job.pk, by="maria", reason="wrong price")
+    deliver.deliver(_ids(job))
+    changes.resume(job.pk, by="maria")
+    is_locked, goes_on = Event(), Event()
+
+    def page() -> None:
+        with transaction.atomic():
+            pace.due_times(job, 1, clock.now())
+            is_locked.set()
+            assert goes_on.wait(30)
+        connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        late = pool.submit(page)
+        try:
+            assert is_locked.wait(30)
+            assert release.end_holds().moved == 0
+        finally:
+            goes_on.set()
+        late.result()
+    assert release.end_holds().moved == 2
 
 
 def test_a_cancelled_job_sends_nothing_although_its_rows_are_cancelled_later(

@@ -40,6 +40,7 @@ def _ranges(job: BulkJob, count: int) -> None:
 
 def _page(range_id: int, now: dt.datetime, *, dies: bool = False) -> list[dt.datetime]:
     """Expand a page as `bulk_jobs.expand` does, without recipients; returns the due times."""
+    pace.prepare(BulkJob.objects.get(ranges=range_id), now)
     with transaction.atomic():
         found = BulkJobRange.objects.select_for_update(skip_locked=True, of=("self",))
         part = found.filter(id=range_id).select_related("job").first()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
@@ -13,7 +14,7 @@ from notifications.bulk_jobs import expand as pages
 from notifications.bulk_jobs import progress
 from notifications.models import BulkJob, BulkJobRange, Notification, Switch, Template
 from notifications.rules.bulk_jobs.states import BulkJobState
-from notifications.store.postgres import locks
+from notifications.store.postgres import bulk_rows, locks
 from notifications.store.templates import template_cache
 from notifications.sweeps import expand
 from tests.bulk_jobs.conftest import NewJob, new_job
@@ -63,6 +64,47 @@ def test_a_second_expander_does_not_count_an_audience_but_starts_other_jobs(
         counting.result()
     expand.run_once(now=clock.now(), limit=100)
     assert _states(spread) == [BulkJobState.RUNNING]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    "pace",
+    [{}, {"rate_per_second": 100}, {"rate_per_second": 1_000}],
+    ids=["no rate", "exclusive slots", "shared slots"],
+)
+def test_an_expander_that_is_stopped_in_a_page_blocks_no_other_job(
+    pace: dict[str, int], new_job: NewJob, reach: Reach, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reach("u", email="u@sandbox.example")
+    stopped, other = new_job(**pace), new_job(name="other")
+    first = BulkJobRange.objects.get(job=stopped)
+    BulkJobRange.objects.create(job=stopped, number=9, first=0, cursor=0, until=0)
+    insert, is_stopped, goes_on = bulk_rows.insert, Event(), Event()
+
+    def insert_and_stop(messages: list[bulk_rows.NewMessage], *, now: dt.datetime) -> None:
+        insert(messages, now=now)
+        monkeypatch.setattr(bulk_rows, "insert", insert)
+        is_stopped.set()
+        assert goes_on.wait(30)
+
+    def page() -> int:
+        try:
+            return pages.expand_page(first.pk).accepted
+        finally:
+            connection.close()
+
+    monkeypatch.setattr(bulk_rows, "insert", insert_and_stop)
+    with ThreadPoolExecutor(1) as pool:
+        late = pool.submit(page)
+        try:
+            assert is_stopped.wait(30)
+            expand.run_once(now=clock.now(), limit=100)
+            assert _states(stopped, other) == [BulkJobState.RUNNING, BulkJobState.FINISHED]
+        finally:
+            goes_on.set()
+        assert late.result() == 1
+    expand.run_once(now=clock.now(), limit=100)
+    assert (_messages(stopped), _messages(other)) == (1, 1)
 
 
 def _states(*jobs: BulkJob) -> list[str]:
