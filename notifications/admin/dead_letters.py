@@ -223,7 +223,10 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
                         forced=form.cleaned_data["forced"],
                         renews_ttl=form.cleaned_data["renews_ttl"],
                     )
-                    made.append(job)
+                    if job.total:
+                        made.append(job)
+                    else:
+                        job.delete()  # another replay job has the dead letters
             except replay.ReplayRefused as error:
                 self.message_user(request, str(error), messages.ERROR)
             else:

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from notifications.models import DeadLetter, ReplayJob
+from notifications.models import AuditEntry, DeadLetter, ReplayJob
 from notifications.rules.states import Status
 from tests.admin.conftest import MakeDelivery
 
@@ -141,6 +141,7 @@ def test_a_second_click_on_replay_names_the_first_job(
     make_letters(["permanent"])
     page = f"{REPLAY}?reason=permanent"
     first, second = door.post(page), door.post(page, follow=True)
-    [job] = ReplayJob.objects.filter(total=1)
+    [job] = ReplayJob.objects.all()
+    assert AuditEntry.objects.filter(operation="replay_dead_letters").count() == 1
     assert first.headers["Location"].endswith(f"/replayjob/{job.pk}/change/")
     assert "another replay job may have them" in second.content.decode()
