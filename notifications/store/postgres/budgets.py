@@ -8,7 +8,7 @@
 A reservation belongs to a delivery: a second one of the same delivery replaces the first, and the
 ledger of another day gets its money back. A reservation whose process was killed stays in the
 ledger until the rescue of the delivery, its next call, or the sweep; so a ledger never holds less
-than the calls can cost. Reservations and ledgers are locked in this order, each by id.
+than the calls can cost. Deliveries, reservations and ledgers are locked in this order, each by id.
 """
 
 from __future__ import annotations

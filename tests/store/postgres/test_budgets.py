@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 
 from notifications import clock
 from notifications.models import Budget, BudgetDay, BudgetReservation, Delivery
 from notifications.rules.budgets import PricedCall
 from notifications.rules.states import Status
 from notifications.store.cached import budgets as cached
-from notifications.store.postgres import budgets
+from notifications.store.postgres import budgets, claims
+from notifications.sweeps import due_rows
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of
 
@@ -39,3 +44,45 @@ def test_a_claim_that_lost_its_lease_reserves_nothing_and_takes_nothing_back(
     tokens = dict(BudgetReservation.objects.values_list("delivery_id", "token"))
     assert tokens == {lost.id: next_claim, held.id: frozen}
     assert BudgetDay.objects.get(budget=budget).used_micros == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_claim_takes_a_delivery_while_its_price_is_being_reserved(
+    take: Accept, reach: Reach, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reach(email="ana@sandbox.example")
+    Budget.objects.all().delete()
+    budget = Budget.objects.create(channel=Channel.EMAIL, amount_micros=300)
+    cached.forget()
+    known = cached.every()
+    [row] = deliveries_of(take(channels=["email"]))
+    ask = PricedCall(row.id, 100, [budget.id], is_limited=True)
+    slow, lock = uuid4(), budgets._lock
+    lapsed = clock.now() - dt.timedelta(minutes=1)
+    Delivery.objects.filter(id=row.id).update(
+        status=Status.SENDING, claim_token=slow, due_at=lapsed, claims=1
+    )
+
+    def rescue_and_reserve() -> int:
+        try:
+            rescued = due_rows.rescue_lost(now=clock.now(), limit=10).moved
+            if rescued:
+                token = claims.claim([row.id], now=clock.now()).token
+                budgets.reserve([ask], token=token, budgets=known, now=clock.now())
+            return rescued
+        finally:
+            connection.close()
+
+    rescued: list[int] = []
+
+    def lock_late(*arguments: Any) -> Any:  # noqa: ANN401 - as the function
+        with ThreadPoolExecutor(1) as other:
+            monkeypatch.setattr(budgets, "_lock", lock)
+            rescued.append(other.submit(rescue_and_reserve).result())
+        return lock(*arguments)
+
+    monkeypatch.setattr(budgets, "_lock", lock_late)
+    shares = budgets.reserve([ask], token=slow, budgets=known, now=clock.now())
+    assert (rescued, set(shares.granted)) == ([0], {row.id})
+    assert due_rows.rescue_lost(now=clock.now(), limit=10).moved == 1
+    assert BudgetDay.objects.get(budget=budget).used_micros == 0
