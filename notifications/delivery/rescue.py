@@ -53,7 +53,7 @@ def rescue(rows: Sequence[Row]) -> int:
     Safe to run twice and beside the worker: renewed leases stay, and locked rows are skipped.
     """
     ids = [row["id"] for row in rows]
-    evidence = sent_ledger.load(ids)
+    evidence = sent_ledger.load({row["id"]: row["attempts"] for row in rows})
     perhaps_sent = attempts.without_answer(ids)
     due_in = fair_queue.due_in(rows)
     members = {row["id"] for row in rows if row["falls_back"]}
@@ -113,9 +113,7 @@ def _outcome(row: Row, entry: LedgerEntry | None) -> Outcome | None:
     """Return the outcome of the claim's call; None if no call was begun."""
     if row["call_started_at"] is None:
         return None
-    if entry is not None and entry.attempt == row["attempts"]:
-        return entry.outcome
-    return Unanswered(code=_LOST)
+    return Unanswered(code=_LOST) if entry is None else entry.outcome
 
 
 def _decide(row: Row, outcome: Outcome | None, *, perhaps_sent: bool) -> Decision:

@@ -104,6 +104,19 @@ def test_a_replay_that_never_left_is_not_healed_by_the_answer_to_an_earlier_call
     assert statuses([row]) == [Status.QUEUED]
 
 
+def test_the_late_answer_to_an_earlier_call_replaces_no_evidence(
+    scripted: Scripted, take: Accept
+) -> None:
+    [row] = take_rows(take, 1)
+    claim = claims.claim([row], now=clock.now())
+    for _ in range(2):
+        claims.renew([row], token=claim.token, provider=scripted.name)
+    sent_ledger.write([LedgerEntry(row, 2, scripted.name, Accepted(message_id="m"))])
+    sent_ledger.write([LedgerEntry(row, 1, scripted.name, Unavailable(code="503"))])
+    rescue.rescue([lapse(row)])
+    assert status_and_reason(row) == (Status.SENT, "accepted_before_crash")
+
+
 @pytest.mark.parametrize(
     ("priority", "expected"),
     [

@@ -319,7 +319,7 @@ class World:
     def ledger_has(self, delivery_id: UUID) -> bool:
         """Return True if the sent-ledger has an entry of the delivery."""
         with redis.Redis.from_url(self.stack.state.url) as client:
-            return bool(client.exists(f"sent:{delivery_id.hex}"))
+            return bool(client.keys(f"sent:{delivery_id.hex}:*"))
 
     def broker(self) -> redis.Redis:
         """A client of the broker."""

@@ -1,15 +1,16 @@
 """The sent-ledger: the outcome of each provider call, written before the database has it.
 
 A worker that dies between a provider's answer and the commit leaves a row in `sending`; the rescue
-settles the row by the ledger. An entry names the attempt, because the entry of an earlier call is
-no evidence about a later call. A missing entry is no evidence: then, and without the state Redis,
+settles the row by the ledger. The key of an entry has the attempt: the entry of an earlier call is
+no evidence about a later call, and a worker that was frozen during its call does not replace the
+entry of the next call. A missing entry is no evidence: then, and without the state Redis,
 `rules.unanswered` decides.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -49,7 +50,7 @@ class LedgerEntry(NamedTuple):
 def write(entries: Iterable[LedgerEntry]) -> None:
     """Write the definite outcomes in one round trip; does nothing while the state Redis is away."""
     values = {
-        _key(each.delivery_id): _format(each)
+        _key(each.delivery_id, each.attempt): _format(each)
         for each in entries
         if type(each.outcome).__name__.lower() in _DEFINITE
     }
@@ -58,12 +59,12 @@ def write(entries: Iterable[LedgerEntry]) -> None:
             state.call("set_many", list(values), [_KEEP, *values.values()])
 
 
-def load(delivery_ids: Sequence[UUID]) -> dict[UUID, LedgerEntry]:
-    """Return the entries of deliveries; empty while the state Redis is away."""
-    found = state.get_many([_key(each) for each in delivery_ids])
+def load(attempts: Mapping[UUID, int]) -> dict[UUID, LedgerEntry]:
+    """Return the entries of these attempts of deliveries; empty while the state Redis is away."""
+    found = state.get_many([_key(*each) for each in attempts.items()])
     entries = {
         delivery_id: _parse(delivery_id, value.decode())
-        for delivery_id, value in zip(delivery_ids, found, strict=True)
+        for delivery_id, value in zip(attempts, found, strict=True)
         if value is not None
     }
     return {key: entry for key, entry in entries.items() if entry is not None}
@@ -85,5 +86,5 @@ def _parse(delivery_id: UUID, value: str) -> LedgerEntry | None:
     return LedgerEntry(delivery_id, int(attempt), provider, make(said))
 
 
-def _key(delivery_id: UUID) -> str:
-    return f"sent:{delivery_id.hex}"
+def _key(delivery_id: UUID, attempt: int) -> str:
+    return f"sent:{delivery_id.hex}:{attempt}"
