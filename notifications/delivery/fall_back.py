@@ -196,7 +196,7 @@ def insert(deliveries: Collection[NewDelivery]) -> None:
 
 
 def refund_caps(delivery_ids: Collection[UUID]) -> None:
-    """Refund the frequency caps of deliveries that the chain has ended, after the commit."""
+    """Refund the frequency caps of deliveries that ended unsent, after the commit."""
     if delivery_ids:
         rows = Delivery.objects.filter(id__in=list(delivery_ids))
         transaction.on_commit(lambda: frequency_caps.refund_unsent(rows))

@@ -21,7 +21,7 @@ from notifications.delivery import confirm, fall_back, routing
 from notifications.rules.lane import Priority
 from notifications.rules.outcomes import Circumstances, Decision, decide
 from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
+from notifications.rules.states import NEVER_SENT, Status
 from notifications.rules.suspects import POISON_AFTER
 from notifications.rules.transitions import (
     CLOSE_UNANSWERED,
@@ -84,12 +84,17 @@ def rescue(rows: Sequence[Row]) -> int:
         }
         moved = transitions.write({**decisions, **replaced}, STILL_DUE)
         fall_back.carry_out(plan, moved)
+        fall_back.refund_caps([each for each in moved if _is_over(decisions[each])])
         paid = _settle_money(outcomes, moved)
         for provider, made in calls.items():
             attempts.record([_with_price(each, paid) for each in made], provider=provider)
         return len(moved)
 
     return db.in_transaction(work)
+
+
+def _is_over(decision: Decision) -> bool:
+    return decision.transition.to in NEVER_SENT
 
 
 def _settle_money(

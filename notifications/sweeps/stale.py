@@ -25,6 +25,7 @@ from uuid import UUID
 from django.db.models import F
 
 from notifications import clock
+from notifications.delivery import fall_back
 from notifications.models import LaneLag
 from notifications.rules import back_pressure, ids
 from notifications.rules.alerts import AlertKind
@@ -116,11 +117,13 @@ def _is_stale(row: dict[str, Any], older: dt.timedelta) -> bool:
 
 
 def _suppress(stale: Sequence[UUID]) -> int:
-    moved = 0
+    """Suppress deliveries and refund their frequency caps; returns the number."""
+    moved: list[UUID] = []
     for _, of_day in id_ranges.by_day(stale):
         moves = [Move(id=each, reason=Reason.STALE) for each in of_day]
-        moved += len(transitions.apply(DROP_STALE, moves, STILL_DUE))
-    return moved
+        moved += transitions.apply(DROP_STALE, moves, STILL_DUE)
+    fall_back.refund_caps(moved)
+    return len(moved)
 
 
 def _is_over(row: LaneLag, limits: Limits) -> bool:

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from notifications import clock, conf
-from notifications.delivery import batch, deliver, frequency_caps, settle
+from notifications.delivery import batch, deliver, frequency_caps, rescue, settle
 from notifications.intake.accept import Caller
 from notifications.models import Contact, Delivery, Event, Notification, Preference, Recipient
 from notifications.operations import switches
@@ -20,6 +20,7 @@ from notifications.rules.lane import Mode
 from notifications.rules.rate_limits.frequency_caps import Cap, Caps
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
+from notifications.rules.suspects import POISON_AFTER
 from notifications.rules.switches import SwitchKind
 from notifications.scheduling import cancel
 from notifications.store.cached import provider_overrides
@@ -29,7 +30,7 @@ from notifications.store.rate_limits import circuit_breakers
 from notifications.store.rate_limits.frequency_caps import Window
 from notifications.store.redis import state
 from providers.contract import Channel
-from tests.journey import Accept, Reach, deliveries_of
+from tests.journey import Accept, Reach, deliveries_of, lapse
 from tests.store.ageing import age_caps
 
 HOUR = dt.timedelta(hours=1)
@@ -216,6 +217,21 @@ def test_a_message_that_cannot_be_rendered_is_taken_back(reach: Reach, take: Acc
     # Accepting checks that nothing is missing: this went missing afterwards.
     Notification.objects.update(variables={}, secrets=None)
     assert _sent([broken]) == [(Status.FAILED, "render_error")]
+    assert _counted(person) == 0
+
+
+def test_a_message_that_kills_its_workers_is_taken_back(
+    reach: Reach, take: Accept, django_capture_on_commit_callbacks: Callable[..., Any]
+) -> None:
+    person = reach(email="maria@sandbox.example")
+    [row] = deliveries_of(take())
+    counted = batch.load(claims.claim([row.id], now=clock.now()))
+    frequency_caps.apply_caps(counted)
+    assert _counted(person) == 1
+    Delivery.objects.filter(id=row.id).update(claims=POISON_AFTER)
+    with django_capture_on_commit_callbacks(execute=True):
+        rescue.rescue([lapse(row.id)])
+    assert _said([row]) == [(Status.FAILED, "poison")]
     assert _counted(person) == 0
 
 

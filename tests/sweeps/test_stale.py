@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -13,10 +14,13 @@ from notifications.models import Alert, DeadLetter, Delivery, Event, LagLimits, 
 from notifications.rules import ids
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.rate_limits.frequency_caps import Cap
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.store.postgres import id_ranges
 from notifications.store.postgres import lane_lag as store
+from notifications.store.rate_limits import frequency_caps
+from notifications.store.rate_limits.frequency_caps import CapRequest, Window
 from notifications.sweeps import lane_lag, rounds, stale
 from providers.contract import Channel
 from tests.sweeps.conftest import MakeRow
@@ -65,6 +69,20 @@ def test_the_oldest_are_dropped_until_the_lag_is_under_the_limit(make_row: MakeR
     assert alert.subject == "p3.sms"
     assert "6 stale deliveries were dropped; 4 wait, the oldest for 1.0 h" in alert.detail
     assert _run() == 0
+
+
+def test_a_dropped_delivery_counts_against_no_cap(
+    make_row: MakeRow, django_capture_on_commit_callbacks: Callable[..., Any]
+) -> None:
+    rows = _rows(make_row, 6)
+    window = Window(Delivery.objects.get(id=rows[0]).recipient_id, Channel.SMS)
+    cap = Cap(9, dt.timedelta(days=1))
+    frequency_caps.count([
+        CapRequest(ids.notification_of(each), window, cap, always=True) for each in rows
+    ])
+    with django_capture_on_commit_callbacks(execute=True):
+        assert _run() == 2
+    assert frequency_caps.counted([(window, cap)]) == [4]
 
 
 def test_the_alert_ends_some_minutes_after_the_last_drop(make_row: MakeRow) -> None:
