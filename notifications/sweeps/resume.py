@@ -4,19 +4,22 @@ While a breaker is open, only a bounded number of its rows is tried again
 (`rules.rate_limits.circuit_breaker`); other rows wait up to their time to live. The process that
 closes a breaker notes the breaker in the state Redis, and so does an operator's override. If Redis
 loses the note, the rows come due later.
+
+A worker can store a hold some seconds after the close, from an admission before the close. So the
+rows of a closed breaker are released once more after the longest lease of P0 and P1.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final, cast
 from uuid import UUID
 
 from notifications import clock
 from notifications.delivery import routing
-from notifications.rules.lane import Mode, Priority
+from notifications.rules.lane import PACE, Mode, Priority
 from notifications.rules.rate_limits.circuit_breaker import HealthKey
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
@@ -34,6 +37,8 @@ _URGENT: Final = [each for each in Priority if each.is_urgent]
 _PAGE: Final = 5_000
 """Rows read in each query."""
 _FIRST_ID: Final = UUID(int=0)
+_AGAIN_AFTER: Final = max(PACE[each].lease for each in _URGENT)
+"""Time after a release in which a worker can still store a hold of the breaker."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
@@ -41,23 +46,29 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 
     Safe to run twice or late: a row is released once, and admission checks it again.
     """
-    del now
     by_pair: dict[Pair, set[str]] = defaultdict(set)
     try:
-        with state.connection() as redis:
-            closed = cast("set[bytes]", redis.smembers(circuit_breakers.CLOSED))
-        for name in closed:
+        for name in _notes(now):
             key = circuit_breakers.health_of(name.decode())
             by_pair[key.pair].add(key.endpoint)
         if by_pair:
             # an operator's override may be newer than the cache
             provider_overrides.forget()
-        return Swept(sum(_resume(pair, names, limit=limit) for pair, names in by_pair.items()))
+        return Swept(sum(_resume(pair, names, now, limit) for pair, names in by_pair.items()))
     except state.Away:
         return Swept()
 
 
-def _resume(pair: Pair, endpoints: Collection[str], *, limit: int) -> int:
+def _notes(now: dt.datetime) -> set[bytes]:
+    """Return the keys of closed breakers whose rows wait for a release, the first or the second."""
+    settled = (now - _AGAIN_AFTER).timestamp()
+    with state.connection() as redis:
+        closed = cast("set[bytes]", redis.smembers(circuit_breakers.CLOSED))
+        released = redis.zrangebyscore(circuit_breakers.RELEASED, "-inf", settled)
+        return closed.union(cast("list[bytes]", released))
+
+
+def _resume(pair: Pair, endpoints: Collection[str], now: dt.datetime, limit: int) -> int:
     """Release the rows held by these endpoints; the empty name is the provider itself."""
     standing = breaker_status.of(HealthKey(*pair, each) for each in endpoints)
     closed = {key.endpoint for key, each in standing.items() if not each.is_open}
@@ -70,9 +81,20 @@ def _resume(pair: Pair, endpoints: Collection[str], *, limit: int) -> int:
         moved += count
         is_all = is_all and count < limit
     if is_all:
-        with state.connection() as redis:
-            redis.srem(circuit_breakers.CLOSED, *(circuit_breakers.key(key) for key in standing))
+        _note_released([circuit_breakers.key(key) for key in standing], now)
     return moved
+
+
+def _note_released(names: Sequence[str], now: dt.datetime) -> None:
+    """Note the second release after the first one, and delete the note after the second."""
+    with state.connection() as redis, redis.pipeline() as together:
+        for name in names:
+            if redis.sismember(circuit_breakers.CLOSED, name):
+                together.zadd(circuit_breakers.RELEASED, {name: now.timestamp()})
+                together.srem(circuit_breakers.CLOSED, name)
+            else:
+                together.zrem(circuit_breakers.RELEASED, name)
+        together.execute()
 
 
 def _release(channel: Channel, span: Span, *, limit: int) -> int:

@@ -19,6 +19,7 @@ from notifications import clock
 from notifications.delivery import deliver, provider_health, routing
 from notifications.intake.accept import Caller
 from notifications.models import Alert, Attempt, Contact, DeadLetter, Delivery, ProviderRoute
+from notifications.rules.lane import PACE, Priority
 from notifications.rules.rate_limits.circuit_breaker import (
     ENDPOINT_CALLS,
     REFUSALS_BELIEVED,
@@ -301,6 +302,24 @@ def test_what_waits_for_long_is_released_when_the_breaker_closes(
     assert resume.run_once(now=clock.now(), limit=10).moved == 2
     assert [_row(each).due_at == later for each in rows] == [False, False, True]
     assert resume.run_once(now=clock.now(), limit=10).moved == 0
+
+
+def test_a_hold_that_is_stored_after_the_release_ends_with_the_second_release(
+    reach: Reach, take: Accept
+) -> None:
+    reach(email=WELL)
+    [row] = deliveries_of(take(priority="P1"))
+    state.client().sadd(circuit_breakers.CLOSED, circuit_breakers.key(EMAIL))
+    now = clock.now()
+    assert resume.run_once(now=now, limit=10).moved == 0
+    later = now + dt.timedelta(minutes=40)
+    Delivery.objects.filter(id=row.id).update(
+        status=Status.SCHEDULED, reason=Reason.BREAKER, due_at=later
+    )
+    lease = PACE[Priority.P1].lease
+    assert resume.run_once(now=now + lease - SECOND, limit=10).moved == 0
+    assert resume.run_once(now=now + lease, limit=10).moved == 1
+    assert not state.client().exists(circuit_breakers.RELEASED)
 
 
 @pytest.mark.usefixtures("_by_endpoint")

@@ -61,6 +61,8 @@ KEPT_OPEN: Final = dt.timedelta(hours=1)
 """
 CLOSED: Final = "breakers:closed"
 """Redis set: keys of closed breakers whose held deliveries `sweeps.resume` has yet to release."""
+RELEASED: Final = "breakers:released"
+"""Redis sorted set: keys of closed breakers by the time of the release of their held deliveries."""
 _REPORT_EVERY: Final = 1.0
 """Batches with only accepted calls are reported at most once in so many seconds."""
 AT_ONCE: Final = 100
