@@ -1,7 +1,9 @@
-"""Breakers: resolve alerts of closed breakers, alert on open endpoint breakers, delete old events.
+"""Breakers: alerts of breakers and of endpoint breakers, and the deletion of old events.
 
-A breaker closed by a probe resolves its alert at once. A breaker lost with Redis, or not probed for
-an hour, closes without resolving its alert. A run also resolves the alert of a dead beat.
+A breaker raises its alert at the trip, unless Postgres is away or the process is killed before; a
+run raises the alert then. A breaker closed by a probe resolves its alert at once. A breaker lost
+with Redis, or not probed for an hour, closes without resolving its alert. A run also resolves the
+alert of a dead beat.
 """
 
 from __future__ import annotations
@@ -27,8 +29,9 @@ _EVENTS_KEPT: Final = 10_000
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Resolve alerts and delete up to `limit` old events. Safe at any time."""
+    """Raise and resolve alerts, and delete up to `limit` old events. Safe at any time."""
     alerts.resolve(AlertKind.BEAT_DEAD, BEAT)
+    _alert_on_open()
     _alert_on_endpoints()
     newest = BreakerEvent.objects.values_list("id", flat=True).first() or 0
     past = BreakerEvent.objects.filter(id__lte=newest - _EVENTS_KEPT).values("id")[:limit]
@@ -42,6 +45,20 @@ def _paused() -> set[str]:
     seen = breaker_status.with_counts()
     pairs = [pair for pair, (_, status) in seen.items() if status.since]
     return {HealthKey(*pair).label for pair in pairs} | {provider for provider, _ in pairs}
+
+
+def _alert_on_open() -> None:
+    """Raise the missing alerts of open breakers."""
+    told = alerts.open_subjects(AlertKind.BREAKER_OPEN)
+    pairs = (
+        (name, channel)
+        for name, provider in routing.providers_by_name().items()
+        for channel in provider.capabilities.channels
+    )
+    for pair, seen in breaker_status.of_pairs(pairs).items():
+        subject = HealthKey(*pair).label
+        if seen.is_open and subject not in told:
+            alerts.raise_once(AlertKind.BREAKER_OPEN, subject, f"it rests: {seen.why}")
 
 
 def _resolve_closed() -> int:

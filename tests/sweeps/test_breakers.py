@@ -6,6 +6,7 @@ import datetime as dt
 from dataclasses import replace
 
 import pytest
+from django.db import OperationalError
 from structlog.testing import capture_logs
 
 from notifications import clock
@@ -60,6 +61,23 @@ def test_an_alert_with_an_unknown_subject_leaves_the_others_alone(subject: str) 
     assert Alert.objects.get(resolved_at=None).subject == subject
     [entry] = [each for each in logs if each["event"] == "alert_subject_unknown"]
     assert entry["subject"] == subject
+
+
+def test_a_breaker_that_opened_while_postgres_was_away_gets_its_alert(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def away(*_arguments: object) -> None:
+        raise OperationalError
+
+    monkeypatch.setattr(routing, "providers_by_name", lambda: {"acme": DryRun()})
+    with monkeypatch.context() as patch:
+        patch.setattr(circuit_breakers, "_insert_event", away)
+        circuit_breakers.record_calls({PUSH: FAULT})
+    assert _open_alerts() == 0
+    sweep.run_once(now=clock.now(), limit=10)
+    [alert] = Alert.objects.filter(resolved_at=None)
+    assert (alert.kind, alert.subject) == (AlertKind.BREAKER_OPEN, "acme push")
+    assert alert.detail == "it rests: 401"
 
 
 def test_a_beat_that_lives_ends_its_alert() -> None:
