@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from notifications import clock, telemetry
-from notifications.delivery import deliver
+from notifications.delivery import deliver, render
 from notifications.intake.accept import AcceptedRequest, Refused
 from notifications.models import (
     Attempt,
@@ -27,9 +27,12 @@ from notifications.models import (
     Template,
     TemplateText,
 )
+from notifications.rules.lane import Mode
 from notifications.rules.problems import Kind
 from notifications.rules.states import Status
 from notifications.store.cached import notification_types
+from notifications.store.postgres import erasure, short_links
+from notifications.store.postgres.short_links import NewLink
 from notifications.sweeps import housekeeping
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of
@@ -242,6 +245,28 @@ def test_what_is_sensitive_is_in_no_stored_link(reach: Reach, take: Accept, outb
     [row] = deliveries_of(take(**asked))
     deliver.deliver([row.id])
     assert outbox(row.id)[0]["body"] == LINK
+    assert not ShortLink.objects.exists()
+
+
+def test_a_recipient_who_is_erased_during_a_send_gets_no_link(
+    reach: Reach, take: Accept, outbox: Outbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del outbox
+    person = reach(sms="+15550001")
+    template("promo", "{{ url }}", shorten_links=True)
+    asked = {"template_id": "promo", "channels": ["sms"], "variables": {"url": LINK}}
+    [row] = deliveries_of(take(**asked))
+    insert = short_links.insert_links
+
+    def insert_late(links: Sequence[NewLink]) -> None:
+        erased = erasure.begin(mode=Mode.LIVE, user_id=person.user_id, by="tests")
+        assert erased is not None
+        assert erasure.work_off(erased, now=clock.now(), limit=10) == 1
+        insert(links)
+
+    monkeypatch.setattr(render, "insert_links", insert_late)
+    deliver.deliver([row.id])
+    assert not Notification.objects.exists()
     assert not ShortLink.objects.exists()
 
 

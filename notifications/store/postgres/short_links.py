@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import connection
 
 from notifications.models import ShortLink
+from notifications.rules import ids
 from notifications.store.postgres import db
 
 
@@ -23,9 +24,10 @@ class NewLink(NamedTuple):
 
 
 def insert_links(links: Sequence[NewLink]) -> None:
-    """Store links in one statement; an existing link stays."""
+    """Store links in one statement; an existing link stays, an erased notification gets none."""
     if links:
-        parameters = db.columns(links)
+        owners = {ids.notification_of(each.delivery_id) for each in links}
+        parameters = {**db.columns(links), "notification_ids": sorted(owners)}
         db.in_transaction(lambda: db.run("add_short_links", parameters))
 
 
