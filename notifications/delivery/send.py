@@ -57,7 +57,7 @@ from notifications.rules.transitions import RETURN
 from notifications.store.postgres import claims
 from notifications.store.redis import sent_ledger
 from notifications.store.redis.sent_ledger import LedgerEntry
-from providers.contract import Channel, Message, Provider, Result, Unanswered
+from providers.contract import Channel, Message, NotStarted, Provider, Result, Unanswered
 
 Answer = TypeVar("Answer")
 
@@ -172,13 +172,23 @@ class _Sending:
         finally:
             in_flight.release(self._provider, permits - len(messages), ())
         if messages:
-            wave = _Wave({each.delivery_id for each in messages})
-            self._waves.append(wave)
-            # The thread also calls the adapter, so an error of the call ends the wave.
-            send = functools.partial(self._provider.send, messages, deadline=self._pace.deadline)
-            threading.Thread(
-                target=_collect, args=(send, wave, self._arrived), name="provider", daemon=True
-            ).start()
+            self._start(messages)
+
+    def _start(self, messages: Sequence[Message]) -> None:
+        """Start a wave in its own thread; without a thread, no call of the wave has started."""
+        wave = _Wave({each.delivery_id for each in messages})
+        self._waves.append(wave)
+        # The thread also calls the adapter, so an error of the call ends the wave.
+        send = functools.partial(self._provider.send, messages, deadline=self._pace.deadline)
+        thread = threading.Thread(
+            target=_collect, args=(send, wave, self._arrived), name="provider", daemon=True
+        )
+        try:
+            thread.start()
+        except RuntimeError:  # the host has no thread left
+            _log.warning("wave_not_started", provider=self._provider.name, count=len(messages))
+            not_started = functools.partial(_no_calls, messages)
+            _collect(not_started, wave, self._arrived)
 
     def _take_waiting(self, count: int) -> list[ClaimedDelivery]:
         """Take deliveries for a wave, without those for which a switch was set meanwhile."""
@@ -205,6 +215,8 @@ class _Sending:
             if (call := calls.get(claimed.delivery.id)) is not None:
                 claimed.call = call
                 self._called[claimed.delivery.id] = claimed
+        uncalled = [each for each in deliveries if each.delivery.id not in calls]
+        provider_health.return_capacity(uncalled, self._provider)
         return [each for each in messages if each.delivery_id in calls]
 
     def _with_money(
@@ -214,12 +226,8 @@ class _Sending:
         rendered = {each.delivery_id for each in messages}
         asking = [each for each in deliveries if each.delivery.id in rendered]
         paid = budgets.reserve(self._batch, asking, provider=self._provider.name)
-        if len(paid) < len(asking):
-            ids = {each.delivery.id for each in paid}
-            unpaid = [each for each in asking if each.delivery.id not in ids]
-            provider_health.return_capacity(unpaid, self._provider)
-            messages = [each for each in messages if each.delivery_id in ids]
-        return list(messages)
+        ids = {each.delivery.id for each in paid}
+        return [each for each in messages if each.delivery_id in ids]
 
     def _render(
         self, deliveries: Sequence[ClaimedDelivery]
@@ -351,6 +359,12 @@ class _Sending:
         for claimed in self._waiting:
             self._batch.decide(claimed, decision)
         self._batch.commit()
+
+
+def _no_calls(messages: Sequence[Message]) -> Iterator[Result]:
+    outcome = NotStarted(code="no_thread")
+    for each in messages:
+        yield Result(delivery_id=each.delivery_id, outcome=outcome, latency=dt.timedelta(0))
 
 
 def _collect(

@@ -7,7 +7,7 @@ Redis keeps grows older by a second at a time.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, get_args
 from uuid import UUID
@@ -20,6 +20,7 @@ from notifications.delivery import deliver, provider_health, routing
 from notifications.intake.accept import Caller
 from notifications.models import Alert, Attempt, Contact, DeadLetter, Delivery, ProviderRoute
 from notifications.rules.lane import PACE, Priority
+from notifications.rules.language.templating import RenderError
 from notifications.rules.rate_limits.circuit_breaker import (
     ENDPOINT_CALLS,
     REFUSALS_BELIEVED,
@@ -285,6 +286,36 @@ def test_one_endpoint_gets_its_share_of_a_batch(reach: Reach, take: Accept) -> N
     Delivery.objects.filter(id__in=many, due_at__isnull=False).update(due_at=past)
     deliver.deliver(many)
     assert {Status(_row(each).status) for each in many} == {Status.SENT}
+
+
+def _broken(*_arguments: object, **_named: object) -> None:
+    raise RenderError("broken")
+
+
+@pytest.mark.usefixtures("_by_endpoint")
+@pytest.mark.parametrize(
+    ("function", "answer"),
+    [
+        ("notifications.delivery.render.message", _broken),
+        ("notifications.store.postgres.claims.renew", lambda *_arguments, **_named: {}),
+    ],
+)
+def test_a_delivery_without_a_call_occupies_no_endpoint(
+    reach: Reach,
+    take: Accept,
+    monkeypatch: pytest.MonkeyPatch,
+    function: str,
+    answer: Callable[..., object],
+) -> None:
+    reach("busy", chat="busy/ok")
+    rows = [_chat(take, "busy") for _ in range(ENDPOINT_CALLS)]
+    with monkeypatch.context() as patch:
+        patch.setattr(function, answer)
+        deliver.deliver(rows)
+    assert not Attempt.objects.exists()
+    one = _chat(take, "busy")
+    deliver.deliver([one])
+    assert _row(one).status == Status.SENT
 
 
 def test_what_waits_for_long_is_released_when_the_breaker_closes(

@@ -6,12 +6,13 @@ import datetime as dt
 import signal
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pytest
 from django.db import connection
 
 from notifications import clock, stopping
-from notifications.delivery import deliver
+from notifications.delivery import deliver, in_flight
 from notifications.delivery.withholding import CallFailed
 from notifications.models import Attempt, Delivery
 from notifications.rules.states import Status
@@ -25,6 +26,17 @@ from providers.contract import (
 )
 from tests.journey import Accept, statuses, take_rows
 from tests.vendors import Scripted
+
+
+@contextmanager
+def _the_task_ends() -> Iterator[None]:
+    usual = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("the task waits for ever"))
+    signal.alarm(20)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, usual)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -115,12 +127,28 @@ def test_an_adapter_that_raises_before_its_first_result_ends_its_task(
         raise RuntimeError("a bug of an adapter")
 
     monkeypatch.setattr(scripted, "send", refuse)
-    usual = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("the task waits for ever"))
-    signal.alarm(20)
-    try:
-        with pytest.raises(CallFailed, match=r"^RuntimeError in .*test_send.py:\d+ refuse"):
-            deliver.deliver(rows)
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, usual)
+    with (
+        _the_task_ends(),
+        pytest.raises(CallFailed, match=r"^RuntimeError in .*test_send.py:\d+ refuse"),
+    ):
+        deliver.deliver(rows)
     assert statuses(rows) == [Status.UNKNOWN] * 2
+
+
+def test_a_wave_without_a_thread_makes_no_call(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = take_rows(take, 2)
+
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch, _the_task_ends():
+        patch.setattr(threading.Thread, "start", refuse)
+        [group] = deliver.deliver(rows)
+    assert set(group.delivery_ids) == set(rows)
+    assert not Attempt.objects.exists()
+    assert in_flight.acquire(scripted, 1, urgent=False, timeout=0.0) == 1
+    in_flight.release(scripted, 1, ())
+    deliver.deliver(rows)
+    assert statuses(rows) == [Status.SENT] * 2
