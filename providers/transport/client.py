@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from providers.transport.exchange import Failure, FailureKind, Reply, Request
 from providers.transport.lines import Batch, Bounds
-from providers.transport.loop import Loop
+from providers.transport.loop import STANDSTILL, Loop
 
 PER_ORIGIN: Final = 2_000
 """Limit in flight to one provider; `rules.rate_limits.concurrency` adapts the number below the
@@ -36,8 +36,9 @@ IN_TOTAL: Final = 4_000
 OTHER_FILES: Final = 512
 """Files that a process may need for other purposes: databases, brokers, logs, SMTP."""
 
-GRACE: Final = timedelta(seconds=1)
-"""Wait for the loop after the deadline. Only a dead or stopped loop needs the wait."""
+GRACE: Final = timedelta(seconds=3)
+"""Wait for the loop after the deadline: for a loop that is dead, or that reads the answers of a
+standstill."""
 
 
 class Usage(NamedTuple):
@@ -107,10 +108,13 @@ def _replies(batch: Batch) -> Generator[tuple[int, Reply], None, None]:
     missing = set(range(len(batch.requests)))
     try:
         while missing:
-            patience = batch.ends_by + GRACE.total_seconds() - monotonic()
+            began = monotonic()
+            patience = max(0.0, batch.ends_by - began) + GRACE.total_seconds()
             try:
-                arrived = batch.replies.get(timeout=max(0.0, patience))
+                arrived = batch.replies.get(timeout=patience)
             except Empty:
+                if monotonic() - began > patience + STANDSTILL:
+                    continue  # so did the loop, which may have answers to read
                 break
             for index, reply in arrived:
                 missing.discard(index)

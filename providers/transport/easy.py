@@ -108,8 +108,10 @@ class Easy:
         curl.setopt(pycurl.SOCKOPTFUNCTION, self._socket_created)
         curl.setopt(pycurl.PREREQFUNCTION, self._before_request)
 
-    def begin(self, request: Request, plan: Plan, *, seconds: float) -> None:
+    def begin(self, request: Request, plan: Plan) -> None:
         """Prepare the handle for a request; the caller then adds the handle to the multi.
+
+        The caller ends the request at its deadline.
 
         After the request's end, `came_early` means that the connection took no further request yet,
         and `met_closed` that the server had closed the connection; nothing was sent in either
@@ -142,7 +144,6 @@ class Easy:
             curl.setopt(pycurl.HTTPGET, 1)
         else:
             curl.setopt(pycurl.POSTFIELDS, request.body)  # makes it a POST
-        curl.setopt(pycurl.TIMEOUT_MS, _milliseconds(seconds))
         curl.setopt(pycurl.FRESH_CONNECT, plan.fresh)
         curl.setopt(pycurl.FORBID_REUSE, plan.sweeping)
 

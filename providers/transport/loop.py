@@ -5,6 +5,10 @@ a provider that hangs fills only that provider's share. A request's deadline beg
 gets the request; a request that waited too long in the queue was never sent, and the reply says so.
 Replies that come within a few milliseconds go back as one list, because waking the caller costs
 more than a request.
+
+The loop ends overdue requests, after a look at the sockets. libcurl would look at the time first,
+and a process that was frozen, for instance with its virtual machine, finds the deadlines passed and
+the answers in its sockets. After such a standstill overdue requests get a second more.
 """
 
 from __future__ import annotations
@@ -12,10 +16,12 @@ from __future__ import annotations
 import socket
 from dataclasses import dataclass
 from datetime import timedelta
+from heapq import heappop, heappush
+from itertools import count
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic
-from typing import Literal
+from typing import Final, Literal
 
 import pycurl
 
@@ -26,6 +32,12 @@ from providers.transport.origin import STREAMS, Plan
 from providers.transport.sockets import Sockets
 from providers.transport.watching import Watching
 
+STANDSTILL: Final = 1.0
+"""Seconds by which a wait is late if the process stood still."""
+_EVER: Final = float("inf")
+_REPRIEVE: Final = 1.0
+"""Seconds for the answers that came during a standstill."""
+
 
 @dataclass(slots=True, eq=False)
 class _Flight:
@@ -35,6 +47,7 @@ class _Flight:
     index: int
     began_at: float
     plan: Plan
+    number: int
 
 
 class Loop:
@@ -46,6 +59,11 @@ class Loop:
         self._batches: set[Batch] = set()
         self._lines = Lines(bounds)
         self._flights: dict[pycurl.Curl, _Flight] = {}
+        self._numbers = count()
+        self._deadlines: list[tuple[float, int, pycurl.Curl]] = []
+        """Heap of deadlines, also of requests that have ended: without their bodies."""
+        self._seen_at = monotonic()
+        self._reprieved_until = 0.0
         self._spare: list[Easy] = []
         self._sockets = Sockets()
         self._timer_at: float | None = None
@@ -102,6 +120,7 @@ class Loop:
             self._wait()
             self._take_in()
             self._collect()
+            self._end_overdue()
             self._expire()
             self._start()
             self._hand_back()
@@ -113,8 +132,13 @@ class Loop:
         moments += [batch.hand_back_at for batch in self._batches if batch.fresh]
         if self._timer_at is not None:
             moments.append(self._timer_at)
+        if (next_deadline := self._next_deadline()) is not None:
+            moments.append(max(next_deadline, self._reprieved_until))
         timeout = max(0.0, min(moments) - monotonic()) if moments else None
-        for descriptor, events in self._watching.wait(timeout):
+        self._notice_standstill()
+        ready = self._watching.wait(timeout)
+        self._notice_standstill(planned=_EVER if timeout is None else timeout)
+        for descriptor, events in ready:
             if descriptor == self._ear.fileno():
                 self._ear.recv(4096)
             else:  # EVENT_READ and EVENT_WRITE have the values of CSELECT_IN and CSELECT_OUT
@@ -122,6 +146,33 @@ class Loop:
         if self._timer_at is not None and self._timer_at <= monotonic():
             self._timer_at = None
             self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
+
+    def _notice_standstill(self, *, planned: float = 0.0) -> None:
+        """Give overdue requests a second more if the last look at the time is far too long ago."""
+        now, before = monotonic(), self._seen_at
+        self._seen_at = now
+        if now - before > planned + STANDSTILL:
+            self._reprieved_until = now + _REPRIEVE
+
+    def _next_deadline(self) -> float | None:
+        """Return the next deadline of a request in flight."""
+        while self._deadlines:
+            ends_at, number, curl = self._deadlines[0]
+            flight = self._flights.get(curl)
+            if flight is not None and flight.number == number:
+                return ends_at
+            heappop(self._deadlines)
+        return None
+
+    def _end_overdue(self) -> None:
+        self._notice_standstill()
+        now = monotonic()
+        while self._reprieved_until <= now:
+            ends_at = self._next_deadline()
+            if ends_at is None or ends_at > now:
+                return
+            _, _, curl = heappop(self._deadlines)
+            self._land(curl, pycurl.E_OPERATION_TIMEDOUT)
 
     def _take_in(self) -> None:
         while True:
@@ -165,7 +216,7 @@ class Loop:
             origin.record_answer(multiplexes=easy.multiplexes)
 
     def _expire(self) -> None:
-        """Answer requests that waited too long. libcurl's own timeout ends requests in flight."""
+        """Answer requests that waited too long; `_end_overdue` ends requests in flight."""
         now = monotonic()
         over = {b for b in self._batches if not b.expired and (b.abandoned or b.begin_by <= now)}
         for batch in over:
@@ -179,13 +230,15 @@ class Loop:
             easy = self._spare.pop() if self._spare else Easy(self._sockets)
             plan = origin.start()
             try:
-                easy.begin(batch.requests[index], plan, seconds=batch.deadline_seconds)
+                easy.begin(batch.requests[index], plan)
             except ValueError:
                 self._spare.append(easy)
                 self._lines.record_end(name).end(opened=plan.opens)
                 batch.answer(index, _unsent(FailureKind.REFUSED, "malformed_request"))
                 continue
-            self._flights[easy.curl] = _Flight(easy, name, batch, index, monotonic(), plan)
+            now, number = monotonic(), next(self._numbers)
+            self._flights[easy.curl] = _Flight(easy, name, batch, index, now, plan, number)
+            heappush(self._deadlines, (now + batch.deadline_seconds, number, easy.curl))
             self._multi.add_handle(easy.curl)
 
     def _hand_back(self) -> None:

@@ -61,8 +61,11 @@ class Watching:
             self._forget(descriptor)
 
     def wait(self, seconds: float | None) -> Iterator[tuple[int, int]]:
-        """Yield each ready descriptor with its events."""
-        for key, events in self._selector.select(seconds):
+        """Wait for ready descriptors, and return an iterator of them with their events."""
+        return self._ready(self._selector.select(seconds))
+
+    def _ready(self, found: list[tuple[selectors.SelectorKey, int]]) -> Iterator[tuple[int, int]]:
+        for key, events in found:
             if key.fd in self._resting:
                 del self._resting[key.fd]
                 self._forget(key.fd)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 import socket
 import ssl
 import subprocess
@@ -10,6 +12,8 @@ from collections.abc import Awaitable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Timer
+from typing import Final
 
 import pytest
 
@@ -20,8 +24,11 @@ from providers.transport.easy import BODY_LIMIT_BYTES
 from providers.transport.guard import AddressPolicy
 from providers.transport.lines import Bounds
 from providers.transport.loop import Loop
-from tests.providers.fakes import cut, free_port
+from tests.providers.fakes import cut, free_port, never
 from tests.providers.sending import SECOND, failed, http_server, post, raw_server, reply_to
+
+FROZEN_SECONDS: Final = 2.0
+"""Longer than the deadline of the requests and the standstill that the transport notices."""
 
 
 def test_each_request_gets_its_own_answer(transport: Transport) -> None:
@@ -210,6 +217,34 @@ def test_a_forked_child_sends_on_connections_of_its_own(transport: Transport) ->
         assert os.waitpid(child, 0)[1] == 0
         assert isinstance(reply_to(transport, post(url, body=b"parent again")), Response)
     assert clients == [b"parent", b"child", b"parent again"]
+
+
+def test_answers_that_arrive_while_the_process_is_frozen_are_read(transport: Transport) -> None:
+    pids: SimpleQueue[int] = SimpleQueue()
+    arrived: list[bytes] = []
+    frozen = asyncio.Event()
+
+    async def handler(seen: Seen) -> ServerAnswer:
+        arrived.append(seen.body)
+        if len(arrived) == 2:
+            child = pids.get()
+            os.kill(child, signal.SIGSTOP)
+            Timer(FROZEN_SECONDS, os.kill, (child, signal.SIGCONT)).start()
+            frozen.set()
+        await frozen.wait()
+        if seen.body == b"silent":
+            await never()
+        return ServerAnswer(status=200)
+
+    with http_server(handler) as url:
+        child = os.fork()
+        if child == 0:
+            requests = [post(url, body=b"answered"), post(url, body=b"silent")]
+            replies = dict(transport.send(requests, deadline=SECOND / 2))
+            is_read = isinstance(replies[0], Response)
+            os._exit(0 if is_read and failed(replies[1])[1] == "timeout" else 1)
+        pids.put(child)
+        assert os.waitpid(child, 0)[1] == 0
 
 
 def test_closing_bears_a_thread_that_ends_before_it_is_woken() -> None:

@@ -181,7 +181,8 @@ def test_a_request_that_came_to_a_connection_too_early_and_too_late_to_start_aga
     loop._lines.add(batch)
     [(name, origin, _, index)] = loop._lines.startable()
     early: Any = _Early()
-    loop._flights[early.curl] = _Flight(early, name, batch, index, monotonic(), origin.start())
+    flight = _Flight(early, name, batch, index, monotonic(), origin.start(), number=0)
+    loop._flights[early.curl] = flight
     batch.expired = True
     loop._land(early.curl, pycurl.E_ABORTED_BY_CALLBACK)
     [(_, reply)] = batch.fresh
