@@ -18,14 +18,11 @@ Deliveries without a call return to the queue when the task's time is over or th
 
 from __future__ import annotations
 
-import contextlib
 import datetime as dt
 import functools
-import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from queue import Empty, SimpleQueue
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from queue import SimpleQueue
 from typing import Final, TypeVar
 from uuid import UUID
 
@@ -43,11 +40,13 @@ from notifications.delivery import (
     render,
     settle,
     switches,
+    waves,
     withholding,
 )
 from notifications.delivery.batch import Batch
 from notifications.delivery.claimed import ClaimedDelivery
 from notifications.delivery.render import ShortLinkBatch
+from notifications.delivery.waves import Arrival, Wave
 from notifications.rules.lane import PACE
 from notifications.rules.language.templating import RenderError
 from notifications.rules.outcomes import RETURN_GRACE, Decision
@@ -57,7 +56,7 @@ from notifications.rules.transitions import RETURN
 from notifications.store.postgres import claims
 from notifications.store.redis import sent_ledger
 from notifications.store.redis.sent_ledger import LedgerEntry
-from providers.contract import Channel, Message, NotStarted, Provider, Result, Unanswered
+from providers.contract import Channel, Message, Provider, Result, Unanswered
 
 Answer = TypeVar("Answer")
 
@@ -96,22 +95,6 @@ def send(batch: Batch, deliveries: Sequence[ClaimedDelivery], *, provider: Provi
     _Sending(batch, deliveries, provider).run()
 
 
-@dataclass(slots=True)
-class _Wave:
-    """Calls that began together."""
-
-    unanswered: set[UUID]
-    error: Exception | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Arrival:
-    """A result of a wave; `result` is None at the end of the wave."""
-
-    wave: _Wave
-    result: Result | None = None
-
-
 class _Sending:
     """The waves of a task at a provider."""
 
@@ -124,10 +107,10 @@ class _Sending:
         self._pace = PACE[deliveries[0].delivery.priority]
         self._is_urgent = deliveries[0].delivery.priority.is_urgent
         self._called: dict[UUID, ClaimedDelivery] = {}
-        self._waves: list[_Wave] = []
-        self._arrived: SimpleQueue[_Arrival] = SimpleQueue()
+        self._waves: list[Wave] = []
+        self._arrived: SimpleQueue[Arrival] = SimpleQueue()
         self._unsettled: list[Result] = []
-        self._settled_at = clock.monotonic()
+        self._settled_at = self._renewed_at = clock.monotonic()
         self._error: Exception | None = None
 
     def run(self) -> None:
@@ -172,23 +155,14 @@ class _Sending:
         finally:
             in_flight.release(self._provider, permits - len(messages), ())
         if messages:
-            self._start(messages)
-
-    def _start(self, messages: Sequence[Message]) -> None:
-        """Start a wave in its own thread; without a thread, no call of the wave has started."""
-        wave = _Wave({each.delivery_id for each in messages})
-        self._waves.append(wave)
-        # The thread also calls the adapter, so an error of the call ends the wave.
-        send = functools.partial(self._provider.send, messages, deadline=self._pace.deadline)
-        thread = threading.Thread(
-            target=_collect, args=(send, wave, self._arrived), name="provider", daemon=True
-        )
-        try:
-            thread.start()
-        except RuntimeError:  # the host has no thread left
-            _log.warning("wave_not_started", provider=self._provider.name, count=len(messages))
-            not_started = functools.partial(_no_calls, messages)
-            _collect(not_started, wave, self._arrived)
+            wave = waves.start(
+                messages,
+                self._provider,
+                self._arrived,
+                pace=self._pace,
+                renewed_at=self._renewed_at,
+            )
+            self._waves.append(wave)
 
     def _take_waiting(self, count: int) -> list[ClaimedDelivery]:
         """Take deliveries for a wave, without those for which a switch was set meanwhile."""
@@ -208,7 +182,7 @@ class _Sending:
         ids = [each.delivery_id for each in messages]
         # Retried after an error: a lost COMMIT must not leave rows marked as called.
         calls = self._write_with_retries(
-            lambda: claims.renew(ids, token=self._batch.token, provider=self._provider.name),
+            lambda: self._renew(ids),
             within=_RENEW_WITHIN,
         )
         for claimed in deliveries:
@@ -218,6 +192,10 @@ class _Sending:
         uncalled = [each for each in deliveries if each.delivery.id not in calls]
         provider_health.return_capacity(uncalled, self._provider)
         return [each for each in messages if each.delivery_id in calls]
+
+    def _renew(self, ids: Sequence[UUID]) -> Mapping[UUID, int]:
+        self._renewed_at = clock.monotonic()
+        return claims.renew(ids, token=self._batch.token, provider=self._provider.name)
 
     def _with_money(
         self, deliveries: Sequence[ClaimedDelivery], messages: Sequence[Message]
@@ -276,7 +254,7 @@ class _Sending:
         in_flight_here = sum(len(wave.unanswered) for wave in self._waves)
         lingers = not self._is_urgent and in_flight_here >= _MANY
         linger = _LINGER if lingers else 0.0
-        for arrival in _group(self._arrived, timeout=timeout, linger=linger):
+        for arrival in waves.group(self._arrived, timeout=timeout, linger=linger):
             if arrival.result is None:
                 self._waves.remove(arrival.wave)
                 results += self._results_of_silent_calls(arrival.wave)
@@ -301,7 +279,7 @@ class _Sending:
     def _pairs(self, results: Iterable[Result]) -> list[settle.Pair]:
         return [(self._called[each.delivery_id], each) for each in results]
 
-    def _results_of_silent_calls(self, wave: _Wave) -> list[Result]:
+    def _results_of_silent_calls(self, wave: Wave) -> list[Result]:
         """Return `Unanswered` for calls without a result, because the message may be sent."""
         if wave.error is not None:
             self._error = self._error or wave.error
@@ -359,35 +337,3 @@ class _Sending:
         for claimed in self._waiting:
             self._batch.decide(claimed, decision)
         self._batch.commit()
-
-
-def _no_calls(messages: Sequence[Message]) -> Iterator[Result]:
-    outcome = NotStarted(code="no_thread")
-    for each in messages:
-        yield Result(delivery_id=each.delivery_id, outcome=outcome, latency=dt.timedelta(0))
-
-
-def _collect(
-    send: Callable[[], Iterator[Result]], wave: _Wave, arrived: SimpleQueue[_Arrival]
-) -> None:
-    """Send a wave in its own thread and queue the results."""
-    try:
-        for result in send():
-            arrived.put(_Arrival(wave, result))
-    except Exception as error:  # noqa: BLE001 - raised again by the task's own thread
-        wave.error = withholding.loggable_error(error)
-    finally:
-        arrived.put(_Arrival(wave))
-
-
-def _group(
-    arrived: SimpleQueue[_Arrival], *, timeout: float | None, linger: float
-) -> Iterator[_Arrival]:
-    """Wait `timeout` seconds for an arrival, then return arrivals of the next `linger` seconds."""
-    with contextlib.suppress(Empty):
-        yield arrived.get(timeout=timeout)
-        until = clock.monotonic() + linger
-        while (left := until - clock.monotonic()) > 0:
-            yield arrived.get(timeout=left)
-        while True:
-            yield arrived.get_nowait()

@@ -100,8 +100,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "text_received": "An inbound SMS; `keyword` names STOP, START or HELP.",
     "unsubscribe_undone": "A recipient took an opt-out back on the unsubscribe page.",
     "unsubscribed": "A recipient opted out by an unsubscribe link.",
-    "wave_not_started": "The host gave the worker no thread for calls; the calls were not made, and"
-    " the deliveries returned to the queue.",
+    "wave_not_started": "A worker made no calls, because its host gave no thread or the leases were"
+    " almost over; the deliveries returned to the queue.",
     "webhook_position_lost": "The position of the webhook fan-out lies ahead of the database, as"
     " after a restore; the fan-out continues with new changes.",
     "withdrawals_called": "A provider was told to remove messages; has the outcomes.",

@@ -7,6 +7,8 @@ import signal
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -15,7 +17,9 @@ from notifications import clock, stopping
 from notifications.delivery import deliver, in_flight
 from notifications.delivery.withholding import CallFailed
 from notifications.models import Attempt, Delivery
+from notifications.rules.lane import PACE, Priority
 from notifications.rules.states import Status
+from notifications.store.postgres import claims
 from providers.contract import (
     Accepted,
     Message,
@@ -152,3 +156,28 @@ def test_a_wave_without_a_thread_makes_no_call(
     in_flight.release(scripted, 1, ())
     deliver.deliver(rows)
     assert statuses(rows) == [Status.SENT] * 2
+
+
+def test_no_call_begins_that_could_outlast_its_lease(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = take_rows(take, 2, priority="P0")
+    renew, monotonic = claims.renew, clock.monotonic
+    called: list[Sequence[Message]] = []
+
+    def renew_slowly(ids: Sequence[UUID], **named: Any) -> dict[UUID, int]:  # noqa: ANN401 - as the function
+        calls = renew(ids, **named)
+        lease = PACE[Priority.P0].lease.total_seconds()
+        monkeypatch.setattr(clock, "monotonic", lambda: monotonic() + lease)
+        return calls
+
+    def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
+        called.append(batch)
+        return ((each, Accepted()) for each in batch)
+
+    scripted.answer = answer
+    monkeypatch.setattr(claims, "renew", renew_slowly)
+    [group] = deliver.deliver(rows)
+    assert (set(group.delivery_ids), called) == (set(rows), [])
+    assert statuses(rows) == [Status.QUEUED] * 2
+    assert not Attempt.objects.exists()

@@ -1,0 +1,115 @@
+"""Waves: calls of a provider that begin together, in a thread of their own.
+
+No call of a wave begins if the host has no thread left, or if the call could outlast its lease: the
+process was frozen after the renewal of the lease, or the commit of the renewal took too long.
+Another worker may have the delivery by then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import functools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Final
+from uuid import UUID
+
+import structlog
+
+from notifications import clock
+from notifications.delivery import withholding
+from notifications.rules.lane import Pace
+from providers.contract import Message, NotStarted, Provider, Result
+
+_log = structlog.get_logger(__name__)
+
+_RENEWED: Final = 0.9
+"""Part of a lease that is left after a renewal, at least (`renew.sql`)."""
+
+
+@dataclass(slots=True)
+class Wave:
+    """Calls that began together."""
+
+    unanswered: set[UUID]
+    error: Exception | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A result of a wave; `result` is None at the end of the wave."""
+
+    wave: Wave
+    result: Result | None = None
+
+
+def start(
+    messages: Sequence[Message],
+    provider: Provider,
+    arrived: SimpleQueue[Arrival],
+    *,
+    pace: Pace,
+    renewed_at: float,
+) -> Wave:
+    """Start the calls of messages; the results come by the queue.
+
+    Args:
+        messages: the messages, whose leases are renewed.
+        provider: the provider to call.
+        arrived: the queue.
+        pace: the time limits of the calls.
+        renewed_at: a time on the monotonic clock before the renewal.
+    """
+    wave = Wave({each.delivery_id for each in messages})
+
+    def send() -> Iterator[Result]:
+        ends_by = renewed_at + _RENEWED * pace.lease.total_seconds()
+        if clock.monotonic() + pace.deadline.total_seconds() > ends_by:
+            return _no_calls(messages, provider, cause="late")
+        return provider.send(messages, deadline=pace.deadline)
+
+    # The thread also calls the adapter, so an error of the call ends the wave.
+    calls = functools.partial(_collect, send, wave, arrived)
+    try:
+        threading.Thread(target=calls, name="provider", daemon=True).start()
+    except RuntimeError:  # the host has no thread left
+        _collect(lambda: _no_calls(messages, provider, cause="no_thread"), wave, arrived)
+    return wave
+
+
+def group(
+    arrived: SimpleQueue[Arrival], *, timeout: float | None, linger: float
+) -> Iterator[Arrival]:
+    """Wait `timeout` seconds for an arrival, then return arrivals of the next `linger` seconds."""
+    with contextlib.suppress(Empty):
+        yield arrived.get(timeout=timeout)
+        until = clock.monotonic() + linger
+        while (left := until - clock.monotonic()) > 0:
+            yield arrived.get(timeout=left)
+        while True:
+            yield arrived.get_nowait()
+
+
+def _no_calls(messages: Sequence[Message], provider: Provider, *, cause: str) -> Iterator[Result]:
+    _log.warning("wave_not_started", provider=provider.name, cause=cause, count=len(messages))
+    outcome = NotStarted(code=cause)
+    return (
+        Result(delivery_id=each.delivery_id, outcome=outcome, latency=dt.timedelta(0))
+        for each in messages
+    )
+
+
+def _collect(
+    send: Callable[[], Iterator[Result]], wave: Wave, arrived: SimpleQueue[Arrival]
+) -> None:
+    """Send a wave and queue the results."""
+    try:
+        for result in send():
+            arrived.put(Arrival(wave, result))
+    except Exception as error:  # noqa: BLE001 - raised again by the task's own thread
+        wave.error = withholding.loggable_error(error)
+    finally:
+        arrived.put(Arrival(wave))
