@@ -208,11 +208,15 @@ def secrets_to_wipe(entries: Iterable[DeliveryDecision]) -> set[UUID]:
 
 
 def refund_caps(entries: Iterable[DeliveryDecision], *, moved: Collection[UUID]) -> None:
-    """Refund the frequency caps of deliveries that ended unsent."""
+    """Refund the frequency caps of deliveries that ended unsent.
+
+    A delivery that another claim took may have ended before this claim counted it. Postgres decides
+    about the refund.
+    """
     frequency_caps.refund_unsent(
         delivery
         for delivery, decision, *_ in entries
-        if decision.transition.to in NEVER_SENT and delivery.id in moved
+        if decision.transition.to in NEVER_SENT or delivery.id not in moved
     )
 
 

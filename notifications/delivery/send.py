@@ -54,6 +54,7 @@ from notifications.rules.reasons import Reason
 from notifications.rules.texts import sms_segments
 from notifications.rules.transitions import RETURN
 from notifications.store.postgres import claims
+from notifications.store.rate_limits import frequency_caps as caps
 from notifications.store.redis import sent_ledger
 from notifications.store.redis.sent_ledger import LedgerEntry
 from providers.contract import Channel, Message, Provider, Result, Unanswered
@@ -191,6 +192,8 @@ class _Sending:
                 self._called[claimed.delivery.id] = claimed
         uncalled = [each for each in deliveries if each.delivery.id not in calls]
         provider_health.return_capacity(uncalled, self._provider)
+        lost = {each.delivery_id for each in messages} - calls.keys()
+        caps.refund_unsent(each.delivery for each in uncalled if each.delivery.id in lost)
         return [each for each in messages if each.delivery_id in calls]
 
     def _renew(self, ids: Sequence[UUID]) -> Mapping[UUID, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -27,7 +27,8 @@ from notifications.store.cached import provider_overrides
 from notifications.store.cached import switches as cached_switches
 from notifications.store.postgres import claims
 from notifications.store.rate_limits import circuit_breakers
-from notifications.store.rate_limits.frequency_caps import Window
+from notifications.store.rate_limits import frequency_caps as caps
+from notifications.store.rate_limits.frequency_caps import CapRequest, Window
 from notifications.store.redis import state
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of, lapse
@@ -248,6 +249,26 @@ def test_a_worker_that_lost_its_lease_takes_nothing_back(reach: Reach, take: Acc
     assert _sent([row]) == [GOES]
     settle.dead_letter(lost, [(claimed, "too late")], reason=Reason.RENDER_ERROR)
     assert _counted(person) == 1
+
+
+@pytest.mark.parametrize("step", ["admission", "send"])
+def test_a_worker_that_counts_after_the_end_takes_its_count_back(
+    reach: Reach, take: Accept, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    person = reach(email="maria@sandbox.example")
+    [row] = deliveries_of(take())
+    count = caps.count
+
+    def count_late(asks: Sequence[CapRequest]) -> list[dt.timedelta]:
+        Delivery.objects.update(status=Status.EXPIRED, claim_token=None, due_at=None)
+        return count(asks)
+
+    monkeypatch.setattr(caps, "count", count_late)
+    if step == "admission":
+        target = SwitchTarget(kind=SwitchKind.PROVIDER, value="sandbox", channel=Channel.EMAIL)
+        switches.set_switch(target, reason="tests", expires_at=None, by="tests")
+    assert _sent([row]) == [(Status.EXPIRED, "")]
+    assert _counted(person) == 0
 
 
 @pytest.mark.usefixtures("_redis_is_away")
