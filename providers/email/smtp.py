@@ -62,6 +62,11 @@ IDLE_LIFE_SECONDS: Final = 30
 _BEGIN_WITHIN: Final = 0.5
 """Share of the deadline in which a thread must have begun a mail."""
 
+_STANDSTILL: Final = 1.0
+"""Seconds by which a wait is late if the process stood still, for instance with its machine."""
+_REPRIEVE: Final = 1.0
+"""Seconds for the replies that came during a standstill."""
+
 MESSAGES_PER_SESSION: Final = 100
 """Many servers cut a client off after 100 mails or a similar number."""
 
@@ -235,13 +240,21 @@ class Smtp(OneWay):
 
 
 def _results(waiting: dict[UUID, Delivery], *, finished: SimpleQueue[Result]) -> Iterator[Result]:
-    """Yield finished mails, and each unfinished mail at the mail's deadline."""
+    """Yield finished mails, and each unfinished mail at the mail's deadline.
+
+    After a standstill the threads get a moment for the replies that arrived meanwhile.
+    """
     look_at = 0.0  # no deadline ends before: one that starts only moves its own to later
     try:
         while waiting:
+            began = monotonic()
+            patience = max(0.0, look_at - began)
             try:
-                result = finished.get(timeout=max(0.0, look_at - monotonic()))
+                result = finished.get(timeout=patience)
             except Empty:
+                if monotonic() - began > patience + _STANDSTILL:
+                    look_at = monotonic() + _REPRIEVE
+                    continue
                 for delivery in _overdue(waiting):
                     del waiting[delivery.delivery_id]
                     yield delivery.give_up()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import email
 import email.policy
+import os
+import signal
 import socket
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,7 +14,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from email.message import EmailMessage
-from threading import Event, Thread
+from threading import Event, Thread, Timer
 from time import monotonic
 from uuid import uuid4
 
@@ -274,6 +276,19 @@ def test_an_urgent_mail_goes_before_patient_ones_that_came_earlier(slow: SlowSer
     names = [email.message_from_bytes(each)["To"].partition("@")[0] for each in slow.contents]
     assert sorted(names) == ["1", "1500", "2", "3"]
     assert max(names.index("2"), names.index("3")) < names.index("1")
+
+
+def test_replies_that_arrive_while_the_process_is_frozen_are_read(slow: SlowServer) -> None:
+    with closing(adapter(slow.port, connections=8)) as smtp:
+        child = os.fork()
+        if child == 0:
+            found = outcomes(smtp, [taking(900) for _ in range(8)], seconds=1.5)
+            os._exit(sum(not isinstance(each, Accepted) for each in found))
+        while len(slow.contents) < 8:
+            Event().wait(0.01)
+        os.kill(child, signal.SIGSTOP)
+        Timer(3, os.kill, (child, signal.SIGCONT)).start()
+        assert os.waitpid(child, 0)[1] == 0
 
 
 def test_connections_are_opened_by_need(server: SmtpFake) -> None:
