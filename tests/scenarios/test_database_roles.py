@@ -93,10 +93,12 @@ def test_the_apps_role_owns_nothing(app: psycopg.Connection) -> None:
 def test_the_apps_role_makes_a_missing_day_and_drops_an_old_one(app: psycopg.Connection) -> None:
     day = app.execute("SELECT current_date - 3000").fetchone()
     assert day is not None
-    # The lease keeps the running sweep `archive` from the day.
+    # The lease keeps the running sweep `archive` from the day, which an earlier run may have left.
     app.execute(
         "INSERT INTO archive_day (day, state, leased_until, started_at, problem)"
-        " VALUES (%s, 'waiting', now() + interval '1 hour', now(), '')",
+        " VALUES (%s, 'waiting', now() + interval '1 hour', now(), '')"
+        " ON CONFLICT (day) DO UPDATE SET (state, leased_until, dropped_at)"
+        " = (excluded.state, excluded.leased_until, NULL)",
         day,
     )
     app.execute("SELECT make_partitions(%s)", day)
