@@ -63,7 +63,7 @@ _BEGIN_WITHIN: Final = 0.5
 """Share of the deadline in which a thread must have begun a mail."""
 
 _STANDSTILL: Final = 1.0
-"""Seconds by which a wait is late if the process stood still, for instance with its machine."""
+"""Seconds by which a look is late if the process stood still, for instance with its machine."""
 _REPRIEVE: Final = 1.0
 """Seconds for the replies that came during a standstill."""
 
@@ -247,12 +247,10 @@ def _results(waiting: dict[UUID, Delivery], *, finished: SimpleQueue[Result]) ->
     look_at = 0.0  # no deadline ends before: one that starts only moves its own to later
     try:
         while waiting:
-            began = monotonic()
-            patience = max(0.0, look_at - began)
             try:
-                result = finished.get(timeout=patience)
+                result = finished.get(timeout=max(0.0, look_at - monotonic()))
             except Empty:
-                if monotonic() - began > patience + _STANDSTILL:
+                if look_at and monotonic() > look_at + _STANDSTILL:
                     look_at = monotonic() + _REPRIEVE
                     continue
                 for delivery in _overdue(waiting):
