@@ -23,7 +23,7 @@ from notifications.admin.audited import name_of
 from notifications.models import CancelJob, Producer
 from notifications.models.choices import PRIORITIES
 from notifications.operations import cancel_jobs
-from notifications.operations.cancel_jobs import BULK_JOB_IS_FINAL, CancelFilter
+from notifications.operations.cancel_jobs import CancelFilter, CancelJobRefused
 from notifications.rules.lane import Priority
 from notifications.store.postgres import audit
 
@@ -239,13 +239,14 @@ class CancelJobAdmin(base.ReadOnlyAdmin):
         if job is None:
             raise Http404
         back = reverse("admin:notifications_canceljob_change", args=[pk])
-        if job.bulk_job_id is not None:
-            self.message_user(request, f"{BULK_JOB_IS_FINAL.capitalize()}.", messages.ERROR)
-            return HttpResponseRedirect(back)
         if request.method == "POST":
-            with audit.changes(name_of(request), "stop_cancel_job", rows):
-                cancel_jobs.stop(job)
-            self.message_user(request, f"Cancel job {pk}: stopped.", messages.SUCCESS)
+            try:
+                with audit.changes(name_of(request), "stop_cancel_job", rows):
+                    cancel_jobs.stop(job)
+            except CancelJobRefused as refused:
+                self.message_user(request, f"Cancel job {pk}: {refused}.", messages.ERROR)
+            else:
+                self.message_user(request, f"Cancel job {pk}: stopped.", messages.SUCCESS)
             return HttpResponseRedirect(back)
         consequence = "Cancelled notifications stay cancelled. The others are sent."
         context = {"verb": "Stop", "consequence": consequence, "back": back}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
@@ -46,9 +46,6 @@ from notifications.store.postgres import (
 )
 from notifications.store.recipient_tokens import revocations
 from providers.contract import Channel
-
-_REQUESTED_BY: Final = 128
-"""Characters of `ErasureJob.requested_by`."""
 
 
 class RecipientForm(forms.ModelForm[Recipient]):
@@ -181,7 +178,7 @@ class RecipientAdmin(AuditedAdmin):
         for person in people:
             with audit.changes(by, "erase_recipient") as made:
                 mode = Mode(person.mode)
-                job = erasure.begin(mode=mode, user_id=person.user_id, by=by[:_REQUESTED_BY])
+                job = erasure.begin(mode=mode, user_id=person.user_id, by=by)
                 made.extend([job] if job else [])
         recipient_ids.drop([person.pk for person in people])
         self.message_user(request, "Notifications are removed within minutes: see Erasures.")

@@ -21,6 +21,7 @@ from notifications.rules.transitions import SUPPRESS
 from notifications.store.postgres import db, transitions
 from notifications.store.postgres.inserts import NewDelivery
 from notifications.store.postgres.transitions import UnderClaim
+from notifications.store.rate_limits import frequency_caps
 from providers.contract import Channel
 
 
@@ -36,7 +37,7 @@ def send_by_email(batch: Batch, deliveries: Sequence[ClaimedDelivery]) -> set[UU
         moved = transitions.write(dict.fromkeys(new, decision), UnderClaim(batch.token))
         going = {text: mail for text, mail in new.items() if text in moved}
         fall_back.insert(list(going.values()))
-        fall_back.refund_caps(going.keys())
+        frequency_caps.refund_after_commit(going.keys())
         return going
 
     replaced = set(db.in_transaction(work))

@@ -159,7 +159,7 @@ def carry_out(made: FallbackPlan, moved: Collection[UUID]) -> None:
     given_up = transitions.apply(FALL_BACK_WAITING, ended, ANYONE)
     dead_letters.resolve_of([each for one in going.values() for each in one.failed], _FOLLOWED)
     insert([each for one in going.values() for each in one.deliveries])
-    refund_caps(given_up)
+    frequency_caps.refund_after_commit(given_up)
 
 
 def on_channel(delivery_ids: Collection[UUID], *, channel: Channel) -> dict[UUID, NewDelivery]:
@@ -193,13 +193,6 @@ def insert(deliveries: Collection[NewDelivery]) -> None:
         owners = [ids.notification_of(each.id) for each in deliveries]
         inserts.deliveries(list(deliveries), notification_ids=owners, now=clock.now())
         transaction.on_commit(lambda: _publish(deliveries))
-
-
-def refund_caps(delivery_ids: Collection[UUID]) -> None:
-    """Refund the frequency caps of deliveries that ended unsent, after the commit."""
-    if delivery_ids:
-        rows = Delivery.objects.filter(id__in=list(delivery_ids))
-        transaction.on_commit(lambda: frequency_caps.refund_unsent(rows))
 
 
 def mark_confirmed(deliveries: Iterable[ClaimedDelivery]) -> None:

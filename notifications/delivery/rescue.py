@@ -36,6 +36,7 @@ from notifications.rules.unanswered import RECHECK_AFTER
 from notifications.store.cached import prices, retry_presets
 from notifications.store.postgres import attempts, budgets, db, fair_queue, reads, transitions
 from notifications.store.postgres.transitions import STILL_DUE, Move
+from notifications.store.rate_limits import frequency_caps
 from notifications.store.redis import sent_ledger
 from notifications.store.redis.sent_ledger import LedgerEntry
 from providers.contract import Accepted, Channel, NotStarted, Outcome, Repeat, Unanswered
@@ -84,7 +85,7 @@ def rescue(rows: Sequence[Row]) -> int:
         }
         moved = transitions.write({**decisions, **replaced}, STILL_DUE)
         fall_back.carry_out(plan, moved)
-        fall_back.refund_caps([each for each in moved if _is_over(decisions[each])])
+        _refund_caps(decisions, moved)
         paid = _settle_money(outcomes, moved)
         for provider, made in calls.items():
             attempts.record([_with_price(each, paid) for each in made], provider=provider)
@@ -93,8 +94,11 @@ def rescue(rows: Sequence[Row]) -> int:
     return db.in_transaction(work)
 
 
-def _is_over(decision: Decision) -> bool:
-    return decision.transition.to in NEVER_SENT
+def _refund_caps(decisions: Mapping[UUID, Decision], moved: Collection[UUID]) -> None:
+    """Refund the frequency caps of the changed rows that ended unsent."""
+    frequency_caps.refund_after_commit([
+        each for each in moved if decisions[each].transition.to in NEVER_SENT
+    ])
 
 
 def _settle_money(

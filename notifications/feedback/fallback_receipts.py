@@ -29,6 +29,7 @@ from notifications.rules.transitions import (
 )
 from notifications.store.postgres import db, id_ranges, transitions
 from notifications.store.postgres.transitions import ANYONE, Guard, Move
+from notifications.store.rate_limits import frequency_caps
 
 _FAILURES: Final = {
     FAIL: FALL_BACK_FAILED,
@@ -94,7 +95,7 @@ def stop_waiting(delivery_ids: Iterable[UUID]) -> None:
     """Cancel deliveries whose message arrived on another channel; a claimed delivery is sent."""
     stops = [Move(id=each, reason=Reason.CONFIRMED_ELSEWHERE) for each in delivery_ids]
     if stops:
-        fall_back.refund_caps(transitions.apply(SUPERSEDE, stops, ANYONE))
+        frequency_caps.refund_after_commit(transitions.apply(SUPERSEDE, stops, ANYONE))
 
 
 def _ids(rows: Sequence[Mapping[str, Any]]) -> set[UUID]:

@@ -32,7 +32,7 @@ EXAMINED: Final = 2_000
 """Notifications that a transaction examines; all can match."""
 _PREVIEWED: Final = 50
 """Pages of a preview."""
-BULK_JOB_IS_FINAL: Final = "the cancel job of a cancelled bulk job cannot be stopped"
+_BULK_JOB_IS_FINAL: Final = "the cancel job of a cancelled bulk job cannot be stopped"
 _SECOND: Final = dt.timedelta(seconds=1)
 _CLOCK_ERROR: Final = dt.timedelta(seconds=10)
 """Most difference between the clocks of an expander and of this process, with a large reserve."""
@@ -177,7 +177,7 @@ def stop(job: CancelJob) -> None:
         CancelJobRefused: the job belongs to a cancelled bulk job, whose messages would be sent.
     """
     if job.bulk_job_id is not None:
-        raise CancelJobRefused(Problem(Kind.CONFLICT, BULK_JOB_IS_FINAL))
+        raise CancelJobRefused(Problem(Kind.CONFLICT, _BULK_JOB_IS_FINAL))
     running = CancelJob.objects.filter(id=job.pk, finished_at=None)
     running.update(finished_at=clock.now(), is_stopped=True)
 

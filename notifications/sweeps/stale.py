@@ -25,7 +25,6 @@ from uuid import UUID
 from django.db.models import F
 
 from notifications import clock
-from notifications.delivery import fall_back
 from notifications.models import LaneLag
 from notifications.rules import back_pressure, ids
 from notifications.rules.alerts import AlertKind
@@ -35,6 +34,7 @@ from notifications.rules.states import Status
 from notifications.rules.transitions import DROP_STALE
 from notifications.store.postgres import alerts, backlog, db, id_ranges, lane_lag, transitions
 from notifications.store.postgres.transitions import STILL_DUE, Move
+from notifications.store.rate_limits import frequency_caps
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Swept
 
@@ -122,7 +122,7 @@ def _suppress(stale: Sequence[UUID]) -> int:
     for _, of_day in id_ranges.by_day(stale):
         moves = [Move(id=each, reason=Reason.STALE) for each in of_day]
         moved += transitions.apply(DROP_STALE, moves, STILL_DUE)
-    fall_back.refund_caps(moved)
+    frequency_caps.refund_after_commit(moved)
     return len(moved)
 
 

@@ -48,6 +48,7 @@ from providers.email import mime
 from providers.email.smtp_session import Delivery, Envelope, ReplyError, Server, Session, Tls
 from providers.email.smtp_threads import Threads
 from providers.transport import Transport
+from providers.transport.loop import REPRIEVE, STANDSTILL
 from providers.vendor import OneWay, Vendor
 
 NAME: Final = "smtp"
@@ -61,11 +62,6 @@ IDLE_LIFE_SECONDS: Final = 30
 
 _BEGIN_WITHIN: Final = 0.5
 """Share of the deadline in which a thread must have begun a mail."""
-
-_STANDSTILL: Final = 1.0
-"""Seconds by which a look is late if the process stood still, for instance with its machine."""
-_REPRIEVE: Final = 1.0
-"""Seconds for the replies that came during a standstill."""
 
 MESSAGES_PER_SESSION: Final = 100
 """Many servers cut a client off after 100 mails or a similar number."""
@@ -250,8 +246,8 @@ def _results(waiting: dict[UUID, Delivery], *, finished: SimpleQueue[Result]) ->
             try:
                 result = finished.get(timeout=max(0.0, look_at - monotonic()))
             except Empty:
-                if look_at and monotonic() > look_at + _STANDSTILL:
-                    look_at = monotonic() + _REPRIEVE
+                if look_at and monotonic() > look_at + STANDSTILL:
+                    look_at = monotonic() + REPRIEVE
                     continue
                 for delivery in _overdue(waiting):
                     del waiting[delivery.delivery_id]

@@ -114,7 +114,7 @@ def _replies(batch: Batch) -> Generator[tuple[int, Reply], None, None]:
                 arrived = batch.replies.get(timeout=patience)
             except Empty:
                 if monotonic() - began > patience + STANDSTILL:
-                    continue  # so did the loop, which may have answers to read
+                    continue  # the loop stood still too, and reads the answers that came
                 break
             for index, reply in arrived:
                 missing.discard(index)

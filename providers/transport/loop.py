@@ -13,6 +13,7 @@ the answers in its sockets. After such a standstill overdue requests get a secon
 
 from __future__ import annotations
 
+import math
 import socket
 from dataclasses import dataclass
 from datetime import timedelta
@@ -34,8 +35,7 @@ from providers.transport.watching import Watching
 
 STANDSTILL: Final = 1.0
 """Seconds by which a wait is late if the process stood still."""
-_EVER: Final = float("inf")
-_REPRIEVE: Final = 1.0
+REPRIEVE: Final = 1.0
 """Seconds for the answers that came during a standstill."""
 
 
@@ -48,6 +48,7 @@ class _Flight:
     began_at: float
     plan: Plan
     number: int
+    """Tells the flight from earlier flights of the same handle."""
 
 
 class Loop:
@@ -137,7 +138,7 @@ class Loop:
         timeout = max(0.0, min(moments) - monotonic()) if moments else None
         self._notice_standstill()
         ready = self._watching.wait(timeout)
-        self._notice_standstill(planned=_EVER if timeout is None else timeout)
+        self._notice_standstill(planned=math.inf if timeout is None else timeout)
         for descriptor, events in ready:
             if descriptor == self._ear.fileno():
                 self._ear.recv(4096)
@@ -152,7 +153,7 @@ class Loop:
         now, before = monotonic(), self._seen_at
         self._seen_at = now
         if now - before > planned + STANDSTILL:
-            self._reprieved_until = now + _REPRIEVE
+            self._reprieved_until = now + REPRIEVE
 
     def _next_deadline(self) -> float | None:
         """Return the next deadline of a request in flight."""

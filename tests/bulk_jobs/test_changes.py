@@ -84,14 +84,20 @@ def test_a_pause_holds_the_messages_in_the_broker_and_stops_the_expansion(
     assert Switch.objects.filter(kind=SwitchKind.BULK_JOB).count() == 1
 
 
-def test_held_deliveries_of_a_resumed_job_leave_at_its_rate(new_job: NewJob, reach: Reach) -> None:
-    _people(reach, 4)
+def _resumed(new_job: NewJob) -> BulkJob:
+    """Return a running job whose deliveries a pause has held."""
     job = new_job(rate_per_second=0.5)
     expand_all(job)
     Delivery.objects.update(due_at=clock.now())
     changes.pause(job.pk, by="maria", reason="wrong price")
     deliver.deliver(_ids(job))
     changes.resume(job.pk, by="maria")
+    return job
+
+
+def test_held_deliveries_of_a_resumed_job_leave_at_its_rate(new_job: NewJob, reach: Reach) -> None:
+    _people(reach, 4)
+    job = _resumed(new_job)
     assert release.end_holds().moved == 4
     assert release.end_holds().moved == 0
     assert due_gaps() == {2}
@@ -105,12 +111,7 @@ def test_a_page_of_a_stopped_expander_delays_no_other_release(
     new_job: NewJob, reach: Reach
 ) -> None:
     _people(reach, 2)
-    job = new_job(rate_per_second=0.5)
-    expand_all(job)
-    Delivery.objects.update(due_at=clock.now())
-    changes.pause(job.pk, by="maria", reason="wrong price")
-    deliver.deliver(_ids(job))
-    changes.resume(job.pk, by="maria")
+    job = _resumed(new_job)
     is_locked, goes_on = Event(), Event()
 
     def page() -> None:

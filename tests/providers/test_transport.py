@@ -277,7 +277,7 @@ def certificate(tmp_path: Path) -> tuple[Path, Path]:
 
 @contextmanager
 def tls_server(certificate: tuple[Path, Path]) -> Iterator[str]:
-    """Answer 200 to one request on each connection, over TLS."""
+    """Run a TLS server, which answers 200 to the first request of a connection."""
     key, chain = certificate
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(chain, key)

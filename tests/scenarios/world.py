@@ -340,5 +340,5 @@ class World:
 
 
 def seconds_since(moment: datetime) -> float:
-    """For promises that say how long something may take."""
+    """Return the seconds since a time."""
     return (now() - moment).total_seconds()

@@ -42,7 +42,7 @@ class Head:
     """True: the row is deleted."""
 
     def move(self, category: str, before: int, after: int, count: int) -> None:
-        """Count items that went from one state to another; also without a difference in counts."""
+        """Count items that changed their state; the version grows also with equal counts."""
         self.is_changed = True
         unseen = count * ((after == InboxState.UNSEEN) - (before == InboxState.UNSEEN))
         unread = count * ((after in _UNREAD) - (before in _UNREAD))

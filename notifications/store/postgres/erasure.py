@@ -43,12 +43,14 @@ KEPT: Final = (
     "backups of the database, until the backups are deleted",
 )
 """Places that an erasure leaves, as the receipt names them."""
+_REQUESTED_BY: Final = 128
+"""Characters of `ErasureJob.requested_by`."""
 _GRACE: Final = dt.timedelta(minutes=1)
 """A request that was being accepted while its recipient was erased has stored its rows by then."""
 
 
 def begin(*, mode: Mode, user_id: str, by: str) -> ErasureJob | None:
-    """Remove a recipient and make the job that removes the rest; None: there is none."""
+    """Delete a recipient and create the erasure job; None: the recipient does not exist."""
     with transaction.atomic():
         recipient = Recipient.objects.select_for_update().filter(mode=mode, user_id=user_id).first()
         if recipient is None:
@@ -56,7 +58,7 @@ def begin(*, mode: Mode, user_id: str, by: str) -> ErasureJob | None:
         job = ErasureJob.objects.create(
             mode=mode,
             recipient_id=recipient.pk,
-            requested_by=by,
+            requested_by=by[:_REQUESTED_BY],
             contacts=recipient.contacts.count(),
             archive_keys=archive_keys.delete(recipient.pk),
         )

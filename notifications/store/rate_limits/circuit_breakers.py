@@ -87,7 +87,7 @@ _SHARED: Final = orjson.dumps({
 
 
 class _Unreported:
-    """Accepted calls that this process has not reported to Redis."""
+    """Accepted calls of the process, before the report to Redis."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

@@ -16,6 +16,8 @@ from operator import attrgetter
 from typing import Final, NamedTuple, cast
 from uuid import UUID
 
+from django.db import transaction
+
 from notifications import clock
 from notifications.models import Delivery
 from notifications.rules import ids
@@ -107,6 +109,13 @@ def refund_unsent(deliveries: Iterable[Claimed | Delivery]) -> None:
     }
     if counted:
         refund(counted)
+
+
+def refund_after_commit(delivery_ids: Collection[UUID]) -> None:
+    """Refund deliveries that the transaction ends without a provider call, after the commit."""
+    if delivery_ids:
+        rows = Delivery.objects.filter(id__in=list(delivery_ids))
+        transaction.on_commit(lambda: refund_unsent(rows))
 
 
 def refund(counted: Collection[tuple[Window, UUID]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import uuid4
@@ -12,6 +13,7 @@ from django.db import connection
 
 from notifications import clock
 from notifications.models import Budget, BudgetDay, BudgetReservation, Delivery
+from notifications.rules.budgets import Budget as KnownBudget
 from notifications.rules.budgets import PricedCall
 from notifications.rules.states import Status
 from notifications.store.cached import budgets as cached
@@ -23,14 +25,19 @@ from tests.journey import Accept, Reach, deliveries_of
 pytestmark = pytest.mark.usefixtures("outbox")
 
 
-def test_a_claim_that_lost_its_lease_reserves_nothing_and_takes_nothing_back(
-    take: Accept, reach: Reach
-) -> None:
+def _budget(reach: Reach) -> tuple[Budget, Mapping[int, KnownBudget]]:
+    """Create the only budget, and a recipient with an e-mail address."""
     reach(email="ana@sandbox.example")
     Budget.objects.all().delete()
     budget = Budget.objects.create(channel=Channel.EMAIL, amount_micros=300)
     cached.forget()
-    known = cached.every()
+    return budget, cached.every()
+
+
+def test_a_claim_that_lost_its_lease_reserves_nothing_and_takes_nothing_back(
+    take: Accept, reach: Reach
+) -> None:
+    budget, known = _budget(reach)
     frozen, next_claim = uuid4(), uuid4()
     lost, held = (deliveries_of(take(channels=["email"]))[0] for _ in range(2))
     asks = [PricedCall(each.id, 100, [budget.id], is_limited=True) for each in (lost, held)]
@@ -50,11 +57,7 @@ def test_a_claim_that_lost_its_lease_reserves_nothing_and_takes_nothing_back(
 def test_no_claim_takes_a_delivery_while_its_price_is_being_reserved(
     take: Accept, reach: Reach, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reach(email="ana@sandbox.example")
-    Budget.objects.all().delete()
-    budget = Budget.objects.create(channel=Channel.EMAIL, amount_micros=300)
-    cached.forget()
-    known = cached.every()
+    budget, known = _budget(reach)
     [row] = deliveries_of(take(channels=["email"]))
     ask = PricedCall(row.id, 100, [budget.id], is_limited=True)
     slow, lock = uuid4(), budgets._lock

@@ -68,18 +68,20 @@ def test_a_page_that_was_not_committed_counts_nothing(make_delivery: MakeDeliver
     assert _count("accepted") == 1
 
 
+def _count_beside() -> int:
+    """Count on a connection of its own."""
+    try:
+        return rollups.count_next(limit=100).events
+    finally:
+        connection.close()
+
+
 def test_a_second_process_leaves_the_events_to_the_first(make_delivery: MakeDelivery) -> None:
     make_delivery()
 
-    def count_beside() -> int:
-        try:
-            return rollups.count_next(limit=100).events
-        finally:
-            connection.close()
-
     with ThreadPoolExecutor(1) as other, transaction.atomic():
         RollupPosition.objects.select_for_update().get()
-        assert other.submit(count_beside).result() == 0
+        assert other.submit(_count_beside).result() == 0
     assert rollups.count_next(limit=100).events == 1
 
 
@@ -280,15 +282,9 @@ def test_a_count_beside_the_deletion_of_series_waits_and_loses_nothing(
     _orphan_all_series()
     make_delivery()
 
-    def count_beside() -> int:
-        try:
-            return rollups.count_next(limit=100).events
-        finally:
-            connection.close()
-
     with ThreadPoolExecutor(1) as other, transaction.atomic():
         assert rollups.forget_series(limit=100) == len(DimensionSet)
-        assert other.submit(count_beside).result() == 0
+        assert other.submit(_count_beside).result() == 0
     assert rollups.count_next(limit=100).events == 1
     assert _series_of_rows() == set(RollupSeries.objects.values_list("id", flat=True))
     assert _count("accepted") == 1

@@ -1,7 +1,7 @@
 -- Look at the next `limit` series after the id `after`, and delete those without counts and sketches. Returns one row: the
 -- number of deleted series, and the highest id of the page; NULL if the page has the last series. Locks the deleted
 -- rows; the caller has locked rollup_position, because a count that is not committed can name a series without rows.
--- Uses the primary keys. LIMIT keeps the look-ups from becoming joins with all rows.
+-- Uses the primary keys. A cube is ten times the step (1 to 3) plus the dimension set. LIMIT keeps the look-ups from becoming joins with all rows.
 WITH page AS MATERIALIZED (
     SELECT id, dimension_set FROM rollup_series WHERE id > %(after)s::integer ORDER BY id LIMIT %(limit)s::bigint
 ), deleted AS (
