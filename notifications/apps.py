@@ -32,6 +32,7 @@ class NotificationsConfig(AppConfig):
         post_migrate.connect(_make_periodic_tasks, sender=self)
         post_migrate.connect(_keep_roles, sender=self)
         post_migrate.connect(_record_deploy, sender=self)
+        checks.register(_check_first_migration, checks.Tags.database)
         checks.register(_check_session_settings, checks.Tags.database)
         request_started.connect(_drop_broken_connection)
         gc.freeze()  # loaded modules stay for ever, so exclude them from garbage collection
@@ -64,6 +65,33 @@ def _check_session_settings(
             id="notifications.W001",
         )
         for name, value in found.items()
+    ]
+
+
+def _check_first_migration(
+    databases: Sequence[str] | None = None,
+    **_others: Any,  # noqa: ANN401 - Django's protocol
+) -> list[checks.CheckMessage]:
+    """Refuse tables of another first migration; `migrate` runs the check before any change."""
+    from django.db import Error, connection  # noqa: PLC0415 - the models are ready only now
+
+    from notifications.store.postgres import first_migration  # noqa: PLC0415 - the models are ready only now
+
+    try:
+        is_another = bool(databases) and first_migration.is_another()
+    except Error:
+        return []  # another check reports an unreachable database
+    if not is_another:
+        return []
+    name = connection.settings_dict["NAME"]
+    return [
+        checks.Error(
+            f"the tables of the database {name} are of another version before 1.0, without"
+            f" {first_migration.NAME}; this version cannot upgrade them and has changed nothing",
+            hint=f"run the version that made the tables, or give up the database's rows:"
+            f" `dropdb {name} && createdb {name}`, then `manage.py migrate`",
+            id="notifications.E001",
+        )
     ]
 
 

@@ -1,8 +1,8 @@
 -- Freeze and drop the partitions of a day past retention. The functions run as the owner of the tables, because the role of the
--- processes owns no table. A day of which rows could still be needed (under 61 days, see partition_functions.sql) is refused, except to
--- the owner.
+-- processes owns no table. A day of which rows could still be needed (under 61 days, the least NOTIFY_RETENTION_DAYS) is refused, except
+-- to the owner.
 
-CREATE OR REPLACE FUNCTION refuse_current_day(day date) RETURNS void
+CREATE FUNCTION refuse_current_day(day date) RETURNS void
     LANGUAGE plpgsql AS $$
 BEGIN
     -- The lower bound too: the name of a day before Christ is that of a day of today's calendar.
@@ -12,7 +12,7 @@ BEGIN
 END $$;
 
 -- Number of rows, and XOR of the hashes of all rows; the same rows give the same fingerprint. Locks nothing.
-CREATE OR REPLACE FUNCTION partition_fingerprint(parent text, day date, OUT rows bigint, OUT fingerprint bigint)
+CREATE FUNCTION partition_fingerprint(parent text, day date, OUT rows bigint, OUT fingerprint bigint)
     LANGUAGE plpgsql STABLE AS $$
 BEGIN
     IF parent NOT IN ('notification', 'delivery', 'attempt', 'event') THEN
@@ -24,7 +24,7 @@ END $$;
 
 -- Detach a partition, so that its rows cannot change any more. Waits at most 200 ms for the lock. An open delivery keeps the
 -- partition attached: the result is false. One table a call, so that the lock of the parent ends with the call.
-CREATE OR REPLACE FUNCTION freeze_partition(parent text, day date) RETURNS boolean
+CREATE FUNCTION freeze_partition(parent text, day date) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER SET lock_timeout = '200ms' AS $$
 DECLARE
     part text := parent || to_char(day, '_YYYYMMDD');
@@ -52,9 +52,7 @@ BEGIN
 END $$;
 
 -- Drop a frozen partition whose rows equal the verified file, or any frozen partition of a day that is marked as not archived. Returns
--- `dropped`, or the reason why the partition stays: `attached`, `not verified` or `changed`. Workers of the release before call the
--- function for an attached partition, and drop nothing.
-DROP FUNCTION IF EXISTS drop_partition(text, date);
+-- `dropped`, or the reason why the partition stays: `attached`, `not verified` or `changed`.
 CREATE FUNCTION drop_partition(parent text, day date) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER SET lock_timeout = '200ms' AS $$
 DECLARE

@@ -1,12 +1,12 @@
--- Make and drop a day's partitions as the owner of the tables, whoever asks: the role of the processes owns no table. It may make days
--- near today and drop days that no retention still covers, and nothing else. Whoever is the owner may make and drop any day.
+-- Make a day's partitions as the owner of the tables, whoever asks: the role of the processes owns no table. It may make days near today,
+-- and nothing else; archive_functions.sql drops days. Whoever is the owner may make any day.
 
-CREATE OR REPLACE FUNCTION first_id_of(day date) RETURNS uuid
+CREATE FUNCTION first_id_of(day date) RETURNS uuid
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN (lpad(to_hex(extract(epoch FROM day)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid;
 
 -- Waits at most 200 ms for each lock, so that writers never queue for long behind a waiting DDL.
-CREATE OR REPLACE FUNCTION make_partitions(day date) RETURNS void
+CREATE FUNCTION make_partitions(day date) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET lock_timeout = '200ms' AS $$
 DECLARE
     parent text;
@@ -37,32 +37,8 @@ BEGIN
     END LOOP;
 END $$;
 
--- One table, so that its lock ends with the call. NOTIFY_RETENTION_DAYS is at least 61.
-CREATE OR REPLACE FUNCTION drop_partition(parent text, day date) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER SET lock_timeout = '200ms' AS $$
-DECLARE
-    part text := parent || to_char(day, '_YYYYMMDD');
-    pending boolean;
-BEGIN
-    IF parent NOT IN ('notification', 'delivery', 'attempt', 'event') THEN
-        RAISE insufficient_privilege USING MESSAGE = 'a partition of another table';
-    END IF;
-    -- The lower bound too: the name of a day before Christ is that of a day of today's calendar.
-    IF NOT pg_has_role(session_user, current_user, 'MEMBER') AND day NOT BETWEEN date '2000-01-01' AND current_date - 61 THEN
-        RAISE insufficient_privilege USING MESSAGE = 'a day from 2000 until 61 days ago may be dropped';
-    END IF;
-    SELECT inhdetachpending INTO pending FROM pg_inherits WHERE inhrelid = to_regclass(part);
-    IF pending THEN -- a detach that began and did not end
-        EXECUTE format('ALTER TABLE %I DETACH PARTITION %I FINALIZE', parent, part);
-    ELSIF NOT pending THEN
-        EXECUTE format('ALTER TABLE %I DETACH PARTITION %I', parent, part);
-    END IF;
-    EXECUTE format('DROP TABLE IF EXISTS %I', part);
-END $$;
-
 -- No object of the caller's, a temporary table above all, may stand in for one of ours.
 DO $$
 BEGIN
     EXECUTE format('ALTER FUNCTION make_partitions(date) SET search_path = %I, pg_temp', current_schema());
-    EXECUTE format('ALTER FUNCTION drop_partition(text, date) SET search_path = %I, pg_temp', current_schema());
 END $$;

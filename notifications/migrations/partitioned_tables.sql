@@ -1,4 +1,5 @@
--- The four partitioned tables of 0001: by day on the UUIDv7 that leads their primary key. No default partition and no foreign keys.
+-- The four big tables, partitioned by day on the UUIDv7 that leads their primary key. No default partition and no foreign keys.
+-- partition_functions.sql makes the partitions.
 
 -- A delivery's id is its notification's id plus a number in the last 12 bits (notifications/rules/ids.py has the same two functions).
 CREATE FUNCTION notification_of(id uuid) RETURNS uuid
@@ -31,7 +32,15 @@ CREATE TABLE notification (
     scheduled_at timestamptz,
     expires_at timestamptz NOT NULL,
     cancelled_at timestamptz,
-    created_at timestamptz NOT NULL
+    created_at timestamptz NOT NULL,
+    local_at varchar(16) NOT NULL DEFAULT '',
+    local_zone varchar(64) NOT NULL DEFAULT '',
+    ordering_key varchar(255) NOT NULL DEFAULT '',
+    falls_back boolean NOT NULL DEFAULT false,
+    webhook_url varchar(2048) NOT NULL DEFAULT '',
+    inbox jsonb,
+    bulk_job_id uuid,
+    variant varchar(32) NOT NULL DEFAULT ''
 ) PARTITION BY RANGE (id);
 CREATE INDEX notification_by_recipient ON notification (recipient_id, id DESC);
 CREATE INDEX notification_with_secrets ON notification (expires_at) WHERE secrets IS NOT NULL;
@@ -58,10 +67,18 @@ CREATE TABLE delivery (
     claim_token uuid,
     reason varchar(64) NOT NULL DEFAULT '',
     provider varchar(32) NOT NULL DEFAULT '',
-    provider_message_id varchar(255) NOT NULL DEFAULT ''
+    provider_message_id varchar(255) NOT NULL DEFAULT '',
+    slot_at timestamptz,
+    slot_provider varchar(32) NOT NULL DEFAULT '',
+    falls_back boolean NOT NULL DEFAULT false,
+    switch_id bigint,
+    budget_id bigint
 ) PARTITION BY RANGE (id);
 CREATE INDEX delivery_due ON delivery (status, mode, priority, channel, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX delivery_by_provider_id ON delivery (provider_message_id) WHERE provider_message_id <> '';
+CREATE INDEX delivery_switched ON delivery (switch_id, priority, due_at) WHERE reason IN ('paused', 'channel_paused');
+CREATE INDEX delivery_budget ON delivery (budget_id, priority, due_at) WHERE reason = 'budget';
+CREATE INDEX delivery_unknown ON delivery (id) WHERE status = 14;
 
 CREATE TABLE attempt (
     delivery_id uuid NOT NULL,
@@ -72,6 +89,15 @@ CREATE TABLE attempt (
     detail varchar(500) NOT NULL DEFAULT '',
     started_at timestamptz NOT NULL,
     latency_ms integer NOT NULL,
+    segments smallint,
+    http_status smallint,
+    retry_after_s integer,
+    signed_with varchar(96) NOT NULL DEFAULT '',
+    country varchar(2) NOT NULL DEFAULT '',
+    cost_micros bigint,
+    reserved_at timestamptz,
+    settled_at timestamptz,
+    settled_micros bigint,
     PRIMARY KEY (delivery_id, number)
 ) PARTITION BY RANGE (delivery_id);
 
@@ -84,5 +110,8 @@ CREATE TABLE event (
     reason varchar(64) NOT NULL DEFAULT '',
     detail varchar(500) NOT NULL DEFAULT '',
     at timestamptz NOT NULL,
+    occurred_at timestamptz,
+    xid bigint DEFAULT (pg_current_xact_id()::text::bigint), -- for the change feed
     PRIMARY KEY (notification_id, seq)
 ) PARTITION BY RANGE (notification_id);
+CREATE INDEX event_feed ON event (xid, seq) WHERE xid IS NOT NULL;

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from importlib import import_module
 
 import pytest
-from django.apps import apps
 from django.test import Client
 from django.urls import reverse
 
@@ -30,9 +28,7 @@ HOURLY = {
 
 
 @pytest.fixture(autouse=True)
-def _shipped(db: None) -> Iterator[None]:  # noqa: ARG001 - the database first
-    """Insert the shipped presets again if a test that commits has emptied the table."""
-    import_module("notifications.migrations.0016_retry_presets")._load(apps, None)
+def _no_cached_preset(db: None) -> Iterator[None]:  # noqa: ARG001 - the database first
     retry_presets.forget()
     yield
     retry_presets.forget()

@@ -6,7 +6,6 @@ import importlib
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import Group, Permission, User
 from django.test import Client, RequestFactory
@@ -92,24 +91,6 @@ def test_each_right_has_its_plain_name_in_the_database() -> None:
 
 
 @pytest.mark.django_db
-def test_an_upgrade_keeps_what_people_could_do() -> None:
-    keeper = User.objects.create_user("keeper", password="x", is_staff=True)
-    wanted = ("change_deadletter", "change_breaker", "view_contact")
-    keeper.user_permissions.set(Permission.objects.filter(codename__in=wanted))
-    editor = member("editor")
-    Permission.objects.filter(codename__in=["replay_deadletter", "see_addresses"]).delete()
-    Permission.objects.filter(codename="publish_template").update(name="Can publish template")
-    upgrade = importlib.import_module("notifications.migrations.0042_plain_rights")
-    upgrade.keep_abilities(apps, None)
-    role_groups.keep()
-    keeper, editor = (User.objects.get(pk=each.pk) for each in (keeper, editor))
-    assert keeper.has_perms(["notifications.replay_deadletter", "notifications.hold_provider"])
-    assert not keeper.has_perm("notifications.see_addresses")
-    assert editor.has_perm("notifications.publish_template")
-    assert Permission.objects.get(codename="publish_template").name == "May publish templates"
-
-
-@pytest.mark.django_db
 def test_a_page_without_the_right_names_the_account_and_its_groups() -> None:
     client = Client()
     client.force_login(member("editor"))
@@ -173,12 +154,3 @@ def test_an_owner_does_not_change_a_superuser(operator: User) -> None:
     assert client.post(f"{page}/password/", {"password1": "x", "password2": "x"}).status_code == 403
     viewed = client.get("/admin/auth/user/add/")
     assert viewed.status_code == 200
-
-
-@pytest.mark.django_db
-def test_who_published_with_the_right_to_change_keeps_publishing() -> None:
-    author = User.objects.create_user("author", password="x", is_staff=True)
-    author.user_permissions.set(Permission.objects.filter(codename="change_template"))
-    upgrade = importlib.import_module("notifications.migrations.0029_operators")
-    upgrade.keep_publishing(apps, None)
-    assert User.objects.get(pk=author.pk).has_perm("notifications.publish_template")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-import importlib
 
 import pytest
-from django.apps import apps
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.test import Client
@@ -134,29 +132,6 @@ def test_a_key_sends_and_does_nothing_else_unless_it_is_told_otherwise(
     known = api_keys.recognise(capsys.readouterr().out.strip())
     assert known is not None
     assert known.scopes == {"notifications:*"}
-
-
-@pytest.mark.parametrize(
-    ("mode", "before", "after"),
-    [
-        (Mode.LIVE, ["notifications:*"], []),
-        (Mode.LIVE, ["recipients:read"], ["suppressions:read"]),
-        (
-            Mode.LIVE,
-            ["recipients:*"],
-            ["contacts:write", "preferences:write", "suppressions:*"],
-        ),
-        (Mode.TEST, ["recipients:write"], ["contacts:write", "preferences:write"]),
-    ],
-)
-def test_the_upgrade_keeps_what_a_key_could_do(
-    caller: Caller, mode: Mode, before: list[str], after: list[str]
-) -> None:
-    ApiKey.objects.update(mode=mode, scopes=before)
-    upgrade = importlib.import_module("notifications.migrations.0021_access")
-    for _ in range(2):
-        upgrade.spell_out(apps, None)
-        assert ApiKey.objects.get(pk=caller.key.pk).scopes == sorted([*before, *after])
 
 
 def test_a_key_rotates_itself_once_and_both_work_for_the_overlap(make_caller: MakeCaller) -> None:

@@ -75,7 +75,7 @@ class Stage:
         """Where the SMTP adapter connects; a benchmark that needs a server starts one there."""
         self.sink = Sink(VAR / "sink")
         self.google = Google(VAR / "google")
-        self._stack = Stack("bench", root=ROOT, environ={}, postgres_settings=_POSTGRES)
+        self._stack = Stack("bench", root=ROOT, environ={}, postgres_settings=_POSTGRES, fresh=True)
         self._processes: dict[str, Process] = {}
         self._still: set[str] = set()
         self._exits = ExitStack()

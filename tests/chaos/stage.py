@@ -264,10 +264,7 @@ class Stage:
             self.fill(name, is_full=False)
             self.valkey(name).flush()
         self.set_read_only(is_on=False)  # a run that was killed may have left it on
-        url = self.stack.postgres.url
-        with psycopg.connect(_maintenance(url), autocommit=True) as link:
-            link.execute("DROP DATABASE IF EXISTS notify WITH (FORCE)")
-            link.execute("CREATE DATABASE notify")
+        self.stack.postgres.empty()
 
     def _environ(self, urls: Mapping[str, str]) -> dict[str, str]:
         doors = self.stand_ins.doors
@@ -317,10 +314,6 @@ def _wrong_clock(seconds: int) -> dict[str, str]:
 
 def _after(first: str) -> list[str]:
     return [name for name in PROCESSES if name != first]
-
-
-def _maintenance(url: str) -> str:
-    return url.rpartition("/")[0] + "/postgres"
 
 
 def _service_account(port: int) -> str:

@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
+import psycopg
 import pytest
 
 from notifyproj.devstack.ports import LOOPBACK, free_port
+from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.supervisor import demo
 from notifyproj.devstack.supervisor.keys import demo_secrets
 from notifyproj.devstack.supervisor.leftovers import kill_leftovers
@@ -220,6 +222,30 @@ def test_a_taken_port_is_told_in_one_line(ports: Ports, capsys: pytest.CaptureFi
     said = capsys.readouterr().out
     assert f"Port {ports.web} (web) is taken by another program" in said
     assert said.count("\n") == 1
+
+
+def test_the_demo_tells_how_to_remove_a_database_of_another_version(
+    stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "VAR", tmp_path)
+    url = stack.urls()["DATABASE_URL"]
+    older = url.rpartition("/")[0] + "/of_another_version"
+    with psycopg.connect(url, autocommit=True) as link:
+        link.execute("DROP DATABASE IF EXISTS of_another_version")
+        link.execute("CREATE DATABASE of_another_version")
+    with psycopg.connect(older) as link:
+        link.execute("CREATE TABLE django_migrations (id int, app text, name text, applied date)")
+        link.execute("INSERT INTO django_migrations VALUES (1, 'notifications', '0001_initial')")
+    settings = {**os.environ, "DATABASE_URL": older}
+    monkeypatch.delenv("DATABASE_URL")
+    with pytest.raises(ProcessFailed, match=r"another version.*: rm -rf /data/of/the/demo$"):
+        demo._migrate(settings, data=Path("/data/of/the/demo"))
+    monkeypatch.setenv("DATABASE_URL", older)
+    with pytest.raises(ProcessFailed, match=r"E001.*the tables of the database of_another_version"):
+        demo._migrate(settings, data=Path("/data/of/the/demo"))
+    with psycopg.connect(older) as link:
+        tables = link.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+        assert tables.fetchall() == [("django_migrations",)]
 
 
 def test_the_demos_secrets_are_made_once_and_are_private(tmp_path: Path) -> None:

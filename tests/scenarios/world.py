@@ -97,8 +97,10 @@ class World:
         """Create tables, producers and people, and start all processes.
 
         As in production, `migrate` signs in as the owner of the tables, and every process signs in
-        as a role without tables.
+        as a role without tables. The database of an earlier run goes: its tables may be of another
+        version.
         """
+        self.stack.postgres.empty()
         roles.make(self.stack.postgres.url)
         self._manage("migrate", **roles.settings(self.stack.postgres.url, "owner"))
         self._manage("load_demo")

@@ -16,7 +16,8 @@
     webhooks      webhook_messages
     operators     alerts, alert_notices, audit, role_groups, second_factors
     archive       archive_rows, archive_keys
-    upkeep        partitions, periodic_tasks, sweep_runs, host_clock, database_sessions
+    upkeep        partitions, periodic_tasks, sweep_runs, host_clock, database_sessions,
+                  first_migration
 
 `sql/` has one statement per file; the head of the file names the locks and the index.
 """

@@ -6,9 +6,10 @@ partition creates the partition of the day and retries. A partition is built as 
 attached, which does not block writers.
 
 The database role of the processes owns no table and cannot alter or drop a table. The functions of
-migrations `partition_functions` and `archive_functions` run as the owner: they create only days
-near today, and drop only frozen days older than the shortest retention whose rows are in the
-archive. Therefore every process can create a missing day, and no process can lose a day.
+`partition_functions.sql` and `archive_functions.sql` in `notifications/migrations` run as the
+owner: they create only days near today, and drop only frozen days older than the shortest retention
+whose rows are in the archive. Therefore every process can create a missing day, and no process can
+lose a day.
 """
 
 from __future__ import annotations

@@ -51,6 +51,12 @@ class Postgres(Server):
         """A `postgresql://` URL of the product's database, for a superuser."""
         return self._url(_NAME)
 
+    def empty(self) -> None:
+        """Replace the product's database by an empty database; sessions of the old one end."""
+        with psycopg.connect(self._url("postgres"), autocommit=True) as link:
+            link.execute(f"DROP DATABASE IF EXISTS {_NAME} WITH (FORCE)")
+            link.execute(f"CREATE DATABASE {_NAME}")
+
     def command(self) -> list[str]:
         """Return the command of `postgres` in the foreground, with every setting."""
         pairs = {**self._settings, "port": str(self.port)}

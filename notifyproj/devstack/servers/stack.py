@@ -64,6 +64,15 @@ class Stack:
         self._lock: IO[str] | None = None
 
     @property
+    def folder(self) -> Path:
+        """Folder of the stack's data, logs and password.
+
+        Raises:
+            EmbeddedError: the folder cannot be chosen (see `find_location`).
+        """
+        return find_location(self.purpose, root=self._root).folder
+
+    @property
     def postgres(self) -> Postgres:
         """The stack's PostgreSQL; EmbeddedError if DATABASE_URL names another server."""
         return self._own(DATABASE, Postgres)

@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Final
 
 from notifyproj import environment
@@ -33,6 +34,8 @@ VAR: Final = ROOT / "var"
 _WATCH_SECONDS: Final = 0.3
 """Pause between two checks of the processes."""
 _INTERRUPTED: Final = 130
+_OTHER_TABLES: Final = "notifications.E001"
+"""Id of the check that refuses the tables of another version."""
 
 
 def run(ports: Ports, *, stay: bool, stories: bool = True) -> int:
@@ -49,7 +52,7 @@ def run(ports: Ports, *, stay: bool, stories: bool = True) -> int:
         VAR.mkdir(exist_ok=True)
         _tell("Starting PostgreSQL and two Valkeys")
         with Stack("demo", root=ROOT) as stack:
-            return _run_on(stack.urls(), ports=ports, stay=stay, stories=stories)
+            return _run_on(stack, ports=ports, stay=stay, stories=stories)
     except (EmbeddedError, ProcessFailed, environment.InvalidEnvironment) as error:
         _tell(f"Cannot run the demo. {error}")
         return 1
@@ -61,10 +64,10 @@ def run(ports: Ports, *, stay: bool, stories: bool = True) -> int:
         return _INTERRUPTED
 
 
-def _run_on(urls: Mapping[str, str], *, ports: Ports, stay: bool, stories: bool) -> int:
-    settings = _settings(urls, ports=ports)
+def _run_on(stack: Stack, *, ports: Ports, stay: bool, stories: bool) -> int:
+    settings = _settings(stack.urls(), ports=ports)
     environment.load(settings)
-    _manage("migrate", settings)
+    _migrate(settings, data=stack.folder)
     _manage("load_demo", settings)
     crew = ProcessGroup(
         [Process(each, ports=ports, environ=mark(settings, var=VAR), var=VAR) for each in PROGRAMS],
@@ -124,6 +127,25 @@ def _check_ports(ports: Ports) -> None:
             )
 
 
+def _migrate(settings: Mapping[str, str], *, data: Path) -> None:
+    """Run `migrate`.
+
+    Raises:
+        ProcessFailed: the command failed; for tables of another version with the command that
+            removes the servers' `data`.
+    """
+    try:
+        _manage("migrate", settings)
+    except ProcessFailed:
+        report = (VAR / "log" / "migrate.log").read_text(errors="replace")
+        if _OTHER_TABLES not in report or "DATABASE_URL" in os.environ:
+            raise
+        raise ProcessFailed(
+            "Its database is of another version before 1.0. This version cannot upgrade the"
+            f" tables and has changed nothing. Remove the demo's data: rm -rf {data}"
+        ) from None
+
+
 def _manage(command: str, settings: Mapping[str, str]) -> None:
     """Run a management command with its output in a log.
 
@@ -144,7 +166,10 @@ def _manage(command: str, settings: Mapping[str, str]) -> None:
         )
     if done.returncode != 0:
         lines = log.read_text(errors="replace").strip().splitlines() or ["it said nothing"]
-        raise ProcessFailed(f"manage.py {command} failed: {lines[-1]} (all of it: {log})")
+        refused = (line for line in lines if _OTHER_TABLES in line)
+        raise ProcessFailed(
+            f"manage.py {command} failed: {next(refused, lines[-1])} (all of it: {log})"
+        )
 
 
 def _wait_healthy(crew: ProcessGroup) -> None:
