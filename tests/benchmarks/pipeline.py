@@ -15,13 +15,15 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from tests.benchmarks import costs, load, plain
+from tests.benchmarks import costs, load, plain, statement_cpu
 from tests.benchmarks.figures import Figure, paired
 from tests.benchmarks.routes import mails_by
 from tests.benchmarks.stage import Stage
 
 _DELIVERIES: Final = 40_000
 """Several seconds, so that the relay's second weighs little."""
+_LOGGED: Final = 10_000
+"""Deliveries of the round whose statements Postgres logs."""
 
 
 def measure_http(stage: Stage) -> Figure:
@@ -53,6 +55,8 @@ def _measure(stage: Stage, *, name: str, channel: str, target: float) -> Figure:
         return rounds[-1]
 
     found = paired(ours=ours, theirs=lambda: plain.consume_rate(stage))
+    with statement_cpu.logged(stage) as statements:
+        rate(stage, costs.Meter(), count=_LOGGED, channel=channel)
     return Figure(
         name=name,
         value=found.ours,
@@ -62,7 +66,11 @@ def _measure(stage: Stage, *, name: str, channel: str, target: float) -> Figure:
         ratio=found.ratio,
         target=f">= {target:.0f}x",
         met=found.ratio >= target,
-        notes=(meter.each(len(rounds) * _DELIVERIES), "each delivery was called for once"),
+        notes=(
+            meter.each(len(rounds) * _DELIVERIES),
+            statements.each(_LOGGED),
+            "each delivery was called for once",
+        ),
     )
 
 

@@ -11,6 +11,7 @@ import os
 import signal
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Final, Self
 
 import django
@@ -116,6 +117,11 @@ class Stage:
     def state_url(self) -> str:
         """The state instance."""
         return self._stack.state.url
+
+    @property
+    def postgres_log(self) -> Path:
+        """The log of the Postgres server."""
+        return self._stack.postgres.log
 
     def size(self, usual: int) -> int:
         """How many notifications the benchmark sends: as its caller wants, else the usual ones."""
