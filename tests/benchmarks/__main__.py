@@ -16,6 +16,7 @@ from tests.benchmarks import (
     archive,
     audience,
     batch_accept,
+    budget,
     console,
     door_slow,
     expand,
@@ -55,6 +56,7 @@ from tests.benchmarks.stage import VAR, Stage
 
 BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     # First: memory that a benchmark has used is not given back.
+    "budget": budget.measure,
     "idle": idle.measure_commands,
     "idle_memory": idle.measure_memory,
     "pipeline_http": pipeline.measure_http,

@@ -20,6 +20,13 @@ def seed(*, people: int, template: str, type_: str) -> str:
     with connection.cursor() as running:  # the audit log refuses to be emptied
         running.execute("ALTER TABLE notifications_auditentry DISABLE TRIGGER audit_is_not_emptied")
     call_command("flush", verbosity=0, interactive=False)
+    secret = rows(people=people, template=template, type_=type_)
+    connections.close_all()
+    return secret
+
+
+def rows(*, people: int, template: str, type_: str) -> str:
+    """Make a producer, its people, a type and a template; returns the producer's API key."""
     partitions.ensure(clock.now().date())
     producer = Producer.objects.create(
         name="bench", rate_per_second=10_000_000, rate_burst=10_000_000
@@ -48,7 +55,6 @@ def seed(*, people: int, template: str, type_: str) -> str:
         for each in recipients
     )
     _, secret = api_keys.issue(producer, mode=Mode.LIVE, scopes=["notifications:*"])
-    connections.close_all()
     return secret
 
 

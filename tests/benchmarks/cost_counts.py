@@ -1,0 +1,211 @@
+"""What a batch item, a single request, a delivery and an idle minute cost, as counts.
+
+    batch item       one of 500 notifications of `POST /v1/notifications/batch`
+    single request   one `POST /v1/notifications`, alone
+    delivery         one of 500 P2 e-mails: relay, claim, gates, call, settle, roll-ups
+    idle minute      each sweep at its interval, without work
+
+The code runs in the calling thread, through the WSGI application and the bodies of the tasks.
+`counts.json` has the committed counts; `tests/features/test_cost_counts.py` holds them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import json
+import platform
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+from unittest.mock import patch
+
+from django.test import Client
+
+from notifications import clock, sweeps
+from notifications.delivery import deliver, in_flight, routing
+from notifications.rules.lane import Lane, Mode, Priority
+from notifications.rules.rate_limits.concurrency import CEILING, Limit
+from notifications.store.postgres import id_ranges, publish
+from notifications.sweeps import relay
+from providers.contract import Channel
+from tests.benchmarks.counters import NAMES, Counts, counted, without_page_images
+from tests.benchmarks.stage import PEOPLE, TEMPLATE, TYPE
+
+COMMITTED: Final = Path(__file__).with_name("counts.json")
+ITEMS: Final = 500
+_SINGLES: Final = 50
+_IDLE_RUNS: Final = 3
+_MINUTE: Final = dt.timedelta(minutes=1)
+_LANE: Final = Lane.of(Mode.LIVE, Priority.P2, Channel.EMAIL)
+_PYTHON: Final = platform.python_version().rpartition(".")[0]
+_TOLERANCES: Final[Mapping[str, float]] = {
+    **dict.fromkeys(NAMES, 0.01),
+    "statements": 0.05,
+    "state_commands": 0.05,
+    "wal_bytes": 0.08,
+    "python_calls": 0.05,
+}
+"""Share of a count by which two runs may differ: a cache ends in an idle sweep, an index page is
+split, and answers arrive in groups of different sizes."""
+_ROUNDING: Final = 0.001
+_STARTED: Final = time.monotonic()
+_runs: Final = itertools.count(time.time_ns() // 1_000_000)
+
+Costs = dict[str, dict[str, float]]
+"""Subject, name of the count, count."""
+
+
+class NotMeasured(Exception):
+    """The measured code did something else than the benchmark expects; the message says what."""
+
+
+def measure(key: str) -> Costs:
+    """Measure all subjects twice, and return the second counts: caches are filled then.
+
+    Args:
+        key: an API key of the producer of `seed.rows`; e-mails go to a provider that accepts.
+
+    Raises:
+        NotMeasured: a request was refused, or a delivery was not called for.
+    """
+    client = Client(headers={"Authorization": f"Bearer {key}"}, SERVER_NAME="127.0.0.1")
+    with without_page_images():
+        _measure(client)
+        return _measure(client)
+
+
+def _measure(client: Client) -> Costs:
+    with _caches_that_last():
+        costs = {
+            "batch item": _batch(client).per(ITEMS),
+            "delivery": _deliveries().per(ITEMS),
+            "single request": _singles(client).per(_SINGLES),
+        }
+    _deliveries(expected=_SINGLES)
+    return {**costs, "idle minute": _idle_minute()}
+
+
+@contextmanager
+def _caches_that_last() -> Iterator[None]:
+    """Stop the clock of the caches: on a busy machine a second has fewer requests."""
+    now = _STARTED
+    with patch.object(clock, "monotonic", lambda: now):
+        yield
+
+
+def committed() -> Costs:
+    """Return the committed counts."""
+    found: Costs = json.loads(COMMITTED.read_text())["costs"]
+    return found
+
+
+def commit(costs: Costs) -> None:
+    """Write the counts into the file of the committed counts."""
+    content = {"python": _PYTHON, "costs": costs}
+    COMMITTED.write_text(json.dumps(content, indent=2) + "\n")
+
+
+def differences(costs: Costs) -> list[str]:
+    """Return a sentence for each count outside the tolerance of its committed count."""
+    same_python = json.loads(COMMITTED.read_text())["python"] == _PYTHON
+    tolerances = _TOLERANCES if same_python else {**_TOLERANCES, "python_calls": 0.15}
+    return [
+        f"{subject}: {name} is {costs[subject][name]:g}, the committed count is {known:g}"
+        for subject, values in committed().items()
+        for name, known in values.items()
+        if abs(costs[subject][name] - known) > tolerances[name] * known + _ROUNDING
+    ]
+
+
+def as_text(costs: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Return a line for each subject, with the counts."""
+    return [
+        f"{subject}: " + ", ".join(f"{name} {value:g}" for name, value in values.items())
+        for subject, values in costs.items()
+    ]
+
+
+def _batch(client: Client) -> Counts:
+    body = {"notifications": _items(ITEMS)}
+    return _post(client, "/v1/notifications/batch", [body])
+
+
+def _singles(client: Client) -> Counts:
+    return _post(client, "/v1/notifications", _items(_SINGLES))
+
+
+def _items(count: int) -> list[dict[str, Any]]:
+    run = next(_runs)
+    return [
+        {
+            "user_id": f"user-{number % PEOPLE}",
+            "type": TYPE,
+            "priority": "P2",
+            "template_id": TEMPLATE,
+            "variables": {"name": f"Ada {number}", "order_id": f"ORD-{number}", "items": ["a"]},
+            "channels": ["email"],
+            "idempotency_key": f"{run}-{number}",
+        }
+        for number in range(count)
+    ]
+
+
+def _post(client: Client, path: str, bodies: list[dict[str, Any]]) -> Counts:
+    encoded = [json.dumps(each) for each in bodies]
+    with counted() as counts:
+        replies = [client.post(path, each, content_type="application/json") for each in encoded]
+    for reply in replies:
+        if reply.status_code != 202 or b'"result":"rejected"' in reply.content:
+            raise NotMeasured(f"{reply.status_code}: {reply.content[:300]!r}")
+    return counts
+
+
+def _deliveries(*, expected: int = ITEMS) -> Counts:
+    """Publish, deliver and roll up the P2 e-mails that wait."""
+    recent, *_ = id_ranges.current()
+    called = 0
+    _permit_whole_messages()
+    with counted() as counts:
+        messages = relay.take(_LANE, recent, expected, is_recent=True)
+        publish.publish(_LANE, messages)
+        for message in messages:
+            called += len(message)
+            deliver.deliver(message)
+        sweeps.run("rollups", every=dt.timedelta(0))
+    if called != expected:
+        raise NotMeasured(f"the relay took {called} of {expected} deliveries")
+    return counts
+
+
+def _permit_whole_messages() -> None:
+    """Let each message be one wave: the adaptive limit depends on the speed of the machine."""
+    in_flight.forget()
+    provider = routing.provider_named("sandbox")
+    if provider is None:
+        raise NotMeasured("the provider of e-mails is not the sandbox")
+    limit = Limit(ceiling=CEILING, start=CEILING)
+    with patch.object(in_flight, "Limit", lambda **_: limit):
+        in_flight.release(provider, 0, ())
+
+
+def _idle_minute() -> dict[str, float]:
+    """Return the counts of each sweep, times the runs of a minute: the least of three runs each.
+
+    A run that happens to have work, such as a statistic that is due once in some minutes, costs
+    more.
+    """
+    total = Counts()
+    for name, sweep in sweeps.SWEEPS.items():
+        runs = [_count_sweep(name) for _ in range(_IDLE_RUNS)]
+        for each in NAMES:
+            total.add(each, min(run.values[each] for run in runs) * (_MINUTE / sweep.every))
+    return total.per(1)
+
+
+def _count_sweep(name: str) -> Counts:
+    with counted() as counts:
+        sweeps.run(name, every=dt.timedelta(0))
+    return counts
