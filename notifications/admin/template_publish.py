@@ -24,7 +24,7 @@ from notifications.analytics.questions import Question, ask
 from notifications.models import NotificationType, Template, TemplateEvent
 from notifications.rules.language import locales
 from notifications.rules.language.syntax import BrokenTemplate
-from notifications.rules.rollups import Dimension
+from notifications.rules.rollups import Dimension, Step
 from notifications.rules.templates import derived, diff
 from notifications.rules.templates.contents import TemplateContent
 from notifications.rules.texts.wording import TextSource
@@ -124,15 +124,17 @@ def coverage(texts: Sequence[TextSource], *, default: str) -> list[Coverage]:
 
 def uses(template_id: str) -> list[Use]:
     """Return the types whose notifications used the template lately, most frequent first."""
-    now = clock.now().replace(minute=0, second=0, microsecond=0)
+    now = clock.now()
+    hour = Step.HOUR.floor(now)
     answer = ask(
         Question(
             metric="accepted",
-            start=now - dt.timedelta(days=_DAYS),
-            end=now + dt.timedelta(hours=1),
+            start=hour - dt.timedelta(days=_DAYS),
+            end=hour + Step.HOUR.length,
             step=None,
             by=(Dimension.TYPE,),
             filters={Dimension.TEMPLATE: template_id},
+            now=now,
         )
     )
     return [

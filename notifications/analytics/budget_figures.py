@@ -133,6 +133,7 @@ def daily_costs(filters: Mapping[Dimension, Value], *, now: dt.datetime) -> dict
             end=now,
             step=Step.DAY,
             filters=filters,
+            now=now,
         )
     )
     [group] = answer.groups

@@ -94,8 +94,8 @@ def report(month: dt.date, *, by: CostGrouping, now: dt.datetime) -> CostReport:
     present = now.astimezone(dt.UTC).date().replace(day=1)
     if month > present:
         raise QuestionError("month", f"{month:%Y-%m} has not begun")
-    whole = ask(_question(month, ()))
-    lines = _jobs(month) if by is CostGrouping.BULK_JOB else _groups(month, Dimension(by))
+    whole = ask(_question(month, (), now=now))
+    lines = _jobs(month) if by is CostGrouping.BULK_JOB else _groups(month, Dimension(by), now=now)
     return CostReport(
         month=month,
         micros=round((whole.groups[0].total or 0) * MICROS),
@@ -104,8 +104,8 @@ def report(month: dt.date, *, by: CostGrouping, now: dt.datetime) -> CostReport:
     )
 
 
-def _question(month: dt.date, by: tuple[Dimension, ...]) -> Question:
-    return Question(metric="cost", start=_start(month), end=_start(_after(month)), by=by)
+def _question(month: dt.date, by: tuple[Dimension, ...], *, now: dt.datetime) -> Question:
+    return Question(metric="cost", start=_start(month), end=_start(_after(month)), by=by, now=now)
 
 
 def _start(day: dt.date) -> dt.datetime:
@@ -120,8 +120,9 @@ def _forecast(now: dt.datetime) -> int:
     return budget_figures.forecast(budget_figures.daily_costs({}, now=now), now=now)
 
 
-def _groups(month: dt.date, dimension: Dimension) -> list[CostLine]:
-    groups = [each for each in ask(_question(month, (dimension,))).groups if each.total]
+def _groups(month: dt.date, dimension: Dimension, *, now: dt.datetime) -> list[CostLine]:
+    question = _question(month, (dimension,), now=now)
+    groups = [each for each in ask(question).groups if each.total]
     names = _names(dimension, {each.key[0] for each in groups})
     return [
         CostLine(

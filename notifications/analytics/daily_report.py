@@ -55,14 +55,14 @@ class DailyReport:
     lines: Sequence[ReportLine]
 
 
-def build(day: dt.date) -> DailyReport:
+def build(day: dt.date, *, now: dt.datetime) -> DailyReport:
     """Return the report of a day; the roll-ups keep two years of days.
 
     Raises:
         QuestionError: the day, or the week before, is no longer kept.
     """
     days = (day, day - _DAY, day - 7 * _DAY)
-    lines = [*_traffic(days), *_reasons(days), *_operations(days)]
+    lines = [*_traffic(days, now=now), *_reasons(days, now=now), *_operations(days)]
     return DailyReport(day=day, lines=lines)
 
 
@@ -105,10 +105,12 @@ def as_csv(report: DailyReport) -> Iterator[str]:
         ))
 
 
-def _traffic(days: Sequence[dt.date]) -> Iterator[ReportLine]:
+def _traffic(days: Sequence[dt.date], *, now: dt.datetime) -> Iterator[ReportLine]:
     producers = dict(Producer.objects.values_list("pk", "name"))
     for group, by in _GROUPS.items():
-        found = {metric: [_totals(metric, each, by) for each in days] for metric in _METRICS}
+        found = {
+            metric: [_totals(metric, each, by, now=now) for each in days] for metric in _METRICS
+        }
         keys = {key for totals in found.values() for each in totals for key in each}
         for key in sorted(keys, key=str):
             name = _name(group, key, producers)
@@ -117,8 +119,8 @@ def _traffic(days: Sequence[dt.date]) -> Iterator[ReportLine]:
                 yield _line(group, name, metric, METRICS[metric].unit, numbers)
 
 
-def _reasons(days: Sequence[dt.date]) -> Iterator[ReportLine]:
-    totals = [_totals("failed", each, (Dimension.REASON,)) for each in days]
+def _reasons(days: Sequence[dt.date], *, now: dt.datetime) -> Iterator[ReportLine]:
+    totals = [_totals("failed", each, (Dimension.REASON,), now=now) for each in days]
     for key in sorted({key for each in totals for key in each}, key=str):
         numbers = [each.get(key, 0.0) for each in totals]
         yield _line("failed by reason", str(key[0]), "failed", "deliveries", numbers)
@@ -139,10 +141,10 @@ def _operations(days: Sequence[dt.date]) -> Iterator[ReportLine]:
 
 
 def _totals(
-    metric: str, day: dt.date, by: tuple[Dimension, ...]
+    metric: str, day: dt.date, by: tuple[Dimension, ...], *, now: dt.datetime
 ) -> dict[tuple[Value, ...], float | None]:
     start, end = _bounds(day)
-    answer = ask(Question(metric=metric, start=start, end=end, step=None, by=by))
+    answer = ask(Question(metric=metric, start=start, end=end, step=None, by=by, now=now))
     return {each.key: each.total for each in answer.groups}
 
 

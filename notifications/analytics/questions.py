@@ -18,7 +18,6 @@ from typing import Any, Final, NoReturn, TypeAlias
 from django.db.models import Q, Sum
 from psycopg.types.json import Jsonb
 
-from notifications import clock
 from notifications.analytics.metrics import METRICS, Count, Metric, Percentile, Rate
 from notifications.models import Rollup
 from notifications.rules import rollups
@@ -68,7 +67,7 @@ class Question:
     """None: totals only."""
     filters: Mapping[Dimension, Value] = field(default_factory=dict)
     """Without `mode` among filters and `by`: live."""
-    now: dt.datetime = field(default_factory=clock.now)
+    now: dt.datetime
     """Time of the question: an end in the present minute or later is the end of all figures."""
 
     def __post_init__(self) -> None:

@@ -48,7 +48,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     )
     if not readers:
         return Swept()
-    report = daily_report.build(now.date() - dt.timedelta(days=1))
+    report = daily_report.build(now.date() - dt.timedelta(days=1), now=now)
     producer, _ = Producer.objects.get_or_create(name=PRODUCER)
     caller = Caller(
         producer_id=producer.pk,

@@ -74,7 +74,7 @@ def _rate(channel: Channel, *, now: dt.datetime) -> float:
         Dimension.PRIORITY: int(Priority.P3),
         Dimension.CHANNEL: int(channel),
     }
-    question = Question(metric="sent", start=now - _RATE_OVER, end=now, filters=only)
+    question = Question(metric="sent", start=now - _RATE_OVER, end=now, filters=only, now=now)
     sent = sum(group.total or 0 for group in ask(question).groups)
     return sent / _RATE_OVER.total_seconds()
 

@@ -23,15 +23,16 @@ from providers.contract import Channel
 from tests.analytics.conftest import MakeRollup, sketch_of
 
 _HOUR = dt.timedelta(hours=1)
+_MORNING = dt.datetime(2026, 6, 10, 10, 30, 40, tzinfo=dt.UTC)
 
 
 def _now() -> dt.datetime:
     return Step.HOUR.floor(clock.now())
 
 
-def _question(metric: str, **fields: Any) -> Question:  # noqa: ANN401 - fields of the question
-    chosen = {"start": _now() - 3 * _HOUR, "end": _now() + _HOUR, **fields}
-    return Question(metric=metric, **chosen)
+def _question(metric: str = "sent", **fields: Any) -> Question:  # noqa: ANN401 - fields of the question
+    chosen = {"start": _now() - 3 * _HOUR, "end": _now() + _HOUR, "now": clock.now()}
+    return Question(metric=metric, **chosen | fields)
 
 
 @pytest.mark.django_db
@@ -55,24 +56,21 @@ def test_a_count_has_a_value_for_each_bucket(make_rollup: MakeRollup) -> None:
     ],
 )
 def test_a_total_reads_the_longest_step_that_ends_with_it(end: dt.time, reads: Step) -> None:
-    today = clock.now().date()
-    now = dt.datetime.combine(today, dt.time(10, 30, 40), dt.UTC)
-    until = dt.datetime.combine(today, end, dt.UTC)
-    start = Step.DAY.floor(now) - dt.timedelta(days=2)
-    assert Question(metric="sent", start=start, end=until, now=now).reads is reads
+    until = dt.datetime.combine(_MORNING, end, dt.UTC)
+    start = Step.DAY.floor(until) - dt.timedelta(days=2)
+    assert Question(metric="sent", start=start, end=until, now=_MORNING).reads is reads
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("step", Step)
 def test_the_oldest_bucket_that_a_question_may_ask_for_is_kept(
-    make_rollup: MakeRollup, monkeypatch: pytest.MonkeyPatch, step: Step
+    make_rollup: MakeRollup, step: Step
 ) -> None:
-    now = Step.DAY.floor(clock.now()) + dt.timedelta(hours=10, minutes=30, seconds=30)
-    monkeypatch.setattr(clock, "now", lambda: now)
-    oldest = step.floor(now - step.kept)
+    oldest = step.floor(_MORNING - step.kept)
     make_rollup(oldest, {"sent": 5})
-    forget(now=now, limit=100)
-    [group] = ask(_question("sent", start=oldest, end=now, step=step)).groups
+    forget(now=_MORNING, limit=100)
+    asked = _question("sent", start=oldest, end=_MORNING, step=step, now=_MORNING)
+    [group] = ask(asked).groups
     assert group.values[0] == 5
 
 
@@ -196,14 +194,17 @@ def test_a_percentile_is_within_its_error() -> None:
         ("by", {"by": (Dimension.TYPE, Dimension.TYPE)}),
         ("from", {"start": dt.datetime(2199, 1, 1, tzinfo=dt.UTC)}),
         ("from", {"start": dt.datetime(2001, 1, 1, tzinfo=dt.UTC)}),
-        ("from", {"start": clock.now() - dt.timedelta(days=5), "step": Step.MINUTE}),
-        ("step", {"end": clock.now() + dt.timedelta(days=3_000), "step": Step.HOUR}),
+        ("from", {"start": dt.timedelta(days=-5), "step": Step.MINUTE}),
+        ("step", {"end": dt.timedelta(days=3_000), "step": Step.HOUR}),
     ],
 )
 def test_a_question_without_an_answer_is_refused(about: str, fields: dict[str, Any]) -> None:
-    metric = fields.pop("metric", "sent")
+    chosen: dict[str, Any] = {
+        name: clock.now() + each if isinstance(each, dt.timedelta) else each
+        for name, each in fields.items()
+    }
     with pytest.raises(QuestionError) as refused:
-        _question(metric, **fields)
+        _question(**chosen)
     assert refused.value.about == about
 
 

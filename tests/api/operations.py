@@ -41,7 +41,6 @@ SENT: Final = {
     "content": {"body": "Hello"},
     "channels": ["email"],
 }
-_AT: Final = (clock.now() + dt.timedelta(days=2)).isoformat()
 _TEXT: Final = {"channel": "push", "locale": "en", "title": "Hi", "body": "Good evening"}
 _CONTACT: Final = {"channel": "email", "address": "other@example.com"}
 
@@ -54,6 +53,11 @@ BULK_JOB: Final = {
 }
 _STEPS: Final = {"steps": [{"step": "wait", "days": 1}]}
 
+
+def _soon() -> str:
+    return (clock.now() + dt.timedelta(days=2)).isoformat()
+
+
 BODIES: Final[Mapping[str, object]] = {
     "POST /v1/notifications": SENT,
     "POST /v1/notifications to": {
@@ -61,7 +65,7 @@ BODIES: Final[Mapping[str, object]] = {
         "to": {"email": "other@example.com"},
     },
     "POST /v1/notifications/batch": {"notifications": [SENT]},
-    "PATCH /v1/notifications/{notification_id}": {"scheduled_at": _AT},
+    "PATCH /v1/notifications/{notification_id}": lambda: {"scheduled_at": _soon()},
     "POST /v1/notifications/{notification_id}/cancel": {},
     "POST /v1/notifications/{notification_id}/withdraw": {},
     "POST /v1/notifications/cancel": {"type": "X"},
@@ -99,7 +103,7 @@ BODIES: Final[Mapping[str, object]] = {
         "POST /v1/inbox/{user_id}/{message_id}/actions/{action_id}",
         "DELETE /v1/inbox/{user_id}/{message_id}",
     )),
-    "POST /v1/inbox/{user_id}/{message_id}/snooze": {"until": _AT},
+    "POST /v1/inbox/{user_id}/{message_id}/snooze": lambda: {"until": _soon()},
     "POST /v1/inbox/{user_id}/seen": {"message_ids": [str(uuid4())]},
     "POST /v1/inbox/{user_id}/read": {"message_ids": [str(uuid4())]},
     "POST /v1/inbox/{user_id}/archive": {"message_ids": [str(uuid4())]},
@@ -149,7 +153,7 @@ BODIES: Final[Mapping[str, object]] = {
     "POST /v1/events": {"events": [{"name": "paid", "user_id": "maria"}]},
     "POST /v1/keys/rotate": {"overlap_hours": 1},
 }
-"""Operation -> its body."""
+"""Operation -> its body, or a function that returns a body with a time."""
 
 _OTHERS: Final[Mapping[str, Mapping[str, object]]] = {
     "DELETE /v1/topics/{topic}/subscribers/{user_id}": {"user_id": "ben"}
@@ -187,7 +191,7 @@ def furnish(caller: Caller) -> dict[str, object]:
             requested_by="test",
             by="test",
         ).pk,
-        "notification_id": _made(caller, "/v1/notifications", SENT | {"scheduled_at": _AT}),
+        "notification_id": _made(caller, "/v1/notifications", SENT | {"scheduled_at": _soon()}),
         **_live(caller),
         "bulk_job_id": _made(caller, "/v1/bulk-jobs", BULK_JOB),
         "endpoint_id": _made(
@@ -209,6 +213,7 @@ def call(caller: Caller, operation: str, world: Mapping[str, object]) -> int:
         caller.post(path.replace("resume", "pause").format(**world), {})
     media_type = "text/csv" if path == "/v1/audience-uploads" else "application/json"
     body = BODIES[operation]
+    body = body() if callable(body) else body
     here = path.format(**{**world, **_OTHERS.get(operation, {})})
     return caller.send(method, here, body, media_type=media_type).status_code
 

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 PATH = "/v1/receipts/sandbox"
 
 
+_LINE = {"kind": "delivered", "message_id": "sbx-1", "occurred_at": "2026-06-10T10:30:00Z"}
+
+
 def _send(body: bytes, **replaced: str) -> Reply:
     headers = standard_webhooks.sign(
         body,
@@ -158,7 +161,7 @@ def test_a_forged_receipt_is_unauthenticated_and_moves_nothing(sent: Delivery) -
         b"[" * 5_000,
         b'{"receipts": 1}',
         b'{"receipts": [{}]}',
-        _receipt("x"),
+        orjson.dumps({"receipts": [_LINE | {"delivery_id": "x"}]}),
     ],
 )
 def test_a_signed_receipt_that_cannot_be_read_is_malformed(body: bytes) -> None:

@@ -10,6 +10,7 @@ import datetime as dt
 import http.client
 import itertools
 import json
+import secrets
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -43,7 +44,7 @@ _ANY_UNSENT: Final = """
 lie the entries of all that has left."""
 _UNSENT: Final = [Status.SCHEDULED, Status.QUEUED, Status.SENDING, Status.RETRYING, Status.UNKNOWN]
 _pause: Final = Event()
-_runs: Final = itertools.count(time.time_ns() // 1_000_000)
+_runs: Final = itertools.count(secrets.randbits(48))
 
 
 class Refused(Exception):

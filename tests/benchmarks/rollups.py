@@ -188,7 +188,8 @@ def measure_query(stage: Stage) -> Figure:
 def _milliseconds(metric: str, by: Sequence[str], filters: Mapping[str, int | str]) -> float:
     from notifications.analytics.questions import Question, ask  # noqa: PLC0415 - after set-up
 
-    end = Step.HOUR.floor(clock.now())
+    now = clock.now()
+    end = Step.HOUR.floor(now)
     question = Question(
         metric=metric,
         start=end - dt.timedelta(days=_DAYS),
@@ -196,6 +197,7 @@ def _milliseconds(metric: str, by: Sequence[str], filters: Mapping[str, int | st
         by=tuple(map(Dimension, by)),
         step=Step.HOUR,
         filters={Dimension(name): value for name, value in filters.items()},
+        now=now,
     )
     took = []
     for _ in range(_REPEATS):

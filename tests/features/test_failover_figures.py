@@ -25,7 +25,7 @@ def _by_provider(metric: str) -> dict[object, float | None]:
     now = clock.now()
     hour = dt.timedelta(hours=1)
     by = (Dimension.PROVIDER,)
-    answer = ask(Question(metric=metric, start=now - hour, end=now + hour, by=by))
+    answer = ask(Question(metric=metric, start=now - hour, end=now + hour, by=by, now=now))
     return {group.key[0]: group.total for group in answer.groups if group.total is not None}
 
 

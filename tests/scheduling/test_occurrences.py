@@ -233,7 +233,7 @@ def test_it_ends(caller: Caller) -> None:
     ("fields", "pointer"),
     [
         ({"rrule": "FREQ=SECONDLY"}, "/rrule"),
-        ({"ends_at": clock.now() - DAY}, "/ends_at"),
+        ({"ends_at": -DAY}, "/ends_at"),
         ({"request": _asked(user_id="nobody")}, "/notification/user_id"),
         ({"request": _asked(send_at_local="09:00")}, "/notification"),
         (
@@ -246,7 +246,10 @@ def test_it_ends(caller: Caller) -> None:
 def test_what_is_refused_points_at_what_is_wrong(
     caller: Caller, fields: dict[str, Any], pointer: str
 ) -> None:
-    problem = _create(caller, **fields)
+    times = {
+        name: clock.now() + each for name, each in fields.items() if isinstance(each, dt.timedelta)
+    }
+    problem = _create(caller, **fields | times)
     assert isinstance(problem, Problem)
     assert problem.errors[0].pointer == pointer
     assert not Schedule.objects.exists()

@@ -320,7 +320,7 @@ def test_an_enrolment_stays_on_its_version(make: MakeSeries, reach: Reach, calle
 def test_a_wait_follows_the_timezone_of_the_recipient(make: MakeSeries) -> None:
     Recipient.objects.update(timezone="Asia/Tokyo")
     enrol(make({"step": "wait", "until_local": "09:00"}, send("one")), "maria")
-    noon = clock.now().replace(hour=12, minute=0, second=0, microsecond=0)
+    noon = dt.datetime(2026, 6, 10, 12, tzinfo=dt.UTC)
     SeriesEnrolment.objects.update(arrived_at=noon, due_at=noon)
     sweep.run_once(now=noon, limit=50)
     midnight = noon + dt.timedelta(hours=12)

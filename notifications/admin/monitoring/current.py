@@ -217,6 +217,7 @@ def _answer_times() -> dict[Pair, float]:
         start=now - _ANSWERS,
         end=now,
         by=(Dimension.PROVIDER, Dimension.CHANNEL),
+        now=now,
     )
     return {
         (str(each.key[0]), Channel(int(each.key[1]))): each.total / 1000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from notifications import conf
+from notifications import clock, conf
 from notifications.admin.monitoring import answer, current, plots, tables
 from notifications.admin.monitoring.answer import Figures, Part
 from notifications.admin.monitoring.current import Now
@@ -17,7 +17,7 @@ from notifications.store.cached import shared_answers
 
 def read(time_range: TimeRange) -> Figures:
     """Read the figures."""
-    scope, names = Scope(range=time_range), Names()
+    scope, names = Scope(range=time_range, now=clock.now()), Names()
     return Figures(
         plots={
             "traffic": plots.traffic(scope),

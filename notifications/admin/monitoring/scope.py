@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from notifications import clock
 from notifications.analytics.questions import Key, Question, QuestionError, Value, ask
 from notifications.rules.rollups import Dimension, Step
 from notifications.rules.times.time_range import TimeRange
@@ -45,6 +44,8 @@ class Scope:
     """Filters and time of a page."""
 
     range: TimeRange
+    now: dt.datetime
+    """Time of the request: all figures of a page have the same steps."""
     filters: Mapping[Dimension, Value] = field(default_factory=dict)
 
     def counts(self, metric: str, *by: Dimension) -> Points:
@@ -72,12 +73,12 @@ class Scope:
         """Return the scope of the time before, as long as this one."""
         span = self.range.until - self.range.since
         earlier = TimeRange(since=self.range.since - span, until=self.range.since)
-        return Scope(range=earlier, filters=self.filters)
+        return replace(self, range=earlier)
 
     def narrow(self, **filters: Value) -> Scope:
         """Return the scope with further filters, by the names of dimensions."""
         more = {Dimension(name): value for name, value in filters.items()}
-        return Scope(range=self.range, filters={**self.filters, **more})
+        return replace(self, filters={**self.filters, **more})
 
     def _points(self, metric: str, by: tuple[Dimension, ...]) -> Points:
         try:
@@ -97,12 +98,13 @@ class Scope:
             by=by,
             step=step,
             filters=self.filters,
+            now=self.now,
         )
 
     @property
     def _step(self) -> Step:
         """The shortest step whose buckets are kept and not too many."""
-        span, age = self.range.until - self.range.since, clock.now() - self.range.since
+        span, age = self.range.until - self.range.since, self.now - self.range.since
         if span <= _MINUTE_POINTS and age < _MINUTES_KEPT:
             return Step.MINUTE
         if span <= _HOUR_POINTS and age < _HOURS_KEPT:

@@ -16,6 +16,7 @@ from uuid import UUID
 from django.http import Http404
 from django.urls import reverse
 
+from notifications import clock
 from notifications.admin.monitoring import plots, tables
 from notifications.admin.monitoring.answer import Figures, Part, Plot
 from notifications.admin.monitoring.names import Names
@@ -136,7 +137,7 @@ def _provider(value: str, channel: str) -> Subject:
 
 def read(subject: Subject, time_range: TimeRange) -> Figures:
     """Read the figures of a page."""
-    scope, names = Scope(range=time_range, filters=subject.filters), Names()
+    scope, names = Scope(range=time_range, now=clock.now(), filters=subject.filters), Names()
     found = _plots(subject, scope, names)
     parts = [
         Part(name="tiles", right="", context={"tiles": tables.tiles(scope)}),

@@ -45,9 +45,10 @@ class Command(BaseCommand):
         Raises:
             CommandError: the roll-ups of the day are no longer kept.
         """
-        chosen = day or clock.now().date() - dt.timedelta(days=1)
+        now = clock.now()
+        chosen = day or now.date() - dt.timedelta(days=1)
         try:
-            report = daily_report.build(chosen)
+            report = daily_report.build(chosen, now=now)
         except QuestionError as error:
             raise CommandError(f"There is no report of {chosen}: {error}.") from error
         match form:

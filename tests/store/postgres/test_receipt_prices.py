@@ -93,7 +93,7 @@ def _figures() -> int:
     while rollups.count_next(limit=1).more:
         pass
     now = clock.now()
-    question = Question(metric="cost", start=now - dt.timedelta(hours=1), end=now)
+    question = Question(metric="cost", start=now - dt.timedelta(hours=1), end=now, now=now)
     answer = ask(question)
     return round(sum(group.total or 0 for group in answer.groups) * 1_000_000)
 

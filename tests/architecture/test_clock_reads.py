@@ -1,0 +1,129 @@
+"""No code keeps a time that it read earlier, and no test fails at an hour of the day."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.architecture.clock_reads import Source
+
+_ROOT: Final = Path(__file__).resolve().parents[2]
+_FOLDERS: Final = ("notifications", "notifyproj", "providers", "tests")
+
+
+def _sources() -> list[Path]:
+    listed = subprocess.run(
+        [
+            "/usr/bin/env",
+            "git",
+            "ls-files",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            *_FOLDERS,
+        ],
+        cwd=_ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    paths = [_ROOT / line for line in listed.stdout.splitlines() if line.endswith(".py")]
+    return [path for path in paths if path.exists() and "migrations" not in path.parts]
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(_ROOT))
+
+
+@pytest.mark.parametrize("path", _sources(), ids=_name)
+def test_no_module_keeps_a_time_that_it_read(path: Path) -> None:
+    source = Source(path.read_text())
+    assert [*source.at_import(), *source.kept()] == [], (
+        "read the clock where the time is used: a value of the import is hours old in a process"
+        " that runs for days, and a test with another clock does not reach it"
+    )
+
+
+@pytest.mark.parametrize(
+    "path", [each for each in _sources() if _name(each).startswith("tests/")], ids=_name
+)
+def test_no_test_compares_the_real_time_with_a_literal_hour(path: Path) -> None:
+    assert list(Source(path.read_text()).beside_literal_hours()) == [], (
+        "take a fixed instant, and hand it to the code as its time; or take a distance from now"
+    )
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "NOW = clock.now()",
+        "NOW: Final = dt.datetime.now(dt.UTC)",
+        "from time import time\nBEGAN = int(time())",
+        "class Row:\n    today = date.today()",
+        "@dataclass\nclass Question:\n    now: datetime = field(default_factory=clock.now)",
+        "at = DateTimeField(default=timezone.now)",
+        "def look(at=timezone.now()): ...",
+        "def look(*, at=clock.now() - DAY): ...",
+        "look = lambda at=time.time(): at",
+        "def look():\n    def inner(at=clock.now()): ...",
+        "@parametrize('at', [clock.now() + DAY])\ndef test(at): ...",
+        "def _day():\n    return _now()\ndef _now():\n    return clock.now()\nTODAY = _day()",
+        "@cache\ndef today():\n    return clock.now().date()",
+        "class Row:\n    @cached_property\n    def age(self):\n        return clock.now()",
+        "@pytest.fixture(scope='session')\ndef now():\n    return clock.now()",
+    ],
+)
+def test_a_kept_time_is_found(code: str) -> None:
+    source = Source(code)
+    assert len([*source.at_import(), *source.kept()]) == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "OPENS = dt.time(8)",
+        "now = field(default_factory=lambda: clock.now())",
+        "def make(*, now: clock.Clock = clock.now): ...",
+        "def look():\n    began = clock.monotonic()",
+        "@lru_cache(maxsize=1)\ndef read(minute):\n    return clock.now().date()",
+        "def main():\n    time.time()\nif __name__ == '__main__':\n    main()",
+    ],
+)
+def test_a_time_that_is_read_when_it_is_used_is_allowed(code: str) -> None:
+    source = Source(code)
+    assert [*source.at_import(), *source.kept()] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "noon = clock.now().replace(hour=12, minute=0)",
+        "noon = now.astimezone(ZONE).replace(hour=12)",
+        "at = dt.datetime.combine(now.date(), dt.time(10, 30), dt.UTC)",
+        "at = dt.datetime.combine(today, dt.time(10, 30), dt.UTC)",
+        "at = Step.DAY.floor(clock.now()) + dt.timedelta(hours=10)",
+        "assert clock.now().hour < 22",
+        "assert now.weekday() == 4",
+    ],
+)
+def test_the_real_day_with_a_literal_hour_is_found(line: str) -> None:
+    code = f"def test():\n    now = clock.now() + DAY\n    today = now.date()\n    {line}"
+    assert len(list(Source(code).beside_literal_hours())) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "midnight = now.replace(hour=0, minute=0)",
+        "midnight = dt.datetime.combine(now.date(), dt.time(), dt.UTC)",
+        "earlier = Step.DAY.floor(now) - dt.timedelta(days=2)",
+        "assert row.due_at.hour == 9",
+        "noon = dt.datetime(2026, 6, 10, 12, tzinfo=dt.UTC)",
+    ],
+)
+def test_a_midnight_and_a_fixed_instant_are_allowed(line: str) -> None:
+    code = f"def test():\n    now = clock.now() + DAY\n    {line}"
+    assert list(Source(code).beside_literal_hours()) == []
