@@ -13,9 +13,15 @@ import os
 from kombu import Exchange, Queue
 
 from notifications.rules.lane import LANES
-from notifyproj.service_urls import service_url
+from notifyproj.service_urls import foreign_variables, service_url
 
+if _mistakes := foreign_variables(os.environ):
+    raise SystemExit("\n".join(_mistakes))
 broker_url = service_url(os.environ, "CELERY_BROKER_URL")
+if broker_url:
+    # Celery prefers the variable to this setting (`celery.app.utils.Settings.broker_url`), and the
+    # variable may have no password: CELERY_BROKER_PASSWORD would never be used.
+    os.environ["CELERY_BROKER_URL"] = broker_url
 _on_redis = broker_url.startswith(("redis", "valkey"))
 
 # --- Queues

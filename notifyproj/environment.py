@@ -24,7 +24,7 @@ from notifications.rules.rate_limits.concurrency import CEILING
 from notifications.rules.rate_limits.frequency_caps import DEFAULTS
 from notifyproj.inbox_environment import InboxEnvironment
 from notifyproj.live_environment import LiveEnvironment
-from notifyproj.service_urls import with_passwords
+from notifyproj.service_urls import foreign_variables, with_passwords
 from notifyproj.sign_in_environment import SignInEnvironment
 from notifyproj.values import (
     AlertUrls,
@@ -373,7 +373,7 @@ def load(environ: Mapping[str, str]) -> Environment:
 
 
 def _unknown_names(given: Mapping[str, str], *, known: set[str]) -> list[str]:
-    lines = []
+    lines = foreign_variables(given)
     for name in sorted(given):
         if name.startswith(PREFIX) and name not in known:
             close = difflib.get_close_matches(name, sorted(known), n=1)

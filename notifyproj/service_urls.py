@@ -17,6 +17,25 @@ PASSWORDS: Final[Mapping[str, str]] = {
 }
 """Variable of a URL -> variable of the URL's password."""
 
+_FOREIGN: Final[Mapping[str, str]] = {
+    "BROKER_URL": "Celery's programs would use another broker than the web processes",
+    "CELERY_BROKER_READ_URL": "a worker would read from another broker than the publishers use",
+    "CELERY_BROKER_WRITE_URL": "a worker would publish to another broker than the web processes",
+    "RESULT_BACKEND": "the service stores no results of tasks",
+    "CELERY_RESULT_BACKEND": "the service stores no results of tasks",
+}
+"""Variables of Celery that change the servers behind the settings -> the consequence."""
+
+
+def foreign_variables(environ: Mapping[str, str]) -> list[str]:
+    """Return a line for each variable of Celery that would win over CELERY_BROKER_URL."""
+    return [
+        f"{name} is a variable of Celery, and {consequence}: remove it; CELERY_BROKER_URL names the"
+        " broker."
+        for name, consequence in _FOREIGN.items()
+        if environ.get(name, "").strip()
+    ]
+
 
 def service_url(environ: Mapping[str, str], name: str) -> str:
     """Return a URL with its password; empty: the URL is not set.

@@ -69,6 +69,20 @@ def test_rabbitmq_may_be_the_broker() -> None:
     assert loaded.broker_url == "amqp://u:p@rabbit//"
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("BROKER_URL", "CELERY_BROKER_READ_URL", "CELERY_BROKER_WRITE_URL"),
+        *("RESULT_BACKEND", "CELERY_RESULT_BACKEND"),
+    ],
+)
+def test_a_variable_of_celery_that_names_another_server_is_refused(name: str) -> None:
+    said = _refusal(**{name: "redis://:hidden-5@elsewhere:6379/0"})
+    assert said.startswith(f"{name} is a variable of Celery, and ")
+    assert "remove it" in said
+    assert "hidden" not in said
+
+
 def test_everything_that_is_missing_is_told_at_once_a_line_each() -> None:
     with pytest.raises(InvalidEnvironment) as refused:
         environment.load({"NOTIFY_DEBUG": "yes"})

@@ -1,0 +1,261 @@
+"""The processes of docker-compose.yml work with the commands and variables of the file.
+
+The test reads the file as Compose does: merge keys, variables with defaults, `$$`. A container
+becomes a process of this machine: names of servers become loopback ports, and the host name of a
+container becomes the name of the service. The passwords contain each character that a URL reserves.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+from urllib.request import Request, urlopen
+
+import pytest
+import redis
+import yaml
+
+from notifications.rules.states import Status
+from notifyproj.devstack.child_process import Child
+from notifyproj.devstack.demo.environment import until
+from notifyproj.devstack.ports import LOOPBACK, free_port
+from notifyproj.devstack.supervisor.process import ROOT
+from tests import roles
+from tests.scenarios.world import World
+
+_PASSWORD: Final = "p@ss/w:rd#1%25"
+"""Of the two Valkeys: a URL with this password unquoted names another server."""
+_FLOWER_PASSWORD: Final = "opens-only-this-flower"
+_SERVICES: Final[Mapping[str, dict[str, Any]]] = yaml.safe_load(
+    (ROOT / "docker-compose.yml").read_text()
+)["services"]
+_STARTED: Final = [
+    name for name in _SERVICES if name in {"web", "live", "beat", "flower"} or "worker-" in name
+]
+_VARIABLE: Final = re.compile(r"\$(?:\$|\{(\w+)(?::([-?])([^}]*))?\})")
+_CHECKS_AT_A_TIME: Final = 3
+_WITHIN: Final = timedelta(seconds=120)
+
+
+class Container(Child):
+    """A service of the file as a process.
+
+    Args:
+        name: the name of the service.
+        values: the variables of `.env`.
+        places: text of the file -> text on this machine, such as `broker:6379`.
+        var: the folder of the log and of the archive.
+    """
+
+    stop_seconds = 30.0
+
+    def __init__(
+        self, name: str, *, values: Mapping[str, str], places: Mapping[str, str], var: Path
+    ) -> None:
+        super().__init__(name, log=var / f"{name}.log")
+        service = _SERVICES[name]
+        self._values = values
+        self._places = {
+            **places,
+            "/archive": str(var),
+            "0.0.0.0:9464": f"{LOOPBACK}:{free_port(f'{var}/{name}')}",
+            "0.0.0.0": LOOPBACK,  # noqa: S104 - the address of the file, replaced here
+            "@%h": f"@{name}",
+        }
+        own = {key: self._here(str(value)) for key, value in service["environment"].items()}
+        self.environ = {
+            **(values if service.get("env_file") else {}),
+            **{key: value for key, value in own.items() if value},
+            "HOSTNAME": name if name != "beat" else _host_name(),
+            "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        }
+        parts = [*service.get("entrypoint", []), *service["command"]]
+        self.command = [self._here(part) for part in parts]
+        self.check = [self._here(part) for part in service["healthcheck"]["test"]]
+
+    def start(self) -> None:
+        """Start the command of the service."""
+        self.spawn(self.command, folder=ROOT, environ=self.environ)
+
+    def says_ready(self) -> bool:
+        """Return True if the log says that a worker consumes."""
+        return " ready." in self.log.read_text()
+
+    def is_healthy(self) -> bool:
+        """Run the health check of the service once."""
+        kind, *arguments = self.check
+        command = ["/bin/sh", "-c", *arguments] if kind == "CMD-SHELL" else arguments
+        done = subprocess.run(
+            ["/usr/bin/env", *command],
+            cwd=ROOT,
+            env=self.environ,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.told = done.stdout + done.stderr
+        return done.returncode == 0
+
+    def _here(self, text: str) -> str:
+        """Return a text of the file with its variables and with the places of this machine."""
+        text = _VARIABLE.sub(self._value, text)
+        for place, here in self._places.items():
+            text = text.replace(place, here)
+        return text
+
+    def _value(self, found: re.Match[str]) -> str:
+        name, kind, rest = found.groups()
+        if name is None:
+            return "$"
+        value = self._values.get(name, "")
+        if not value and kind == "?":
+            raise KeyError(f"{name}: {rest}")
+        return value or (rest or "" if kind == "-" else "")
+
+
+def _host_name() -> str:
+    """Return the name of this machine, which beat takes as its own; no option changes it."""
+    return subprocess.run(
+        ["/usr/bin/env", "hostname"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+@pytest.fixture
+def containers(world: World, tmp_path: Path) -> Iterator[dict[str, Container]]:
+    """Every process of the file except the servers, on the servers of the scenarios."""
+    for name, process in world.processes.items():
+        if name != "sandbox":
+            process.kill()
+    places = {
+        "postgres:5432": f"{LOOPBACK}:{world.stack.postgres.port}",
+        "state:6379": f"{LOOPBACK}:{world.stack.state.port}",
+        "broker:6379": f"{LOOPBACK}:{world.stack.broker.port}",
+        **{f"{host}:8000": f"{LOOPBACK}:{world.ports.web}" for host in ("web", LOOPBACK)},
+        f"{LOOPBACK}:8001": f"{LOOPBACK}:{world.ports.live}",
+        f"{LOOPBACK}:5555": f"{LOOPBACK}:{world.ports.flower}",
+        "--port=8000": f"--port={world.ports.web}",
+        "--port=8001": f"--port={world.ports.live}",
+        "--port=5555": f"--port={world.ports.flower}",
+    }
+    values = {
+        "POSTGRES_PASSWORD": "reaches-no-process",
+        "DATABASE_OWNER_PASSWORD": roles.PASSWORDS["owner"],
+        "DATABASE_PASSWORD": roles.PASSWORDS["app"],
+        "REDIS_PASSWORD": _PASSWORD,
+        "CELERY_BROKER_PASSWORD": _PASSWORD,
+        "NOTIFY_FLOWER_PASSWORD": _FLOWER_PASSWORD,
+        "NOTIFY_LIVE_URL": f"http://{LOOPBACK}:{world.ports.live}",
+        **{
+            name: value
+            for name, value in world.environ.items()
+            if name.startswith("NOTIFY_") or name in {"LD_PRELOAD", "CLOCK_OFFSET"}
+        },
+    }
+    made = {name: Container(name, values=values, places=places, var=tmp_path) for name in _STARTED}
+    servers = (world.stack.state, world.stack.broker)
+    with redis.from_url(servers[0].url) as state, redis.from_url(servers[1].url) as broker:
+        for client in (state, broker):  # a second password of the default user
+            client.acl_setuser("default", enabled=True, passwords=[f"+{_PASSWORD}"])
+        try:
+            for each in made.values():
+                each.start()
+            yield made
+        finally:
+            for each in made.values():
+                each.kill()
+            for client in (state, broker):
+                client.acl_setuser("default", enabled=True, passwords=[f"-{_PASSWORD}"])
+
+
+def _unhealthy(containers: Mapping[str, Container]) -> list[str]:
+    with ThreadPoolExecutor(_CHECKS_AT_A_TIME) as threads:
+        healthy = list(threads.map(Container.is_healthy, containers.values()))
+    return [
+        f"{name}: {each.told[-500:]}"
+        for (name, each), is_healthy in zip(containers.items(), healthy, strict=True)
+        if not is_healthy
+    ]
+
+
+def _wait_ready(containers: Mapping[str, Container]) -> None:
+    """Wait for each process; a worker's health check costs seconds of a processor, its log none."""
+    for name, each in containers.items():
+        is_ready = each.says_ready if "worker-" in name else each.is_healthy
+        until(is_ready, what=f"{name} is ready", within=_WITHIN)
+
+
+def _flower(world: World, path: str) -> bytes:
+    token = base64.b64encode(f"operator:{_FLOWER_PASSWORD}".encode()).decode()
+    url = f"http://{LOOPBACK}:{world.ports.flower}{path}"
+    with urlopen(
+        Request(url, headers={"Authorization": f"Basic {token}"}),
+        timeout=30,
+    ) as answer:
+        text: bytes = answer.read()
+    return text
+
+
+def _delivered_by_broker(world: World) -> list[str]:
+    """Return the workers that took a message of deliveries from the broker, as Flower saw them."""
+    found = json.loads(_flower(world, "/api/tasks?limit=1000"))
+    tasks = [each for each in found.values() if each["name"].startswith("deliver_")]
+    return [each["worker"] for each in tasks if each["state"] == "SUCCESS"]
+
+
+def test_every_process_of_the_file_signs_in_and_works(
+    world: World, containers: dict[str, Container]
+) -> None:
+    _wait_ready(containers)
+    assert _unhealthy(containers) == []
+    somebody = world.person(email="x@sandbox.example", sms="+15552000007")
+    sent = [world.send_otp(somebody) for _ in range(5)]
+    sent += world.send_mails(20, user_id=somebody, priority="P1")
+    sent += world.send_mails(20, user_id=somebody)
+    sent += world.send_mails(5, user_id=somebody, channels=["sms"])
+    world.in_status(Status.DELIVERED, sent, within=_WITHIN)
+    workers = {"worker@worker-p0", "worker@worker-p1", "worker@worker-email", "worker@worker-sms"}
+    until(
+        lambda: workers <= set(_delivered_by_broker(world)),
+        what="workers took their messages from the broker",
+    )
+    assert world.service("operator").ask("GET", "/readyz").body["wrong"] == []
+    _no_secret_is_shown(world, containers)
+
+
+def _no_secret_is_shown(world: World, containers: Mapping[str, Container]) -> None:
+    worker = containers["worker-p0"]
+    report = subprocess.run(
+        ["/usr/bin/env", "celery", "-A", "notifyproj", "report"],
+        cwd=ROOT,
+        env=worker.environ,
+        capture_output=True,
+        check=True,
+    ).stdout
+    assert b"broker_url" in report
+    shown = {
+        "celery report": report,
+        **{f"log of {name}": each.log.read_bytes() for name, each in containers.items()},
+        **{
+            f"command line of {name}": Path(f"/proc/{each.pid}/cmdline").read_bytes()
+            for name, each in containers.items()
+        },
+        **{
+            f"Flower {path}": _flower(world, path)
+            for path in (
+                "/broker",
+                "/workers",
+                "/worker/worker@worker-p0",
+                "/api/workers?refresh=1",
+            )
+        },
+    }
+    for secret in (_PASSWORD, "p%40ss%2Fw%3Ard%231%2525", roles.PASSWORDS["app"]):
+        assert [name for name, text in shown.items() if secret.encode() in text] == []
