@@ -14,7 +14,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
 from typing import Final
 
 import django
@@ -24,7 +25,7 @@ from pytest_django import DjangoDbBlocker
 
 from notifyproj.devstack.servers import EmbeddedError, Stack
 from notifyproj.environment import PREFIX
-from tests import clock
+from tests import captured_lines, clock
 
 _CHANNELS: Final = ("push", "sms", "email", "in_app", "webhook", "chat")
 _SETTINGS: Final = {
@@ -61,6 +62,7 @@ def _set_up() -> Stack:
         del os.environ[name]
     os.environ.update(_SETTINGS, **urls)
     django.setup()
+    captured_lines.keep()
     if _IS_CONTROLLER:  # the processes that it starts inherit its environment
         os.environ.clear()
         os.environ.update(given)
@@ -75,8 +77,9 @@ settings.load_profile("busy")
 _STACK: Final = _set_up()
 
 
-def pytest_unconfigure() -> None:
+def pytest_unconfigure(config: pytest.Config) -> None:
     _STACK.stop()
+    captured_lines.discard_the_rest(config)
 
 
 @pytest.fixture(scope="session")
@@ -115,11 +118,18 @@ def pytest_runtest_call() -> Generator[None, object, object]:
 
 @pytest.fixture(autouse=True)
 def _own_lines() -> Iterator[None]:
-    """Have each test's log lines written while pytest still captures them."""
+    """Have each test's log lines written before the report of the test is made."""
     yield
     from notifications import telemetry  # noqa: PLC0415 - after Django is set up
 
     telemetry.STDERR.drain(1.0)
+
+
+@pytest.fixture
+def log_output(tmp_path: Path) -> Iterator[Callable[[], str]]:
+    """Return a function that returns the log lines which the test has caused so far."""
+    with captured_lines.into(tmp_path / "log") as read:
+        yield read
 
 
 @pytest.fixture(autouse=True)

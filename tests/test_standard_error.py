@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -14,6 +17,33 @@ from notifications.telemetry import Lines
 _FULL = 64 * 1024
 """More than the queue of `lines` holds; a Linux pipe holds as much again."""
 _LINE = "x" * 99 + "\n"
+_ROOT = Path(__file__).resolve().parents[1]
+_CONFTEST = """
+from notifications.telemetry import STDERR
+from tests import captured_lines
+
+captured_lines.keep()
+
+def pytest_runtest_logreport():  # pytest prints a dot now, and captures nothing
+    STDERR.write('{"event": "between"}\\n')
+    assert STDERR.drain(30)
+
+def pytest_unconfigure(config):
+    STDERR.write('{"event": "last"}\\n')
+    captured_lines.discard_the_rest(config)
+"""
+_TESTS = """
+from notifications.telemetry import STDERR
+
+def test_that_holds():
+    STDERR.write('{"event": "of a test that holds"}\\n')
+    assert STDERR.drain(30)
+
+def test_that_fails():
+    STDERR.write('{"event": "of a test that fails"}\\n')
+    assert STDERR.drain(30)
+    raise AssertionError
+"""
 
 
 @pytest.fixture
@@ -83,3 +113,25 @@ def test_a_fork_starts_a_writer_of_its_own(pipe: tuple[int, int]) -> None:
         os._exit(0 if lines.drain(30) else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert os.read(reading, _FULL).split() == [b"before", b"after"]
+
+
+def test_a_test_run_shows_the_log_lines_of_a_failing_test_alone(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(_CONFTEST)
+    (tmp_path / "test_two.py").write_text(_TESTS)
+    run = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:django"),
+            *("-p", "no:cacheprovider", "-c", "/dev/null", f"--rootdir={tmp_path}", tmp_path),
+        ],
+        cwd=_ROOT,
+        env={"PYTHONPATH": str(_ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    dots, _, report = run.stdout.partition("= FAILURES =")
+    assert dots.startswith(".F"), run.stdout
+    assert "event" not in dots
+    assert '"of a test that fails"' in report.partition("Captured stderr call")[2]
+    assert '"last"' not in report

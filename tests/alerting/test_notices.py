@@ -333,7 +333,7 @@ def test_no_notice_has_a_token(
     pagerduty: HttpFake,
     make_destination: MakeDestination,
     caplog: pytest.LogCaptureFixture,
-    capfd: pytest.CaptureFixture[str],
+    log_output: Callable[[], str],
 ) -> None:
     secret = hook.url + "/a-secret-token"
     place = make_destination(secret)
@@ -341,7 +341,7 @@ def test_no_notice_has_a_token(
     make_destination(PAGERDUTY, name="pagerduty")
     raised()
     work()
-    said = caplog.text + "".join(capfd.readouterr())
+    said = caplog.text + log_output()
     assert "a-secret-token" not in said + place.secret + place.target
     assert KEY not in said
     assert b"a-secret-token" not in hook.requests[0].body

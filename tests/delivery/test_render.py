@@ -13,7 +13,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from notifications import clock, telemetry
+from notifications import clock
 from notifications.delivery import deliver, render
 from notifications.intake.accept import AcceptedRequest, Refused
 from notifications.models import (
@@ -295,15 +295,14 @@ def test_a_call_says_how_many_segments_its_text_takes(reach: Reach, take: Accept
 
 @pytest.mark.usefixtures("outbox")
 def test_a_call_keeps_the_status_and_the_wait_that_the_provider_asked_for(
-    reach: Reach, take: Accept, capfdbinary: pytest.CaptureFixture[bytes]
+    reach: Reach, take: Accept, log_output: Callable[[], str]
 ) -> None:
     reach(email="maria+429x1+after-3s@sandbox.example")
     [delivery] = deliveries_of(take())
     deliver.deliver([delivery.pk])
     made = Attempt.objects.get(delivery_id=delivery.pk)
     assert (made.outcome, made.http_status, made.retry_after_s) == ("throttled", 429, 3)
-    assert telemetry.STDERR.drain(20)
-    lines = map(orjson.loads, capfdbinary.readouterr().err.splitlines())
+    lines = map(orjson.loads, log_output().splitlines())
     [line] = [each for each in lines if each.get("event") == "provider_call"]
     assert (line["http_status"], line["retry_after_s"], line["signed_with"]) == (429, 3, "")
 
