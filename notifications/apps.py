@@ -8,6 +8,7 @@ from django.apps import AppConfig
 from django.core import checks
 from django.core.signals import request_started
 from django.db.models.signals import post_migrate
+from django.utils.module_loading import import_string
 
 _GARBAGE_AT: Final = 50_000
 """Threshold of Python's garbage collector, in new container objects. A batch of a thousand requests
@@ -25,7 +26,8 @@ class NotificationsConfig(AppConfig):
         """Connect the handlers that create database objects after each `migrate`.
 
         The handlers create missing partitions, periodic tasks, role groups and session settings,
-        and record the release. Every deployment runs `migrate`.
+        delete the periodic tasks of earlier releases, and record the release. Every deployment runs
+        `migrate`.
         """
         post_migrate.connect(_store_session_settings, sender=self)
         post_migrate.connect(_make_partitions, sender=self)
@@ -125,6 +127,12 @@ def _record_deploy(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol
 
 
 def _make_periodic_tasks(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol
-    from notifications import sweeps  # noqa: PLC0415 - the models are ready only now
+    from django.conf import settings  # noqa: PLC0415 - as below
 
+    from notifications import sweeps  # noqa: PLC0415 - the models are ready only now
+    from notifications.store.postgres import periodic_tasks  # noqa: PLC0415 - as above
+
+    app = import_string(settings.CELERY_APP)
+    app.loader.import_default_modules()  # also the modules of tasks that a team has added
     sweeps.create_periodic_tasks()
+    periodic_tasks.delete_unknown(app.tasks)

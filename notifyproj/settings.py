@@ -33,6 +33,7 @@ ALLOWED_HOSTS = ENVIRONMENT.hosts
 CSRF_TRUSTED_ORIGINS = [ENVIRONMENT.public_url]
 ROOT_URLCONF = "notifyproj.urls"
 WSGI_APPLICATION = "notifyproj.wsgi.application"
+CELERY_APP = "notifyproj.celery.app"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 INSTALLED_APPS = [

@@ -56,6 +56,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "metrics_not_served": "No port of NOTIFY_METRICS_LISTEN was free; the process works unscraped.",
     "metrics_served": "A worker or beat serves its metrics at this port.",
     "page_not_expanded": "A page of a bulk job raised an exception; the next run tries again.",
+    "periodic_task_deleted": "`migrate` deleted a periodic task that this release does not have.",
     "provider_check": "A paused provider without traffic was checked; a good check closes the"
     " breaker.",
     "provider_call": "One call of a provider: outcome, code, latency, ids; no address, no body.",

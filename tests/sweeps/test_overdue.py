@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import threading
+from collections.abc import Callable
 
 import pytest
-from django_celery_beat.models import PeriodicTask
+from django.core.management.sql import emit_post_migrate_signal
+from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
 from notifications import clock, sweeps
 from notifications.alerting import notices
@@ -53,14 +56,25 @@ def test_each_sweep_has_a_row_whose_task_exists() -> None:
     }
 
 
-def test_what_an_operator_has_set_stays_and_a_task_of_old_goes() -> None:
+def test_migrate_keeps_what_an_operator_has_set_and_deletes_tasks_that_no_longer_exist(
+    log_output: Callable[[], str],
+) -> None:
     relay = PeriodicTask.objects.get(name="relay")
     periodic_tasks.set_interval(relay, 7)
     relay.enabled = False
     relay.save()
     PeriodicTask.objects.filter(name="retry").delete()
     PeriodicTask.objects.filter(name="release").update(name="gone", task="sweep_gone")
-    sweeps.create_periodic_tasks()
+    PeriodicTask.objects.filter(name="rescue").update(name="tick", task="tick")
+    every = IntervalSchedule.objects.create(every=1, period=IntervalSchedule.HOURS)
+    PeriodicTask.objects.create(name="further archive", task="sweep_archive", interval=every)
+    PeriodicTask.objects.create(name="of Celery", task="celery.backend_cleanup", interval=every)
+    emit_post_migrate_signal(verbosity=0, interactive=False, db="default")
+    lines = map(json.loads, log_output().splitlines())
+    deleted = [line["name"] for line in lines if line["event"] == "periodic_task_deleted"]
+    assert deleted == ["gone", "tick"]
+    names = set(PeriodicTask.objects.values_list("name", flat=True))
+    assert names == {*SWEEPS, "further archive", "of Celery"}
     assert periodic_tasks.rhythms()["relay"] == periodic_tasks.Rhythm(
         every=dt.timedelta(seconds=7), is_on=False
     )

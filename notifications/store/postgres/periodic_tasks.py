@@ -1,17 +1,20 @@
 """Periodic tasks of beat as rows of django-celery-beat: interval and on/off of each sweep.
 
 `migrate` creates missing rows and never changes existing ones, so an operator's settings survive
-restarts and deployments.
+restarts and deployments. `migrate` deletes the rows of tasks that the release does not have.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+import structlog
 from django_celery_beat.models import IntervalSchedule, PeriodicTask
+
+_log = structlog.get_logger(__name__)
 
 PREFIX: Final = "sweep_"
 QUEUE: Final = "ops"
@@ -71,10 +74,8 @@ class PeriodicSweep(NamedTuple):
 
 
 def create_missing(sweeps: Mapping[str, PeriodicSweep]) -> None:
-    """Create missing rows of sweeps by name, and delete rows of removed sweeps."""
+    """Create missing rows of sweeps by name."""
     known = list(map(task_name, sweeps))
-    ours = PeriodicTask.objects.filter(task__startswith=PREFIX)
-    ours.exclude(task__in=known).delete()
     there = set(PeriodicTask.objects.filter(task__in=known).values_list("task", flat=True))
     for name, (every, description, queue) in sweeps.items():
         if task_name(name) not in there:
@@ -83,3 +84,15 @@ def create_missing(sweeps: Mapping[str, PeriodicSweep]) -> None:
             )
             set_interval(task, int(every.total_seconds()))
             task.save()
+
+
+def delete_unknown(known: Container[str]) -> None:
+    """Delete the rows whose Celery task is not among the known names, and log each deleted row.
+
+    Beat would send such a task for ever, and a worker would log an error for each message. A row
+    that an operator has added for a known task stays.
+    """
+    for row in PeriodicTask.objects.order_by("name"):
+        if row.task not in known:
+            row.delete()
+            _log.warning("periodic_task_deleted", name=row.name, task=row.task)
