@@ -90,8 +90,10 @@ TEMPLATES = [
 # Django's health checks are off, because each check costs a round trip;
 # `store.postgres.db.drop_broken` checks the socket.
 DATABASES = {"default": dj_database_url.parse(ENVIRONMENT.database_url, conn_max_age=None)}
-# No session settings here, which a transaction pooler would drop: see
-# `store.postgres.session_settings`.
+# A transaction pooler may stand between the processes and Postgres. The pooler would drop session
+# settings, so `store.postgres.session_settings` stores them, and would give the next statement to a
+# session without the cursor that Django has declared.
+DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
 DATABASES["default"].setdefault("OPTIONS", {}).update({
     "application_name": "notify",
     "connect_timeout": 3,

@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Count
 
 from notifications import clock
 from notifications.management import arguments
@@ -64,8 +65,8 @@ class Command(BaseCommand):
         wanted = _filter_of(options)
         if wanted == LetterFilter(mode=wanted.mode) and not options["all"]:
             raise CommandError("Give a filter, or --all.")
-        letters = dead_letters.matching(wanted).order_by()
-        reasons = Counter(letters.values_list("reason", flat=True).iterator())
+        letters = dead_letters.matching(wanted).order_by().values_list("reason")
+        reasons = Counter(dict(letters.annotate(Count("pk"))))
         for reason, count in reasons.most_common():
             self.stdout.write(f"{count:8}  {reason}")
         self.stdout.write(f"{reasons.total():8}  in all")
