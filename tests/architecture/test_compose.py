@@ -11,6 +11,7 @@ import yaml
 
 from notifyproj import environment
 from providers import registry
+from tests.architecture import compose
 
 _ROOT = Path(__file__).resolve().parents[2]
 _COMPOSE = yaml.safe_load((_ROOT / "docker-compose.yml").read_text())
@@ -42,11 +43,8 @@ def _example() -> dict[str, str]:
 
 def _values(service: dict[str, Any], env_file: dict[str, str]) -> dict[str, str]:
     """What a container of the service has in its environment, as compose puts it together."""
-    own = {
-        name: re.sub(r"\$\{([A-Z_]+)[^}]*\}", lambda found: env_file.get(found[1], ""), str(value))
-        for name, value in service.get("environment", {}).items()
-    }
-    return {**(env_file if service.get("env_file") else {}), **own}
+    own = compose.interpolated(service.get("environment", {}), env_file)
+    return compose.environ({**service, "environment": own}, env_file)
 
 
 def test_the_example_names_every_setting_and_no_other() -> None:
