@@ -31,7 +31,7 @@ from notifications.operations import withdraw
 from notifications.rules import ids, request_faults
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import Instant, LocalTime
-from notifications.rules.states import overall
+from notifications.rules.states import Status, overall
 from notifications.rules.times.local_time import NO_ZONE
 from notifications.scheduling import cancel, reschedule
 from notifications.store.postgres import timelines
@@ -119,7 +119,8 @@ class NotificationCancelView(BaseView):
     def post(self, request: Request, notification_id: UUID) -> Response:
         """Stop all deliveries which have not been sent.
 
-        A delivery which is being sent gets no retry and no fallback. A second call changes nothing.
+        A delivery which is being sent is in `in_flight`: it gets no retry and no fallback. A second
+        call changes nothing.
         """
         key = key_of(request)
         stopped = cancel.cancel(notification_id, producer_id=key.producer_id, mode=key.mode)
@@ -130,6 +131,7 @@ class NotificationCancelView(BaseView):
             notification_id=notification_id,
             status=timeline.status,
             stopped=stopped,
+            in_flight=[each.id for each in timeline.deliveries if each.status is Status.SENDING],
             deliveries=[_brief(delivery) for delivery in timeline.deliveries],
         )
         return Response(told.to_json())

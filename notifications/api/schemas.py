@@ -366,10 +366,13 @@ class NotificationWithdrawn(ResponseModel):
 class NotificationCancelled(ResponseModel):
     """The stopped deliveries, and the current status of all deliveries.
 
-    A delivery missing from `stopped` had already been sent or finished.
+    A delivery missing from `stopped` and `in_flight` had already been sent or finished.
     """
 
     notification_id: UUID
     status: StatusWord
     stopped: list[UUID]
+    in_flight: list[UUID]
+    """Deliveries in the hands of a worker, whose provider call may have begun: the message may
+    still arrive, and a webhook has the result."""
     deliveries: list[DeliveryBrief]

@@ -26,7 +26,7 @@ from notifications.rules.reasons import Reason
 from notifications.rules.suppression import CONTACT_CHANGED
 from notifications.rules.times import deferral, quiet_hours
 from notifications.rules.times.deferral import Deferral, ProducerDay, Wishes
-from notifications.rules.transitions import CANCEL, EXPIRE, HOLD, SUPPRESS, Transition
+from notifications.rules.transitions import CANCEL_CLAIMED, EXPIRE, HOLD, SUPPRESS, Transition
 from notifications.store.cached import notification_types, producer_windows
 
 Verdict = Decision | None
@@ -59,13 +59,13 @@ def _stop(transition: Transition, reason: Reason) -> Decision:
 
 
 def _cancellation(claimed: ClaimedDelivery, _now: dt.datetime) -> Verdict:
-    return _stop(CANCEL, Reason.CANCELLED) if claimed.notification.is_cancelled else None
+    return _stop(CANCEL_CLAIMED, Reason.CANCELLED) if claimed.notification.is_cancelled else None
 
 
 def _chain(claimed: ClaimedDelivery, _now: dt.datetime) -> Verdict:
     """Stop a channel of a fallback chain after another channel has reached the recipient."""
     stops = claimed.is_confirmed_elsewhere
-    return _stop(CANCEL, Reason.CONFIRMED_ELSEWHERE) if stops else None
+    return _stop(CANCEL_CLAIMED, Reason.CONFIRMED_ELSEWHERE) if stops else None
 
 
 def _expiry(claimed: ClaimedDelivery, now: dt.datetime) -> Verdict:

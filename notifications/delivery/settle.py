@@ -1,7 +1,8 @@
 """Settle: store the outcomes of calls, many in one transaction.
 
 `rules.outcomes` decides, and the claim's token guards every write. An acceptance after the lease
-expired still counts: the row becomes `sent`, unless another worker has begun a call.
+expired still counts: the row becomes `sent`, unless another worker has begun a call or a receipt
+has come. So does an acceptance after a cancellation, an opt-out or the end of the time to live.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from notifications.store.postgres import (
     attempts,
     db,
     dead_contacts,
+    dead_letters,
     secret_variables,
     transitions,
 )
@@ -58,6 +60,8 @@ from providers.contract import (
 _LONGEST_WAIT_S: Final = 2**31 - 1
 """Largest value of the column; a chat service may ask for a longer wait."""
 
+_TAKEN: Final = "accepted by the provider"
+"""Resolution of the dead letters of deliveries that a late acceptance changes."""
 Pair = tuple[ClaimedDelivery, Result]
 
 
@@ -166,7 +170,7 @@ def _write(
         if decision.transition is ACCEPT and delivery.id not in moved
     ]
     if late:
-        transitions.accept_late(late)
+        dead_letters.resolve_of(transitions.accept_late(late), _TAKEN)
     reasons = {
         claimed.delivery.contact_id: f"{provider.name}: {result.outcome.code}"
         for claimed, result in made

@@ -20,11 +20,11 @@ from notifications.rules.reasons import Reason
 from notifications.rules.states import OPEN, Status
 from notifications.rules.transitions import (
     BOUNCE,
+    CANCEL,
     FAIL,
     FALL_BACK_FAILED,
     FALL_BACK_RESOLVED,
     RESOLVE_AS_FAILED,
-    SUPERSEDE,
     Transition,
 )
 from notifications.store.postgres import db, id_ranges, transitions
@@ -95,7 +95,7 @@ def stop_waiting(delivery_ids: Iterable[UUID]) -> None:
     """Cancel deliveries whose message arrived on another channel; a claimed delivery is sent."""
     stops = [Move(id=each, reason=Reason.CONFIRMED_ELSEWHERE) for each in delivery_ids]
     if stops:
-        frequency_caps.refund_after_commit(transitions.apply(SUPERSEDE, stops, ANYONE))
+        frequency_caps.refund_after_commit(transitions.apply(CANCEL, stops, ANYONE))
 
 
 def _ids(rows: Sequence[Mapping[str, Any]]) -> set[UUID]:

@@ -21,6 +21,8 @@ _WAITING = frozenset({_S.SCHEDULED, _S.QUEUED, _S.RETRYING})
 _NOT_FINAL = _WAITING | {_S.SENDING}
 _ACCEPTED = frozenset({_S.SENT, _S.UNCONFIRMED, _S.UNKNOWN})
 _DEAD = frozenset({_S.FAILED, _S.BOUNCED, _S.EXPIRED, _S.UNKNOWN})
+_STOPPED = frozenset({_S.SUPPRESSED, _S.CANCELLED})
+"""Statuses of a delivery that was stopped; an earlier call may still be in flight."""
 
 
 class Claims(StrEnum):
@@ -77,11 +79,14 @@ LEAVE_UNANSWERED: Final = Transition(name="leave_unanswered", sources={_S.SENDIN
 REJECT: Final = Transition(name="reject", sources={_S.SENDING}, to=_S.FAILED, dead_letter=True)
 DROP: Final = Transition(name="drop", sources={_S.SENDING}, to=_S.FAILED)
 
+CANCEL_CLAIMED: Final = Transition(name="cancel_claimed", sources={_S.SENDING}, to=_S.CANCELLED)
+
 # --- By a gate, a cap, a release, a digest, or the producer.
 SUPPRESS: Final = Transition(name="suppress", sources=_NOT_FINAL, to=_S.SUPPRESSED)
 EXPIRE: Final = Transition(name="expire", sources=_NOT_FINAL, to=_S.EXPIRED)
 DROP_STALE: Final = Transition(name="drop_stale", sources={_S.QUEUED}, to=_S.SUPPRESSED)
-CANCEL: Final = Transition(name="cancel", sources=_NOT_FINAL, to=_S.CANCELLED)
+CANCEL: Final = Transition(name="cancel", sources=_WAITING, to=_S.CANCELLED)
+"""A claimed delivery stays with its worker, whose call may have begun."""
 
 # --- By the sweeps.
 RELEASE: Final = Transition(name="release", sources={_S.SCHEDULED}, to=_S.QUEUED)
@@ -98,17 +103,20 @@ CLOSE_UNANSWERED: Final = Transition(
 ACCEPT_LATE: Final = Transition(
     name="accept_late",
     sources={_S.QUEUED, _S.RETRYING, _S.UNKNOWN, _S.SENDING},
-    if_called={_S.SCHEDULED},
+    if_called=_STOPPED | {_S.SCHEDULED, _S.FAILED, _S.EXPIRED},
     to=_S.SENT,
 )
 DELIVER: Final = Transition(
     name="deliver",
     sources={_S.QUEUED, _S.RETRYING, _S.SENDING, _S.FAILED, _S.EXPIRED} | _ACCEPTED,
-    if_called={_S.SCHEDULED},
+    if_called=_STOPPED | {_S.SCHEDULED},
     to=_S.DELIVERED,
 )
 READ: Final = Transition(
-    name="read", sources=DELIVER.sources | {_S.DELIVERED}, if_called={_S.SCHEDULED}, to=_S.READ
+    name="read",
+    sources=DELIVER.sources | {_S.DELIVERED},
+    if_called=DELIVER.if_called,
+    to=_S.READ,
 )
 BOUNCE: Final = Transition(
     name="bounce",
@@ -145,7 +153,6 @@ FALL_BACK_FAILED: Final = Transition(name="fall_back_failed", sources=FAIL.sourc
 FALL_BACK_RESOLVED: Final = Transition(
     name="fall_back_resolved", sources={_S.UNKNOWN}, to=_S.FAILED
 )
-SUPERSEDE: Final = Transition(name="supersede", sources=_WAITING, to=_S.CANCELLED)
 
 TRANSITIONS: Final = tuple(each for each in globals().values() if isinstance(each, Transition))
 """The whole state machine; `docs/states.md` is generated from it."""

@@ -1,7 +1,9 @@
 """Cancel: stop the deliveries of a notification before the send.
 
-A delivery claimed by a worker may still be sent. Such a delivery gets no retry, because the first
-gate of the next claim reads `cancelled_at`.
+A delivery claimed by a worker may still be sent, so its status stays and tells the result of the
+call. Such a delivery gets no retry, because the first gate of the next claim reads `cancelled_at`.
+An acceptance or a receipt that arrives after the cancellation moves a stopped delivery too: an
+earlier call without an answer may have sent the message.
 """
 
 from __future__ import annotations

@@ -227,7 +227,15 @@ def test_cancelling_does_not_pretend_to_stop_what_was_sent(caller: Caller) -> No
     said = _post(caller)
     Delivery.objects.update(status=Status.SENT, due_at=None)
     told = caller.post(f"/v1/notifications/{said['notification_id']}/cancel").json()
-    assert (told["stopped"], told["status"]) == ([], "sent")
+    assert (told["stopped"], told["in_flight"], told["status"]) == ([], [], "sent")
+
+
+def test_cancelling_names_what_a_worker_holds(caller: Caller) -> None:
+    said = _post(caller)
+    Delivery.objects.update(status=Status.SENDING)
+    told = caller.post(f"/v1/notifications/{said['notification_id']}/cancel").json()
+    assert (told["stopped"], told["status"]) == ([], "sending")
+    assert told["in_flight"] == [said["deliveries"][0]["delivery_id"]]
 
 
 def test_a_list_is_newest_first_and_its_pages_meet_without_a_gap(caller: Caller) -> None:

@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notifications.rules.states import OPEN, Status, overall
-from notifications.rules.transitions import NEVER_LEFT, SOURCES
+from notifications.rules.transitions import (
+    ACCEPT_LATE,
+    CANCEL,
+    DELIVER,
+    NEVER_LEFT,
+    READ,
+    SOURCES,
+    TRANSITIONS,
+    Transition,
+)
 
 
 def test_every_status_can_be_reached() -> None:
@@ -17,7 +26,7 @@ def test_every_status_can_be_reached() -> None:
 
 
 def test_what_is_final_for_ever_is_what_nothing_follows() -> None:
-    assert {Status.READ, Status.SUPPRESSED, Status.CANCELLED} == NEVER_LEFT
+    assert {Status.READ} == NEVER_LEFT
 
 
 @pytest.mark.parametrize("status", OPEN)
@@ -32,6 +41,41 @@ def test_what_a_provider_took_never_leaves_again(status: Status) -> None:
     assert status not in SOURCES[Status.QUEUED]
     assert status not in SOURCES[Status.SENDING]
     assert status not in SOURCES[Status.RETRYING]
+
+
+_TOOK = frozenset({Status.SENT, Status.UNCONFIRMED})
+_SAYS_AS_MUCH = {
+    ACCEPT_LATE: _TOOK | {Status.DELIVERED, Status.READ, Status.BOUNCED},
+    DELIVER: frozenset({Status.DELIVERED, Status.READ, Status.BOUNCED}),
+    READ: frozenset({Status.READ, Status.BOUNCED}),
+}
+"""Statuses that already tell what the evidence says; a bounce is the last word."""
+
+
+@pytest.mark.parametrize("status", Status, ids=lambda each: each.label)
+@pytest.mark.parametrize("evidence", _SAYS_AS_MUCH, ids=lambda each: each.name)
+def test_no_status_of_a_called_delivery_contradicts_what_the_provider_says(
+    evidence: Transition, status: Status
+) -> None:
+    moves = status in evidence.sources | evidence.if_called
+    assert moves != (status in _SAYS_AS_MUCH[evidence])
+
+
+@given(st.permutations([ACCEPT_LATE, DELIVER, READ, CANCEL]), st.sampled_from(Status))
+def test_a_message_that_was_read_is_read_in_whatever_order_the_evidence_comes(
+    steps: list[Transition], status: Status
+) -> None:
+    start = status
+    for each in steps:
+        if status in each.sources | each.if_called:
+            status = each.to
+    assert status is (Status.BOUNCED if start is Status.BOUNCED else Status.READ)
+
+
+def test_only_the_worker_that_holds_a_delivery_cancels_it() -> None:
+    cancels = {each.name: set(each.sources) for each in TRANSITIONS if each.to is Status.CANCELLED}
+    waiting = {Status.SCHEDULED, Status.QUEUED, Status.RETRYING}
+    assert cancels == {"cancel": waiting, "cancel_claimed": {Status.SENDING}}
 
 
 _RECEIPTS = [Status.DELIVERED, Status.READ]

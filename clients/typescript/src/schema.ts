@@ -1361,7 +1361,7 @@ export interface components {
         /**
          * @description The stopped deliveries, and the current status of all deliveries.
          *
-         *     A delivery missing from `stopped` had already been sent or finished.
+         *     A delivery missing from `stopped` and `in_flight` had already been sent or finished.
          */
         NotificationCancelled: {
             /** Format: uuid */
@@ -1369,6 +1369,9 @@ export interface components {
             /** @enum {string} */
             status: "scheduled" | "queued" | "sending" | "retrying" | "sent" | "unconfirmed" | "delivered" | "read" | "bounced" | "failed" | "expired" | "suppressed" | "cancelled" | "unknown";
             stopped: string[];
+            /** @description Deliveries in the hands of a worker, whose provider call may have begun: the message may
+             *     still arrive, and a webhook has the result. */
+            in_flight: string[];
             deliveries: components["schemas"]["DeliveryBrief"][];
         };
         /** @description A notification with deliveries, attempts and timeline. */

@@ -19,6 +19,7 @@ from notifications.rules.client_receipts import TokenHolder
 from notifications.rules.ids import notification_of
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.outcomes import Decision
+from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.transitions import ACCEPT_LATE, REPLAY, Transition
 from notifications.store.postgres import db
@@ -229,11 +230,15 @@ def replay(revivals: Sequence[ReplayTarget], *, detail: str) -> list[UUID]:
 
 
 def accept_late(moves: Sequence[Move]) -> list[UUID]:
-    """Mark late results as sent after a lost lease, unless another call is running."""
-    parked = [
-        row["id"]
-        for row in db.rows(
-            "not_sending", {"ids": [each.id for each in moves], "sending": Status.SENDING}
-        )
-    ]
+    """Mark late results as sent after a lost lease, unless another call is running.
+
+    A receipt can come before the result of its call, so a failure by a receipt stays.
+    """
+    parameters = {
+        "ids": [each.id for each in moves],
+        "sending": Status.SENDING,
+        "failed": Status.FAILED,
+        "by_receipt": Reason.RECEIPT_FAILED,
+    }
+    parked = [row["id"] for row in db.rows("not_sending", parameters)]
     return apply(ACCEPT_LATE, [each for each in moves if each.id in set(parked)], ANYONE)

@@ -181,12 +181,16 @@ class NotificationAccepted(TypedDict):
 class NotificationCancelled(TypedDict):
     """The stopped deliveries, and the current status of all deliveries.
 
-    A delivery missing from `stopped` had already been sent or finished.
+    A delivery missing from `stopped` and `in_flight` had already been sent or finished.
     """
 
     notification_id: str
     status: Status
     stopped: list[str]
+    in_flight: list[str]
+    """Deliveries in the hands of a worker, whose provider call may have begun: the message may
+    still arrive, and a webhook has the result."""
+
     deliveries: list[DeliveryBrief]
 
 
