@@ -80,6 +80,7 @@ task_acks_late = True
 task_reject_on_worker_lost = True
 worker_prefetch_multiplier = 1
 worker_cancel_long_running_tasks_on_connection_loss = False  # a lease decides, not a connection
+worker_pool = "threads"  # of a worker without --pool; notifyproj.celery refuses each other pool
 worker_consumer = "notifications.tasks.consumer:Consumer"  # outlives a restart of its broker
 worker_enable_prefetch_count_reduction = False  # after a lost connection: slots bound the work
 # SIGTERM is Celery's warm shutdown: what is in flight is answered and settled, nothing new begins

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import shlex
+import sys
+from collections.abc import Mapping
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, setup_logging, task_prerun, worker_ready
+from celery.concurrency import get_implementation
+from celery.concurrency.thread import TaskPool
+from celery.signals import beat_init, celeryd_init, setup_logging, task_prerun, worker_ready
 
 from celeryconfig import OPS
 
@@ -23,6 +28,30 @@ app.autodiscover_tasks(["notifications"])
 @setup_logging.connect
 def _keep_our_logging(**_signal: object) -> None:
     """Stop Celery from replacing the root logger of Django's settings; a receiver suffices."""
+
+
+@celeryd_init.connect
+def _require_threads(conf: Any, options: Mapping[str, Any], **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
+    """Refuse to start with another pool than `threads`, or with a variable number of threads.
+
+    Such a worker would deliver until the broker is away: `tasks.direct` submits to the pool from
+    a thread of the worker, and divides a fixed number of threads among the lanes.
+
+    Raises:
+        SystemExit: with the command to use instead.
+    """
+    pool = options.get("pool_cls") or options.get("pool") or conf.worker_pool
+    if issubclass(get_implementation(pool), TaskPool) and not options.get("autoscale"):
+        return
+    given = {"queues": ",".join(options.get("queues") or ()), "concurrency": _threads(options)}
+    words = [f"--{name}={value}" for name, value in given.items() if value]
+    command = shlex.join(["celery", "-A", "notifyproj", "worker", "--pool=threads", *words])
+    sys.exit(f"A worker runs its tasks in a fixed number of threads. Start it with: {command}")
+
+
+def _threads(options: Mapping[str, Any]) -> object:
+    most, _ = options.get("autoscale") or (None, None)
+    return most or options.get("concurrency")
 
 
 @task_prerun.connect
@@ -42,6 +71,22 @@ def _serve_metrics(sender: Any, **_signal: object) -> None:  # noqa: ANN401 - Ce
     from notifications.tasks import metrics  # noqa: PLC0415 - after Django is set up
 
     metrics.serve(concurrency=sender.controller.concurrency)
+
+
+@beat_init.connect
+def _require_scheduler(sender: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
+    """Refuse to start with another scheduler, which would not read the periodic tasks in Postgres.
+
+    Raises:
+        SystemExit: with the command to use instead.
+    """
+    from notifyproj.beat import Scheduler  # noqa: PLC0415 - after Django is set up
+
+    if not isinstance(sender.scheduler, Scheduler):
+        sys.exit(
+            "Beat reads the periodic tasks from Postgres, by the scheduler of celeryconfig.py."
+            " Start it with: celery -A notifyproj beat"
+        )
 
 
 @beat_init.connect
