@@ -204,7 +204,7 @@ def test_types_and_their_uses_compile(npm: str) -> None:
 
 
 _GIVEN: Final = """\
-import type { NotificationRequest } from "notifications-client";
+import type { NotificationRequest } from "notify-delivery-client";
 declare const process: { env: Record<string, string | undefined> };
 declare const message: NotificationRequest;
 declare const order: { id: string };
@@ -227,7 +227,7 @@ def test_the_examples_of_a_page_compile(page: str, npm: str, tmp_path: Path) -> 
         "noEmit": True,
         "noUnusedLocals": False,  # an example shows what an import gives
         "rootDir": "/",
-        "paths": {"notifications-client": [str(_ROOT / "src" / "index.ts")]},
+        "paths": {"notify-delivery-client": [str(_ROOT / "src" / "index.ts")]},
     }
     settings = {"extends": str(_ROOT / "tsconfig.json"), "compilerOptions": options}
     settings |= {"include": [], "files": ["examples.ts"]}
