@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,13 @@ from tests.clock import ROOT
 PROGRAM: Final = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
 _TEMPLATE: Final = ROOT / "docs" / "compose" / "proxy.conf.template"
 _START_SECONDS: Final = 10.0
+
+
+def rendered(values: Mapping[str, str]) -> str:
+    """Return the configuration with the values of NOTIFY_PROXY_..., as the image's start does."""
+    return re.sub(
+        r"\$\{NOTIFY_PROXY_(\w+)\}", lambda found: values[found[1]], _TEMPLATE.read_text()
+    )
 
 
 class Proxy(Child):
@@ -33,7 +41,7 @@ class Proxy(Child):
         self.http, self.https, flower_port = (free_port(f"{folder}/{name}") for name in "abc")
         make_certificate(folder / "fullchain.pem")
         shutil.copyfile(folder / "fullchain.pem", folder / "privkey.pem")
-        self._values = {
+        self.values = {
             "HTTP_PORT": f"{LOOPBACK}:{self.http}",
             "HTTPS_PORT": f"{LOOPBACK}:{self.https}",
             "FLOWER_PORT": f"{LOOPBACK}:{flower_port}",
@@ -48,9 +56,7 @@ class Proxy(Child):
 
     def start(self) -> None:
         """Start it and wait until it listens; it fails the test when nginx does not start."""
-        text = re.sub(
-            r"\$\{NOTIFY_PROXY_(\w+)\}", lambda found: self._values[found[1]], _TEMPLATE.read_text()
-        )
+        text = rendered(self.values)
         # The log is a file of ours: /dev/stdout of a child cannot be opened again by another user.
         text = text.replace("/dev/stdout", str(self._folder / "access.log"))
         configuration = self._folder / "proxy.conf"
