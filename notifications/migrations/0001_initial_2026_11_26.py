@@ -10,6 +10,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.functions import RandomUUID
 from django.contrib.postgres.indexes import GinIndex
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import migrations, models
@@ -98,17 +99,17 @@ class Migration(migrations.Migration):
                     "minimum_severity",
                     models.CharField(
                         choices=[("page", "page"), ("ticket", "ticket")],
-                        default="ticket",
+                        default="ticket", db_default="ticket",
                         help_text="page: urgent alerts only. ticket: all alerts.",
                         max_length=8,
                     ),
                 ),
                 (
                     "kinds",
-                    ArrayField(base_field=models.CharField(max_length=48), blank=True, default=list, help_text="Kinds of alerts. Empty: all kinds.", size=None),
+                    ArrayField(base_field=models.CharField(max_length=48), blank=True, default=list, db_default=[], help_text="Kinds of alerts. Empty: all kinds.", size=None),
                 ),
                 ("owner", models.CharField(blank=True, help_text="Person or team that reads the destination.", max_length=128)),
-                ("is_active", models.BooleanField(default=True)),
+                ("is_active", models.BooleanField(default=True, db_default=True)),
                 ("failures", models.PositiveIntegerField(db_default=0, default=0, help_text="Failed calls since the last successful call.")),
                 ("last_sent_at", models.DateTimeField(blank=True, null=True)),
                 ("last_error", models.CharField(blank=True, db_default="", max_length=300)),
@@ -129,7 +130,7 @@ class Migration(migrations.Migration):
             name="AlertNotice",
             fields=[
                 ("id", _id()),
-                ("key", models.UUIDField(default=uuid.uuid4, help_text="The same at every try.")),
+                ("key", models.UUIDField(default=uuid.uuid4, db_default=RandomUUID(), help_text="The same at every try.")),
                 ("alert", models.ForeignKey(on_delete=models.CASCADE, related_name="notices", to="notifications.alert")),
                 ("destination", models.ForeignKey(on_delete=models.CASCADE, related_name="notices", to="notifications.alertdestination")),
                 (
@@ -139,16 +140,16 @@ class Migration(migrations.Migration):
                         max_length=16,
                     ),
                 ),
-                ("number", models.PositiveIntegerField(default=0, help_text="Counts the reminders.")),
+                ("number", models.PositiveIntegerField(default=0, db_default=0, help_text="Counts the reminders.")),
                 (
                     "state",
                     models.CharField(
-                        choices=[("waiting", "waiting"), ("sent", "sent"), ("failed", "failed"), ("dropped", "dropped")], default="waiting", max_length=8
+                        choices=[("waiting", "waiting"), ("sent", "sent"), ("failed", "failed"), ("dropped", "dropped")], default="waiting", db_default="waiting", max_length=8
                     ),
                 ),
                 ("due_at", models.DateTimeField(null=True)),
                 ("claim_token", models.UUIDField(null=True)),
-                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("attempts", models.PositiveSmallIntegerField(default=0, db_default=0)),
                 ("created_at", models.DateTimeField()),
                 ("ended_at", models.DateTimeField(null=True)),
                 ("error", models.CharField(blank=True, max_length=300)),
@@ -175,7 +176,7 @@ class Migration(migrations.Migration):
                             ("not_archived", "dropped without an archive (NOTIFY_ARCHIVE_URL=off)"),
                             ("expired", "deleted from the archive"),
                         ],
-                        default="exporting",
+                        default="exporting", db_default="exporting",
                         max_length=16,
                     ),
                 ),
@@ -239,7 +240,7 @@ class Migration(migrations.Migration):
             name="Topic",
             fields=[
                 ("id", _id()),
-                ("mode", models.SmallIntegerField(choices=_MODES, default=1)),
+                ("mode", models.SmallIntegerField(choices=_MODES, default=1, db_default=1)),
                 ("name", models.CharField(max_length=64)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("created_by", models.CharField(max_length=150)),
@@ -263,30 +264,30 @@ class Migration(migrations.Migration):
             name="RecipientList",
             fields=[
                 ("id", _id()),
-                ("mode", models.SmallIntegerField(choices=_MODES, default=1)),
+                ("mode", models.SmallIntegerField(choices=_MODES, default=1, db_default=1)),
                 ("kind", models.CharField(choices=[("upload", "upload"), ("snapshot", "snapshot")], max_length=8)),
                 ("name", models.CharField(blank=True, max_length=100)),
-                ("state", models.CharField(choices=[("loading", "loading"), ("ready", "ready"), ("failed", "failed")], default="loading", max_length=8)),
+                ("state", models.CharField(choices=[("loading", "loading"), ("ready", "ready"), ("failed", "failed")], default="loading", db_default="loading", max_length=8)),
                 ("state_reason", models.CharField(blank=True, max_length=300)),
                 (
                     "columns",
                     ArrayField(
                         base_field=models.CharField(max_length=64),
                         blank=True,
-                        default=list,
+                        default=list, db_default=[],
                         help_text="Upload: names of the variables of each recipient.",
                         size=None,
                     ),
                 ),
                 ("expression", models.JSONField(blank=True, help_text="Snapshot: whom the list has.", null=True)),
-                ("cursor", models.BigIntegerField(default=0, help_text="Snapshot: done up to this recipient.")),
-                ("until", models.BigIntegerField(default=0, help_text="Snapshot: last possible recipient.")),
-                ("lines", models.BigIntegerField(default=0, help_text="Upload: lines with a recipient.")),
-                ("members", models.BigIntegerField(default=0)),
-                ("duplicates", models.BigIntegerField(default=0, help_text="Upload: repeats of a recipient.")),
-                ("unknown", models.BigIntegerField(default=0, help_text="Upload: unknown user ids.")),
-                ("faults", models.JSONField(default=list, help_text="Upload: the first faults, with the line.")),
-                ("fault_counts", models.JSONField(default=dict, help_text="Upload: kind of fault -> lines.")),
+                ("cursor", models.BigIntegerField(default=0, db_default=0, help_text="Snapshot: done up to this recipient.")),
+                ("until", models.BigIntegerField(default=0, db_default=0, help_text="Snapshot: last possible recipient.")),
+                ("lines", models.BigIntegerField(default=0, db_default=0, help_text="Upload: lines with a recipient.")),
+                ("members", models.BigIntegerField(default=0, db_default=0)),
+                ("duplicates", models.BigIntegerField(default=0, db_default=0, help_text="Upload: repeats of a recipient.")),
+                ("unknown", models.BigIntegerField(default=0, db_default=0, help_text="Upload: unknown user ids.")),
+                ("faults", models.JSONField(default=list, db_default=[], help_text="Upload: the first faults, with the line.")),
+                ("fault_counts", models.JSONField(default=dict, db_default={}, help_text="Upload: kind of fault -> lines.")),
                 ("created_at", models.DateTimeField()),
                 ("created_by", models.CharField(max_length=150)),
                 ("touched_at", models.DateTimeField(help_text="Last progress.")),
@@ -314,7 +315,7 @@ class Migration(migrations.Migration):
             name="Audience",
             fields=[
                 ("id", _id()),
-                ("mode", models.SmallIntegerField(choices=_MODES, default=1)),
+                ("mode", models.SmallIntegerField(choices=_MODES, default=1, db_default=1)),
                 ("name", models.CharField(max_length=100)),
                 ("description", models.CharField(blank=True, max_length=300)),
                 ("expression", models.JSONField(help_text="Audience expression: whom the audience has.")),
@@ -335,8 +336,8 @@ class Migration(migrations.Migration):
                 ("object_type", models.CharField(help_text="The model's name in small letters.", max_length=32)),
                 ("object_id", models.CharField(max_length=64)),
                 ("object_name", models.CharField(blank=True, max_length=150)),
-                ("before", models.JSONField(default=dict)),
-                ("after", models.JSONField(default=dict)),
+                ("before", models.JSONField(default=dict, db_default={})),
+                ("after", models.JSONField(default=dict, db_default={})),
                 ("request_id", models.CharField(blank=True, help_text="X-Request-Id.", max_length=32)),
             ],
             options={
@@ -367,9 +368,9 @@ class Migration(migrations.Migration):
                 ("provider", models.CharField(max_length=32)),
                 ("channel", models.SmallIntegerField(choices=_CHANNELS)),
                 ("forced", models.CharField(blank=True, choices=[("", "auto"), ("closed", "closed")], max_length=8)),
-                ("trips", models.PositiveIntegerField(default=0, help_text="Number of automatic openings.")),
-                ("probes", models.PositiveIntegerField(default=0)),
-                ("closes", models.PositiveIntegerField(default=0)),
+                ("trips", models.PositiveIntegerField(default=0, db_default=0, help_text="Number of automatic openings.")),
+                ("probes", models.PositiveIntegerField(default=0, db_default=0)),
+                ("closes", models.PositiveIntegerField(default=0, db_default=0)),
             ],
             options={"ordering": ("provider", "channel"), "constraints": [models.UniqueConstraint(fields=("provider", "channel"), name="one_breaker")]},
         ),
@@ -424,24 +425,24 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", _id()),
                 ("name", models.CharField(max_length=64, unique=True)),
-                ("is_active", models.BooleanField(default=True, help_text="Off: requests with any key of the producer get 403.")),
+                ("is_active", models.BooleanField(default=True, db_default=True, help_text="Off: requests with any key of the producer get 403.")),
                 (
                     "priorities",
-                    ArrayField(base_field=models.SmallIntegerField(choices=_PRIORITIES), default=every_priority, help_text="Permitted priorities.", size=None),
+                    ArrayField(base_field=models.SmallIntegerField(choices=_PRIORITIES), default=every_priority, db_default=[0, 1, 2, 3], help_text="Permitted priorities.", size=None),
                 ),
-                ("may_send_content", models.BooleanField(default=False, help_text="May send raw text instead of a template.")),
-                ("rate_per_second", models.PositiveIntegerField(default=1000, help_text="Limit of accepted notifications per second, for all keys together.")),
-                ("rate_burst", models.PositiveIntegerField(default=5000, help_text="Limit of accepted notifications at once after a pause.")),
+                ("may_send_content", models.BooleanField(default=False, db_default=False, help_text="May send raw text instead of a template.")),
+                ("rate_per_second", models.PositiveIntegerField(default=1000, db_default=1000, help_text="Limit of accepted notifications per second, for all keys together.")),
+                ("rate_burst", models.PositiveIntegerField(default=5000, db_default=5000, help_text="Limit of accepted notifications at once after a pause.")),
                 (
                     "timezone",
                     models.CharField(
-                        default="UTC",
+                        default="UTC", db_default="UTC",
                         help_text="For recipients without a known timezone: their quiet hours apply in this timezone, and P3 is sent during the producer's day only.",
                         max_length=64,
                     ),
                 ),
-                ("day_begins", models.TimeField(default=datetime.time(8, 0))),
-                ("day_ends", models.TimeField(default=datetime.time(20, 0), help_text="End of the producer's day, as local time in the producer's timezone.")),
+                ("day_begins", models.TimeField(default=datetime.time(8, 0), db_default=datetime.time(8, 0))),
+                ("day_ends", models.TimeField(default=datetime.time(20, 0), db_default=datetime.time(20, 0), help_text="End of the producer's day, as local time in the producer's timezone.")),
                 (
                     "allowed_origins",
                     ArrayField(
@@ -493,7 +494,7 @@ class Migration(migrations.Migration):
                 (
                     "alert_percent",
                     models.PositiveSmallIntegerField(
-                        default=80,
+                        default=80, db_default=80,
                         help_text="Share of the amount at which the first alert of a day is raised.",
                         validators=[MinValueValidator(1), MaxValueValidator(100)],
                     ),
@@ -501,12 +502,12 @@ class Migration(migrations.Migration):
                 (
                     "is_hard",
                     models.BooleanField(
-                        default=True,
+                        default=True, db_default=True,
                         help_text="Above the amount P3 by SMS goes by e-mail or waits, P2 and other P3 wait, P0 and P1 go on. Otherwise alerts alone are raised.",
                         verbose_name="hard",
                     ),
                 ),
-                ("timezone", models.CharField(default="UTC", help_text="A day begins at midnight of this timezone.", max_length=64)),
+                ("timezone", models.CharField(default="UTC", db_default="UTC", help_text="A day begins at midnight of this timezone.", max_length=64)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
@@ -524,7 +525,7 @@ class Migration(migrations.Migration):
                 ("id", _id()),
                 ("budget", models.ForeignKey(on_delete=models.CASCADE, related_name="days", to="notifications.budget")),
                 ("day", models.DateField(help_text="In the timezone of the budget.")),
-                ("used_micros", models.BigIntegerField(default=0, help_text="Reserved and spent.")),
+                ("used_micros", models.BigIntegerField(default=0, db_default=0, help_text="Reserved and spent.")),
                 ("refused_micros", models.BigIntegerField(help_text="Price of the last call that was refused; empty: none was.", null=True)),
                 ("nearly_spent_alert_at", models.DateTimeField(null=True)),
                 ("spent_alert_at", models.DateTimeField(null=True)),
@@ -562,7 +563,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.UUIDField(default=clock.new_notification_id, editable=False, primary_key=True, serialize=False)),
                 ("producer", models.ForeignKey(on_delete=models.CASCADE, related_name="bulk_jobs", to="notifications.producer")),
-                ("mode", models.SmallIntegerField(choices=_MODES, default=1)),
+                ("mode", models.SmallIntegerField(choices=_MODES, default=1, db_default=1)),
                 ("name", models.CharField(max_length=100)),
                 (
                     "state",
@@ -575,7 +576,7 @@ class Migration(migrations.Migration):
                             ("aborted", "aborted"),
                             ("finished", "finished"),
                         ],
-                        default="scheduled",
+                        default="scheduled", db_default="scheduled",
                         max_length=12,
                     ),
                 ),
@@ -585,15 +586,15 @@ class Migration(migrations.Migration):
                 ("audience", models.JSONField(help_text="Audience expression: who gets the message.")),
                 ("type", models.CharField(max_length=64)),
                 ("category", models.CharField(blank=True, max_length=64)),
-                ("priority", models.SmallIntegerField(choices=_PRIORITIES, default=3)),
+                ("priority", models.SmallIntegerField(choices=_PRIORITIES, default=3, db_default=3)),
                 ("template_id", models.CharField(max_length=64)),
                 ("template", models.BigIntegerField(help_text="The pinned template version's row.")),
-                ("variables", models.JSONField(default=dict, help_text="For each message; values of an upload or a recipient come first.")),
+                ("variables", models.JSONField(default=dict, db_default={}, help_text="For each message; values of an upload or a recipient come first.")),
                 ("secrets", models.BinaryField(help_text="Sensitive variables, encrypted; removed when the job ends.", null=True)),
-                ("channels", ArrayField(base_field=models.SmallIntegerField(choices=_CHANNELS), default=list, size=None)),
+                ("channels", ArrayField(base_field=models.SmallIntegerField(choices=_CHANNELS), default=list, db_default=[], size=None)),
                 ("spread", models.CharField(help_text="first or all", max_length=8)),
                 ("ttl_seconds", models.PositiveIntegerField(blank=True, null=True)),
-                ("metadata", models.JSONField(default=dict)),
+                ("metadata", models.JSONField(default=dict, db_default={})),
                 ("starts_at", models.DateTimeField(help_text="Expansion begins at this time.")),
                 ("send_at_local", models.CharField(blank=True, help_text="Send time on each recipient's wall clock.", max_length=19)),
                 ("rate_per_second", models.FloatField(blank=True, help_text="Empty: no limit.", null=True, validators=[MinValueValidator(0.001)])),
@@ -604,16 +605,16 @@ class Migration(migrations.Migration):
                 (
                     "weight",
                     models.PositiveSmallIntegerField(
-                        default=1, help_text="Share of the lane among the jobs that run in it.", validators=[MinValueValidator(1)]
+                        default=1, db_default=1, help_text="Share of the lane among the jobs that run in it.", validators=[MinValueValidator(1)]
                     ),
                 ),
-                ("variants", models.JSONField(default=list, help_text="A/B: name, template_id, template and share in percent of each variant.")),
-                ("holdout_percent", models.PositiveSmallIntegerField(default=0, help_text="Recipients who get no message, for comparison.")),
+                ("variants", models.JSONField(default=list, db_default=[], help_text="A/B: name, template_id, template and share in percent of each variant.")),
+                ("holdout_percent", models.PositiveSmallIntegerField(default=0, db_default=0, help_text="Recipients who get no message, for comparison.")),
                 ("winner_rule", models.JSONField(blank=True, help_text="A/B: metric, sample in percent, and after_seconds.", null=True)),
                 ("winner", models.CharField(blank=True, help_text="Variant that won.", max_length=32)),
-                ("test_group_size", models.PositiveIntegerField(default=0, help_text="The first recipients; the others follow after test_group_seconds.")),
-                ("test_group_seconds", models.PositiveIntegerField(default=0)),
-                ("abort_limits", models.JSONField(default=dict, help_text="failed, bounced, complained: shares; minimum: sent messages.")),
+                ("test_group_size", models.PositiveIntegerField(default=0, db_default=0, help_text="The first recipients; the others follow after test_group_seconds.")),
+                ("test_group_seconds", models.PositiveIntegerField(default=0, db_default=0)),
+                ("abort_limits", models.JSONField(default=dict, db_default={}, help_text="failed, bounced, complained: shares; minimum: sent messages.")),
                 ("estimate", models.BigIntegerField(blank=True, help_text="Estimated size of the audience at creation.", null=True)),
                 ("created_at", models.DateTimeField()),
                 ("created_by", models.CharField(help_text="An operator, or a producer's key.", max_length=150)),
@@ -659,9 +660,9 @@ class Migration(migrations.Migration):
                         help_text="A/B with a winner: only the sample, or only the recipients outside of the sample, who get the winner. Empty: all.", null=True
                     ),
                 ),
-                ("examined", models.BigIntegerField(default=0, help_text="Recipients of the audience.")),
-                ("accepted", models.BigIntegerField(default=0, help_text="Notifications.")),
-                ("left_out", models.JSONField(default=dict, help_text="Reason -> recipients without a message.")),
+                ("examined", models.BigIntegerField(default=0, db_default=0, help_text="Recipients of the audience.")),
+                ("accepted", models.BigIntegerField(default=0, db_default=0, help_text="Notifications.")),
+                ("left_out", models.JSONField(default=dict, db_default={}, help_text="Reason -> recipients without a message.")),
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={"db_table": "bulk_job_range", "constraints": [models.UniqueConstraint(fields=("job", "number"), name="one_range")]},
@@ -683,8 +684,8 @@ class Migration(migrations.Migration):
                 ("mode", models.SmallIntegerField(choices=_MODES)),
                 ("priority", models.SmallIntegerField(choices=_PRIORITIES)),
                 ("channel", models.SmallIntegerField(choices=_CHANNELS)),
-                ("window", models.PositiveIntegerField(default=0, help_text="Rows that may wait in the lane.")),
-                ("granted", models.JSONField(default=dict, help_text="Job -> messages that the job may have created in total.")),
+                ("window", models.PositiveIntegerField(default=0, db_default=0, help_text="Rows that may wait in the lane.")),
+                ("granted", models.JSONField(default=dict, db_default={}, help_text="Job -> messages that the job may have created in total.")),
                 ("divided_at", models.DateTimeField(help_text="Time of the last division.", null=True)),
             ],
             options={"db_table": "bulk_lane"},
@@ -697,7 +698,7 @@ class Migration(migrations.Migration):
                 ("variant", models.CharField(blank=True, max_length=32)),
                 ("kind", models.CharField(help_text="total or status", max_length=8)),
                 ("name", models.CharField(help_text="total: the counted events. status: the present status.", max_length=16)),
-                ("count", models.BigIntegerField(default=0)),
+                ("count", models.BigIntegerField(default=0, db_default=0)),
             ],
             options={"db_table": "bulk_job_figure"},
         ),
@@ -721,23 +722,23 @@ class Migration(migrations.Migration):
             name="CancelJob",
             fields=[
                 ("id", _id()),
-                ("mode", models.SmallIntegerField(choices=_MODES, default=1)),
+                ("mode", models.SmallIntegerField(choices=_MODES, default=1, db_default=1)),
                 ("producer", models.ForeignKey(blank=True, null=True, on_delete=models.CASCADE, related_name="cancel_jobs", to="notifications.producer")),
                 ("notification_ids", ArrayField(base_field=models.UUIDField(), blank=True, null=True, size=None)),
                 ("bulk_job", models.ForeignKey(blank=True, null=True, on_delete=models.CASCADE, related_name="cancel_jobs", to="notifications.bulkjob")),
                 ("type", models.CharField(blank=True, max_length=64)),
                 ("template_id", models.CharField(blank=True, max_length=64)),
                 ("priority", models.SmallIntegerField(blank=True, choices=_PRIORITIES, null=True)),
-                ("metadata", models.JSONField(blank=True, default=dict, help_text="Names and values that the metadata must have.")),
+                ("metadata", models.JSONField(blank=True, default=dict, db_default={}, help_text="Names and values that the metadata must have.")),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("requested_by", models.CharField(max_length=150)),
                 ("after", models.UUIDField(help_text="Notifications up to this id are done.")),
                 ("first", models.UUIDField(help_text="Value of `after` at the start.")),
                 ("until", models.UUIDField(help_text="Last possible id.")),
-                ("cancelled", models.IntegerField(default=0, help_text="Cancelled notifications.")),
-                ("stopped", models.IntegerField(default=0, help_text="Deliveries that did not leave.")),
+                ("cancelled", models.IntegerField(default=0, db_default=0, help_text="Cancelled notifications.")),
+                ("stopped", models.IntegerField(default=0, db_default=0, help_text="Deliveries that did not leave.")),
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
-                ("is_stopped", models.BooleanField(default=False, help_text="An operator or producer stopped it.")),
+                ("is_stopped", models.BooleanField(default=False, db_default=False, help_text="An operator or producer stopped it.")),
             ],
             options={"ordering": ("-id",), "indexes": [models.Index(condition=models.Q(("finished_at", None)), fields=["id"], name="cancel_job_unfinished")]},
         ),
@@ -748,7 +749,7 @@ class Migration(migrations.Migration):
                 ("provider", models.CharField(max_length=32, unique=True)),
                 ("run_at", models.DateTimeField(auto_now=True)),
                 ("run_by", models.CharField(max_length=128)),
-                ("findings", models.JSONField(default=list, help_text="Lines of the run: subject, state and detail.")),
+                ("findings", models.JSONField(default=list, db_default=[], help_text="Lines of the run: subject, state and detail.")),
                 ("per_second", models.FloatField(blank=True, help_text="Rate limit that the command stored; a different limit is an operator's.", null=True)),
             ],
             options={"ordering": ("provider",)},
@@ -760,16 +761,16 @@ class Migration(migrations.Migration):
                 (
                     "mode",
                     models.SmallIntegerField(
-                        choices=_MODES, default=1, help_text="Keys of this mode can read the job. Dead letters of both modes give a live job."
+                        choices=_MODES, default=1, db_default=1, help_text="Keys of this mode can read the job. Dead letters of both modes give a live job."
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("requested_by", models.CharField(max_length=128)),
-                ("forced", models.BooleanField(default=False, help_text="Also replay dead letters whose notification has already arrived.")),
-                ("renews_ttl", models.BooleanField(default=False, help_text="Start the TTL anew (never for P0).")),
-                ("total", models.IntegerField(default=0)),
-                ("replayed", models.IntegerField(default=0)),
-                ("skipped", models.IntegerField(default=0)),
+                ("forced", models.BooleanField(default=False, db_default=False, help_text="Also replay dead letters whose notification has already arrived.")),
+                ("renews_ttl", models.BooleanField(default=False, db_default=False, help_text="Start the TTL anew (never for P0).")),
+                ("total", models.IntegerField(default=0, db_default=0)),
+                ("replayed", models.IntegerField(default=0, db_default=0)),
+                ("skipped", models.IntegerField(default=0, db_default=0)),
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={"ordering": ("-id",)},
@@ -830,7 +831,7 @@ class Migration(migrations.Migration):
                 ("recipient_id", models.BigIntegerField(help_text="Primary key of the removed recipient.")),
                 ("requested_by", models.CharField(max_length=128)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("notifications", models.IntegerField(default=0, help_text="Notifications removed so far.")),
+                ("notifications", models.IntegerField(default=0, db_default=0, help_text="Notifications removed so far.")),
                 ("contacts", models.IntegerField(db_default=0, default=0, help_text="Contacts removed.")),
                 ("dead_letters", models.IntegerField(db_default=0, default=0, help_text="Dead letters whose message was removed.")),
                 ("inbox_items", models.IntegerField(db_default=0, default=0, help_text="In-app messages removed from the inbox so far.")),
@@ -880,7 +881,7 @@ class Migration(migrations.Migration):
                 ("type", models.CharField(blank=True, max_length=64)),
                 ("problem", models.CharField(help_text="The problem's type.", max_length=64)),
                 ("detail", models.CharField(max_length=500)),
-                ("pointers", models.JSONField(default=list, help_text="Where in the body, as JSON pointers.")),
+                ("pointers", models.JSONField(default=list, db_default=[], help_text="Where in the body, as JSON pointers.")),
             ],
             options={"verbose_name": "rejected request", "ordering": ("-id",)},
         ),
@@ -891,8 +892,8 @@ class Migration(migrations.Migration):
                 ("started_at", models.DateTimeField()),
                 ("finished_at", models.DateTimeField(null=True)),
                 ("running_since", models.DateTimeField(help_text="Start of the oldest unfinished run; empty without a running sweep.", null=True)),
-                ("moved", models.IntegerField(default=0, help_text="Rows changed by the last run.")),
-                ("failed", models.IntegerField(default=0, help_text="Rows with an exception in the last run; the log has their ids.")),
+                ("moved", models.IntegerField(default=0, db_default=0, help_text="Rows changed by the last run.")),
+                ("failed", models.IntegerField(default=0, db_default=0, help_text="Rows with an exception in the last run; the log has their ids.")),
             ],
         ),
         migrations.CreateModel(
@@ -1017,14 +1018,14 @@ class Migration(migrations.Migration):
                 ("mode", models.SmallIntegerField(choices=_MODES)),
                 ("priority", models.SmallIntegerField(choices=_PRIORITIES)),
                 ("channel", models.SmallIntegerField(choices=_CHANNELS)),
-                ("waiting", models.BigIntegerField(default=0, help_text="Due deliveries without a claim.")),
-                ("is_estimate", models.BooleanField(default=False, help_text="Over 100,000 wait, and the number is from a sample of the table.")),
-                ("behind_ms", models.BigIntegerField(default=0, help_text="Time since the oldest of them could leave.")),
+                ("waiting", models.BigIntegerField(default=0, db_default=0, help_text="Due deliveries without a claim.")),
+                ("is_estimate", models.BooleanField(default=False, db_default=False, help_text="Over 100,000 wait, and the number is from a sample of the table.")),
+                ("behind_ms", models.BigIntegerField(default=0, db_default=0, help_text="Time since the oldest of them could leave.")),
                 ("sampled_at", models.DateTimeField()),
                 ("refuses_since", models.DateTimeField(blank=True, help_text="New P3 posts get 429 since this time; empty: accepted.", null=True)),
-                ("retry_after_seconds", models.PositiveIntegerField(default=0, help_text="Retry-After of the 429 answers, without the jitter.")),
+                ("retry_after_seconds", models.PositiveIntegerField(default=0, db_default=0, help_text="Retry-After of the 429 answers, without the jitter.")),
                 ("drops_since", models.DateTimeField(blank=True, help_text="Stale P3 are dropped since this time; empty: kept.", null=True)),
-                ("dropped", models.BigIntegerField(default=0, help_text="Stale deliveries dropped since then.")),
+                ("dropped", models.BigIntegerField(default=0, db_default=0, help_text="Stale deliveries dropped since then.")),
                 ("dropped_at", models.DateTimeField(blank=True, help_text="Time of the last drop.", null=True)),
                 ("examined_until", models.DateTimeField(blank=True, help_text="The drop goes on at this place of the queue.", null=True)),
             ],
@@ -1038,31 +1039,31 @@ class Migration(migrations.Migration):
                 (
                     "refuse_waiting",
                     models.PositiveBigIntegerField(
-                        default=10000000, help_text="Above so many waiting P3 deliveries, new P3 posts get 429.", validators=[MinValueValidator(1)]
+                        default=10000000, db_default=10000000, help_text="Above so many waiting P3 deliveries, new P3 posts get 429.", validators=[MinValueValidator(1)]
                     ),
                 ),
                 (
                     "refuse_behind_seconds",
                     models.PositiveIntegerField(
-                        default=7200, help_text="Also when the oldest waits longer than so many seconds.", validators=[MinValueValidator(1)]
+                        default=7200, db_default=7200, help_text="Also when the oldest waits longer than so many seconds.", validators=[MinValueValidator(1)]
                     ),
                 ),
                 (
                     "drop_waiting",
                     models.PositiveBigIntegerField(
-                        default=50000000, help_text="Above so many waiting P3 deliveries, stale ones are dropped.", validators=[MinValueValidator(1)]
+                        default=50000000, db_default=50000000, help_text="Above so many waiting P3 deliveries, stale ones are dropped.", validators=[MinValueValidator(1)]
                     ),
                 ),
                 (
                     "drop_behind_seconds",
                     models.PositiveIntegerField(
-                        default=14400, help_text="Also when the oldest waits longer than so many seconds.", validators=[MinValueValidator(1)]
+                        default=14400, db_default=14400, help_text="Also when the oldest waits longer than so many seconds.", validators=[MinValueValidator(1)]
                     ),
                 ),
                 (
                     "drop_older_seconds",
                     models.PositiveIntegerField(
-                        default=7200, help_text="A P3 delivery is stale when it could leave for longer than so many seconds.", validators=[MinValueValidator(1)]
+                        default=7200, db_default=7200, help_text="A P3 delivery is stale when it could leave for longer than so many seconds.", validators=[MinValueValidator(1)]
                     ),
                 ),
             ],
@@ -1072,7 +1073,7 @@ class Migration(migrations.Migration):
             name="NotificationType",
             fields=[
                 ("name", models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ("priority", models.SmallIntegerField(choices=_PRIORITIES, default=2)),
+                ("priority", models.SmallIntegerField(choices=_PRIORITIES, default=2, db_default=2)),
                 ("category", models.CharField(blank=True, help_text="Category for unsubscription, such as marketing or social.", max_length=64)),
                 ("retry_preset", models.CharField(blank=True, help_text="Empty: the policy of the priority and channel.", max_length=16)),
                 (
@@ -1237,9 +1238,9 @@ class Migration(migrations.Migration):
             name="Recipient",
             fields=[
                 ("id", _id()),
-                ("mode", models.SmallIntegerField(choices=_MODES, default=1)),
+                ("mode", models.SmallIntegerField(choices=_MODES, default=1, db_default=1)),
                 ("user_id", models.CharField(max_length=128)),
-                ("locale", models.CharField(default="en", max_length=35)),
+                ("locale", models.CharField(default="en", db_default="en", max_length=35)),
                 ("timezone", models.CharField(blank=True, max_length=64)),
                 (
                     "phone_timezone",
@@ -1265,7 +1266,7 @@ class Migration(migrations.Migration):
                 ("channel", models.SmallIntegerField(choices=_CHANNELS)),
                 ("kind", models.CharField(blank=True, help_text="Which sort of address where a channel has several: fcm_token, apns_token ...", max_length=24)),
                 ("address", models.CharField(max_length=2048)),
-                ("is_primary", models.BooleanField(default=False)),
+                ("is_primary", models.BooleanField(default=False, db_default=False)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("created_by", models.CharField(blank=True, db_default="", help_text="An operator, or a producer's key.", max_length=150)),
                 ("changed_at", models.DateTimeField(blank=True, null=True)),
@@ -1299,9 +1300,9 @@ class Migration(migrations.Migration):
                     "recipient",
                     models.OneToOneField(on_delete=models.CASCADE, primary_key=True, related_name="preference", serialize=False, to="notifications.recipient"),
                 ),
-                ("channels_off", ArrayField(base_field=models.SmallIntegerField(choices=_CHANNELS), blank=True, default=list, size=None)),
-                ("channel_order", ArrayField(base_field=models.SmallIntegerField(choices=_CHANNELS), blank=True, default=list, size=None)),
-                ("categories_off", ArrayField(base_field=models.CharField(max_length=64), blank=True, default=list, size=None)),
+                ("channels_off", ArrayField(base_field=models.SmallIntegerField(choices=_CHANNELS), blank=True, default=list, db_default=[], size=None)),
+                ("channel_order", ArrayField(base_field=models.SmallIntegerField(choices=_CHANNELS), blank=True, default=list, db_default=[], size=None)),
+                ("categories_off", ArrayField(base_field=models.CharField(max_length=64), blank=True, default=list, db_default=[], size=None)),
                 (
                     "categories_left",
                     ArrayField(
@@ -1341,9 +1342,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("digests", models.JSONField(blank=True, db_default={}, default=dict, help_text="Category or type -> at_once, daily or weekly, for e-mail.")),
-                ("quiet_hours", models.JSONField(blank=True, default=list)),
+                ("quiet_hours", models.JSONField(blank=True, default=list, db_default=[])),
                 ("do_not_disturb_until", models.DateTimeField(blank=True, help_text="In UTC. Before this time only P0 is sent.", null=True)),
-                ("caps", models.JSONField(blank=True, default=dict, help_text="Channel -> cap, such as 3/day; other channels have the default cap.")),
+                ("caps", models.JSONField(blank=True, default=dict, db_default={}, help_text="Channel -> cap, such as 3/day; other channels have the default cap.")),
                 ("updated_at", models.DateTimeField(auto_now=True)),
             ],
         ),
@@ -1423,7 +1424,7 @@ class Migration(migrations.Migration):
                         max_length=8,
                     ),
                 ),
-                ("drops", models.BooleanField(default=False, help_text="When every attempt failed, give up without a dead letter.")),
+                ("drops", models.BooleanField(default=False, db_default=False, help_text="When every attempt failed, give up without a dead letter.")),
             ],
             options={"ordering": ("name",)},
         ),
@@ -1439,7 +1440,7 @@ class Migration(migrations.Migration):
                 ("priority", models.SmallIntegerField()),
                 ("type", models.CharField(blank=True, max_length=64)),
                 ("template", models.CharField(blank=True, max_length=64)),
-                ("version", models.PositiveIntegerField(default=0)),
+                ("version", models.PositiveIntegerField(default=0, db_default=0)),
                 ("country", models.CharField(blank=True, max_length=2)),
                 ("reason", models.CharField(blank=True, max_length=64)),
             ],
@@ -1506,18 +1507,18 @@ class Migration(migrations.Migration):
                 (
                     "rank",
                     models.PositiveSmallIntegerField(
-                        default=0, help_text="Rank 0 is first; a higher rank gets deliveries which lower ranks cannot send.", validators=[MaxValueValidator(9)]
+                        default=0, db_default=0, help_text="Rank 0 is first; a higher rank gets deliveries which lower ranks cannot send.", validators=[MaxValueValidator(9)]
                     ),
                 ),
                 (
                     "weight",
                     models.PositiveSmallIntegerField(
-                        default=1,
+                        default=1, db_default=1,
                         help_text="Share among the rows of the rank: weights 3 and 1 give 75 % and 25 %.",
                         validators=[MinValueValidator(1), MaxValueValidator(1000)],
                     ),
                 ),
-                ("is_enabled", models.BooleanField(default=True, verbose_name="enabled")),
+                ("is_enabled", models.BooleanField(default=True, db_default=True, verbose_name="enabled")),
                 ("updated_at", models.DateTimeField(auto_now=True)),
             ],
             options={
@@ -1544,13 +1545,13 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", _id()),
                 ("producer", models.ForeignKey(on_delete=models.CASCADE, related_name="schedules", to="notifications.producer")),
-                ("mode", models.SmallIntegerField(choices=_MODES, default=1)),
+                ("mode", models.SmallIntegerField(choices=_MODES, default=1, db_default=1)),
                 ("name", models.CharField(max_length=100)),
                 ("rrule", models.CharField(max_length=300)),
                 ("timezone", models.CharField(blank=True, help_text="Empty: the recipient's timezone at each occurrence.", max_length=64)),
                 ("starts_at", models.DateTimeField()),
                 ("ends_at", models.DateTimeField(blank=True, null=True)),
-                ("paused", models.BooleanField(default=False)),
+                ("paused", models.BooleanField(default=False, db_default=False)),
                 ("request", models.JSONField(help_text="The notification as requested by the producer.")),
                 ("secrets", models.BinaryField(help_text="Encrypted values of variables declared sensitive later.", null=True)),
                 (
@@ -1597,9 +1598,9 @@ class Migration(migrations.Migration):
                 ("names", ArrayField(base_field=models.CharField(max_length=64), size=None)),
                 ("created_at", models.DateTimeField()),
                 ("position", models.UUIDField(help_text="The last examined notification.", null=True)),
-                ("schedules", models.IntegerField(default=0, help_text="Schedules sealed so far.")),
-                ("notifications", models.IntegerField(default=0, help_text="Notifications sealed so far.")),
-                ("dead_letters", models.IntegerField(default=0, help_text="Dead letters sealed so far.")),
+                ("schedules", models.IntegerField(default=0, db_default=0, help_text="Schedules sealed so far.")),
+                ("notifications", models.IntegerField(default=0, db_default=0, help_text="Notifications sealed so far.")),
+                ("dead_letters", models.IntegerField(default=0, db_default=0, help_text="Dead letters sealed so far.")),
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={"ordering": ("-id",), "indexes": [models.Index(condition=models.Q(("finished_at", None)), fields=["id"], name="sealing_job_unfinished")]},
@@ -1609,12 +1610,12 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", _id()),
                 ("producer", models.ForeignKey(on_delete=models.CASCADE, related_name="series", to="notifications.producer")),
-                ("mode", models.SmallIntegerField(choices=_MODES, default=1)),
+                ("mode", models.SmallIntegerField(choices=_MODES, default=1, db_default=1)),
                 ("name", models.CharField(max_length=64)),
                 (
                     "state",
                     models.CharField(
-                        choices=[("draft", "draft"), ("active", "active"), ("paused", "paused"), ("archived", "archived")], default="draft", max_length=8
+                        choices=[("draft", "draft"), ("active", "active"), ("paused", "paused"), ("archived", "archived")], default="draft", db_default="draft", max_length=8
                     ),
                 ),
                 ("state_changed_at", models.DateTimeField(blank=True, null=True)),
@@ -1643,7 +1644,7 @@ class Migration(migrations.Migration):
                     ArrayField(
                         base_field=models.CharField(max_length=64),
                         blank=True,
-                        default=list,
+                        default=list, db_default=[],
                         help_text="Events of the goal and of waits, which make enrolments due.",
                         size=None,
                     ),
@@ -1670,7 +1671,7 @@ class Migration(migrations.Migration):
                 ("recipient", models.ForeignKey(on_delete=models.CASCADE, related_name="series_enrolments", to="notifications.recipient")),
                 ("user_id", models.CharField(max_length=128)),
                 ("number", models.PositiveIntegerField(help_text="First, second ... enrolment of the recipient.")),
-                ("state", models.CharField(choices=[("running", "running"), ("finished", "finished"), ("exited", "exited")], default="running", max_length=8)),
+                ("state", models.CharField(choices=[("running", "running"), ("finished", "finished"), ("exited", "exited")], default="running", db_default="running", max_length=8)),
                 (
                     "exit_reason",
                     models.CharField(
@@ -1689,10 +1690,10 @@ class Migration(migrations.Migration):
                 ("position", models.CharField(blank=True, help_text="JSON pointer of the step; empty: after the last.", max_length=200)),
                 ("arrived_at", models.DateTimeField(help_text="Arrival at the step.")),
                 ("due_at", models.DateTimeField(help_text="The sweep continues at this time.", null=True)),
-                ("context", models.JSONField(default=dict, help_text="Variables of the messages.")),
+                ("context", models.JSONField(default=dict, db_default={}, help_text="Variables of the messages.")),
                 ("counts_from", models.DateTimeField(help_text="Events stored from this time on count.")),
-                ("after_event", models.BigIntegerField(default=0, help_text="The custom event that enrolled the recipient, which does not count.")),
-                ("results", models.PositiveIntegerField(default=0, help_text="Number of rows in the history.")),
+                ("after_event", models.BigIntegerField(default=0, db_default=0, help_text="The custom event that enrolled the recipient, which does not count.")),
+                ("results", models.PositiveIntegerField(default=0, db_default=0, help_text="Number of rows in the history.")),
                 ("problem", models.CharField(blank=True, help_text="Why the step is delayed.", max_length=300)),
                 ("enrolled_at", models.DateTimeField()),
                 ("enrolled_by", models.CharField(blank=True, max_length=150)),
@@ -1757,15 +1758,15 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", _id()),
                 ("producer", models.ForeignKey(on_delete=models.CASCADE, related_name="+", to="notifications.producer")),
-                ("mode", models.SmallIntegerField(choices=_MODES, default=1)),
+                ("mode", models.SmallIntegerField(choices=_MODES, default=1, db_default=1)),
                 ("recipient", models.ForeignKey(on_delete=models.CASCADE, related_name="+", to="notifications.recipient")),
                 ("user_id", models.CharField(max_length=128)),
                 ("name", models.CharField(max_length=64)),
-                ("properties", models.JSONField(default=dict)),
+                ("properties", models.JSONField(default=dict, db_default={})),
                 ("occurred_at", models.DateTimeField(help_text="As the producer says.")),
                 ("received_at", models.DateTimeField()),
                 ("idempotency_key", models.CharField(blank=True, max_length=255, null=True)),
-                ("handled", models.BooleanField(default=False)),
+                ("handled", models.BooleanField(default=False, db_default=False)),
             ],
             options={
                 "db_table": "custom_event",
@@ -1787,7 +1788,7 @@ class Migration(migrations.Migration):
                 ("token", models.CharField(max_length=16, primary_key=True, serialize=False)),
                 ("delivery_id", models.UUIDField()),
                 ("target", models.TextField()),
-                ("clicks", models.PositiveIntegerField(default=0)),
+                ("clicks", models.PositiveIntegerField(default=0, db_default=0)),
                 ("first_clicked_at", models.DateTimeField(null=True)),
                 ("expires_at", models.DateTimeField()),
             ],
@@ -1832,7 +1833,7 @@ class Migration(migrations.Migration):
                 (
                     "address_limit",
                     models.PositiveIntegerField(
-                        default=10,
+                        default=10, db_default=10,
                         help_text="Further P0 and P1 SMS to the number get 429.",
                         validators=[MinValueValidator(1)],
                         verbose_name="SMS to a number in 10 minutes",
@@ -1841,7 +1842,7 @@ class Migration(migrations.Migration):
                 (
                     "prefix_floor",
                     models.PositiveIntegerField(
-                        default=50,
+                        default=50, db_default=50,
                         help_text="So many SMS to numbers with the same first seven digits are never refused.",
                         validators=[MinValueValidator(1)],
                         verbose_name="SMS to a prefix in 10 minutes",
@@ -1850,7 +1851,7 @@ class Migration(migrations.Migration):
                 (
                     "country_floor",
                     models.PositiveIntegerField(
-                        default=100,
+                        default=100, db_default=100,
                         help_text="So many SMS to a country are never refused.",
                         validators=[MinValueValidator(1)],
                         verbose_name="SMS to a country in an hour",
@@ -1859,14 +1860,14 @@ class Migration(migrations.Migration):
                 (
                     "growth_percent",
                     models.PositiveIntegerField(
-                        default=300,
+                        default=300, db_default=300,
                         help_text="Percentage of the usual traffic of the last four weeks above which SMS are refused.",
                         validators=[MinValueValidator(100), MaxValueValidator(100000)],
                     ),
                 ),
                 (
                     "is_enforced",
-                    models.BooleanField(default=True, help_text="Off: SMS above a ceiling are sent, and alerts are raised.", verbose_name="enforced"),
+                    models.BooleanField(default=True, db_default=True, help_text="Off: SMS above a ceiling are sent, and alerts are raised.", verbose_name="enforced"),
                 ),
             ],
             options={
@@ -1880,7 +1881,7 @@ class Migration(migrations.Migration):
             name="SmsOverride",
             fields=[
                 ("id", _id()),
-                ("ceiling", models.CharField(choices=[("address", "address"), ("prefix", "prefix"), ("country", "country")], default="prefix", max_length=16)),
+                ("ceiling", models.CharField(choices=[("address", "address"), ("prefix", "prefix"), ("country", "country")], default="prefix", db_default="prefix", max_length=16)),
                 (
                     "value",
                     models.CharField(
@@ -1912,7 +1913,7 @@ class Migration(migrations.Migration):
                 ("id", _id()),
                 ("day", models.DateField()),
                 ("ceiling", models.CharField(max_length=16)),
-                ("producer_id", models.BigIntegerField(default=0, help_text="0: all producers.")),
+                ("producer_id", models.BigIntegerField(default=0, db_default=0, help_text="0: all producers.")),
                 ("name", models.CharField(help_text="A prefix, a country, or * for all countries.", max_length=15)),
                 ("peak", models.BigIntegerField(help_text="Most SMS in 10 minutes, or in an hour to a country.")),
                 ("total", models.BigIntegerField()),
@@ -2015,14 +2016,14 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", _id()),
                 ("template_id", models.SlugField(help_text="Name of the template in requests.", max_length=64)),
-                ("version", models.PositiveIntegerField(default=1)),
+                ("version", models.PositiveIntegerField(default=1, db_default=1)),
                 ("published_at", models.DateTimeField(blank=True, help_text="The highest published version is the current one.", null=True)),
                 (
                     "sensitive_variables",
                     ArrayField(
                         base_field=models.CharField(max_length=64),
                         blank=True,
-                        default=list,
+                        default=list, db_default=[],
                         help_text="Names of variables that are encrypted, masked and wiped (an OTP).",
                         size=None,
                     ),
@@ -2038,8 +2039,8 @@ class Migration(migrations.Migration):
                         size=None,
                     ),
                 ),
-                ("variables", models.JSONField(blank=True, default=list, help_text="Declared variables: name, type, required, example.")),
-                ("default_locale", models.CharField(default="en", help_text="Locale for recipients whose language has no text.", max_length=35)),
+                ("variables", models.JSONField(blank=True, default=list, db_default=[], help_text="Declared variables: name, type, required, example.")),
+                ("default_locale", models.CharField(default="en", db_default="en", help_text="Locale for recipients whose language has no text.", max_length=35)),
                 (
                     "fallback_on",
                     models.CharField(
@@ -2077,16 +2078,16 @@ class Migration(migrations.Migration):
                 ("id", _id()),
                 ("template", models.ForeignKey(on_delete=models.CASCADE, related_name="texts", to="notifications.template")),
                 ("channel", models.SmallIntegerField(choices=_CHANNELS)),
-                ("locale", models.CharField(default="en", max_length=35)),
+                ("locale", models.CharField(default="en", db_default="en", max_length=35)),
                 ("title", models.TextField(blank=True, help_text="Title or subject.")),
                 ("body", models.TextField(blank=True, help_text="Empty for e-mail: derived from the HTML.")),
                 ("html", models.TextField(blank=True, help_text="HTML part of an e-mail.")),
-                ("transliterate", models.BooleanField(default=False, help_text="SMS: replace characters outside GSM-7 where possible.")),
+                ("transliterate", models.BooleanField(default=False, db_default=False, help_text="SMS: replace characters outside GSM-7 where possible.")),
                 (
                     "max_segments",
                     models.PositiveSmallIntegerField(blank=True, help_text="SMS: a text whose example needs more segments cannot be published.", null=True),
                 ),
-                ("shorten_links", models.BooleanField(default=False, help_text="SMS: replace links by short links with click counts.")),
+                ("shorten_links", models.BooleanField(default=False, db_default=False, help_text="SMS: replace links by short links with click counts.")),
                 (
                     "in_app",
                     models.JSONField(
@@ -2155,7 +2156,7 @@ class Migration(migrations.Migration):
                     ArrayField(
                         base_field=models.CharField(max_length=32),
                         blank=True,
-                        default=list,
+                        default=list, db_default=[],
                         help_text="Event types, such as notification.failed. Empty: all.",
                         size=None,
                     ),
@@ -2164,7 +2165,7 @@ class Migration(migrations.Migration):
                     "preset",
                     models.CharField(
                         choices=[("standard", "standard"), ("brief", "brief")],
-                        default="standard",
+                        default="standard", db_default="standard",
                         help_text="standard: retries for about 24 hours. brief: three retries within 7 seconds.",
                         max_length=16,
                     ),
@@ -2173,21 +2174,21 @@ class Migration(migrations.Migration):
                     "state",
                     models.CharField(
                         choices=[("active", "active"), ("paused", "paused"), ("disabled", "disabled")],
-                        default="active",
+                        default="active", db_default="active",
                         help_text="active: messages leave. paused: messages wait. disabled: none are made.",
                         max_length=8,
                     ),
                 ),
                 ("state_reason", models.CharField(blank=True, max_length=200)),
                 ("state_since", models.DateTimeField(blank=True, null=True)),
-                ("failures", models.PositiveIntegerField(default=0, help_text="Failed calls since the last successful call.")),
+                ("failures", models.PositiveIntegerField(default=0, db_default=0, help_text="Failed calls since the last successful call.")),
                 ("failing_since", models.DateTimeField(blank=True, null=True)),
-                ("secret_version", models.PositiveSmallIntegerField(default=1)),
+                ("secret_version", models.PositiveSmallIntegerField(default=1, db_default=1)),
                 ("previous_secret_until", models.DateTimeField(blank=True, help_text="Until then the previous secret signs as well.", null=True)),
                 ("replay_since", models.DateTimeField(blank=True, help_text="Start of the replay that runs; empty without a replay.", null=True)),
-                ("replay_xid", models.BigIntegerField(default=0, help_text="Position of the replay.")),
-                ("replay_seq", models.BigIntegerField(default=0)),
-                ("replay_end", models.BigIntegerField(default=0, help_text="Transaction at which the replay ends: later changes come anyway.")),
+                ("replay_xid", models.BigIntegerField(default=0, db_default=0, help_text="Position of the replay.")),
+                ("replay_seq", models.BigIntegerField(default=0, db_default=0)),
+                ("replay_end", models.BigIntegerField(default=0, db_default=0, help_text="Transaction at which the replay ends: later changes come anyway.")),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
@@ -2210,11 +2211,11 @@ class Migration(migrations.Migration):
                 ("status", models.SmallIntegerField(choices=_STATUSES, null=True)),
                 ("reason", models.CharField(blank=True, max_length=300)),
                 ("occurred_at", models.DateTimeField()),
-                ("state", models.CharField(choices=[("waiting", "waiting"), ("sent", "sent"), ("failed", "failed")], default="waiting", max_length=8)),
+                ("state", models.CharField(choices=[("waiting", "waiting"), ("sent", "sent"), ("failed", "failed")], default="waiting", db_default="waiting", max_length=8)),
                 ("due_at", models.DateTimeField(null=True)),
                 ("claim_token", models.UUIDField(null=True)),
-                ("attempts", models.SmallIntegerField(default=0, help_text="Calls of the current budget.")),
-                ("calls", models.SmallIntegerField(default=0, help_text="Calls ever.")),
+                ("attempts", models.SmallIntegerField(default=0, db_default=0, help_text="Calls of the current budget.")),
+                ("calls", models.SmallIntegerField(default=0, db_default=0, help_text="Calls ever.")),
                 ("created_at", models.DateTimeField()),
             ],
             options={
@@ -2253,7 +2254,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.SmallIntegerField(default=1, primary_key=True, serialize=False)),
                 ("xid", models.BigIntegerField()),
-                ("seq", models.BigIntegerField(default=0)),
+                ("seq", models.BigIntegerField(default=0, db_default=0)),
             ],
             options={"db_table": "webhook_position"},
         ),
@@ -2263,7 +2264,7 @@ class Migration(migrations.Migration):
                 ("delivery_id", models.UUIDField(primary_key=True, serialize=False)),
                 ("due_at", models.DateTimeField(help_text="Time of the next try; a claim moves the time.")),
                 ("ends_at", models.DateTimeField(help_text="End of the tries.")),
-                ("failures", models.PositiveSmallIntegerField(default=0, help_text="Failed provider calls.")),
+                ("failures", models.PositiveSmallIntegerField(default=0, db_default=0, help_text="Failed provider calls.")),
                 ("slot_at", models.DateTimeField(help_text="Reserved send time in the provider's bucket.", null=True)),
             ],
             options={"db_table": "withdrawal", "indexes": [models.Index(fields=["due_at"], name="withdrawal_due")]},
@@ -2283,7 +2284,7 @@ class Migration(migrations.Migration):
                     fields=[
                         ("id", models.UUIDField(primary_key=True, serialize=False)),
                         ("producer_id", models.BigIntegerField()),
-                        ("mode", models.SmallIntegerField(choices=_MODES, default=1)),
+                        ("mode", models.SmallIntegerField(choices=_MODES, default=1, db_default=1)),
                         ("priority", models.SmallIntegerField(choices=_PRIORITIES)),
                         ("type", models.CharField(max_length=64)),
                         ("category", models.CharField(blank=True, max_length=64)),
@@ -2292,14 +2293,14 @@ class Migration(migrations.Migration):
                         ("user_id", models.CharField(max_length=128)),
                         ("template", models.BigIntegerField(help_text="The pinned template version's row.", null=True)),
                         ("content", models.JSONField(help_text="Raw title, body, html instead of a template.", null=True)),
-                        ("variables", models.JSONField(default=dict)),
+                        ("variables", models.JSONField(default=dict, db_default={})),
                         ("secrets", models.BinaryField(help_text="Sensitive variables, encrypted; then wiped.", null=True)),
-                        ("metadata", models.JSONField(default=dict)),
+                        ("metadata", models.JSONField(default=dict, db_default={})),
                         ("inbox", models.JSONField(help_text="For the in-app message: expires_in, in seconds, and data.", null=True)),
                         ("collapse_key", models.CharField(blank=True, max_length=64)),
                         ("ordering_key", models.CharField(blank=True, db_default="", max_length=255)),
                         ("webhook_url", models.CharField(blank=True, db_default="", help_text="Learns of status changes.", max_length=2048)),
-                        ("channels", ArrayField(base_field=models.SmallIntegerField(choices=_CHANNELS), default=list, size=None)),
+                        ("channels", ArrayField(base_field=models.SmallIntegerField(choices=_CHANNELS), default=list, db_default=[], size=None)),
                         ("spread", models.CharField(max_length=8)),
                         ("falls_back", models.BooleanField(db_default=False, default=False, help_text="The request has a fallback chain.")),
                         ("idempotency_key", models.CharField(blank=True, max_length=255)),
@@ -2336,18 +2337,18 @@ class Migration(migrations.Migration):
                         ("contact_id", models.BigIntegerField(help_text="None until a schedule is released.", null=True)),
                         ("provider", models.CharField(blank=True, max_length=32)),
                         ("provider_message_id", models.CharField(blank=True, max_length=255)),
-                        ("publishes", models.SmallIntegerField(default=0, help_text="Number of publications of the id to the broker.")),
+                        ("publishes", models.SmallIntegerField(default=0, db_default=0, help_text="Number of publications of the id to the broker.")),
                         ("published_at", models.DateTimeField(null=True)),
-                        ("claims", models.SmallIntegerField(default=0, help_text="Consecutive claims without a result.")),
+                        ("claims", models.SmallIntegerField(default=0, db_default=0, help_text="Consecutive claims without a result.")),
                         ("claim_token", models.UUIDField(null=True)),
                         ("call_started_at", models.DateTimeField(null=True)),
-                        ("attempts", models.SmallIntegerField(default=0, help_text="Provider calls ever.")),
+                        ("attempts", models.SmallIntegerField(default=0, db_default=0, help_text="Provider calls ever.")),
                         (
                             "attempts_before",
-                            models.SmallIntegerField(default=0, help_text="Calls before the last replay, outside the replay's attempt budget."),
+                            models.SmallIntegerField(default=0, db_default=0, help_text="Calls before the last replay, outside the replay's attempt budget."),
                         ),
-                        ("resent", models.BooleanField(default=False, help_text="Resent once after an unanswered call.")),
-                        ("generation", models.SmallIntegerField(default=0, help_text="Part of the provider's key; raised by a replay after a rejection.")),
+                        ("resent", models.BooleanField(default=False, db_default=False, help_text="Resent once after an unanswered call.")),
+                        ("generation", models.SmallIntegerField(default=0, db_default=0, help_text="Part of the provider's key; raised by a replay after a rejection.")),
                         ("slot_provider", models.CharField(blank=True, db_default="", max_length=32)),
                         ("slot_at", models.DateTimeField(help_text="Reserved send time in the provider's bucket; the next call uses the slot.", null=True)),
                         ("switch_id", models.BigIntegerField(help_text="The switch of the last hold by a switch.", null=True)),

@@ -12,7 +12,7 @@ CREATE FUNCTION last_delivery_of(id uuid) RETURNS uuid
 CREATE TABLE notification (
     id uuid PRIMARY KEY,
     producer_id bigint NOT NULL,
-    mode smallint NOT NULL,
+    mode smallint NOT NULL DEFAULT 1,
     priority smallint NOT NULL,
     type varchar(64) NOT NULL,
     category varchar(64) NOT NULL DEFAULT '',

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.functions import RandomUUID
 from django.db import models
 from django.db.models import Q
 
@@ -31,18 +32,20 @@ class AlertDestination(models.Model):
         max_length=8,
         choices=[(each.value, each.value) for each in Severity],
         default=Severity.TICKET.value,
+        db_default=Severity.TICKET.value,
         help_text="page: urgent alerts only. ticket: all alerts.",
     )
     kinds = ArrayField(
         models.CharField(max_length=48),
         blank=True,
         default=list,
+        db_default=[],
         help_text="Kinds of alerts. Empty: all kinds.",
     )
     owner = models.CharField(
         max_length=128, blank=True, help_text="Person or team that reads the destination."
     )
-    is_active = models.BooleanField(default=True)
+    is_active = models.BooleanField(default=True, db_default=True)
     failures = models.PositiveIntegerField(
         default=0, db_default=0, help_text="Failed calls since the last successful call."
     )
@@ -79,7 +82,9 @@ class AlertNotice(models.Model):
         FAILED = "failed", "failed"
         DROPPED = "dropped", "dropped"
 
-    key = models.UUIDField(default=uuid.uuid4, help_text="The same at every try.")
+    key = models.UUIDField(
+        default=uuid.uuid4, db_default=RandomUUID(), help_text="The same at every try."
+    )
     alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="notices")
     destination = models.ForeignKey(
         AlertDestination, on_delete=models.CASCADE, related_name="notices"
@@ -87,11 +92,13 @@ class AlertNotice(models.Model):
     event = models.CharField(
         max_length=16, choices=[(each.value, each.value) for each in NoticeEvent]
     )
-    number = models.PositiveIntegerField(default=0, help_text="Counts the reminders.")
-    state = models.CharField(max_length=8, choices=State.choices, default=State.WAITING)
+    number = models.PositiveIntegerField(default=0, db_default=0, help_text="Counts the reminders.")
+    state = models.CharField(
+        max_length=8, choices=State.choices, default=State.WAITING, db_default=State.WAITING
+    )
     due_at = models.DateTimeField(null=True)
     claim_token = models.UUIDField(null=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0, db_default=0)
     created_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
     error = models.CharField(max_length=300, blank=True)

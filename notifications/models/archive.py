@@ -24,7 +24,10 @@ class ArchiveDay(models.Model):
 
     day = models.DateField(primary_key=True, help_text="UTC day of the notifications' ids.")
     state = models.CharField(
-        max_length=16, choices=ArchiveState.choices, default=ArchiveState.EXPORTING
+        max_length=16,
+        choices=ArchiveState.choices,
+        default=ArchiveState.EXPORTING,
+        db_default=ArchiveState.EXPORTING,
     )
     lease_token = models.UUIDField(null=True, help_text="The process that works on the day.")
     leased_until = models.DateTimeField(

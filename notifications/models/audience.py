@@ -37,7 +37,7 @@ class Topic(models.Model):
     A preference topic is another thing: a category or notification type on the preference page.
     """
 
-    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE)
+    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE, db_default=Mode.LIVE)
     name = models.CharField(max_length=64)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.CharField(max_length=150)
@@ -80,30 +80,44 @@ class RecipientList(models.Model):
     `touched_at`; a list that is still `loading` long after that becomes `failed`.
     """
 
-    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE)
+    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE, db_default=Mode.LIVE)
     kind = models.CharField(max_length=8, choices=[(each.value, each.value) for each in ListKind])
     name = models.CharField(max_length=100, blank=True)
     state = models.CharField(
         max_length=8,
         choices=[(each.value, each.value) for each in ListState],
         default=ListState.LOADING,
+        db_default=ListState.LOADING,
     )
     state_reason = models.CharField(max_length=300, blank=True)
     columns = ArrayField(
         models.CharField(max_length=64),
         default=list,
+        db_default=[],
         blank=True,
         help_text="Upload: names of the variables of each recipient.",
     )
     expression = models.JSONField(null=True, blank=True, help_text="Snapshot: whom the list has.")
-    cursor = models.BigIntegerField(default=0, help_text="Snapshot: done up to this recipient.")
-    until = models.BigIntegerField(default=0, help_text="Snapshot: last possible recipient.")
-    lines = models.BigIntegerField(default=0, help_text="Upload: lines with a recipient.")
-    members = models.BigIntegerField(default=0)
-    duplicates = models.BigIntegerField(default=0, help_text="Upload: repeats of a recipient.")
-    unknown = models.BigIntegerField(default=0, help_text="Upload: unknown user ids.")
-    faults = models.JSONField(default=list, help_text="Upload: the first faults, with the line.")
-    fault_counts = models.JSONField(default=dict, help_text="Upload: kind of fault -> lines.")
+    cursor = models.BigIntegerField(
+        default=0, db_default=0, help_text="Snapshot: done up to this recipient."
+    )
+    until = models.BigIntegerField(
+        default=0, db_default=0, help_text="Snapshot: last possible recipient."
+    )
+    lines = models.BigIntegerField(
+        default=0, db_default=0, help_text="Upload: lines with a recipient."
+    )
+    members = models.BigIntegerField(default=0, db_default=0)
+    duplicates = models.BigIntegerField(
+        default=0, db_default=0, help_text="Upload: repeats of a recipient."
+    )
+    unknown = models.BigIntegerField(default=0, db_default=0, help_text="Upload: unknown user ids.")
+    faults = models.JSONField(
+        default=list, db_default=[], help_text="Upload: the first faults, with the line."
+    )
+    fault_counts = models.JSONField(
+        default=dict, db_default={}, help_text="Upload: kind of fault -> lines."
+    )
     created_at = models.DateTimeField()
     created_by = models.CharField(max_length=150)
     touched_at = models.DateTimeField(help_text="Last progress.")
@@ -140,7 +154,7 @@ class RecipientListMember(models.Model):
 class Audience(models.Model):
     """A saved audience expression."""
 
-    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE)
+    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE, db_default=Mode.LIVE)
     name = models.CharField(max_length=100)
     description = models.CharField(max_length=300, blank=True)
     expression = models.JSONField(help_text="Audience expression: whom the audience has.")

@@ -20,8 +20,8 @@ class AuditEntry(models.Model):
     object_type = models.CharField(max_length=32, help_text="The model's name in small letters.")
     object_id = models.CharField(max_length=64)
     object_name = models.CharField(max_length=150, blank=True)
-    before = models.JSONField(default=dict)
-    after = models.JSONField(default=dict)
+    before = models.JSONField(default=dict, db_default={})
+    after = models.JSONField(default=dict, db_default={})
     request_id = models.CharField(max_length=32, blank=True, help_text="X-Request-Id.")
 
     class Meta:

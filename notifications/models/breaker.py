@@ -23,9 +23,11 @@ class Breaker(models.Model):
     provider = models.CharField(max_length=32)
     channel = models.SmallIntegerField(choices=CHANNELS)
     forced = models.CharField(max_length=8, choices=FORCED, blank=True)
-    trips = models.PositiveIntegerField(default=0, help_text="Number of automatic openings.")
-    probes = models.PositiveIntegerField(default=0)
-    closes = models.PositiveIntegerField(default=0)
+    trips = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Number of automatic openings."
+    )
+    probes = models.PositiveIntegerField(default=0, db_default=0)
+    closes = models.PositiveIntegerField(default=0, db_default=0)
 
     class Meta:
         ordering = ("provider", "channel")

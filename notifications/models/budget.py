@@ -36,17 +36,22 @@ class Budget(models.Model):
     )
     alert_percent = models.PositiveSmallIntegerField(
         default=_FIRST_ALERT_PERCENT,
+        db_default=_FIRST_ALERT_PERCENT,
         validators=[MinValueValidator(1), MaxValueValidator(100)],
         help_text="Share of the amount at which the first alert of a day is raised.",
     )
     is_hard = models.BooleanField(
         "hard",
         default=True,
+        db_default=True,
         help_text="Above the amount P3 by SMS goes by e-mail or waits, P2 and other P3 wait, P0 and"
         " P1 go on. Otherwise alerts alone are raised.",
     )
     timezone = models.CharField(
-        max_length=64, default="UTC", help_text="A day begins at midnight of this timezone."
+        max_length=64,
+        default="UTC",
+        db_default="UTC",
+        help_text="A day begins at midnight of this timezone.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -74,7 +79,7 @@ class BudgetDay(models.Model):
 
     budget = models.ForeignKey(Budget, on_delete=models.CASCADE, related_name="days")
     day = models.DateField(help_text="In the timezone of the budget.")
-    used_micros = models.BigIntegerField(default=0, help_text="Reserved and spent.")
+    used_micros = models.BigIntegerField(default=0, db_default=0, help_text="Reserved and spent.")
     refused_micros = models.BigIntegerField(
         null=True, help_text="Price of the last call that was refused; empty: none was."
     )

@@ -23,12 +23,13 @@ class BulkJob(models.Model):
 
     id = models.UUIDField(primary_key=True, default=clock.new_notification_id, editable=False)
     producer = models.ForeignKey(Producer, on_delete=models.CASCADE, related_name="bulk_jobs")
-    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE)
+    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE, db_default=Mode.LIVE)
     name = models.CharField(max_length=100)
     state = models.CharField(
         max_length=12,
         choices=[(each.value, each.value) for each in BulkJobState],
         default=BulkJobState.SCHEDULED,
+        db_default=BulkJobState.SCHEDULED,
     )
     state_reason = models.CharField(max_length=300, blank=True, help_text="Reason of the state.")
     state_changed_at = models.DateTimeField(null=True, blank=True)
@@ -37,19 +38,23 @@ class BulkJob(models.Model):
     audience = models.JSONField(help_text="Audience expression: who gets the message.")
     type = models.CharField(max_length=64)
     category = models.CharField(max_length=64, blank=True)
-    priority = models.SmallIntegerField(choices=PRIORITIES, default=Priority.P3)
+    priority = models.SmallIntegerField(
+        choices=PRIORITIES, default=Priority.P3, db_default=Priority.P3
+    )
     template_id = models.CharField(max_length=64)
     template = models.BigIntegerField(help_text="The pinned template version's row.")
     variables = models.JSONField(
-        default=dict, help_text="For each message; values of an upload or a recipient come first."
+        default=dict,
+        db_default={},
+        help_text="For each message; values of an upload or a recipient come first.",
     )
     secrets = models.BinaryField(
         null=True, help_text="Sensitive variables, encrypted; removed when the job ends."
     )
-    channels = ArrayField(models.SmallIntegerField(choices=CHANNELS), default=list)
+    channels = ArrayField(models.SmallIntegerField(choices=CHANNELS), default=list, db_default=[])
     spread = models.CharField(max_length=8, help_text="first or all")
     ttl_seconds = models.PositiveIntegerField(null=True, blank=True)
-    metadata = models.JSONField(default=dict)
+    metadata = models.JSONField(default=dict, db_default={})
 
     starts_at = models.DateTimeField(help_text="Expansion begins at this time.")
     send_at_local = models.CharField(
@@ -65,26 +70,32 @@ class BulkJob(models.Model):
     )
     weight = models.PositiveSmallIntegerField(
         default=1,
+        db_default=1,
         validators=[MinValueValidator(1)],
         help_text="Share of the lane among the jobs that run in it.",
     )
     variants = models.JSONField(
         default=list,
+        db_default=[],
         help_text="A/B: name, template_id, template and share in percent of each variant.",
     )
     holdout_percent = models.PositiveSmallIntegerField(
-        default=0, help_text="Recipients who get no message, for comparison."
+        default=0, db_default=0, help_text="Recipients who get no message, for comparison."
     )
     winner_rule = models.JSONField(
         null=True, blank=True, help_text="A/B: metric, sample in percent, and after_seconds."
     )
     winner = models.CharField(max_length=32, blank=True, help_text="Variant that won.")
     test_group_size = models.PositiveIntegerField(
-        default=0, help_text="The first recipients; the others follow after test_group_seconds."
+        default=0,
+        db_default=0,
+        help_text="The first recipients; the others follow after test_group_seconds.",
     )
-    test_group_seconds = models.PositiveIntegerField(default=0)
+    test_group_seconds = models.PositiveIntegerField(default=0, db_default=0)
     abort_limits = models.JSONField(
-        default=dict, help_text="failed, bounced, complained: shares; minimum: sent messages."
+        default=dict,
+        db_default={},
+        help_text="failed, bounced, complained: shares; minimum: sent messages.",
     )
 
     estimate = models.BigIntegerField(
@@ -137,9 +148,13 @@ class BulkJobRange(models.Model):
         help_text="A/B with a winner: only the sample, or only the recipients outside of the"
         " sample, who get the winner. Empty: all.",
     )
-    examined = models.BigIntegerField(default=0, help_text="Recipients of the audience.")
-    accepted = models.BigIntegerField(default=0, help_text="Notifications.")
-    left_out = models.JSONField(default=dict, help_text="Reason -> recipients without a message.")
+    examined = models.BigIntegerField(
+        default=0, db_default=0, help_text="Recipients of the audience."
+    )
+    accepted = models.BigIntegerField(default=0, db_default=0, help_text="Notifications.")
+    left_out = models.JSONField(
+        default=dict, db_default={}, help_text="Reason -> recipients without a message."
+    )
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -182,9 +197,13 @@ class BulkLane(models.Model):
     mode = models.SmallIntegerField(choices=MODES)
     priority = models.SmallIntegerField(choices=PRIORITIES)
     channel = models.SmallIntegerField(choices=CHANNELS)
-    window = models.PositiveIntegerField(default=0, help_text="Rows that may wait in the lane.")
+    window = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Rows that may wait in the lane."
+    )
     granted = models.JSONField(
-        default=dict, help_text="Job -> messages that the job may have created in total."
+        default=dict,
+        db_default={},
+        help_text="Job -> messages that the job may have created in total.",
     )
     divided_at = models.DateTimeField(null=True, help_text="Time of the last division.")
 

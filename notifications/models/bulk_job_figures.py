@@ -27,7 +27,7 @@ class BulkJobFigure(models.Model):
     name = models.CharField(
         max_length=16, help_text="total: the counted events. status: the present status."
     )
-    count = models.BigIntegerField(default=0)
+    count = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:
         db_table = "bulk_job_figure"

@@ -18,7 +18,7 @@ class CancelJob(models.Model):
     notifications do not join. An empty filter field matches all.
     """
 
-    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE)
+    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE, db_default=Mode.LIVE)
     producer = models.ForeignKey(
         Producer, null=True, blank=True, on_delete=models.CASCADE, related_name="cancel_jobs"
     )
@@ -30,17 +30,24 @@ class CancelJob(models.Model):
     template_id = models.CharField(max_length=64, blank=True)
     priority = models.SmallIntegerField(choices=PRIORITIES, null=True, blank=True)
     metadata = models.JSONField(
-        default=dict, blank=True, help_text="Names and values that the metadata must have."
+        default=dict,
+        db_default={},
+        blank=True,
+        help_text="Names and values that the metadata must have.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     requested_by = models.CharField(max_length=150)
     after = models.UUIDField(help_text="Notifications up to this id are done.")
     first = models.UUIDField(help_text="Value of `after` at the start.")
     until = models.UUIDField(help_text="Last possible id.")
-    cancelled = models.IntegerField(default=0, help_text="Cancelled notifications.")
-    stopped = models.IntegerField(default=0, help_text="Deliveries that did not leave.")
+    cancelled = models.IntegerField(default=0, db_default=0, help_text="Cancelled notifications.")
+    stopped = models.IntegerField(
+        default=0, db_default=0, help_text="Deliveries that did not leave."
+    )
     finished_at = models.DateTimeField(null=True, blank=True)
-    is_stopped = models.BooleanField(default=False, help_text="An operator or producer stopped it.")
+    is_stopped = models.BooleanField(
+        default=False, db_default=False, help_text="An operator or producer stopped it."
+    )
 
     class Meta:
         """A partial index finds unfinished jobs."""

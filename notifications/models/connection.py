@@ -12,7 +12,7 @@ class ProviderConnection(models.Model):
     run_at = models.DateTimeField(auto_now=True)
     run_by = models.CharField(max_length=128)
     findings = models.JSONField(
-        default=list, help_text="Lines of the run: subject, state and detail."
+        default=list, db_default=[], help_text="Lines of the run: subject, state and detail."
     )
     per_second = models.FloatField(
         null=True,

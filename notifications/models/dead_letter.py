@@ -16,18 +16,22 @@ class ReplayJob(models.Model):
     mode = models.SmallIntegerField(
         choices=MODES,
         default=Mode.LIVE,
+        db_default=Mode.LIVE,
         help_text="Keys of this mode can read the job. Dead letters of both modes give a live job.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     requested_by = models.CharField(max_length=128)
     forced = models.BooleanField(
         default=False,
+        db_default=False,
         help_text="Also replay dead letters whose notification has already arrived.",
     )
-    renews_ttl = models.BooleanField(default=False, help_text="Start the TTL anew (never for P0).")
-    total = models.IntegerField(default=0)
-    replayed = models.IntegerField(default=0)
-    skipped = models.IntegerField(default=0)
+    renews_ttl = models.BooleanField(
+        default=False, db_default=False, help_text="Start the TTL anew (never for P0)."
+    )
+    total = models.IntegerField(default=0, db_default=0)
+    replayed = models.IntegerField(default=0, db_default=0)
+    skipped = models.IntegerField(default=0, db_default=0)
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -32,20 +32,27 @@ class Delivery(models.Model):
     provider = models.CharField(max_length=32, blank=True)
     provider_message_id = models.CharField(max_length=255, blank=True)
     publishes = models.SmallIntegerField(
-        default=0, help_text="Number of publications of the id to the broker."
+        default=0, db_default=0, help_text="Number of publications of the id to the broker."
     )
     published_at = models.DateTimeField(null=True)
-    claims = models.SmallIntegerField(default=0, help_text="Consecutive claims without a result.")
+    claims = models.SmallIntegerField(
+        default=0, db_default=0, help_text="Consecutive claims without a result."
+    )
     claim_token = models.UUIDField(null=True)
     call_started_at = models.DateTimeField(null=True)
-    attempts = models.SmallIntegerField(default=0, help_text="Provider calls ever.")
+    attempts = models.SmallIntegerField(default=0, db_default=0, help_text="Provider calls ever.")
     attempts_before = models.SmallIntegerField(
         default=0,
+        db_default=0,
         help_text="Calls before the last replay, outside the replay's attempt budget.",
     )
-    resent = models.BooleanField(default=False, help_text="Resent once after an unanswered call.")
+    resent = models.BooleanField(
+        default=False, db_default=False, help_text="Resent once after an unanswered call."
+    )
     generation = models.SmallIntegerField(
-        default=0, help_text="Part of the provider's key; raised by a replay after a rejection."
+        default=0,
+        db_default=0,
+        help_text="Part of the provider's key; raised by a replay after a rejection.",
     )
     slot_provider = models.CharField(max_length=32, blank=True, db_default="")
     slot_at = models.DateTimeField(

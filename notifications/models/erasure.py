@@ -14,7 +14,9 @@ class ErasureJob(models.Model):
     recipient_id = models.BigIntegerField(help_text="Primary key of the removed recipient.")
     requested_by = models.CharField(max_length=128)
     created_at = models.DateTimeField(auto_now_add=True)
-    notifications = models.IntegerField(default=0, help_text="Notifications removed so far.")
+    notifications = models.IntegerField(
+        default=0, db_default=0, help_text="Notifications removed so far."
+    )
     contacts = models.IntegerField(default=0, db_default=0, help_text="Contacts removed.")
     dead_letters = models.IntegerField(
         default=0, db_default=0, help_text="Dead letters whose message was removed."

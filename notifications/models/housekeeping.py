@@ -54,7 +54,9 @@ class Rejected(models.Model):
     type = models.CharField(max_length=64, blank=True)
     problem = models.CharField(max_length=64, help_text="The problem's type.")
     detail = models.CharField(max_length=500)
-    pointers = models.JSONField(default=list, help_text="Where in the body, as JSON pointers.")
+    pointers = models.JSONField(
+        default=list, db_default=[], help_text="Where in the body, as JSON pointers."
+    )
 
     class Meta:
         ordering = ("-id",)
@@ -76,9 +78,11 @@ class SweepRun(models.Model):
     running_since = models.DateTimeField(
         null=True, help_text="Start of the oldest unfinished run; empty without a running sweep."
     )
-    moved = models.IntegerField(default=0, help_text="Rows changed by the last run.")
+    moved = models.IntegerField(default=0, db_default=0, help_text="Rows changed by the last run.")
     failed = models.IntegerField(
-        default=0, help_text="Rows with an exception in the last run; the log has their ids."
+        default=0,
+        db_default=0,
+        help_text="Rows with an exception in the last run; the log has their ids.",
     )
 
     def __str__(self) -> str:

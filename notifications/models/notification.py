@@ -17,7 +17,9 @@ class NotificationType(models.Model):
     """Routing data of a type: priority, category and retry preset."""
 
     name = models.CharField(max_length=64, primary_key=True)
-    priority = models.SmallIntegerField(choices=PRIORITIES, default=Priority.P2)
+    priority = models.SmallIntegerField(
+        choices=PRIORITIES, default=Priority.P2, db_default=Priority.P2
+    )
     category = models.CharField(
         max_length=64,
         blank=True,
@@ -95,7 +97,7 @@ class Notification(models.Model):
 
     id = models.UUIDField(primary_key=True)
     producer_id = models.BigIntegerField()
-    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE)
+    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE, db_default=Mode.LIVE)
     priority = models.SmallIntegerField(choices=PRIORITIES)
     type = models.CharField(max_length=64)
     category = models.CharField(max_length=64, blank=True)
@@ -104,9 +106,9 @@ class Notification(models.Model):
     user_id = models.CharField(max_length=128)
     template = models.BigIntegerField(null=True, help_text="The pinned template version's row.")
     content = models.JSONField(null=True, help_text="Raw title, body, html instead of a template.")
-    variables = models.JSONField(default=dict)
+    variables = models.JSONField(default=dict, db_default={})
     secrets = models.BinaryField(null=True, help_text="Sensitive variables, encrypted; then wiped.")
-    metadata = models.JSONField(default=dict)
+    metadata = models.JSONField(default=dict, db_default={})
     inbox = models.JSONField(
         null=True, help_text="For the in-app message: expires_in, in seconds, and data."
     )
@@ -115,7 +117,7 @@ class Notification(models.Model):
     webhook_url = models.CharField(
         max_length=2048, blank=True, db_default="", help_text="Learns of status changes."
     )
-    channels = ArrayField(models.SmallIntegerField(choices=CHANNELS), default=list)
+    channels = ArrayField(models.SmallIntegerField(choices=CHANNELS), default=list, db_default=[])
     spread = models.CharField(max_length=8)
     falls_back = models.BooleanField(
         default=False, db_default=False, help_text="The request has a fallback chain."

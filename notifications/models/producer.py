@@ -21,32 +21,40 @@ class Producer(models.Model):
 
     name = models.CharField(max_length=64, unique=True)
     is_active = models.BooleanField(
-        default=True, help_text="Off: requests with any key of the producer get 403."
+        default=True,
+        db_default=True,
+        help_text="Off: requests with any key of the producer get 403.",
     )
     priorities = ArrayField(
         models.SmallIntegerField(choices=PRIORITIES),
         default=every_priority,
+        db_default=[0, 1, 2, 3],
         help_text="Permitted priorities.",
     )
     may_send_content = models.BooleanField(
-        default=False, help_text="May send raw text instead of a template."
+        default=False, db_default=False, help_text="May send raw text instead of a template."
     )
     rate_per_second = models.PositiveIntegerField(
         default=1_000,
+        db_default=1_000,
         help_text="Limit of accepted notifications per second, for all keys together.",
     )
     rate_burst = models.PositiveIntegerField(
-        default=5_000, help_text="Limit of accepted notifications at once after a pause."
+        default=5_000,
+        db_default=5_000,
+        help_text="Limit of accepted notifications at once after a pause.",
     )
     timezone = models.CharField(
         max_length=64,
         default="UTC",
+        db_default="UTC",
         help_text="For recipients without a known timezone: their quiet hours apply"
         " in this timezone, and P3 is sent during the producer's day only.",
     )
-    day_begins = models.TimeField(default=dt.time(8))
+    day_begins = models.TimeField(default=dt.time(8), db_default=dt.time(8))
     day_ends = models.TimeField(
         default=dt.time(20),
+        db_default=dt.time(20),
         help_text="End of the producer's day, as local time in the producer's timezone.",
     )
     allowed_origins = ArrayField(

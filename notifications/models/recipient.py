@@ -16,9 +16,9 @@ from notifications.rules.roles import permissions_of
 class Recipient(models.Model):
     """A person who can be notified; unique per mode and user id."""
 
-    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE)
+    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE, db_default=Mode.LIVE)
     user_id = models.CharField(max_length=128)
-    locale = models.CharField(max_length=35, default="en")
+    locale = models.CharField(max_length=35, default="en", db_default="en")
     timezone = models.CharField(max_length=64, blank=True)
     phone_timezone = models.CharField(
         max_length=64,
@@ -71,7 +71,7 @@ class Contact(models.Model):
         help_text="Which sort of address where a channel has several: fcm_token, apns_token ...",
     )
     address = models.CharField(max_length=2048)
-    is_primary = models.BooleanField(default=False)
+    is_primary = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.CharField(
         max_length=150, blank=True, db_default="", help_text="An operator, or a producer's key."
@@ -127,9 +127,15 @@ class Preference(models.Model):
     recipient = models.OneToOneField(
         Recipient, on_delete=models.CASCADE, primary_key=True, related_name="preference"
     )
-    channels_off = ArrayField(models.SmallIntegerField(choices=CHANNELS), default=list, blank=True)
-    channel_order = ArrayField(models.SmallIntegerField(choices=CHANNELS), default=list, blank=True)
-    categories_off = ArrayField(models.CharField(max_length=64), default=list, blank=True)
+    channels_off = ArrayField(
+        models.SmallIntegerField(choices=CHANNELS), default=list, db_default=[], blank=True
+    )
+    channel_order = ArrayField(
+        models.SmallIntegerField(choices=CHANNELS), default=list, db_default=[], blank=True
+    )
+    categories_off = ArrayField(
+        models.CharField(max_length=64), default=list, db_default=[], blank=True
+    )
     categories_left = ArrayField(
         models.CharField(max_length=64),
         default=list,
@@ -165,12 +171,13 @@ class Preference(models.Model):
         blank=True,
         help_text="Category or type -> at_once, daily or weekly, for e-mail.",
     )
-    quiet_hours = models.JSONField(default=list, blank=True)
+    quiet_hours = models.JSONField(default=list, db_default=[], blank=True)
     do_not_disturb_until = models.DateTimeField(
         null=True, blank=True, help_text="In UTC. Before this time only P0 is sent."
     )
     caps = models.JSONField(
         default=dict,
+        db_default={},
         blank=True,
         help_text="Channel -> cap, such as 3/day; other channels have the default cap.",
     )

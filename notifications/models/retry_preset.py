@@ -43,7 +43,9 @@ class RetryPreset(models.Model):
     )
     jitter = models.CharField(max_length=8, choices=_JITTERS)
     drops = models.BooleanField(
-        default=False, help_text="When every attempt failed, give up without a dead letter."
+        default=False,
+        db_default=False,
+        help_text="When every attempt failed, give up without a dead letter.",
     )
 
     class Meta:

@@ -19,7 +19,7 @@ class RollupSeries(models.Model):
     priority = models.SmallIntegerField()
     type = models.CharField(max_length=64, blank=True)
     template = models.CharField(max_length=64, blank=True)
-    version = models.PositiveIntegerField(default=0)
+    version = models.PositiveIntegerField(default=0, db_default=0)
     country = models.CharField(max_length=2, blank=True)
     reason = models.CharField(max_length=64, blank=True)
 

@@ -39,15 +39,17 @@ class ProviderRoute(models.Model):
     provider = models.CharField(max_length=32)
     rank = models.PositiveSmallIntegerField(
         default=0,
+        db_default=0,
         validators=[MaxValueValidator(9)],
         help_text="Rank 0 is first; a higher rank gets deliveries which lower ranks cannot send.",
     )
     weight = models.PositiveSmallIntegerField(
         default=1,
+        db_default=1,
         validators=[MinValueValidator(1), MaxValueValidator(1000)],
         help_text="Share among the rows of the rank: weights 3 and 1 give 75 % and 25 %.",
     )
-    is_enabled = models.BooleanField(default=True, verbose_name="enabled")
+    is_enabled = models.BooleanField(default=True, db_default=True, verbose_name="enabled")
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:

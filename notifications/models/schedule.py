@@ -20,7 +20,7 @@ class Schedule(models.Model):
     """
 
     producer = models.ForeignKey(Producer, on_delete=models.CASCADE, related_name="schedules")
-    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE)
+    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE, db_default=Mode.LIVE)
     name = models.CharField(max_length=100)
     rrule = models.CharField(max_length=MAX_LENGTH)
     timezone = models.CharField(
@@ -28,7 +28,7 @@ class Schedule(models.Model):
     )
     starts_at = models.DateTimeField()
     ends_at = models.DateTimeField(null=True, blank=True)
-    paused = models.BooleanField(default=False)
+    paused = models.BooleanField(default=False, db_default=False)
     request = models.JSONField(help_text="The notification as requested by the producer.")
     secrets = models.BinaryField(
         null=True, help_text="Encrypted values of variables declared sensitive later."

@@ -17,9 +17,13 @@ class SealingJob(models.Model):
     names = ArrayField(models.CharField(max_length=64))
     created_at = models.DateTimeField()
     position = models.UUIDField(null=True, help_text="The last examined notification.")
-    schedules = models.IntegerField(default=0, help_text="Schedules sealed so far.")
-    notifications = models.IntegerField(default=0, help_text="Notifications sealed so far.")
-    dead_letters = models.IntegerField(default=0, help_text="Dead letters sealed so far.")
+    schedules = models.IntegerField(default=0, db_default=0, help_text="Schedules sealed so far.")
+    notifications = models.IntegerField(
+        default=0, db_default=0, help_text="Notifications sealed so far."
+    )
+    dead_letters = models.IntegerField(
+        default=0, db_default=0, help_text="Dead letters sealed so far."
+    )
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

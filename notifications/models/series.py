@@ -17,12 +17,13 @@ class Series(models.Model):
     """Several messages to a recipient over days. The steps are in the versions."""
 
     producer = models.ForeignKey(Producer, on_delete=models.CASCADE, related_name="series")
-    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE)
+    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE, db_default=Mode.LIVE)
     name = models.CharField(max_length=64)
     state = models.CharField(
         max_length=8,
         choices=[(each.value, each.value) for each in SeriesState],
         default=SeriesState.DRAFT,
+        db_default=SeriesState.DRAFT,
     )
     state_changed_at = models.DateTimeField(null=True, blank=True)
     state_changed_by = models.CharField(max_length=150, blank=True)
@@ -70,6 +71,7 @@ class SeriesVersion(models.Model):
     listens = ArrayField(
         models.CharField(max_length=64),
         default=list,
+        db_default=[],
         blank=True,
         help_text="Events of the goal and of waits, which make enrolments due.",
     )
@@ -111,6 +113,7 @@ class SeriesEnrolment(models.Model):
         max_length=8,
         choices=[(each.value, each.value) for each in EnrolmentState],
         default=EnrolmentState.RUNNING,
+        db_default=EnrolmentState.RUNNING,
     )
     exit_reason = models.CharField(
         max_length=12, blank=True, choices=[(each.value, each.value) for each in ExitReason]
@@ -120,12 +123,16 @@ class SeriesEnrolment(models.Model):
     )
     arrived_at = models.DateTimeField(help_text="Arrival at the step.")
     due_at = models.DateTimeField(null=True, help_text="The sweep continues at this time.")
-    context = models.JSONField(default=dict, help_text="Variables of the messages.")
+    context = models.JSONField(default=dict, db_default={}, help_text="Variables of the messages.")
     counts_from = models.DateTimeField(help_text="Events stored from this time on count.")
     after_event = models.BigIntegerField(
-        default=0, help_text="The custom event that enrolled the recipient, which does not count."
+        default=0,
+        db_default=0,
+        help_text="The custom event that enrolled the recipient, which does not count.",
     )
-    results = models.PositiveIntegerField(default=0, help_text="Number of rows in the history.")
+    results = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Number of rows in the history."
+    )
     problem = models.CharField(max_length=300, blank=True, help_text="Why the step is delayed.")
     enrolled_at = models.DateTimeField()
     enrolled_by = models.CharField(max_length=150, blank=True)
@@ -208,15 +215,15 @@ class CustomEvent(models.Model):
     """An event of a recipient that a producer posted. The sweep `series` handles each row once."""
 
     producer = models.ForeignKey(Producer, on_delete=models.CASCADE, related_name="+")
-    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE)
+    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE, db_default=Mode.LIVE)
     recipient = models.ForeignKey(Recipient, on_delete=models.CASCADE, related_name="+")
     user_id = models.CharField(max_length=128)
     name = models.CharField(max_length=64)
-    properties = models.JSONField(default=dict)
+    properties = models.JSONField(default=dict, db_default={})
     occurred_at = models.DateTimeField(help_text="As the producer says.")
     received_at = models.DateTimeField()
     idempotency_key = models.CharField(max_length=255, null=True, blank=True)  # noqa: DJ001 - null: no key, outside the unique index
-    handled = models.BooleanField(default=False)
+    handled = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         """Indexes by recipient and name, and of rows that the sweep has to handle."""

@@ -15,7 +15,7 @@ class ShortLink(models.Model):
     token = models.CharField(max_length=16, primary_key=True)
     delivery_id = models.UUIDField()
     target = models.TextField()
-    clicks = models.PositiveIntegerField(default=0)
+    clicks = models.PositiveIntegerField(default=0, db_default=0)
     first_clicked_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField()
 

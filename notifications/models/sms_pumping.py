@@ -19,23 +19,27 @@ class SmsLimits(models.Model):
     address_limit = models.PositiveIntegerField(
         "SMS to a number in 10 minutes",
         default=_DEFAULTS.address,
+        db_default=_DEFAULTS.address,
         validators=[MinValueValidator(1)],
         help_text="Further P0 and P1 SMS to the number get 429.",
     )
     prefix_floor = models.PositiveIntegerField(
         "SMS to a prefix in 10 minutes",
         default=_DEFAULTS.prefix_floor,
+        db_default=_DEFAULTS.prefix_floor,
         validators=[MinValueValidator(1)],
         help_text="So many SMS to numbers with the same first seven digits are never refused.",
     )
     country_floor = models.PositiveIntegerField(
         "SMS to a country in an hour",
         default=_DEFAULTS.country_floor,
+        db_default=_DEFAULTS.country_floor,
         validators=[MinValueValidator(1)],
         help_text="So many SMS to a country are never refused.",
     )
     growth_percent = models.PositiveIntegerField(
         default=round(_DEFAULTS.growth * 100),
+        db_default=round(_DEFAULTS.growth * 100),
         validators=[MinValueValidator(100), MaxValueValidator(100_000)],
         help_text="Percentage of the usual traffic of the last four weeks above which SMS are"
         " refused.",
@@ -43,6 +47,7 @@ class SmsLimits(models.Model):
     is_enforced = models.BooleanField(
         "enforced",
         default=_DEFAULTS.is_enforced,
+        db_default=_DEFAULTS.is_enforced,
         help_text="Off: SMS above a ceiling are sent, and alerts are raised.",
     )
 
@@ -62,7 +67,10 @@ class SmsOverride(models.Model):
     """A ceiling set by an operator, which replaces the learned ceiling."""
 
     ceiling = models.CharField(
-        max_length=16, choices=[(str(each), each.value) for each in _EDITED], default=Ceiling.PREFIX
+        max_length=16,
+        choices=[(str(each), each.value) for each in _EDITED],
+        default=Ceiling.PREFIX,
+        db_default=Ceiling.PREFIX,
     )
     value = models.CharField(
         max_length=15,
@@ -101,7 +109,7 @@ class SmsTraffic(models.Model):
 
     day = models.DateField()
     ceiling = models.CharField(max_length=16)
-    producer_id = models.BigIntegerField(default=0, help_text="0: all producers.")
+    producer_id = models.BigIntegerField(default=0, db_default=0, help_text="0: all producers.")
     name = models.CharField(max_length=15, help_text="A prefix, a country, or * for all countries.")
     peak = models.BigIntegerField(help_text="Most SMS in 10 minutes, or in an hour to a country.")
     total = models.BigIntegerField()

@@ -19,13 +19,14 @@ class Template(models.Model):
     """
 
     template_id = models.SlugField(max_length=64, help_text="Name of the template in requests.")
-    version = models.PositiveIntegerField(default=1)
+    version = models.PositiveIntegerField(default=1, db_default=1)
     published_at = models.DateTimeField(
         null=True, blank=True, help_text="The highest published version is the current one."
     )
     sensitive_variables = ArrayField(
         models.CharField(max_length=64),
         default=list,
+        db_default=[],
         blank=True,
         help_text="Names of variables that are encrypted, masked and wiped (an OTP).",
     )
@@ -38,11 +39,15 @@ class Template(models.Model):
     )
     variables = models.JSONField(
         default=list,
+        db_default=[],
         blank=True,
         help_text="Declared variables: name, type, required, example.",
     )
     default_locale = models.CharField(
-        max_length=35, default="en", help_text="Locale for recipients whose language has no text."
+        max_length=35,
+        default="en",
+        db_default="en",
+        help_text="Locale for recipients whose language has no text.",
     )
     fallback_on = models.CharField(
         max_length=16,
@@ -87,12 +92,14 @@ class TemplateText(models.Model):
 
     template = models.ForeignKey(Template, on_delete=models.CASCADE, related_name="texts")
     channel = models.SmallIntegerField(choices=CHANNELS)
-    locale = models.CharField(max_length=35, default="en")
+    locale = models.CharField(max_length=35, default="en", db_default="en")
     title = models.TextField(blank=True, help_text="Title or subject.")
     body = models.TextField(blank=True, help_text="Empty for e-mail: derived from the HTML.")
     html = models.TextField(blank=True, help_text="HTML part of an e-mail.")
     transliterate = models.BooleanField(
-        default=False, help_text="SMS: replace characters outside GSM-7 where possible."
+        default=False,
+        db_default=False,
+        help_text="SMS: replace characters outside GSM-7 where possible.",
     )
     max_segments = models.PositiveSmallIntegerField(
         null=True,
@@ -100,7 +107,9 @@ class TemplateText(models.Model):
         help_text="SMS: a text whose example needs more segments cannot be published.",
     )
     shorten_links = models.BooleanField(
-        default=False, help_text="SMS: replace links by short links with click counts."
+        default=False,
+        db_default=False,
+        help_text="SMS: replace links by short links with click counts.",
     )
     in_app = models.JSONField(
         default=dict,

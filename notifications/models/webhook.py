@@ -26,6 +26,7 @@ class WebhookEndpoint(models.Model):
     events = ArrayField(
         models.CharField(max_length=32),
         default=list,
+        db_default=[],
         blank=True,
         help_text="Event types, such as notification.failed. Empty: all.",
     )
@@ -33,31 +34,37 @@ class WebhookEndpoint(models.Model):
         max_length=16,
         choices=[(each.value, each.value) for each in RetryPreset],
         default=RetryPreset.STANDARD.value,
+        db_default=RetryPreset.STANDARD.value,
         help_text="standard: retries for about 24 hours. brief: three retries within 7 seconds.",
     )
     state = models.CharField(
         max_length=8,
         choices=[(each.value, each.value) for each in EndpointState],
         default=EndpointState.ACTIVE.value,
+        db_default=EndpointState.ACTIVE.value,
         help_text="active: messages leave. paused: messages wait. disabled: none are made.",
     )
     state_reason = models.CharField(max_length=200, blank=True)
     state_since = models.DateTimeField(null=True, blank=True)
     failures = models.PositiveIntegerField(
-        default=0, help_text="Failed calls since the last successful call."
+        default=0, db_default=0, help_text="Failed calls since the last successful call."
     )
     failing_since = models.DateTimeField(null=True, blank=True)
-    secret_version = models.PositiveSmallIntegerField(default=1)
+    secret_version = models.PositiveSmallIntegerField(default=1, db_default=1)
     previous_secret_until = models.DateTimeField(
         null=True, blank=True, help_text="Until then the previous secret signs as well."
     )
     replay_since = models.DateTimeField(
         null=True, blank=True, help_text="Start of the replay that runs; empty without a replay."
     )
-    replay_xid = models.BigIntegerField(default=0, help_text="Position of the replay.")
-    replay_seq = models.BigIntegerField(default=0)
+    replay_xid = models.BigIntegerField(
+        default=0, db_default=0, help_text="Position of the replay."
+    )
+    replay_seq = models.BigIntegerField(default=0, db_default=0)
     replay_end = models.BigIntegerField(
-        default=0, help_text="Transaction at which the replay ends: later changes come anyway."
+        default=0,
+        db_default=0,
+        help_text="Transaction at which the replay ends: later changes come anyway.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -103,11 +110,14 @@ class WebhookMessage(models.Model):
         max_length=8,
         choices=[(each.value, each.value) for each in MessageState],
         default=MessageState.WAITING.value,
+        db_default=MessageState.WAITING.value,
     )
     due_at = models.DateTimeField(null=True)
     claim_token = models.UUIDField(null=True)
-    attempts = models.SmallIntegerField(default=0, help_text="Calls of the current budget.")
-    calls = models.SmallIntegerField(default=0, help_text="Calls ever.")
+    attempts = models.SmallIntegerField(
+        default=0, db_default=0, help_text="Calls of the current budget."
+    )
+    calls = models.SmallIntegerField(default=0, db_default=0, help_text="Calls ever.")
     created_at = models.DateTimeField()
 
     class Meta:
@@ -167,7 +177,7 @@ class WebhookPosition(models.Model):
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     xid = models.BigIntegerField()
-    seq = models.BigIntegerField(default=0)
+    seq = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:
         db_table = "webhook_position"

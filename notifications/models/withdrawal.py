@@ -14,7 +14,9 @@ class Withdrawal(models.Model):
     delivery_id = models.UUIDField(primary_key=True)
     due_at = models.DateTimeField(help_text="Time of the next try; a claim moves the time.")
     ends_at = models.DateTimeField(help_text="End of the tries.")
-    failures = models.PositiveSmallIntegerField(default=0, help_text="Failed provider calls.")
+    failures = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="Failed provider calls."
+    )
     slot_at = models.DateTimeField(
         null=True, help_text="Reserved send time in the provider's bucket."
     )

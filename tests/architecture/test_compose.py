@@ -132,3 +132,14 @@ def test_images_are_named_by_exact_version() -> None:
     first = re.search(r"^ARG PYTHON_IMAGE=(.*)$", (_ROOT / "Dockerfile").read_text(), re.MULTILINE)
     assert first
     assert re.fullmatch(r"python:3\.\d+\.\d+-slim-[a-z]+", first[1])
+
+
+def test_the_documented_upgrade_starts_workers_before_web_and_migrates_first() -> None:
+    text = (_ROOT / "docs" / "upgrade.md").read_text()
+    commands = re.findall(r"^ {4}docker compose (.*)$", text, re.MULTILINE)
+    assert all("--no-deps" in each for each in commands[1:-1])  # no other container is replaced
+    order = [each.partition("--no-deps ")[2] for each in commands]
+    workers = "$(docker compose config --services | grep ^worker-) beat"
+    assert order == ["", "roles", "migrate", workers, "web live", ""]
+    run = {name for name, each in _SERVICES.items() if "worker" in str(each.get("entrypoint"))}
+    assert run == {name for name in _SERVICES if name.startswith("worker-")}
