@@ -3,9 +3,9 @@
 A receipt with a price settles the cost of its call (`store.postgres.receipt_prices`).
 
 Receipts arrive early, late, twice, out of order or never; the transition table handles each case. A
-receipt for a dead address invalidates the contact even if the delivery's status stays (a complaint
-about a read message). Contacts are invalidated first, so a callback repeated after a crash has the
-full effect.
+failure counts only for the last call of a delivery (`failed_calls`). A receipt for a dead address
+invalidates the contact even if the delivery's status stays (a complaint about a read message).
+Contacts are invalidated first, so a callback repeated after a crash has the full effect.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from uuid import UUID
 import structlog
 
 from notifications.delivery import withholding
-from notifications.feedback import fallback_receipts
+from notifications.feedback import failed_calls, fallback_receipts
 from notifications.feedback.receipt_groups import receipt_group
 from notifications.rules import ids
 from notifications.rules.reasons import Reason
@@ -50,6 +50,9 @@ _MEANS: Final = {
     ReceiptKind.READ: (READ, Reason.RECEIPT_READ),
 }
 """Transition and reason by receipt kind, in the order of application within a callback."""
+
+
+_FAILURES: Final = frozenset({ReceiptKind.FAILED, ReceiptKind.BOUNCED})
 
 
 class _Callback(NamedTuple):
@@ -108,7 +111,7 @@ def _targets(callbacks: Sequence[_Callback]) -> list[list[UUID | None]]:
 
 def _apply(provider: str, applicable: Sequence[tuple[Receipt, UUID]]) -> set[UUID]:
     """Apply receipts of a provider; returns the changed deliveries."""
-    by_kind: dict[ReceiptKind, dict[UUID, Move]] = defaultdict(dict)
+    by_kind: dict[ReceiptKind, list[Move]] = defaultdict(list)
     dead: dict[Cause, dict[UUID, str]] = defaultdict(dict)
     secret = withholding.with_sensitive_variables({
         each for receipt, each in applicable if receipt.detail
@@ -116,24 +119,36 @@ def _apply(provider: str, applicable: Sequence[tuple[Receipt, UUID]]) -> set[UUI
     for receipt, delivery_id in applicable:
         is_secret = delivery_id in secret
         said = (receipt.code, withholding.NOT_KEPT if is_secret else redact(receipt.detail))
-        by_kind[receipt.kind][delivery_id] = Move(
+        move = Move(
             id=delivery_id,
             reason=_MEANS[receipt.kind][1],
             detail=": ".join(part for part in said if part),
             provider_message_id=receipt.provider_message_id,
             occurred_at=stages.storable(receipt.occurred_at),
         )
+        by_kind[receipt.kind].append(move)
         if receipt.contact_is_dead:
             why = f"{provider}: {receipt.code or receipt.kind.value}"
             arrived = receipt.kind in {ReceiptKind.DELIVERED, ReceiptKind.READ}
             dead[Cause.COMPLAINT if arrived else Cause.BOUNCE][delivery_id] = why
     for cause, reasons in dead.items():
         dead_contacts.invalidate_of_deliveries(reasons, provider=provider, cause=cause)
-    moved: set[UUID] = set()
-    guard = FromProvider(provider)
-    for kind, (transition, _) in _MEANS.items():
-        moved.update(fallback_receipts.apply(transition, by_kind[kind], guard))
+    moved = _move(provider, by_kind)
     secret_variables.wipe({ids.notification_of(each) for each in moved})
+    return moved
+
+
+def _move(provider: str, by_kind: Mapping[ReceiptKind, Sequence[Move]]) -> set[UUID]:
+    """Apply the transitions of receipts; returns the changed deliveries."""
+    moved: set[UUID] = set()
+    for kind, (transition, _) in _MEANS.items():
+        told = by_kind.get(kind, ())
+        guard = FromProvider(provider)
+        moves: Mapping[UUID, Move] = {each.id: each for each in told}
+        if kind in _FAILURES:
+            moves, numbers = failed_calls.of_last_calls(provider, told)
+            guard = FromProvider(provider, numbers)
+        moved.update(fallback_receipts.apply(transition, moves, guard))
     return moved
 
 

@@ -91,6 +91,7 @@ CANCEL: Final = Transition(name="cancel", sources=_WAITING, to=_S.CANCELLED)
 # --- By the sweeps.
 RELEASE: Final = Transition(name="release", sources={_S.SCHEDULED}, to=_S.QUEUED)
 REQUEUE: Final = Transition(name="requeue", sources={_S.RETRYING}, to=_S.QUEUED)
+GIVE_UP: Final = Transition(name="give_up", sources=_NOT_FINAL, to=_S.FAILED, dead_letter=True)
 RESCUE: Final = Transition(name="rescue", sources={_S.SENDING}, to=_S.QUEUED, claims=Claims.KEEP)
 RESEND: Final = Transition(
     name="resend", sources={_S.SENDING, _S.UNKNOWN}, to=_S.QUEUED, marks_resent=True
@@ -121,12 +122,12 @@ READ: Final = Transition(
 BOUNCE: Final = Transition(
     name="bounce",
     sources=_ACCEPTED | {_S.SENDING, _S.DELIVERED},
-    if_called=_WAITING,
     to=_S.BOUNCED,
 )
 FAIL: Final = Transition(
-    name="fail", sources=_NOT_FINAL | _ACCEPTED, to=_S.FAILED, dead_letter=True
+    name="fail", sources=_ACCEPTED | {_S.SENDING}, to=_S.FAILED, dead_letter=True
 )
+"""As `BOUNCE` not from a waiting status: the next call decides."""
 
 # --- By an operator.
 REPLAY: Final = Transition(name="replay", sources=_DEAD, to=_S.QUEUED)

@@ -20,7 +20,7 @@ from notifications.rules import ids
 from notifications.rules.alerts import AlertKind
 from notifications.rules.reasons import Reason
 from notifications.rules.states import OPEN
-from notifications.rules.transitions import FAIL
+from notifications.rules.transitions import GIVE_UP
 from notifications.store.postgres import alerts, transitions
 from notifications.store.postgres.archive_keys import UnreadableKey
 from notifications.store.postgres.transitions import ANYONE, Move
@@ -84,7 +84,7 @@ def _move_to_dead_letters(day: dt.date, limit: int) -> None:
             Move(id=each, reason=Reason.RETENTION, detail="open for longer than rows are kept")
             for each in batch
         ]
-        if not transitions.apply(FAIL, ends, ANYONE):
+        if not transitions.apply(GIVE_UP, ends, ANYONE):
             return
 
 

@@ -18,7 +18,7 @@ from notifications.models import DeadLetter
 from notifications.rules import ids
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
-from notifications.rules.transitions import CANCEL, EXPIRE, FAIL, SUPPRESS, Transition
+from notifications.rules.transitions import CANCEL, EXPIRE, GIVE_UP, SUPPRESS, Transition
 from notifications.scheduling import cancel
 from notifications.store.postgres import claims, db, id_ranges, transitions
 from notifications.store.postgres.transitions import ANYONE, Move
@@ -75,7 +75,7 @@ def test_a_delivery_claimed_beside_the_cancellation_keeps_the_status_of_its_call
         (CANCEL, Reason.CANCELLED),
         (EXPIRE, Reason.TTL_PASSED),
         (SUPPRESS, Reason.OPTED_OUT),
-        (FAIL, Reason.PERMANENT),
+        (GIVE_UP, Reason.PERMANENT),
     ],
     ids=lambda each: str(getattr(each, "name", "")),
 )

@@ -62,6 +62,8 @@ class FromProvider:
     """Guard for receipts: only rows called through a provider."""
 
     name: str
+    calls: Mapping[UUID, int] | None = None
+    """Failure receipts: only rows whose last call has begun and has the number given here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,8 @@ def apply_rows(
         "token": guard.token if isinstance(guard, UnderClaim) else None,
         "only_uncalled": isinstance(guard, UnderClaim) and guard.only_uncalled,
         "provider": guard.name if isinstance(guard, FromProvider) else "",
+        "calls": _calls(batch, guard),
+        "sending": Status.SENDING,
         "owned": isinstance(guard, OfRecipients),
         **_owners(batch, guard),
         "still_due": isinstance(guard, StillDue),
@@ -179,6 +183,12 @@ def _columns(batch: Sequence[Move]) -> dict[str, object]:
         "message_ids": [each.provider_message_id for each in batch],
         "occurred_at": [each.occurred_at for each in batch],
     }
+
+
+def _calls(batch: Sequence[Move], guard: Guard) -> list[int] | None:
+    if not isinstance(guard, FromProvider) or guard.calls is None:
+        return None
+    return [guard.calls[each.id] for each in batch]
 
 
 def _owners(batch: list[Move], guard: Guard) -> dict[str, object]:

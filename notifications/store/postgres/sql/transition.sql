@@ -2,7 +2,7 @@
 -- guards and side effects for all. Locks in the order of the ids. Uses the primary key.
 -- A row moves only from a status in `sources` (or `if_called`, after a call), and only if the guards hold: `token`
 -- has the claim, `provider` is the provider of the row or of an attempt, `owned` asks for a called row of the owner
--- and mode at the row's place, `still_due` asks for a row that is due.
+-- and mode at the row's place, `calls` asks for a row whose last call has begun and has the number at the row's place, `still_due` asks for a row that is due.
 -- With `still_due` (sweeps) the statement skips locked rows: the row stays due for the next run, and a frozen
 -- transaction must not block the sweep. Otherwise the statement waits up to lock_timeout.
 -- IS TRUE prevents a join in place of IN: for the join the planner expects one row and compares each row with each.
@@ -20,6 +20,9 @@ WITH wanted AS (
       AND (NOT %(only_uncalled)s::boolean OR d.call_started_at IS NULL)
       AND (%(provider)s::text = '' OR d.provider = %(provider)s OR EXISTS (
           SELECT FROM attempt a WHERE a.delivery_id = d.id AND a.delivery_id = ANY(%(ids)s) AND a.provider = %(provider)s))
+      AND (%(calls)s::smallint[] IS NULL
+           OR ((d.status <> %(sending)s OR d.call_started_at IS NOT NULL) AND ((d.id, d.attempts) IN (
+               SELECT * FROM unnest(%(ids)s::uuid[], %(calls)s::smallint[]))) IS TRUE))
       AND (NOT %(owned)s::boolean OR (d.attempts > 0 AND ((d.id, d.recipient_id, d.mode) IN (
           SELECT * FROM unnest(%(ids)s::uuid[], %(owners)s::bigint[], %(modes)s::smallint[]))) IS TRUE))
     ORDER BY d.id
