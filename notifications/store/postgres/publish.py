@@ -1,21 +1,23 @@
 """Publish: send the ids of queued deliveries to the broker.
 
-The process that inserts P0 and P1 publishes the ids after its commit. The relay publishes P2 and
-P3, and P0 and P1 after a failed publish. A failure is harmless, because the rows are due within
-seconds.
+The process that inserts P0 and P1 publishes the ids after its commit: after the commit of the
+outermost transaction, because a worker finds no row before, and a rolled-back row never. The relay
+publishes P2 and P3, and P0 and P1 after a failed publish. A failure is harmless, because the rows
+are due within seconds.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Final
 from uuid import UUID
 
 import structlog
-from django.db import Error
+from django.db import Error, transaction
 
 from notifications import lanes
 from notifications.rules.lane import Lane
@@ -29,7 +31,7 @@ FIRST_REPUBLISH: Final = dt.timedelta(seconds=2)
 
 
 def publish_new(deliveries: Iterable[NewDelivery]) -> None:
-    """Publish rows stored as published; unpublished rows become due now.
+    """Publish rows stored as published, after the commit; unpublished rows become due now.
 
     Raises no error: the rows come due after two seconds in any case.
     """
@@ -37,6 +39,11 @@ def publish_new(deliveries: Iterable[NewDelivery]) -> None:
     for each in deliveries:
         if each.is_published:
             by_lane[Lane.of(each.mode, each.priority, each.channel)].append(each.id)
+    if by_lane:
+        transaction.on_commit(partial(_publish_lanes, by_lane))
+
+
+def _publish_lanes(by_lane: Mapping[Lane, Sequence[UUID]]) -> None:
     left = [
         delivery_id
         for lane, delivery_ids in by_lane.items()
