@@ -46,6 +46,9 @@ from notifications.store.postgres.transitions import Move, UnderClaim
 _RETURN_FOR: Final = dt.timedelta(seconds=5)
 """Wait of a row after its task raised an error, so that the error does not repeat at once."""
 
+_LOCKED_FOR: Final = dt.timedelta(seconds=1)
+"""Wait of a row that another transaction had locked at the claim."""
+
 Step = Callable[[Batch], None]
 STEPS: Final[Sequence[Step]] = (
     gates.run_gates,
@@ -78,10 +81,11 @@ def deliver(delivery_ids: Sequence[UUID]) -> list[RetryGroup]:
         Exception: a step failed. Rows without a provider call are queued again as suspects.
     """
     claim = claims.claim(delivery_ids, now=clock.now())
+    locked = [Retry(each, _LOCKED_FOR) for each in claim.locked]
     if not claim.deliveries:
-        return []
+        return group_retries(locked)
     try:
-        return group_retries(_run_steps(load(claim)))
+        return group_retries(_run_steps(load(claim)) + locked)
     except (OperationalError, InterfaceError):
         _return_claim(claim, is_suspect=False)
         raise

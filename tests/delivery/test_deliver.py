@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
+from django.db import connection
 
 from notifications import clock
 from notifications.delivery import deliver
@@ -30,6 +32,8 @@ from tests.journey import (
     Reach,
     deliveries_of,
     status_and_reason,
+    statuses,
+    take_rows,
 )
 
 Outbox = Callable[[UUID], list[Any]]
@@ -180,3 +184,19 @@ def test_an_accepted_template_is_pinned(reach: Reach, take: Accept, outbox: Outb
     deliver.deliver([row.id, later.id])
     assert outbox(row.id)[0]["body"] == "Ana: 4711"
     assert outbox(later.id)[0]["body"] == "another text"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("outbox")
+def test_a_locked_row_leaves_its_neighbours_and_is_published_again_in_a_second(
+    reach: Reach, take: Accept
+) -> None:
+    reach(email="maria@sandbox.example")
+    rows = take_rows(take, 3)
+    with psycopg.connect(**connection.get_connection_params(), autocommit=False) as session:
+        session.execute("SELECT FROM delivery WHERE id = %s FOR UPDATE", [rows[0]])
+        [group] = deliver.deliver(rows)
+    assert statuses(rows) == [Status.QUEUED, Status.SENT, Status.SENT]
+    assert (group.delivery_ids, group.countdown) == ([rows[0]], dt.timedelta(seconds=1))
+    assert deliver.deliver(group.delivery_ids) == []
+    assert statuses(rows) == [Status.SENT] * 3

@@ -1,20 +1,29 @@
-"""Claims: take deliveries under a lease, and renew the lease before a provider call."""
+"""Claims: take deliveries under a lease, and renew the lease before a provider call.
+
+Both statements wait for locked rows up to `lock_timeout`, and then run again without these rows: a
+row that a frozen transaction holds must not hold up its neighbours.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID, uuid4
+
+import structlog
+from django.db import OperationalError
 
 from notifications import clock
 from notifications.rules import suspects
 from notifications.rules.lane import PACE, Mode, Priority
 from notifications.rules.states import Status
-from notifications.store.postgres import db
+from notifications.store.postgres import db, db_errors, id_ranges
 from providers.contract import Channel
 
+Answer = TypeVar("Answer")
+_log = structlog.get_logger(__name__)
 _LEASES: Final = {
     "leases": [PACE[priority].lease for priority in Priority],
     "sending": Status.SENDING,
@@ -51,6 +60,8 @@ class Claim:
     deliveries: list[Claimed]
     at: dt.datetime
     """Postgres's clock at the claim."""
+    locked: Sequence[UUID] = ()
+    """Rows that another transaction holds: to publish again, as their message is acknowledged."""
     taken_at: float
     """This process's monotonic clock at the claim, in seconds."""
 
@@ -64,7 +75,6 @@ def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
     """Claim the due deliveries among the given ids under a lease."""
     token = uuid4()
     parameters = {
-        "ids": list(delivery_ids),
         "queued": Status.QUEUED,
         "waiting": [Status.RETRYING, Status.SCHEDULED],
         "poison": suspects.POISON_AFTER,
@@ -74,9 +84,43 @@ def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
         "token": token,
         **_LEASES,
     }
-    taken = db.retry_on_deadlock(lambda: db.fetch_as("claim", parameters, _claim_of))
+
+    def take(ids: Sequence[UUID]) -> list[Claimed]:
+        return db.retry_on_deadlock(
+            lambda: db.fetch_as("claim", {**parameters, "ids": list(ids)}, _claim_of)
+        )
+
+    taken, locked = _without_locked(take, delivery_ids)
     at = taken[0].claimed_at if taken else now
-    return Claim(token=token, deliveries=taken, at=at, taken_at=clock.monotonic())
+    return Claim(token=token, deliveries=taken, at=at, locked=locked, taken_at=clock.monotonic())
+
+
+def _without_locked(
+    write: Callable[[Sequence[UUID]], Answer], delivery_ids: Sequence[UUID]
+) -> tuple[Answer, Sequence[UUID]]:
+    """Write rows; after a lock timeout, write the rows that no other transaction has locked.
+
+    Returns:
+        The answer of the write, and the ids of locked rows.
+
+    Raises:
+        OperationalError: any refusal of the database except a lock timeout.
+    """
+    try:
+        return write(delivery_ids), ()
+    except OperationalError as error:
+        if not db_errors.is_lock_timeout(error):
+            raise
+
+    def write_free() -> tuple[Answer, Sequence[UUID]]:
+        asked = {**id_ranges.around(delivery_ids), "ids": list(delivery_ids)}
+        free = {row["id"] for row in db.rows("lock_deliveries", asked)}
+        locked = [each for each in delivery_ids if each not in free]
+        return write([each for each in delivery_ids if each in free]), locked
+
+    answer, locked = db.in_transaction(write_free)
+    _log.warning("rows_locked", locked=len(locked), count=len(delivery_ids))
+    return answer, locked
 
 
 def _claim_of(delivery_id: UUID, mode: int, priority: int, channel: int, *others: Any) -> Claimed:  # noqa: ANN401 - the rest of the row, as it comes
@@ -88,8 +132,12 @@ def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[U
 
     Returns the rows that are still ours, each with the number of its call.
     """
-    parameters = {"ids": list(delivery_ids), "token": token, "provider": provider, **_LEASES}
-    rows = db.fetch_in_own_transaction("renew", parameters)
+    parameters = {"token": token, "provider": provider, **_LEASES}
+
+    def write(ids: Sequence[UUID]) -> Sequence[Mapping[str, Any]]:
+        return db.fetch_in_own_transaction("renew", {**parameters, "ids": list(ids)})
+
+    rows, _ = _without_locked(write, delivery_ids)
     return {row["id"]: row["attempts"] for row in rows}
 
 

@@ -9,6 +9,11 @@ _LIMIT_EXCEEDED = "54"
 """SQLSTATE class: a value is larger than an index or a row can be."""
 
 
+def is_lock_timeout(error: Exception) -> bool:
+    """Return True if the statement waited for a locked row for longer than `lock_timeout`."""
+    return isinstance(error.__cause__, psycopg.errors.LockNotAvailable)
+
+
 def is_too_large(error: Exception) -> bool:
     """Return True if a value was too large to be stored.
 
