@@ -25,6 +25,7 @@ from notifications.api.base_view import OpenView
 from notifications.models import SweepRun
 from notifications.store.postgres import db, disk, host_clock, lane_lag, session_settings
 from notifications.store.rate_limits import breaker_status
+from notifications.store.redis import state
 from notifications.sweeps import overdue
 
 BEHIND: Final = dt.timedelta(seconds=15)
@@ -89,6 +90,8 @@ def _status() -> dict[str, Any]:
     ]
     if not is_taking:
         wrong.append("the broker is away: workers take what is due from the database")
+    if not state.answers():
+        wrong.append("the state Redis is away: evidence of calls and limits are not shared")
     wrong += [trouble.text for trouble in overdue.look()]
     wrong += [
         f"database sessions have {name}={value}, not {session_settings.WANTED[name]}: run"

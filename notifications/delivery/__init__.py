@@ -22,7 +22,7 @@
     inbox_provider  the adapter of the channel in_app (in_app_message: its parts)
     push_addresses  push addresses that a recipient token may register
     withholding     removes text that can quote a sensitive variable
-    rescue          settles deliveries whose worker died
+    rescue          settles deliveries of dead workers (evidence: the outcomes of their calls)
     call_metrics    the metrics of provider calls (call_spans: the traces)
 
 Every step takes a list. No step holds a transaction or a row lock during a provider call: claim

@@ -1,10 +1,12 @@
 """Rescue: settle rows whose lease expired, because their worker died or hung.
 
-    entry in the sent-ledger      settled by the provider's answer
+    entry in the sent-ledger      settled as the worker would have settled the provider's answer;
+                                  queued again for the next provider of the round
     no call was begun             queued again; after five such claims a dead letter (`poison`)
     any other row                 `rules.unanswered` decides
 
-The wait of a retry or a resend has passed with the lease, so such a row is due at once.
+`delivery.evidence` reads the ledger. The wait of a retry or a resend has passed with the lease, so
+such a row is due at once.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from notifications import clock
-from notifications.delivery import confirm, fall_back, routing
+from notifications.delivery import confirm, evidence, fall_back, routing
 from notifications.rules.lane import Priority
 from notifications.rules.outcomes import Circumstances, Decision, decide
 from notifications.rules.reasons import Reason
@@ -29,17 +31,33 @@ from notifications.rules.transitions import (
     LEAVE_UNANSWERED,
     REJECT,
     RESCUE,
+    RESCUE_REFUNDED,
     RESEND,
     RETRY,
 )
 from notifications.rules.unanswered import RECHECK_AFTER
 from notifications.store.cached import prices, retry_presets
-from notifications.store.postgres import attempts, budgets, db, fair_queue, reads, transitions
+from notifications.store.postgres import (
+    attempts,
+    budgets,
+    db,
+    dead_contacts,
+    fair_queue,
+    reads,
+    transitions,
+)
 from notifications.store.postgres.transitions import STILL_DUE, Move
 from notifications.store.rate_limits import frequency_caps
-from notifications.store.redis import sent_ledger
 from notifications.store.redis.sent_ledger import LedgerEntry
-from providers.contract import Accepted, Channel, NotStarted, Outcome, Repeat, Unanswered
+from providers.contract import (
+    Accepted,
+    Channel,
+    NotStarted,
+    Outcome,
+    Rejected,
+    Repeat,
+    Unanswered,
+)
 
 Row = dict[str, Any]
 """A row of `due.sql`."""
@@ -53,9 +71,12 @@ def rescue(rows: Sequence[Row]) -> int:
 
     Safe to run twice and beside the worker: renewed leases stay, and locked rows are skipped.
     """
-    ids = [row["id"] for row in rows]
-    evidence = sent_ledger.load({row["id"]: row["attempts"] for row in rows})
-    perhaps_sent = attempts.without_answer(ids)
+    known = evidence.gather(rows)
+    return _settle(known.rows, known.entries) if known.rows else 0
+
+
+def _settle(rows: Sequence[Row], entries: Mapping[UUID, LedgerEntry]) -> int:
+    perhaps_sent = attempts.without_answer([row["id"] for row in rows])
     due_in = fair_queue.due_in(rows)
     members = {row["id"] for row in rows if row["falls_back"]}
     contacts = reads.destinations(row["contact_id"] for row in rows if row["id"] in members)
@@ -63,8 +84,9 @@ def rescue(rows: Sequence[Row]) -> int:
     outcomes: dict[UUID, Outcome | None] = {}
     calls: dict[str, list[attempts.AttemptRow]] = defaultdict(list)
     for row in rows:
-        outcome = outcomes[row["id"]] = _outcome(row, evidence.get(row["id"]))
-        decided = _decide(row, outcome, perhaps_sent=row["id"] in perhaps_sent)
+        entry = entries.get(row["id"])
+        outcome = outcomes[row["id"]] = _outcome(row, entry)
+        decided = _decide(row, outcome, entry, perhaps_sent=row["id"] in perhaps_sent)
         # A confirm window can be as long as RECHECK_AFTER, so the window comes after the decision.
         can_come = _receipt_can_come(row, contacts.get(row["contact_id"]))
         decision = confirm.with_window_of_row(row, decided, receipt_can_come=can_come)
@@ -89,6 +111,7 @@ def rescue(rows: Sequence[Row]) -> int:
         paid = _settle_money(outcomes, moved)
         for provider, made in calls.items():
             attempts.record([_with_price(each, paid) for each in made], provider=provider)
+        _invalidate_contacts([row for row in rows if row["id"] in moved], outcomes)
         return len(moved)
 
     return db.in_transaction(work)
@@ -99,6 +122,17 @@ def _refund_caps(decisions: Mapping[UUID, Decision], moved: Collection[UUID]) ->
     frequency_caps.refund_after_commit([
         each for each in moved if decisions[each].transition.to in NEVER_SENT
     ])
+
+
+def _invalidate_contacts(rows: Iterable[Row], outcomes: Mapping[UUID, Outcome | None]) -> None:
+    """Mark the contacts that a provider called dead, as the settle does."""
+    reasons: dict[str, dict[int, str]] = defaultdict(dict)
+    for row in rows:
+        outcome = outcomes[row["id"]]
+        if isinstance(outcome, Rejected) and outcome.contact_is_dead:
+            reasons[row["provider"]][row["contact_id"]] = f"{row['provider']}: {outcome.code}"
+    for provider, of_contacts in reasons.items():
+        dead_contacts.invalidate(of_contacts, provider=provider)
 
 
 def _settle_money(
@@ -125,27 +159,51 @@ def _outcome(row: Row, entry: LedgerEntry | None) -> Outcome | None:
     return Unanswered(code=_LOST) if entry is None else entry.outcome
 
 
-def _decide(row: Row, outcome: Outcome | None, *, perhaps_sent: bool) -> Decision:
+def _decide(
+    row: Row, outcome: Outcome | None, entry: LedgerEntry | None, *, perhaps_sent: bool
+) -> Decision:
     if outcome is None or isinstance(outcome, NotStarted | Unanswered):
         if row["claims"] >= POISON_AFTER:
             detail = "its workers died five times in a row"
             return Decision(transition=REJECT, reason=Reason.POISON, detail=detail)
         if not isinstance(outcome, Unanswered):
-            return Decision(transition=RESCUE, reason=Reason.WORKER_LOST, due_in=clock.AT_ONCE)
-    decision = decide(outcome, _circumstances(row, perhaps_sent=perhaps_sent))
+            unspent = RESCUE if outcome is None else RESCUE_REFUNDED
+            return Decision(transition=unspent, reason=Reason.WORKER_LOST, due_in=clock.AT_ONCE)
+    return _after_call(row, outcome, entry, perhaps_sent=perhaps_sent)
+
+
+def _after_call(
+    row: Row, outcome: Outcome, entry: LedgerEntry | None, *, perhaps_sent: bool
+) -> Decision:
+    is_bound = perhaps_sent and not Priority(row["priority"]).is_urgent
+    if entry is not None and evidence.may_go_on(entry) and not is_bound:
+        # Another provider of the round has not been asked: `failover` would have asked it.
+        return _again(row, Decision(transition=RETRY, reason=Reason.WORKER_LOST))
+    decision = decide(outcome, _circumstances(row, entry, perhaps_sent=perhaps_sent))
     if isinstance(outcome, Accepted):
         decision = replace(decision, reason=Reason.ACCEPTED_BEFORE_CRASH)
     elif decision.reason == Reason.UNANSWERED:
         decision = replace(decision, reason=Reason.WORKER_LOST)
     # The wait of a retry or a resend has passed with the lease.
     if decision.transition is RETRY:
-        return replace(decision, transition=RESCUE, due_in=clock.AT_ONCE)
+        return _again(row, decision)
     if decision.transition is LEAVE_UNANSWERED and decision.due_in == RECHECK_AFTER:
         return replace(decision, transition=RESEND, due_in=clock.AT_ONCE)
     return decision
 
 
-def _circumstances(row: Row, *, perhaps_sent: bool) -> Circumstances:
+def _again(row: Row, decision: Decision) -> Decision:
+    """Return the decision to try a row again at once.
+
+    A claim leaves out a row with the claims of a poison row, so an answered row with so many claims
+    waits as a retry, which resets the claims.
+    """
+    is_suspect = row["claims"] >= POISON_AFTER
+    transition = RETRY if is_suspect else RESCUE
+    return replace(decision, transition=transition, due_in=clock.AT_ONCE)
+
+
+def _circumstances(row: Row, entry: LedgerEntry | None, *, perhaps_sent: bool) -> Circumstances:
     priority, channel = Priority(row["priority"]), Channel(row["channel"])
     provider = routing.provider_named(row["provider"])
     return Circumstances(
@@ -156,8 +214,10 @@ def _circumstances(row: Row, *, perhaps_sent: bool) -> Circumstances:
         calls=row["attempts"],
         calls_counted=row["attempts"] - row["attempts_before"],
         resent=row["resent"],
-        is_probe=False,
+        is_probe=entry is not None and entry.is_probe,
         perhaps_sent=perhaps_sent,
+        passed_by=entry is not None and entry.passed_by,
+        in_doubt=entry is not None and entry.in_doubt,
         time_to_live=_UNKNOWN_TIME_TO_LIVE,
         chance=clock.jitter(),
     )

@@ -45,6 +45,7 @@ from notifications.delivery import (
 )
 from notifications.delivery.batch import Batch
 from notifications.delivery.claimed import ClaimedDelivery
+from notifications.delivery.evidence import entry_of
 from notifications.delivery.render import ShortLinkBatch
 from notifications.delivery.waves import Arrival, Wave
 from notifications.rules.lane import PACE
@@ -56,8 +57,15 @@ from notifications.rules.transitions import RETURN
 from notifications.store.postgres import claims
 from notifications.store.rate_limits import frequency_caps as caps
 from notifications.store.redis import sent_ledger
-from notifications.store.redis.sent_ledger import LedgerEntry
-from providers.contract import Channel, Message, Provider, Result, Unanswered
+from providers.contract import (
+    Channel,
+    Message,
+    Misconfigured,
+    Provider,
+    Rejected,
+    Result,
+    Unanswered,
+)
 
 Answer = TypeVar("Answer")
 
@@ -269,10 +277,9 @@ class _Sending:
         self._unsettled += results
         call_spans.record(self._pairs(results), provider=self._provider.name)
         in_flight.release(self._provider, len(results), results)
-        name = self._provider.name
         sent_ledger.write(
-            LedgerEntry(each.delivery_id, self._called[each.delivery_id].call, name, each.outcome)
-            for each in results
+            entry_of(claimed, result, provider=self._provider)
+            for claimed, result in self._pairs(results)
         )
 
     def _loggable(self, result: Result) -> Result:
@@ -295,6 +302,7 @@ class _Sending:
     def _settle(self, results: Sequence[Result]) -> None:
         provider = self._provider
         pairs = provider_health.record(self._pairs(results), provider=provider)
+        self._note_verdicts(pairs)
         final = self._write_with_retries(lambda: failover.fail_over(pairs, provider=provider))
         try:
             self._settle_final(final)
@@ -304,8 +312,21 @@ class _Sending:
             for pair in final:
                 self._run_step(functools.partial(self._settle_final, [pair]))
 
+    def _note_verdicts(self, pairs: Sequence[settle.Pair]) -> None:
+        """Write the breaker's verdict to the ledger, where the decision depends on it."""
+        sent_ledger.write(
+            entry_of(claimed, result, provider=self._provider)._replace(is_judged=True)
+            for claimed, result in pairs
+            if isinstance(result.outcome, Rejected | Misconfigured) or claimed.is_probe
+        )
+
     def _settle_final(self, pairs: Sequence[settle.Pair]) -> None:
         self._write_with_retries(lambda: settle.settle(self._batch, pairs, provider=self._provider))
+        sent_ledger.forget([
+            (claimed.delivery.id, claimed.call)
+            for claimed, result in pairs
+            if sent_ledger.is_definite(result.outcome)
+        ])
 
     def _write_with_retries(
         self, write: Callable[[], Answer], *, within: float = float("inf")

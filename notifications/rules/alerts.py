@@ -157,6 +157,10 @@ class AlertKind(StrEnum):
         *("schedule_failed", "A schedule failed", Severity.TICKET),
         "A schedule could not make its notification: see its page.",
     )
+    SENT_LEDGER_UNREAD = (
+        *("sent_ledger_unread", "Calls of dead workers are not known", Severity.TICKET),
+        "The state Redis does not answer: deliveries of dead workers wait for the sent-ledger.",
+    )
     SERVICE_LEVEL_AT_RISK = (
         *("service_level_at_risk", "A service level is at risk", Severity.TICKET),
         "Failures of three days use up the error budget of a service level.",
@@ -247,6 +251,7 @@ RENEWED: Final = frozenset({
     AlertKind.NO_PROVIDER,
     AlertKind.PROVIDER_MISCONFIGURED,
     AlertKind.REFUSALS_NOT_BELIEVED,
+    AlertKind.SENT_LEDGER_UNREAD,
 })
 """Raised again by every delivery that meets the cause, and resolved by time."""
 WITH_BREAKER: Final = frozenset({

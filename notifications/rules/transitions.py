@@ -93,6 +93,13 @@ RELEASE: Final = Transition(name="release", sources={_S.SCHEDULED}, to=_S.QUEUED
 REQUEUE: Final = Transition(name="requeue", sources={_S.RETRYING}, to=_S.QUEUED)
 GIVE_UP: Final = Transition(name="give_up", sources=_NOT_FINAL, to=_S.FAILED, dead_letter=True)
 RESCUE: Final = Transition(name="rescue", sources={_S.SENDING}, to=_S.QUEUED, claims=Claims.KEEP)
+RESCUE_REFUNDED: Final = Transition(
+    name="rescue_refunded",
+    sources={_S.SENDING},
+    to=_S.QUEUED,
+    claims=Claims.KEEP,
+    refunds_attempt=True,
+)
 RESEND: Final = Transition(
     name="resend", sources={_S.SENDING, _S.UNKNOWN}, to=_S.QUEUED, marks_resent=True
 )

@@ -43,7 +43,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 def _paused() -> set[str]:
     """Return the subjects of alerts about open breakers, also those of earlier releases."""
     seen = breaker_status.with_counts()
-    pairs = [pair for pair, (_, status) in seen.items() if status.since]
+    pairs = [pair for pair, (_, status) in seen.items() if status.since or not status.is_known]
     return {HealthKey(*pair).label for pair in pairs} | {provider for provider, _ in pairs}
 
 
@@ -66,7 +66,11 @@ def _resolve_closed() -> int:
     subjects = open_ones.values_list("subject", flat=True)
     pairs = {subject: pair for subject in subjects if (pair := _pair(subject)) is not None}
     found = breaker_status.of_pairs(pairs.values())
-    over = [subject for subject, pair in pairs.items() if found[pair].since is None]
+    over = [
+        subject
+        for subject, pair in pairs.items()
+        if found[pair].is_known and found[pair].since is None
+    ]
     for subject in over:
         alerts.resolve(AlertKind.BREAKER_OPEN, subject)
     return len(over)
@@ -79,9 +83,11 @@ def _alert_on_endpoints() -> None:
             continue
         for channel in provider.capabilities.channels:
             subject = f"{name} {channel.label}"
-            count = breaker_status.endpoints((name, channel), limit=0).count
-            if count:
-                detail = f"{count} endpoints rest; deliveries to them wait"
+            resting = breaker_status.endpoints((name, channel), limit=0)
+            if not resting.is_known:
+                continue
+            if resting.count:
+                detail = f"{resting.count} endpoints rest; deliveries to them wait"
                 alerts.raise_once(AlertKind.ENDPOINTS_REST, subject, detail)
             else:
                 alerts.resolve(AlertKind.ENDPOINTS_REST, subject)

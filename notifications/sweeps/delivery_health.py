@@ -63,6 +63,8 @@ def _calls() -> Iterator[tuple[str, str, CallShare]]:
         for channel in provider.capabilities.channels
     ]
     for (name, channel), found in breaker_status.of_pairs(pairs).items():
+        if not found.is_known:
+            continue
         yield (
             f"{name} {channel.label}",
             name,

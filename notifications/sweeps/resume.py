@@ -71,7 +71,7 @@ def _notes(now: dt.datetime) -> set[bytes]:
 def _resume(pair: Pair, endpoints: Collection[str], now: dt.datetime, limit: int) -> int:
     """Release the rows held by these endpoints; the empty name is the provider itself."""
     standing = breaker_status.of(HealthKey(*pair, each) for each in endpoints)
-    closed = {key.endpoint for key, each in standing.items() if not each.is_open}
+    closed = {key.endpoint for key, each in standing.items() if each.is_known and not each.is_open}
     moved, is_all = 0, True
     for span in id_ranges.current() if closed else ():
         if "" in closed:

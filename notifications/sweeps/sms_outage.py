@@ -38,8 +38,10 @@ PROBE_PATIENCE: Final = dt.timedelta(minutes=2)
 
 
 def pause_or_resume() -> None:
-    """Set the switch in an outage, and resume it afterwards."""
+    """Set the switch in an outage, and resume it afterwards; nothing while the state is away."""
     found = _statuses()
+    if not all(each.is_known for each in found):
+        return
     since = _outage_since(found)
     wants_probe = any(each.overdue >= PROBE_PATIENCE for each in found)
     with transaction.atomic():
@@ -57,7 +59,7 @@ def pause_or_resume() -> None:
 
 
 def _statuses() -> list[BreakerStatus]:
-    """Return the breakers of the SMS providers; while the state Redis is away, each is closed."""
+    """Return the breakers of the SMS providers."""
     providers = routing.live_providers(Channel.SMS)
     found = breaker_status.of_pairs((each.name, Channel.SMS) for each in providers)
     return list(found.values())

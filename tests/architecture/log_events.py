@@ -81,6 +81,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     " their own; the further ones count as `other`.",
     "row_not_swept": "One row raised an exception in a sweep and is left as it is.",
     "schedule_failed": "A schedule raised an exception and is set aside for a while.",
+    "sent_ledger_not_read": "The state Redis did not answer: deliveries of dead workers wait.",
     "settled_one_by_one": "A batch of outcomes could not be stored; each is stored alone.",
     "custom_event_failed": "A custom event raised an exception and has no effect on series.",
     "enrolment_failed": "A step of a series raised an exception; the sweep tries again later.",

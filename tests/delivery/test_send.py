@@ -14,17 +14,20 @@ import pytest
 from django.db import connection
 
 from notifications import clock, stopping
-from notifications.delivery import deliver, in_flight
+from notifications.delivery import deliver, in_flight, settle
 from notifications.delivery.withholding import CallFailed
 from notifications.models import Attempt, Delivery
 from notifications.rules.lane import PACE, Priority
 from notifications.rules.states import Status
 from notifications.store.postgres import claims
+from notifications.store.redis import sent_ledger, state
 from providers.contract import (
     Accepted,
     Message,
+    Misconfigured,
     NotStarted,
     Outcome,
+    Rejected,
     Result,
     Unanswered,
 )
@@ -181,3 +184,31 @@ def test_no_call_begins_that_could_outlast_its_lease(
     assert (set(group.delivery_ids), called) == (set(rows), [])
     assert statuses(rows) == [Status.QUEUED] * 2
     assert not Attempt.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_settled_call_leaves_no_entry_in_the_ledger(scripted: Scripted, take: Accept) -> None:
+    del scripted  # accepts
+    rows = take_rows(take, 3)
+    deliver.deliver(rows)
+    assert statuses(rows) == [Status.SENT] * 3
+    assert state.client().keys("sent:*") == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_verdict_of_the_breaker_about_refusals_is_in_the_ledger_before_the_settle(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = take_rows(take, 30)
+    scripted.answer = lambda batch: ((each, Rejected(code="bad")) for each in batch)
+
+    def die(*_arguments: object, **_named: object) -> None:
+        raise RuntimeError("the worker is killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(settle, "settle", die)
+        with pytest.raises(RuntimeError):
+            deliver.deliver(rows)
+    entries = sent_ledger.load(dict.fromkeys(rows, 1))
+    assert all(each.is_judged for each in entries.values())
+    assert {type(each.outcome) for each in entries.values()} == {Rejected, Misconfigured}

@@ -139,3 +139,12 @@ def test_events_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         )
     assert [sweep.run_once(now=clock.now(), limit=4).moved for _ in range(3)] == [4, 1, 0]
     assert [event.detail for event in BreakerEvent.objects.all()] == ["7", "6", "5"]
+
+
+def test_a_breaker_that_could_not_be_read_ends_no_alert(monkeypatch: pytest.MonkeyPatch) -> None:
+    circuit_breakers.record_calls({PUSH: FAULT})
+    alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, PUSH.label, "401")
+    Alert.objects.update(seen_at=clock.now() - 2 * GONE_AFTER)
+    monkeypatch.setattr(state._circuit, "rests_until", float("inf"))
+    assert sweep.run_once(now=clock.now(), limit=10).moved == 0
+    assert _open_alerts() == 2

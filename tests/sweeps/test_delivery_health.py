@@ -56,6 +56,14 @@ def test_rejected_and_failed_calls_make_a_provider_failing(monkeypatch: pytest.M
     assert open_alerts(AlertKind.PROVIDER_FAILING) == {}
 
 
+def test_calls_that_could_not_be_read_end_no_alert(monkeypatch: pytest.MonkeyPatch) -> None:
+    circuit_breakers.record_calls({SANDBOX: CallStats(calls=24, accepted=10, rejected=14)})
+    assert look() == 1
+    monkeypatch.setattr(state._circuit, "rests_until", float("inf"))
+    look()
+    assert list(open_alerts(AlertKind.PROVIDER_FAILING)) == ["sandbox email"]
+
+
 def test_few_failed_calls_are_silent() -> None:
     circuit_breakers.record_calls({SANDBOX: CallStats(calls=4, rejected=4)})
     assert look() == 0

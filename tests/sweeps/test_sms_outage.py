@@ -127,3 +127,11 @@ def test_rows_behind_the_switch_go_to_workers_which_hold_them_and_p2_probes() ->
     after = publish_quota.quotas(depths)
     assert after[_SMS[Priority.P3]] > 1
     assert after.get(_SMS[Priority.P2], 0) <= 1
+
+
+def test_breakers_that_could_not_be_read_end_no_outage(monkeypatch: pytest.MonkeyPatch) -> None:
+    _trip("one", "two")
+    sms_outage.pause_or_resume()
+    monkeypatch.setattr(state._circuit, "rests_until", float("inf"))
+    sms_outage.pause_or_resume()
+    assert len(_active()) == 1

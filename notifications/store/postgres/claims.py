@@ -141,6 +141,11 @@ def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[U
     return {row["id"]: row["attempts"] for row in rows}
 
 
+def wait_for_evidence(delivery_ids: Sequence[UUID], *, wait: dt.timedelta) -> None:
+    """Look again after `wait` at rows with an ended lease and unknown calls."""
+    db.run("wait_for_evidence", {"ids": list(delivery_ids), "wait": wait, **_LEASES})
+
+
 def set_contacts(contacts: Mapping[UUID, int]) -> None:
     """Set the contacts of scheduled deliveries at their release."""
     db.run("set_contacts", {"ids": list(contacts), "contacts": list(contacts.values())})

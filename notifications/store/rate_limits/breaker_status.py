@@ -29,6 +29,9 @@ _NOTHING: Final = dt.timedelta(0)
 class BreakerStatus:
     """The status of one breaker."""
 
+    is_known: bool = True
+    """False if the state Redis did not answer: the breaker counts as closed for a call, and the
+    status ends no alert and no switch."""
     forced: BreakerOverride = BreakerOverride.AUTO
     since: dt.datetime | None = None
     """Time of the trip; None while the breaker is closed."""
@@ -55,15 +58,23 @@ class OpenEndpoints:
     """The endpoints of one provider with an open breaker."""
 
     count: int = 0
+    is_known: bool = True
+    """False if the state Redis did not answer."""
     shown: list[tuple[str, BreakerStatus]] = field(default_factory=list)
     """A selection of the endpoints, latest failures first."""
 
 
 def of(keys: Iterable[HealthKey]) -> dict[HealthKey, BreakerStatus]:
-    """Return the status of each breaker; without Redis every breaker counts as closed."""
+    """Return the status of each breaker; without Redis every breaker is closed and not known."""
     wanted = list(keys)
-    kept = state.get_many([circuit_breakers.key(each) for each in wanted])
     forced = provider_overrides.current().forced
+    try:
+        kept = state.get_many([circuit_breakers.key(each) for each in wanted])
+    except state.Away:
+        return {
+            each: BreakerStatus(is_known=False, forced=forced.get(each.pair, BreakerOverride.AUTO))
+            for each in wanted
+        }
     return {
         each: _status(value, forced.get(each.pair, BreakerOverride.AUTO))
         for each, value in zip(wanted, kept, strict=True)
@@ -84,7 +95,7 @@ def with_counts() -> dict[Pair, tuple[Breaker, BreakerStatus]]:
 
 
 def endpoints(pair: Pair, *, limit: int) -> OpenEndpoints:
-    """Count the open endpoints of a provider, and return up to `limit`; empty without Redis."""
+    """Count the open endpoints of a provider, and return up to `limit`; not known without Redis."""
     key, since = (
         circuit_breakers.open_endpoints_key(pair),
         (clock.now() - circuit_breakers.KEPT_OPEN).timestamp() * 1000,
@@ -95,7 +106,7 @@ def endpoints(pair: Pair, *, limit: int) -> OpenEndpoints:
             together.zrange(key, "+inf", since, desc=True, byscore=True, offset=0, num=limit)
             count, names = together.execute()
     except state.Away:
-        return OpenEndpoints()
+        return OpenEndpoints(is_known=False)
     found = of(HealthKey(*pair, name.decode()) for name in names)
     return OpenEndpoints(
         count=count,

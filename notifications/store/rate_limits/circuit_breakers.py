@@ -145,7 +145,7 @@ def record_calls(told: Mapping[HealthKey, CallStats]) -> dict[HealthKey, Breaker
         waited = _unreported_calls(health, tally)
         if waited is not None:
             due[health] = tally.after_accepted(waited)
-    verdicts = {health: _while_away(tally) for health, tally in due.items()}
+    verdicts = {health: judge_alone(tally) for health, tally in due.items()}
     with contextlib.suppress(state.Away, Error):  # Error: `controls` could not be read
         for start in range(0, len(due), AT_ONCE):
             verdicts |= _record_in_redis(
@@ -205,8 +205,8 @@ def thresholds(health: HealthKey) -> Thresholds:
     return thresholds_of(conf.current().breaker_failures.get(health.channel))
 
 
-def _while_away(tally: CallStats) -> BreakerReport:
-    """Judge a batch by itself, because Redis is away."""
+def judge_alone(tally: CallStats) -> BreakerReport:
+    """Judge a batch by itself: Redis is away, or the calls are those of a dead worker."""
     in_doubt = tally.rejected > tally.accepted
     believed = min(tally.rejected, REFUSALS_BELIEVED) if in_doubt else tally.rejected
     return BreakerReport(change=BreakerChange.NONE, is_open=False, believed=believed)

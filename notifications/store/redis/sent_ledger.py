@@ -3,17 +3,28 @@
 A worker that dies between a provider's answer and the commit leaves a row in `sending`; the rescue
 settles the row by the ledger. The key of an entry has the attempt: the entry of an earlier call is
 no evidence about a later call, and a worker that was frozen during its call does not replace the
-entry of the next call. A missing entry is no evidence: then, and without the state Redis,
-`rules.unanswered` decides.
+entry of the next call.
+
+An entry has the whole outcome and the facts that only the worker knew, so that the rescue decides
+as the settle would have decided. The settle deletes the entry; an entry without a settle lives for
+a day, because the sweeps, beat or Postgres may be away for hours.
+
+A missing entry is no evidence. A ledger that was not read is no missing entry: `load` raises, and
+the caller waits.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping
-from typing import Final, NamedTuple
+import dataclasses
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+import orjson
+
+from notifications.rules.redaction import redact
 from notifications.store.redis import state
 from providers.contract import (
     Accepted,
@@ -25,66 +36,181 @@ from providers.contract import (
     Unavailable,
 )
 
-_KEEP: Final = 15 * 60
-"""Seconds: longer than the longest lease (60 s) and the broker's visibility timeout (600 s)."""
-_DEFINITE: Final[Mapping[str, Callable[[str], Outcome]]] = {
-    "accepted": lambda said: Accepted(message_id=said),
-    "throttled": lambda said: Throttled(code=said),
-    "unavailable": lambda said: Unavailable(code=said),
-    "notstarted": lambda said: NotStarted(code=said),
-    "rejected": lambda said: Rejected(code=said),
-    "misconfigured": lambda said: Misconfigured(code=said),
+_KEEP: Final = 24 * 3600
+"""Seconds for which an entry waits for a settle or a rescue."""
+_LONGEST_DETAIL: Final = 200
+"""Characters of the detail of an outcome."""
+_DEFINITE: Final[Mapping[str, type[Outcome]]] = {
+    each.__name__.lower(): each
+    for each in (Accepted, Throttled, Unavailable, NotStarted, Rejected, Misconfigured)
 }
 """Outcomes that settle whether the message was sent; `Unanswered` leaves the question open."""
+_FIELDS: Final = {
+    kind: tuple((each.name, each.default) for each in dataclasses.fields(kind))
+    for kind in _DEFINITE.values()
+}
 
 
 class LedgerEntry(NamedTuple):
-    """A call and its outcome."""
+    """A call, its outcome, and the circumstances of the decision that only the worker knew."""
 
     delivery_id: UUID
     attempt: int
     provider: str
     outcome: Outcome
+    has_next: bool | None = None
+    """True if the round has a further provider; None: not known."""
+    passed_by: bool = False
+    """True if an earlier provider of the round failed for a temporary reason."""
+    in_doubt: bool = False
+    """True if an earlier provider of the round may have sent the message."""
+    is_probe: bool = False
+    """True if the call was a probe of the circuit breaker."""
+    is_judged: bool = False
+    """True if the circuit breaker has seen the outcome, and the outcome is its verdict."""
+    token: UUID | None = None
+    """The only claim for which the entry is evidence; None: any claim with this attempt."""
 
 
-def write(entries: Iterable[LedgerEntry]) -> None:
-    """Write the definite outcomes in one round trip; does nothing while the state Redis is away."""
+def write(entries: Iterable[LedgerEntry]) -> bool:
+    """Write the definite outcomes in one round trip; False if the state Redis is away."""
     values = {
-        _key(each.delivery_id, each.attempt): _format(each)
+        key_of(each.delivery_id, each.attempt): encode(each)
         for each in entries
-        if type(each.outcome).__name__.lower() in _DEFINITE
+        if is_definite(each.outcome)
     }
-    if values:
-        with contextlib.suppress(state.Away):
-            state.call("set_many", list(values), [_KEEP, *values.values()])
+    return _set("set_many", values)
+
+
+def add_encoded(values: Mapping[str, bytes]) -> bool:
+    """Write encoded entries by key; an existing entry stays. False if the state Redis is away."""
+    return _set("add_many", values)
 
 
 def load(attempts: Mapping[UUID, int]) -> dict[UUID, LedgerEntry]:
-    """Return the entries of these attempts of deliveries; empty while the state Redis is away."""
-    found = state.get_many([_key(*each) for each in attempts.items()])
-    entries = {
-        delivery_id: _parse(delivery_id, value.decode())
-        for delivery_id, value in zip(attempts, found, strict=True)
+    """Return the entries of these attempts of deliveries.
+
+    Raises:
+        state.Away: the state Redis did not answer, so that nothing is known about the calls.
+    """
+    found = state.get_many([key_of(*each) for each in attempts.items()])
+    entries = (
+        _decode(delivery_id, attempt, value)
+        for (delivery_id, attempt), value in zip(attempts.items(), found, strict=True)
         if value is not None
-    }
-    return {key: entry for key, entry in entries.items() if entry is not None}
+    )
+    return {entry.delivery_id: entry for entry in entries if entry is not None}
 
 
-def _format(entry: LedgerEntry) -> str:
-    outcome = entry.outcome
-    said = outcome.message_id if isinstance(outcome, Accepted) else outcome.code
-    return f"{type(outcome).__name__.lower()} {entry.attempt} {entry.provider} {said}"
+def forget(calls: Sequence[tuple[UUID, int]]) -> None:
+    """Delete the entries of settled calls, each a delivery and an attempt."""
+    if calls:
+        with contextlib.suppress(state.Away), state.connection() as redis:
+            redis.unlink(*(key_of(*each) for each in calls))
 
 
-def _parse(delivery_id: UUID, value: str) -> LedgerEntry | None:
-    name, _, rest = value.partition(" ")
-    attempt, _, rest = rest.partition(" ")
-    provider, _, said = rest.partition(" ")
-    make = _DEFINITE.get(name)
-    if make is None or not attempt.isdecimal():
-        return None  # an entry of another release
-    return LedgerEntry(delivery_id, int(attempt), provider, make(said))
-
-
-def _key(delivery_id: UUID, attempt: int) -> str:
+def key_of(delivery_id: UUID, attempt: int) -> str:
+    """Return the key of an entry."""
     return f"sent:{delivery_id.hex}:{attempt}"
+
+
+def is_definite(outcome: Outcome) -> bool:
+    """Return True for an outcome that settles whether the message was sent."""
+    return type(outcome) in _FIELDS
+
+
+def encode(entry: LedgerEntry) -> bytes:
+    """Return the value of an entry: JSON without the fields that have their default."""
+    outcome = entry.outcome
+    said = {
+        name: value
+        for name, default in _FIELDS[type(outcome)]
+        if (value := getattr(outcome, name)) != default
+    }
+    if "detail" in said:
+        said["detail"] = redact(said["detail"])[:_LONGEST_DETAIL]
+    about: dict[str, object] = {
+        "outcome": type(outcome).__name__.lower(),
+        "provider": entry.provider,
+        "said": said,
+    }
+    about |= {
+        name: value
+        for name in ("has_next", "passed_by", "in_doubt", "is_probe", "is_judged", "token")
+        if (value := getattr(entry, name))
+    }
+    if entry.has_next is False:
+        about["has_next"] = False
+    try:
+        return orjson.dumps(about, default=_seconds)
+    except TypeError:  # half of a surrogate pair in a provider's text
+        return orjson.dumps(_cleaned(about), default=_seconds)
+
+
+def _cleaned(value: Any) -> Any:  # noqa: ANN401 - a part of a JSON object
+    if isinstance(value, dict):
+        return {name: _cleaned(each) for name, each in value.items()}
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
+
+
+def _set(script: str, values: Mapping[str, bytes]) -> bool:
+    if not values:
+        return True
+    try:
+        state.call(script, list(values), [_KEEP, *values.values()])
+    except state.Away:
+        return False
+    return True
+
+
+def _seconds(value: object) -> float:
+    """Encode the only type of an outcome's field that JSON lacks.
+
+    Raises:
+        TypeError: the value has another type.
+    """
+    if isinstance(value, dt.timedelta):
+        return value.total_seconds()
+    raise TypeError
+
+
+def _decode(delivery_id: UUID, attempt: int, value: bytes) -> LedgerEntry | None:
+    """Read an entry; unknown fields of another release are left out.
+
+    None: the entry has an unknown outcome, and is no evidence.
+    """
+    if not value.startswith(b"{"):
+        return _decode_former(delivery_id, attempt, value.decode())
+    about: dict[str, Any] = orjson.loads(value)
+    kind = _DEFINITE.get(about["outcome"])
+    if kind is None:
+        return None
+    known = {name for name, _ in _FIELDS[kind]}
+    said = {name: each for name, each in about["said"].items() if name in known}
+    if "retry_after" in said:
+        said["retry_after"] = dt.timedelta(seconds=said["retry_after"])
+    token = about.get("token")
+    return LedgerEntry(
+        delivery_id,
+        attempt,
+        about["provider"],
+        kind(**said),
+        has_next=about.get("has_next"),
+        passed_by=about.get("passed_by", False),
+        in_doubt=about.get("in_doubt", False),
+        is_probe=about.get("is_probe", False),
+        is_judged=about.get("is_judged", False),
+        token=UUID(token) if token else None,
+    )
+
+
+def _decode_former(delivery_id: UUID, attempt: int, value: str) -> LedgerEntry | None:
+    """Read an entry of a worker of an earlier release: `accepted 1 twilio SM1`."""
+    name, _, rest = value.partition(" ")
+    _attempt, _, rest = rest.partition(" ")
+    provider, _, said = rest.partition(" ")
+    kind = _DEFINITE.get(name)
+    if kind is None:
+        return None
+    fields: dict[str, Any] = {"message_id" if kind is Accepted else "code": said}
+    return LedgerEntry(delivery_id, attempt, provider, kind(**fields))

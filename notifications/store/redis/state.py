@@ -92,9 +92,22 @@ def call(script: str, keys: list[str], arguments: list[str | int | float | bytes
 
 
 def get_many(keys: list[str]) -> list[bytes | None]:
-    """Read the values of keys in one MGET; every value is None while the state Redis is away."""
+    """Read the values of keys in one MGET.
+
+    Raises:
+        Away: as `connection`.
+    """
+    if not keys:
+        return []
+    with connection() as redis_:
+        return cast("list[bytes | None]", redis_.mget(keys))
+
+
+def answers() -> bool:
+    """Return True if the state Redis answers now."""
     try:
         with connection() as redis_:
-            return cast("list[bytes | None]", redis_.mget(keys)) if keys else []
+            redis_.ping()
     except Away:
-        return [None] * len(keys)
+        return False
+    return True

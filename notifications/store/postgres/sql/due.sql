@@ -7,7 +7,7 @@ SELECT due.*, coalesce(n.retry_preset, '') AS retry_preset, coalesce(n.type, '')
 FROM (
     SELECT d.id, d.mode, d.priority, d.channel, d.recipient_id, d.contact_id, d.provider, d.attempts,
            d.attempts_before, d.claims, d.resent, d.call_started_at, d.reason,
-           d.falls_back
+           d.falls_back, d.claim_token
     FROM delivery d
     WHERE d.id >= %(floor)s::uuid AND d.id < %(ceiling)s::uuid
       AND d.status = %(status)s AND d.mode = %(mode)s AND d.priority = %(priority)s
