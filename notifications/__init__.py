@@ -24,6 +24,7 @@
           templatetags                 filters of templates
                 |
      clock   conf   stopping           time and random numbers; settings; the stop flag
+             server_faults             the fault of a server in words
                 |
               rules                    pure decisions
                 |

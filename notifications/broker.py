@@ -1,12 +1,16 @@
 """The broker's availability, checked in the background so that requests do not wait for a timeout.
 
     takes_messages()   the last known state; no I/O
+    fault()            the reason, in words
     record_failure()   records that a publish failed
     probe()            writes once to the broker; a worker probes every second
 
 After a failure a thread probes every second until the broker takes a write. A broker that answers
 but refuses writes counts as away: full without eviction, read-only, or a RabbitMQ that blocks its
 publishers.
+
+A broker that has become a replica keeps its connections. So a refusal for that reason closes the
+idle connections of the process, and the next connection reaches the new primary.
 """
 
 from __future__ import annotations
@@ -14,15 +18,18 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import queue
 import threading
 from typing import TYPE_CHECKING, Final
 
 import redis
 from celery import current_app
-from kombu import Connection
+from kombu import Connection, pools
 from kombu.exceptions import OperationalError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+
+from notifications import server_faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,19 +51,19 @@ class _BrokerState:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._is_away = False
+        self._fault = ""
         self._prober: tuple[int, threading.Thread] | None = None
 
     @property
-    def is_away(self) -> bool:
-        if self._is_away and (self._prober is None or self._prober[0] != os.getpid()):
-            self.record(takes=False)  # a fork has no probe thread
-        return self._is_away
+    def fault(self) -> str:
+        if self._fault and (self._prober is None or self._prober[0] != os.getpid()):
+            self.record(self._fault)  # a fork has no probe thread
+        return self._fault
 
-    def record(self, *, takes: bool) -> None:
+    def record(self, fault: str) -> None:
         with self._lock:
-            self._is_away = not takes
-            if takes or (self._prober and self._prober[0] == os.getpid()):
+            self._fault = fault
+            if not fault or (self._prober and self._prober[0] == os.getpid()):
                 return
             thread = threading.Thread(target=self._watch, name="broker probe", daemon=True)
             self._prober = (os.getpid(), thread)
@@ -65,12 +72,13 @@ class _BrokerState:
     def _watch(self) -> None:
         pause = threading.Event()
         while not pause.wait(_EVERY):
-            takes = _write()
+            found = _write()
             with self._lock:
-                if takes or not self._is_away:
-                    self._is_away = False
+                if not found or not self._fault:
+                    self._fault = ""
                     self._prober = None
                     return
+                self._fault = found
 
 
 _state: Final = _BrokerState()
@@ -78,19 +86,24 @@ _state: Final = _BrokerState()
 
 def takes_messages() -> bool:
     """Return True if the last message or probe succeeded, or before the first."""
-    return not _state.is_away
+    return not _state.fault
 
 
-def record_failure() -> None:
-    """Record that the broker did not take a message."""
-    _state.record(takes=False)
+def fault() -> str:
+    """Return the reason why the broker takes no messages (`server_faults`); empty if it does."""
+    return _state.fault
+
+
+def record_failure(error: BaseException) -> None:
+    """Record that the broker did not take a message, and the client's error."""
+    _state.record(_fault_of(error))
 
 
 def probe() -> bool:
     """Write to the broker, within `TIMEOUT` seconds; records and returns the result."""
-    takes = _write()
-    _state.record(takes=takes)
-    return takes
+    found = _write()
+    _state.record(found)
+    return not found
 
 
 def url() -> str:
@@ -121,12 +134,31 @@ def errors() -> tuple[type[Exception], ...]:
     )
 
 
-def _write() -> bool:
+def _write() -> str:
+    """Write to the broker; returns the fault, empty for a write that was taken."""
     try:
         _writer()()
-    except errors():
-        return False
-    return True
+    except errors() as error:
+        return _fault_of(error)
+    return ""
+
+
+def _fault_of(error: BaseException) -> str:
+    if server_faults.is_read_only(error):
+        _close_idle_connections()
+    return server_faults.words(error)
+
+
+def _close_idle_connections() -> None:
+    """Close what the process keeps open to a server that has become a replica.
+
+    A connection in use stays: its user gets the same refusal and calls this function too.
+    """
+    _redis().connection_pool.disconnect(inuse_connections=False)
+    for pool in list(pools.connections.values()):
+        with contextlib.suppress(queue.Empty):
+            while True:  # kombu has a public function for all connections alone
+                pool.collect_resource(pool._resource.get_nowait())  # noqa: SLF001 - see above
 
 
 @functools.cache

@@ -117,7 +117,7 @@ def publish(lane: Lane, delivery_ids: Iterable[Sequence[UUID]]) -> None:
                     kwargsrepr="",
                 )
     except broker.errors() as error:
-        broker.record_failure()
+        broker.record_failure(error)
         raise BrokerAway from error
 
 
@@ -150,7 +150,7 @@ def depths(names: Sequence[str]) -> dict[str, int]:
                     return _lengths(channel, names)
                 return {name: _depth_of_queue(connection, name) for name in names}
     except broker.errors() as error:
-        broker.record_failure()
+        broker.record_failure(error)
         raise BrokerAway from error
 
 

@@ -116,6 +116,14 @@ def _watch_clock(sender: Any, **_signal: object) -> None:  # noqa: ANN401 - Cele
 
 
 @beat_init.connect
+def _watch_servers_of_beat(**_signal: object) -> None:
+    """Say so if beat works without the broker or the state Redis."""
+    from notifications.store.postgres import fallbacks  # noqa: PLC0415 - after Django is set up
+
+    fallbacks.FallbackWatch(fallbacks.name_of("beat")).start()
+
+
+@beat_init.connect
 def _watch_clock_of_beat(**_signal: object) -> None:
     """Compare the host's clock with Postgres's; a wrong clock raises an alert and stops nothing.
 

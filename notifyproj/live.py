@@ -113,9 +113,10 @@ async def _serve(host: str, port: int) -> int:
     from notifications.api import clients, problems  # noqa: PLC0415 - after Django is set up
     from notifications.inbox.http import Application  # noqa: PLC0415 - after Django is set up
     from notifications.inbox.service import Service  # noqa: PLC0415 - after Django is set up
-    from notifications.store.postgres import host_clock  # noqa: PLC0415 - after Django is set up
+    from notifications.store.postgres import fallbacks, host_clock  # noqa: PLC0415 - after Django is set up
 
     await asyncio.to_thread(host_clock.Watch().start)
+    fallbacks.FallbackWatch(fallbacks.name_of("live"), [fallbacks.STATE]).start()
     service = Service(conf.current())
     config = uvicorn.Config(
         Application(service, problems.body, clients.key_behind_proxies),

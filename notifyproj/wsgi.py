@@ -10,12 +10,13 @@ _django = get_wsgi_application()
 
 from notifications import conf  # noqa: E402 - it needs Django set up
 from notifications.api.request_slots import Slots  # noqa: E402 - it needs Django set up
-from notifications.store.postgres import host_clock  # noqa: E402 - it needs Django set up
+from notifications.store.postgres import fallbacks, host_clock  # noqa: E402 - it needs Django set up
 from notifications.telemetry import traces  # noqa: E402 - it needs Django set up
 from notifyproj import connections, web  # noqa: E402 - connections needs Django set up
 
 application = Slots(_django, slots=conf.current().web.slots, threads=web.THREADS)
 
 host_clock.Watch().start()
+fallbacks.FallbackWatch(fallbacks.name_of("web")).start()
 traces.start()
 connections.Watch(conf.current().web).start()

@@ -3,8 +3,8 @@
 * `/healthz`: this process answers.
 * `/readyz`: 503 only when nothing could be stored, because then no request can succeed: the
   database is away, takes no writes or has no room, or this host's clock is not the database's. A
-  broker that is away, a dead beat or a lane that is behind leave accepting safe: 200, `degraded`,
-  with what is wrong.
+  broker that is away, a process that works by a fallback, a dead beat or a lane that is behind
+  leave accepting safe: 200, `degraded`, with what is wrong.
 
 A stopped beat cannot raise an alert, so a request for `/readyz` or `/metrics` checks for overdue
 sweeps and raises the alert.
@@ -20,10 +20,17 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications import broker, clock
+from notifications import broker, clock, server_faults
 from notifications.api.base_view import OpenView
 from notifications.models import SweepRun
-from notifications.store.postgres import db, disk, host_clock, lane_lag, session_settings
+from notifications.store.postgres import (
+    db,
+    disk,
+    fallbacks,
+    host_clock,
+    lane_lag,
+    session_settings,
+)
 from notifications.store.rate_limits import breaker_status
 from notifications.store.redis import state
 from notifications.sweeps import overdue
@@ -89,9 +96,11 @@ def _status() -> dict[str, Any]:
         if standing.is_open
     ]
     if not is_taking:
-        wrong.append("the broker is away: workers take what is due from the database")
+        fault = broker.fault() or server_faults.AWAY
+        wrong.append(f"the broker {fault}: workers take what is due from the database")
     if not state.answers():
         wrong.append("the state Redis is away: evidence of calls and limits are not shared")
+    wrong += fallbacks.current(now=now)
     wrong += [trouble.text for trouble in overdue.look()]
     wrong += [
         f"database sessions have {name}={value}, not {session_settings.WANTED[name]}: run"

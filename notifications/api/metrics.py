@@ -30,6 +30,7 @@ from notifications.rules.lane import LANES
 from notifications.store.postgres import (
     backlog,
     database_sessions,
+    fallbacks,
     lane_lag,
     periodic_tasks,
     rollups,
@@ -83,6 +84,12 @@ class Metric(Enum):
         "provider",
         "channel",
         "event",
+    )
+    PROCESSES_WITHOUT = (
+        _GAUGE,
+        "processes_without",
+        "Processes that work without a server by a fallback: broker or state",
+        "server",
     )
     ALERTS_OPEN = _GAUGE, "alerts_open", "Open alerts"
     MOVED = (
@@ -199,6 +206,7 @@ def _from_database() -> Iterator[Family]:
     limit = Metric.DATABASE_CONNECTIONS_LIMIT.family()
     limit.add_metric([], sessions.limit)
     yield limit
+    yield _one_label(Metric.PROCESSES_WITHOUT, fallbacks.counts(now=clock.now()))
     alerts = Metric.ALERTS_OPEN.family()
     alerts.add_metric([], Alert.objects.filter(resolved_at=None).count())
     yield alerts

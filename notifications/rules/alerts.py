@@ -61,6 +61,10 @@ class AlertKind(StrEnum):
         *("breaker_open", "A provider fails and is paused", Severity.PAGE),
         "A provider rests: deliveries wait or fail over; see Breakers.",
     )
+    BROKER_AWAY = (
+        *("broker_away", "A process works without the broker", Severity.TICKET),
+        "The broker is away or refuses a process, which takes deliveries from PostgreSQL.",
+    )
     BUDGET_NEARLY_SPENT = (
         *("budget_nearly_spent", "A budget is nearly spent", Severity.TICKET),
         "The messages of a day cost nearly as much as the budget allows: see Budgets.",
@@ -181,6 +185,10 @@ class AlertKind(StrEnum):
         *("stale_dropped", "Stale P3 deliveries are dropped", Severity.PAGE),
         "The lag of a P3 lane is over its drop limit: deliveries that wait too long are dropped.",
     )
+    STATE_AWAY = (
+        *("state_away", "A process works without the state Redis", Severity.PAGE),
+        "The state Redis is away or refuses a process: P2 and P3 with caps wait.",
+    )
     SWEEP_FAILED = (
         *("sweep_failed", "A sweep failed", Severity.TICKET),
         "A sweep or some of its rows failed: see the ops log.",
@@ -248,12 +256,14 @@ def severity(value: str) -> Severity:
 BEAT: Final = "beat"
 """The subject of `BEAT_DEAD`."""
 RENEWED: Final = frozenset({
+    AlertKind.BROKER_AWAY,
     AlertKind.NO_PROVIDER,
     AlertKind.PROVIDER_MISCONFIGURED,
     AlertKind.REFUSALS_NOT_BELIEVED,
     AlertKind.SENT_LEDGER_UNREAD,
+    AlertKind.STATE_AWAY,
 })
-"""Raised again by every delivery that meets the cause, and resolved by time."""
+"""Raised again by every delivery or process that meets the cause, and resolved by time."""
 WITH_BREAKER: Final = frozenset({
     AlertKind.PROVIDER_MISCONFIGURED,
     AlertKind.REFUSALS_NOT_BELIEVED,
@@ -307,8 +317,12 @@ COVERED: Final = (
     Coverage(AlertKind.ROLLUPS_LATE, AlertKind.BEAT_DEAD, SameSubject.ANY),
     Coverage(AlertKind.SWEEP_LATE, AlertKind.BEAT_DEAD, SameSubject.ANY),
     Coverage(AlertKind.SWEEP_UNFINISHED, AlertKind.BEAT_DEAD, SameSubject.ANY),
+    Coverage(AlertKind.BROKER_AWAY, AlertKind.BROKER_AWAY, SameSubject.ANY),
+    Coverage(AlertKind.STATE_AWAY, AlertKind.STATE_AWAY, SameSubject.ANY),
 )
-"""The first rule with an open cause decides; `docs/alerts.md` has the table."""
+"""The first rule with an open cause decides; `docs/alerts.md` has the table.
+
+A kind that covers itself has a subject for each process: the oldest alert is the cause."""
 _RULES: Final[Mapping[str, tuple[Coverage, ...]]] = MappingProxyType({
     str(kind): tuple(rule for rule in COVERED if rule.kind is kind) for kind in AlertKind
 })
@@ -324,7 +338,7 @@ class OpenAlert(NamedTuple):
 
 def causes(open_alerts: Iterable[OpenAlert]) -> dict[int, int]:
     """Return the id of the cause of each covered alert."""
-    rows = list(open_alerts)
+    rows = sorted(open_alerts)
     by_cause: dict[tuple[str, SameSubject, str], int] = {}
     for row in rows:
         for same in SameSubject:
@@ -333,7 +347,7 @@ def causes(open_alerts: Iterable[OpenAlert]) -> dict[int, int]:
     for row in rows:
         for rule in _RULES.get(row.kind, ()):
             cause = by_cause.get((str(rule.cause), rule.same, rule.same.part(row.subject)))
-            if cause is not None:
+            if cause not in {None, row.id}:
                 covered[row.id] = cause
                 break
     return covered

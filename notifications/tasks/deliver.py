@@ -88,8 +88,8 @@ def _publish_again(
             kwargsrepr="",
             **options,
         )
-    except Reject:
-        broker.record_failure()
+    except Reject as error:
+        broker.record_failure(error)
         _log.warning("retry_not_published", count=len(delivery_ids), countdown=countdown)
         return None
 

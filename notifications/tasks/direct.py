@@ -20,6 +20,7 @@ import datetime as dt
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from typing import Any, Final
@@ -34,7 +35,7 @@ from notifications import broker, clock, lanes, stopping, sweeps
 from notifications.delivery import deliver
 from notifications.rules.lane import LANES, Lane
 from notifications.rules.states import Status
-from notifications.store.postgres import db, id_ranges, periodic_tasks, publish
+from notifications.store.postgres import db, fallbacks, id_ranges, periodic_tasks, publish
 from notifications.store.postgres.id_ranges import Span
 from notifications.sweeps import publish_quota, relay, rounds
 from notifications.tasks.deliver import SLOTS
@@ -48,6 +49,7 @@ _LOOK_EVERY: Final = 0.2
 _LOST_LIMIT: Final = 20_000
 """Maximum rows of a lane that are made due when the broker goes away."""
 _SECOND: Final = dt.timedelta(seconds=1)
+_NOT_CONSUMING: Final = "takes writes and does not let the worker consume"
 _PATIENT: Final = dt.timedelta(seconds=10)
 """Sweeps with a longer interval keep their interval in direct mode."""
 
@@ -204,7 +206,7 @@ def watch(direct: Direct, is_connected: Callable[[], bool]) -> None:
             takes = broker.takes_messages() if was_away else broker.probe()
             is_away = not (takes and is_connected())
             if is_away and not was_away:
-                _log.warning("broker_away")
+                _log.warning("broker_away", reason=broker.fault() or _NOT_CONSUMING)
                 direct.begin()
             if is_away:
                 direct.look()
@@ -239,3 +241,9 @@ def _start(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery i
     queues = list(instance.app.amqp.queues.consume_from)
     direct = Direct(queues, slots=instance.concurrency, submit=submit, busy=busy)
     threading.Thread(target=watch, args=(direct, is_connected), name="direct", daemon=True).start()
+
+    def ask() -> str:
+        return broker.fault() or ("" if is_connected() else _NOT_CONSUMING)
+
+    servers = [replace(fallbacks.BROKER, ask=ask), fallbacks.STATE]
+    fallbacks.FallbackWatch(instance.hostname, servers).start()

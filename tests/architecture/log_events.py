@@ -42,6 +42,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "digested": "Messages were merged into digests; `merged` counts them.",
     "direct_look_failed": "A worker could not read due deliveries; the next look comes in seconds.",
     "direct_work_failed": "A delivery task that ran without the broker failed; its rows come due.",
+    "fallback_not_noted": "PostgreSQL did not take the alert of a process with a fallback.",
     "inbox_not_cleared": "Cached inboxes could not be cleared; old pages stay for an hour at most.",
     "inbox_away": "In-app messages could not be stored, because the database was away; they wait.",
     "lane_not_relayed": "A lane could not be published because of a lock or a lost connection.",
@@ -107,6 +108,9 @@ MEANINGS: Final[Mapping[str, str]] = {
     "webhook_position_lost": "The position of the webhook fan-out lies ahead of the database, as"
     " after a restore; the fan-out continues with new changes.",
     "withdrawals_called": "A provider was told to remove messages; has the outcomes.",
+    "works_by_fallback": "A process has worked for half a minute without the broker or the state"
+    " Redis.",
+    "works_without_fallback": "A process reaches the broker or the state Redis again.",
     "write_repeated": "PostgreSQL did not take outcomes; the worker keeps them and tries again.",
     "visit_not_recorded": "The database did not store an opening or a click; the link worked.",
 }

@@ -39,7 +39,8 @@ def test_a_paused_provider_covers_the_low_rate_of_its_channel() -> None:
 def test_no_rule_leads_back_to_its_kind() -> None:
     for kind in AlertKind:
         seen: set[AlertKind] = set()
-        todo = [rule.cause for rule in COVERED if rule.kind is kind]
+        # Within a kind the oldest alert is the cause, so that no two alerts hide each other.
+        todo = [rule.cause for rule in COVERED if rule.kind is kind is not rule.cause]
         while todo:
             cause = todo.pop()
             if cause not in seen:

@@ -134,32 +134,12 @@ def containers(world: World, tmp_path: Path) -> Iterator[dict[str, Container]]:
     for name, process in world.processes.items():
         if name != "sandbox":
             process.kill()
-    places = {
-        "postgres:5432": f"{LOOPBACK}:{world.stack.postgres.port}",
-        "state:6379": f"{LOOPBACK}:{world.stack.state.port}",
-        "broker:6379": f"{LOOPBACK}:{world.stack.broker.port}",
-        **{f"{host}:8000": f"{LOOPBACK}:{world.ports.web}" for host in ("web", LOOPBACK)},
-        f"{LOOPBACK}:8001": f"{LOOPBACK}:{world.ports.live}",
-        f"{LOOPBACK}:5555": f"{LOOPBACK}:{world.ports.flower}",
-        "--port=8000": f"--port={world.ports.web}",
-        "--port=8001": f"--port={world.ports.live}",
-        "--port=5555": f"--port={world.ports.flower}",
+    made = {
+        name: Container(name, values=_env_file(world), places=_places(world), var=tmp_path)
+        for name in _STARTED
     }
-    values = {
-        "POSTGRES_PASSWORD": "reaches-no-process",
-        "DATABASE_OWNER_PASSWORD": roles.PASSWORDS["owner"],
-        "DATABASE_PASSWORD": roles.PASSWORDS["app"],
-        "REDIS_PASSWORD": _PASSWORD,
-        "CELERY_BROKER_PASSWORD": _PASSWORD,
-        "NOTIFY_FLOWER_PASSWORD": _FLOWER_PASSWORD,
-        "NOTIFY_LIVE_URL": f"http://{LOOPBACK}:{world.ports.live}",
-        **{
-            name: value
-            for name, value in world.environ.items()
-            if name.startswith("NOTIFY_") or name in {"LD_PRELOAD", "CLOCK_OFFSET"}
-        },
-    }
-    made = {name: Container(name, values=values, places=places, var=tmp_path) for name in _STARTED}
+    # A sweep that the processes of the scenarios do not run would be late for ever afterwards.
+    swept = [row["name"] for row in world.rows("SELECT name FROM notifications_sweeprun")]
     servers = (world.stack.state, world.stack.broker)
     with redis.from_url(servers[0].url) as state, redis.from_url(servers[1].url) as broker:
         for client in (state, broker):  # a second password of the default user
@@ -173,6 +153,40 @@ def containers(world: World, tmp_path: Path) -> Iterator[dict[str, Container]]:
                 each.kill()
             for client in (state, broker):
                 client.acl_setuser("default", enabled=True, passwords=[f"-{_PASSWORD}"])
+            world.rows("DELETE FROM notifications_sweeprun WHERE name <> ALL(%s)", swept)
+
+
+def _places(world: World) -> dict[str, str]:
+    """Return texts of the file and what they are on this machine."""
+    return {
+        "postgres:5432": f"{LOOPBACK}:{world.stack.postgres.port}",
+        "state:6379": f"{LOOPBACK}:{world.stack.state.port}",
+        "broker:6379": f"{LOOPBACK}:{world.stack.broker.port}",
+        **{f"{host}:8000": f"{LOOPBACK}:{world.ports.web}" for host in ("web", LOOPBACK)},
+        f"{LOOPBACK}:8001": f"{LOOPBACK}:{world.ports.live}",
+        f"{LOOPBACK}:5555": f"{LOOPBACK}:{world.ports.flower}",
+        "--port=8000": f"--port={world.ports.web}",
+        "--port=8001": f"--port={world.ports.live}",
+        "--port=5555": f"--port={world.ports.flower}",
+    }
+
+
+def _env_file(world: World) -> dict[str, str]:
+    """Return the variables of `.env`: passwords, secrets and the settings of the scenarios."""
+    return {
+        "POSTGRES_PASSWORD": "reaches-no-process",
+        "DATABASE_OWNER_PASSWORD": roles.PASSWORDS["owner"],
+        "DATABASE_PASSWORD": roles.PASSWORDS["app"],
+        "REDIS_PASSWORD": _PASSWORD,
+        "CELERY_BROKER_PASSWORD": _PASSWORD,
+        "NOTIFY_FLOWER_PASSWORD": _FLOWER_PASSWORD,
+        "NOTIFY_LIVE_URL": f"http://{LOOPBACK}:{world.ports.live}",
+        **{
+            name: value
+            for name, value in world.environ.items()
+            if name.startswith("NOTIFY_") or name in {"LD_PRELOAD", "CLOCK_OFFSET"}
+        },
+    }
 
 
 def _unhealthy(containers: Mapping[str, Container]) -> list[str]:

@@ -3,6 +3,9 @@
 A loss of the state Redis loses no notification. The docstring of each caller states the behaviour
 without Redis. After a failure this process makes no further call for two seconds, so that callers
 do not wait for a timeout each time.
+
+A server that has become a replica keeps its connections and refuses writes. Such a refusal closes
+the connections of this process, so that the next call reaches the new primary.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import redis
 
-from notifications import clock, conf
+from notifications import clock, conf, server_faults
 
 if TYPE_CHECKING:
     from redis.commands.core import Script
@@ -25,6 +28,9 @@ _SOCKET_TIMEOUT: Final = 0.3
 """Seconds. A local Redis answers within a millisecond, so 0.3 s without an answer means down."""
 _REST: Final = 2.0
 """Seconds without calls after a failure."""
+_PROBE: Final = "probe"
+_PROBE_LIVES: Final = 60
+"""Seconds."""
 
 
 class Away(Exception):
@@ -36,6 +42,8 @@ class _Circuit:
 
     rests_until = 0.0
     """Monotonic seconds."""
+    fault = ""
+    """The reason of the last failure (`server_faults`); empty after a success."""
 
 
 _circuit = _Circuit()
@@ -63,6 +71,7 @@ def forget() -> None:
     client.cache_clear()
     _script.cache_clear()
     _circuit.rests_until = 0.0
+    _circuit.fault = ""
 
 
 @contextmanager
@@ -78,7 +87,21 @@ def connection() -> Iterator[redis.Redis]:
         yield client()
     except redis.RedisError as error:
         _circuit.rests_until = clock.monotonic() + _REST
+        _circuit.fault = server_faults.words(error)
+        if server_faults.is_read_only(error):
+            client().connection_pool.disconnect(inuse_connections=False)
         raise Away from error
+
+
+def probe() -> str:
+    """Write to the state Redis; returns the fault (`server_faults`), empty for a write taken."""
+    try:
+        with connection() as redis_:
+            redis_.set(_PROBE, 1, ex=_PROBE_LIVES)
+    except Away:
+        return _circuit.fault
+    _circuit.fault = ""
+    return ""
 
 
 def call(script: str, keys: list[str], arguments: list[str | int | float | bytes]) -> object:

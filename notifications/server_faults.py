@@ -1,0 +1,55 @@
+"""The fault of a server in words, from an error of a client: away, or there and refusing.
+
+The words complete a sentence that begins with the server's name: "refuses the sign-in". No word of
+the error is repeated, because an error may quote a URL.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator
+from typing import Final
+
+import redis
+from amqp.exceptions import AccessRefused, NotAllowed  # type: ignore[import-untyped]  # untyped
+
+AWAY: Final = "does not answer"
+_FAULTS: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
+    (
+        (redis.AuthenticationError, AccessRefused),
+        "refuses the sign-in: check the user and the password of the process",
+    ),
+    (
+        (redis.exceptions.NoPermissionError, NotAllowed),
+        "refuses a command to the user of the process: check the permissions of the user",
+    ),
+    ((redis.ReadOnlyError,), "takes no writes: it is a replica"),
+    ((redis.exceptions.OutOfMemoryError,), "takes no writes: its memory is full"),
+    (
+        (ssl.SSLCertVerificationError,),
+        "has a certificate that the process does not trust: check ssl_ca_certs in the URL",
+    ),
+)
+"""The first entry with a type of the error or of a cause of the error decides."""
+
+
+def words(error: BaseException) -> str:
+    """Return the fault of the server that raised an error in its client."""
+    causes = list(_chain(error))
+    for kinds, fault in _FAULTS:
+        if any(isinstance(each, kinds) for each in causes):
+            return fault
+    return AWAY
+
+
+def is_read_only(error: BaseException) -> bool:
+    """Return True if the server is a replica: another server has become the primary."""
+    return any(isinstance(each, redis.ReadOnlyError) for each in _chain(error))
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield the error and its causes, the outermost first."""
+    seen: BaseException | None = error
+    while seen is not None:
+        yield seen
+        seen = seen.__cause__ or seen.__context__

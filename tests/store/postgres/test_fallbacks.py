@@ -1,0 +1,128 @@
+"""A process that works by a fallback is in the alerts, in /readyz and in the metrics."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+import pytest
+from django.test import Client
+
+from notifications import clock, conf
+from notifications.models import Alert, SweepRun
+from notifications.rules.alerts import OpenAlert, causes
+from notifications.store.postgres import alerts, fallbacks
+from notifications.store.postgres.fallbacks import FallbackWatch
+from notifications.store.redis import state
+from tests.providers.fakes import free_port
+
+pytestmark = pytest.mark.django_db
+
+UseState = Callable[[str], None]
+
+
+@pytest.fixture
+def use_state(monkeypatch: pytest.MonkeyPatch) -> Iterator[UseState]:
+    """Let this process use another URL of the state Redis."""
+
+    def use(url: str) -> None:
+        other = replace(conf.current(), state_url=url)
+        monkeypatch.setattr(conf, "current", lambda: other)
+        state.forget()
+
+    yield use
+    monkeypatch.undo()
+    state.forget()
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[dt.timedelta], None]:
+    """Let time pass for this process."""
+    true, passed = clock.steady, dt.timedelta(0)
+
+    def let_pass(time: dt.timedelta) -> None:
+        nonlocal passed
+        passed += time
+        monkeypatch.setattr(clock, "steady", lambda: true() + passed.total_seconds())
+
+    return let_pass
+
+
+def _url(**parts: str) -> str:
+    known = urlsplit(conf.current().state_url)
+    netloc = f":{parts.get('password', known.password)}@127.0.0.1:{parts.get('port', known.port)}"
+    return known._replace(netloc=netloc).geturl()
+
+
+def _told() -> list[tuple[str, str]]:
+    return list(Alert.objects.filter(resolved_at=None).values_list("kind", "subject"))
+
+
+def test_a_refused_sign_in_is_told_apart_from_a_server_that_is_away(
+    use_state: UseState, later: Callable[[dt.timedelta], None]
+) -> None:
+    SweepRun.objects.create(name="relay", started_at=clock.now())
+    for url, words in (
+        (_url(password="wrong"), "the state Redis refuses the sign-in"),
+        (_url(port=str(free_port())), "the state Redis does not answer"),
+    ):
+        use_state(url)
+        watch = FallbackWatch("worker@host", [fallbacks.STATE])
+        watch.look()
+        later(fallbacks.PATIENCE)
+        watch.look()
+        assert _told() == [("state_away", "worker@host")]
+        [row] = Alert.objects.filter(resolved_at=None)
+        assert row.detail.startswith(words)
+        assert url not in row.detail
+        said = Client().get("/readyz").json()
+        assert said["status"] == "degraded"
+        assert f"worker@host: {row.detail}" in said["wrong"]
+        told = Client().get("/metrics").content.decode()
+        assert 'notifications_processes_without{server="state"} 1.0' in told
+        assert 'notifications_processes_without{server="broker"} 0.0' in told
+
+
+def test_a_short_interruption_is_no_alert_and_a_return_resolves_it(
+    use_state: UseState, later: Callable[[dt.timedelta], None]
+) -> None:
+    right = _url()
+    watch = FallbackWatch("worker@host", [fallbacks.STATE])
+    use_state(_url(port=str(free_port())))
+    watch.look()
+    later(fallbacks.PATIENCE - dt.timedelta(seconds=1))
+    watch.look()
+    use_state(right)
+    watch.look()
+    assert _told() == []
+    use_state(_url(port=str(free_port())))
+    watch.look()
+    later(fallbacks.PATIENCE)
+    watch.look()
+    assert _told() == [("state_away", "worker@host")]
+    use_state(right)
+    watch.look()
+    assert _told() == []
+    assert fallbacks.counts(now=clock.now()) == {"broker": 0, "state": 0}
+
+
+def test_the_alert_of_the_process_before_is_resolved_by_its_successor() -> None:
+    alerts.raise_once(fallbacks.BROKER.kind, "worker@host", "from the process before")
+    FallbackWatch("worker@host", [fallbacks.BROKER]).look()
+    assert _told() == []
+
+
+def test_a_process_that_ended_is_not_told_and_its_alert_ends_by_time() -> None:
+    now = clock.now()
+    alerts.raise_once(fallbacks.BROKER.kind, "worker@gone", "a process that was killed")
+    assert fallbacks.counts(now=now)["broker"] == 1
+    assert fallbacks.current(now=now + dt.timedelta(minutes=2)) == []
+    assert alerts.resolve_gone(now=now + dt.timedelta(minutes=6), paused=()) == 1
+
+
+def test_the_oldest_alert_of_many_processes_is_the_cause_of_the_others() -> None:
+    kind = str(fallbacks.BROKER.kind)
+    rows = [OpenAlert(number, kind, f"worker@{number}") for number in (7, 3, 5)]
+    assert causes(rows) == {5: 3, 7: 3}
