@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -11,6 +12,7 @@ _READS: Final = {
     "clock": {"host", "monotonic", "now", "skew", "steady"},
     "date": {"today"},
     "datetime": {"now", "today", "utcnow"},
+    "environment": {"now"},
     "time": {
         *("gmtime", "localtime", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"),
         *("process_time", "strftime", "time", "time_ns"),
@@ -27,7 +29,18 @@ _OUTLIVES: Final = frozenset({"class", "module", "package", "session"})
 """Scopes of fixtures whose value several tests share."""
 _PARTS: Final = frozenset({"day", "hour", "isoweekday", "minute", "month", "weekday", "year"})
 
+_MENTION: Final = re.compile(
+    "|".join(rf"\b{owner}\.(?:{'|'.join(names)})\b" for owner, names in _READS.items())
+    + rf"|^from \S*\b(?:{'|'.join(_READS)}) import ",
+    re.MULTILINE,
+)
+
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def mentions_clock(text: str) -> bool:
+    """Return False if code cannot read the clock, without parsing the code."""
+    return _MENTION.search(text) is not None
 
 
 class Source:
@@ -55,7 +68,11 @@ class Source:
             if isinstance(node, ast.Call) and self._reads(node.func):
                 yield _line(node)
         for node in ast.walk(self._tree):
-            if isinstance(node, ast.keyword) and node.arg in _DEFAULTS and self._reads(node.value):
+            if (
+                isinstance(node, ast.keyword)
+                and node.arg in _DEFAULTS
+                and self._is_clock(node.value)
+            ):
                 yield f"line {node.value.lineno}: {node.arg}={ast.unparse(node.value)}"
 
     def kept(self) -> Iterator[str]:
@@ -77,7 +94,7 @@ class Source:
                     yield f"line {instant.lineno}: {ast.unparse(node)}"
 
     def _imports(self) -> dict[str, str]:
-        """Name -> module that it comes from, of `from MODULE import NAME`."""
+        """Return name -> module of each `from MODULE import NAME` that imports a clock."""
         return {
             each.asname or each.name: str(node.module).rpartition(".")[2]
             for node in ast.walk(self._tree)
@@ -87,26 +104,30 @@ class Source:
         }
 
     def _reading_functions(self) -> set[str]:
-        """The module's functions that read the clock, also through each other."""
-        found: set[str] = set()
-        self._readers = found
-        while more := {
-            each.name
+        """Return the functions of the module that read the clock, also through each other."""
+        calls = {
+            each.name: [node.func for node in ast.walk(each) if isinstance(node, ast.Call)]
             for each in self._functions
-            if each.name not in found and any(map(self._calls_clock, ast.walk(each)))
-        }:
+        }
+        found = {name for name, called in calls.items() if any(map(self._is_clock, called))}
+        names = {
+            name: {each.id for each in called if isinstance(each, ast.Name)}
+            for name, called in calls.items()
+        }
+        while more := {name for name in names if name not in found and names[name] & found}:
             found |= more
         return found
 
-    def _calls_clock(self, node: ast.AST) -> bool:
-        return isinstance(node, ast.Call) and self._reads(node.func)
-
     def _reads(self, called: ast.AST) -> bool:
+        is_reader = isinstance(called, ast.Name) and called.id in self._readers
+        return is_reader or self._is_clock(called)
+
+    def _is_clock(self, called: ast.AST) -> bool:
         match called:
             case ast.Attribute(value=ast.Name(id=owner) | ast.Attribute(attr=owner), attr=name):
                 return name in _READS.get(owner, ())
             case ast.Name(id=name):
-                return name in self._imported or name in self._readers
+                return name in self._imported
             case _:
                 return False
 
