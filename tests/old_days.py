@@ -1,4 +1,4 @@
-"""Old days for tests: partitions of a past day with rows, and their removal."""
+"""Days for tests: the removal of a past day with rows, and a new count of the present days."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import datetime as dt
 from django.db import connection
 
 from notifications import clock
-from notifications.models import ArchiveDay, ArchiveState
-from notifications.store.postgres import partitions
+from notifications.models import ArchiveDay, ArchiveState, Event
+from notifications.store.postgres import partitions, rollups
 
 
 def drop_day(day: dt.date) -> None:
@@ -22,3 +22,9 @@ def drop_day(day: dt.date) -> None:
     assert partitions.freeze(day)
     assert partitions.drop_frozen(day) == {}
     ArchiveDay.objects.filter(day=day).delete()
+
+
+def recount_days() -> None:
+    """Count each day with events again; a test that runs at midnight has events of two days."""
+    for day in sorted(set(Event.objects.values_list("at__date", flat=True))):
+        rollups.recount(day)

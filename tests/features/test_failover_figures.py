@@ -17,6 +17,7 @@ from notifications.rules.states import Status
 from notifications.store.postgres import rollups
 from providers.contract import Channel
 from tests.journey import Accept, AddVendor, Reach, deliveries_of
+from tests.old_days import recount_days
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -56,5 +57,5 @@ def test_the_failed_call_of_a_failover_counts_once_with_its_provider(
         pass
     check()
     RollupLatency.objects.all().delete()
-    rollups.recount(clock.now().date())
+    recount_days()
     check()

@@ -34,6 +34,7 @@ from notifications.rules.transitions import (
 )
 from notifications.store.postgres import bulk_job_figures, clicks, rollups, transitions
 from notifications.store.postgres.transitions import ANYONE, Move
+from tests.old_days import recount_days
 from tests.store.stored_rows import MakeDelivery, make_delivery
 
 __all__ = ["make_delivery"]
@@ -142,7 +143,7 @@ def test_a_recount_of_a_day_leaves_the_counts_of_jobs(
     transitions.apply(DELIVER, [Move(id=_of(job, make_delivery()))], ANYONE)
     _count_all()
     before = _counts(job)
-    rollups.recount(clock.now().date())
+    recount_days()
     assert _counts(job) == before
 
 

@@ -24,6 +24,7 @@ from notifications.rules.rollups import CUBES, OTHER, Cube, DimensionSet, Step
 from notifications.rules.transitions import DELIVER, EXPIRE
 from notifications.store.postgres import rollups, transitions
 from notifications.store.postgres.transitions import ANYONE, Move
+from tests.old_days import recount_days
 from tests.store.stored_rows import MakeDelivery, make_delivery
 
 __all__ = ["make_delivery"]
@@ -123,7 +124,7 @@ def test_an_interval_is_counted_again_exactly(make_delivery: MakeDelivery) -> No
     make_delivery()  # behind the position: the next page counts it
     before = (_rows(Rollup), _rows(RollupLatency))
     Rollup.objects.update(delivered=7)
-    rollups.recount(clock.now().date())
+    recount_days()
     assert (_rows(Rollup), _rows(RollupLatency)) == before
     rollups.count_next(limit=100)
     assert _count("accepted") == 2
