@@ -40,14 +40,14 @@ from providers.contract import (
 )
 from providers.errors import InvalidSignature, NoReceipts
 
-PATIENCE: Final = timedelta(seconds=10)
+PATIENCE: Final = timedelta(seconds=30)
 """Deadline of sends that are meant to succeed."""
 
-SHORT: Final = timedelta(milliseconds=600)
+SHORT: Final = timedelta(milliseconds=1500)
 """Deadline of sends that are meant to run into it."""
 
-MARGIN: Final = timedelta(milliseconds=700)
-"""Allowed delay of a result after the deadline, on a busy machine."""
+MARGIN: Final = timedelta(seconds=10)
+"""Allowed delay of a result after the deadline; a busy machine may stop a process for seconds."""
 
 
 class Act(StrEnum):

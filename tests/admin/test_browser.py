@@ -45,7 +45,7 @@ from tests.admin import identity_provider
 
 CHROMIUM: Final = shutil.which("chromium")
 CHROMEDRIVER: Final = shutil.which("chromedriver")
-WAIT_SECONDS: Final = 10
+WAIT_SECONDS: Final = 30
 FLAGS: Final = (
     *("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run"),
     *("disable-background-networking", "disable-component-update", "disable-sync"),

@@ -12,6 +12,7 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
+from notifications import clock
 from notifications.delivery import in_flight
 from notifications.delivery.in_flight import PermitPool
 from notifications.rules.rate_limits.concurrency import Call, Ending, Limit
@@ -124,14 +125,20 @@ def test_a_caller_that_asks_again_and_again_gets_what_is_free_too() -> None:
     assert gate.in_flight == 40
 
 
-def test_the_second_in_line_gets_its_turn_when_the_first_gives_up() -> None:
+def test_the_second_in_line_gets_its_turn_when_the_first_gives_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     gate = _gate(4)
     assert gate.acquire(4, urgent=False, timeout=0) == 4
     with ThreadPoolExecutor() as threads:
-        first = threads.submit(gate.acquire, 4, urgent=False, timeout=0.2)
+        first = threads.submit(gate.acquire, 4, urgent=False, timeout=LONG)
         _until(lambda: len(gate._patient) == 1)
-        second = threads.submit(gate.acquire, 2, urgent=False, timeout=LONG)
+        second = threads.submit(gate.acquire, 2, urgent=False, timeout=9 * LONG)
         _until(lambda: len(gate._patient) == 2)
+        later = clock.monotonic() + LONG
+        monkeypatch.setattr(clock, "monotonic", lambda: later)
+        with gate._lock:
+            gate._patient[0].woken.notify()
         assert first.result(LONG) == 0
         gate.release(1, [])
         assert second.result(LONG) == 1

@@ -35,7 +35,7 @@ from tests.store.stored_rows import MakeDelivery
 
 _CHROMIUM: Final = shutil.which("chromium")
 _CHROMEDRIVER: Final = shutil.which("chromedriver")
-_WAIT_SECONDS: Final = 15
+_WAIT_SECONDS: Final = 30
 _FIRST_REGISTRATION: Final = "0"
 """The id that Chromium gives to the first service worker of a profile."""
 

@@ -109,7 +109,7 @@ def test_other_paths_and_methods_are_problems(live: LiveProcess) -> None:
 
 
 def test_the_stream_ends_with_its_token(live: LiveProcess, ana: Member) -> None:
-    client = live.connect(ana.make_token(dt.timedelta(seconds=3)))
+    client = live.connect(ana.make_token(dt.timedelta(seconds=10)))
     assert client.wait_for("token_expired").data == {"reason": "expired"}
     client.wait_for_end()
     until(lambda: live.ready()["connections"] == 0, what="no connection")

@@ -52,7 +52,7 @@ class Listener:
     def close(self) -> None:
         self.stop()
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(5)
+        self._thread.join(30)
         self._loop.close()
 
     def run(self, work: Awaitable[T]) -> T:

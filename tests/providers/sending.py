@@ -22,7 +22,7 @@ def post(url: str, *, body: bytes = b"{}", guard: AddressPolicy | None = None) -
     return Request(url=url, headers=["Content-Type: application/json"], body=body, guard=guard)
 
 
-def reply_to(transport: Transport, request: Request, *, deadline: timedelta = 2 * SECOND) -> Reply:
+def reply_to(transport: Transport, request: Request, *, deadline: timedelta = 30 * SECOND) -> Reply:
     ((index, reply),) = transport.send([request], deadline=deadline)
     assert index == 0
     return reply
@@ -51,7 +51,7 @@ def raw_server(serve: Serve) -> Iterator[str]:
         thread.start()
         yield f"http://127.0.0.1:{server.getsockname()[1]}/"
         server.shutdown(socket.SHUT_RDWR)
-    thread.join(5)
+    thread.join(30)
 
 
 @contextmanager

@@ -28,7 +28,7 @@ def result(address: str) -> Result:
     with closing(Transport()) as transport:
         webhook = Webhook(config, transport=transport, now=noon)
         batch = [message(address, Channel.WEBHOOK)]
-        (found,) = webhook.send(batch, deadline=timedelta(seconds=3))
+        (found,) = webhook.send(batch, deadline=timedelta(seconds=30))
     return found
 
 

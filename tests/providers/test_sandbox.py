@@ -43,7 +43,7 @@ from providers.transport import Transport
 from tests.providers.fakes import Listener, free_port
 from tests.providers.messages import NOON, SECRET, message, noon
 
-SOON = timedelta(seconds=5)
+SOON = timedelta(seconds=30)
 KEYS = configuration.secrets(SECRET)
 
 
@@ -72,7 +72,7 @@ class Server:
         self.process.send_signal(how)
         assert self.process.stdout is not None
         self.process.stdout.close()
-        return self.process.wait(10)
+        return self.process.wait(30)
 
     def close(self) -> None:
         self.stop(signal.SIGKILL)
@@ -85,7 +85,7 @@ class Server:
     def ask(self, method: str, path: str, body: bytes = b"") -> tuple[int, bytes]:
         host, _, port = self.url.removeprefix("http://").partition(":")
         head = f"{method} {path} HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-        with socket.create_connection((host, int(port)), timeout=5) as client:
+        with socket.create_connection((host, int(port)), timeout=30) as client:
             client.sendall(head + body)
             answer = b""
             while b"\r\n\r\n" not in answer or not _complete(answer):
@@ -156,7 +156,7 @@ def test_what_is_not_answered_may_or_may_not_have_been_taken(
     server: Server, word: str, shown: int
 ) -> None:
     sent = message(f"token.{word}")
-    assert isinstance(server.send(sent, timedelta(seconds=0.3)), Unanswered)
+    assert isinstance(server.send(sent, timedelta(seconds=2)), Unanswered)
     (entry,) = server.json(f"/messages.json?delivery_id={sent.delivery_id}")["messages"]
     assert entry["shown"] == shown
 
@@ -298,7 +298,7 @@ def served_with_receipts() -> Iterator[tuple[Server, Inbox]]:
 
 
 def said(server: Server, inbox: Inbox) -> Sequence[Receipt | InboundText]:
-    call = inbox.calls.get(timeout=5)
+    call = inbox.calls.get(timeout=30)
     request = ReceiptRequest(url=inbox.url, headers=call.headers, body=call.body)
     return server.sandbox.parse_receipt(request)
 

@@ -30,8 +30,8 @@ def test_a_server_that_never_answers_costs_the_deadline_of_one_round() -> None:
     with http_server(lambda _seen: never()) as url, closing(Transport(per_origin=64)) as transport:
         started = monotonic()
         requests = [post(url) for _ in range(100)]
-        replies = [reply for _, reply in transport.send(requests, deadline=SECOND / 2)]
-        assert monotonic() - started >= 0.5
+        replies = [reply for _, reply in transport.send(requests, deadline=3 * SECOND)]
+        assert monotonic() - started >= 3
     assert Counter(failed(reply) for reply in replies) == {
         (FailureKind.NO_ANSWER, "timeout"): 64,
         (FailureKind.NEVER_SENT, "not_started"): 36,
@@ -44,12 +44,12 @@ def test_a_deadline_begins_when_its_request_starts() -> None:
         return ServerAnswer(status=200, body=seen.body)
 
     with http_server(slowly) as url, closing(Transport(per_origin=1)) as transport:
-        requests = [post(url, body=seconds) for seconds in (b"0.4", b"1.7", b"0")]
-        replies = dict(transport.send(requests, deadline=2 * SECOND))
-    # The second ended later than two seconds after the call of `send`, the third never began.
+        requests = [post(url, body=seconds) for seconds in (b"1.2", b"4.0", b"0")]
+        replies = dict(transport.send(requests, deadline=5 * SECOND))
+    # The second ended later than five seconds after the call of `send`, the third never began.
     assert isinstance(replies[0], Response)
     assert isinstance(replies[1], Response)
-    assert replies[1].elapsed < 2 * SECOND
+    assert replies[1].elapsed < 5 * SECOND
     assert failed(replies[2]) == (FailureKind.NEVER_SENT, "not_started")
     assert replies[2].elapsed == 0 * SECOND
 
@@ -71,12 +71,12 @@ def test_urgent_requests_start_before_patient_ones_that_came_earlier() -> None:
     ):
         url = f"http://127.0.0.1:{server.port}/"
         patient = transport.send(
-            [post(url, body=b"p%d" % n) for n in range(3)], deadline=20 * SECOND
+            [post(url, body=b"p%d" % n) for n in range(3)], deadline=30 * SECOND
         )
-        assert arrived.acquire(timeout=20)
+        assert arrived.acquire(timeout=30)
         hurry = replace(post(url, body=b"u"), urgent=True)
         # One of the two goes over the bound, so that they need not wait for the first.
-        assert len(list(transport.send([hurry, hurry], deadline=20 * SECOND))) == 2
+        assert len(list(transport.send([hurry, hurry], deadline=30 * SECOND))) == 2
         server.run(_set(released))
         assert len(list(patient)) == 3
     assert seen == [b"p0", b"u", b"u", b"p1", b"p2"]
@@ -99,10 +99,10 @@ def test_a_server_of_a_strangers_is_not_flooded() -> None:
 
     private = AddressPolicy(allow_private=True)
     with http_server(slowly) as url, closing(Transport(per_stranger=5)) as transport:
-        replies = transport.send([post(url, guard=private)] * 50, deadline=9 * SECOND)
+        replies = transport.send([post(url, guard=private)] * 50, deadline=30 * SECOND)
         assert all(isinstance(reply, Response) for _, reply in replies)
         assert most == 5
-        replies = transport.send([post(url)] * 50, deadline=9 * SECOND)
+        replies = transport.send([post(url)] * 50, deadline=30 * SECOND)
         assert all(isinstance(reply, Response) for _, reply in replies)
         assert most > 5  # the same server in our own settings is no stranger
 
@@ -135,8 +135,8 @@ def test_a_provider_that_hangs_does_not_slow_another(transport: Transport) -> No
         http_server(lambda _seen: never()) as hung,
         http_server(lambda _seen: ServerAnswer(status=200)) as well,
     ):
-        waiting = transport.send([post(hung) for _ in range(200)], deadline=5 * SECOND)
-        assert isinstance(reply_to(transport, post(well), deadline=SECOND), Response)
+        waiting = transport.send([post(hung) for _ in range(200)], deadline=60 * SECOND)
+        assert isinstance(reply_to(transport, post(well), deadline=30 * SECOND), Response)
         waiting.close()
 
 
@@ -146,21 +146,23 @@ def test_what_a_caller_abandoned_is_never_started() -> None:
     def serve(client: socket.socket) -> None:
         while data := client.recv(65536):
             arrived.put(data)
-            answers.acquire(timeout=5)
+            answers.acquire(timeout=30)
             client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 
     with closing(Transport(per_origin=1)) as transport, raw_server(serve) as url:
         # The first is answered, the second is being read, the third still waits.
-        replies = transport.send([post(url, body=b"%d" % n) for n in range(3)], deadline=SECOND * 5)
+        replies = transport.send(
+            [post(url, body=b"%d" % n) for n in range(3)], deadline=30 * SECOND
+        )
         answers.release()
         next(replies)
-        while not arrived.get(timeout=5).endswith(b"1"):
+        while not arrived.get(timeout=30).endswith(b"1"):
             pass
         replies.close()
-        other = transport.send([post(url, body=b"other")], deadline=5 * SECOND)
+        other = transport.send([post(url, body=b"other")], deadline=30 * SECOND)
         answers.release(2)
         assert isinstance(next(other)[1], Response)
-        assert arrived.get(timeout=5).endswith(b"other")
+        assert arrived.get(timeout=30).endswith(b"other")
         assert arrived.empty()
 
 

@@ -31,7 +31,7 @@ def send(address: str, *, allow_private: bool) -> Outcome:
     with closing(Transport()) as transport:
         webhook = Webhook(config, transport=transport, now=noon)
         batch = [message(address, Channel.WEBHOOK, traceparent="00-aa-bb-01")]
-        (result,) = webhook.send(batch, deadline=timedelta(seconds=3))
+        (result,) = webhook.send(batch, deadline=timedelta(seconds=30))
     return result.outcome
 
 

@@ -14,7 +14,7 @@ from providers.errors import ConfigurationError
 from providers.transport import Transport
 from providers.vendor import Vendor
 
-PATIENCE = timedelta(seconds=5)
+PATIENCE = timedelta(seconds=30)
 
 
 def outcomes(provider: Provider, *batch: Message) -> list[Outcome]:

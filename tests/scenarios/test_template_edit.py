@@ -22,7 +22,7 @@ from notifyproj.devstack.demo.environment import Service, until
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from tests.scenarios.world import World
 
-_IN_FORCE: Final = timedelta(seconds=2)
+_IN_FORCE: Final = timedelta(seconds=30)
 _EACH: Final = 40
 """Mails that each web process takes before and after the edit."""
 _ADDRESS: Final = "x+slow-200ms+receipt-never@sandbox.example"

@@ -150,7 +150,7 @@ def _wait_for_waiting(sessions: int) -> None:
         "SELECT count(DISTINCT l.pid) FROM pg_locks l JOIN pg_stat_activity a USING (pid)"
         " WHERE NOT l.granted AND a.datname = current_database()"
     )
-    ends_at, pause = time.monotonic() + 10, Event()
+    ends_at, pause = time.monotonic() + 30, Event()
     with connection.cursor() as running:
         while True:
             running.execute("SELECT pg_stat_clear_snapshot()")

@@ -158,7 +158,7 @@ def test_the_key_and_the_address_are_nowhere(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     relay.plan(acts.instead(503), acts.pass_on, acts.lose)
-    client = Client(relay.url, service.key, total_timeout=5)
+    client = Client(relay.url, service.key, total_timeout=60)
     address = f"{_NAME}@example.com"  # a traceback quotes the lines of this file
     client.search(address=address)
     with pytest.raises(NotFound) as refused:

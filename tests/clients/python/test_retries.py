@@ -180,7 +180,7 @@ def test_a_call_whose_first_attempt_still_runs_is_asked_for_again(
 ) -> None:
     running = b'{"code": "in-progress"}'
     relay.plan(acts.hang_before, acts.instead(409, running, Retry_After="1"))
-    with closing(make(timeout=0.5)) as client:
+    with closing(make(timeout=3)) as client:
         client.send(user_id="maria", **MAIL)
     assert len(waits) == 2
 

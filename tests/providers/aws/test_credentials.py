@@ -56,7 +56,7 @@ class Counting:
         self.error: Exception | None = None
 
     def get_frozen_credentials(self) -> Frozen:
-        assert self.gate.wait(5)
+        assert self.gate.wait(30)
         self.looks += 1
         if self.error is not None:
             raise self.error
@@ -78,13 +78,13 @@ def chain(source: Counting, seconds: Seconds) -> Chain:
     return Chain(find=lambda: source, seconds=seconds)
 
 
-def key(chain: Chain, *, patience: timedelta = 5 * SECOND) -> str:
+def key(chain: Chain, *, patience: timedelta = 30 * SECOND) -> str:
     return chain.keys(patience=patience).access_key_id
 
 
 def settled(chain: Chain) -> None:
     assert chain._looking is not None
-    chain._looking.exception(timeout=5)
+    chain._looking.exception(timeout=30)
 
 
 def test_nothing_is_looked_up_before_the_first_send(chain: Chain, source: Counting) -> None:
@@ -238,5 +238,5 @@ def test_botocores_chain_asks_for_a_containers_role(
             "Expiration": later.isoformat(),
         })
     )
-    keys = real().keys(patience=5 * SECOND)
+    keys = real().keys(patience=30 * SECOND)
     assert (keys.access_key_id, keys.session_token) == ("ROLE", TOKEN)

@@ -29,7 +29,7 @@ def send(address: str, *, allow_private: bool = False) -> Outcome:
     with closing(Transport()) as transport:
         provider = AppriseChat(config, transport=transport)
         batch = [message(address, Channel.CHAT)]
-        (result,) = provider.send(batch, deadline=timedelta(seconds=3))
+        (result,) = provider.send(batch, deadline=timedelta(seconds=30))
     return result.outcome
 
 

@@ -25,7 +25,7 @@ from tests.providers.fakes import free_port
 PROGRAM: Final = shutil.which("exim4", path="/usr/sbin:/usr/local/sbin")
 LOGIN: Final = ("shop", "secret")
 SIZE_LIMIT_KIB: Final = 50
-PATIENCE_SECONDS: Final = 10.0
+PATIENCE_SECONDS: Final = 30.0
 
 _CONFIGURATION: Final = r"""
 primary_hostname = mail.example

@@ -18,7 +18,7 @@ from tests.providers.email.certificates import Authority
 from tests.providers.email.exim import Exim
 from tests.providers.messages import message
 
-SOON = timedelta(seconds=10)
+SOON = timedelta(seconds=30)
 MARIA = "maria@mailbox.example"
 LOGIN = "{}:{}@".format(*exim.LOGIN)
 

@@ -30,7 +30,7 @@ from tests.providers.email.certificates import DAY, Authority
 from tests.providers.fakes import SmtpFake
 from tests.providers.messages import message
 
-SOON = timedelta(seconds=5)
+SOON = timedelta(seconds=30)
 HERE = "127.0.0.1"
 PASSWORD = "p@ss/word"
 LOGIN = "shop:p%40ss%2Fword@"

@@ -51,7 +51,7 @@ class Pair:
         self._listener.close()
 
     def ours(self, it: Message) -> ServerRequest:
-        (result,) = self._ours.send([it], deadline=timedelta(seconds=5))
+        (result,) = self._ours.send([it], deadline=timedelta(seconds=30))
         assert result.outcome == Accepted(message_id="projects/shop/messages/1")
         return self.seen.pop()
 

@@ -19,7 +19,7 @@ from tests.providers.fakes import cut
 from tests.providers.push.http2 import GoAway, Http2Server, Reset, Serve
 from tests.providers.push.http2 import Reply as Served
 
-PATIENCE = timedelta(seconds=5)
+PATIENCE = timedelta(seconds=30)
 
 
 @contextmanager

@@ -98,7 +98,7 @@ def test_the_browser_reads_what_was_sent(
 def test_a_result_names_the_vapid_key_of_its_call(
     provider: WebPush, server: WebPushFake, browser: Browser
 ) -> None:
-    (result,) = provider.send([message(browser.subscription)], deadline=timedelta(seconds=5))
+    (result,) = provider.send([message(browser.subscription)], deadline=timedelta(seconds=30))
     (request,) = server.requests
     assert result.signed_with
     assert request.headers["authorization"].endswith(",k=" + result.signed_with)

@@ -73,7 +73,7 @@ def sms(body: str = "Dein Code: 123456 €&=+") -> Message:
 
 
 def their_client(server: AnsweringFake, *user: str) -> Client:
-    client = Client(*user, http_client=TwilioHttpClient(timeout=5))
+    client = Client(*user, http_client=TwilioHttpClient(timeout=30))
     client.api.base_url = server.origin
     return client
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from notifications.rules.language import syntax
 from notifications.rules.language.templating import RenderError, check, compile_text, variables_of
 
-SECOND = 1.0
+MOST_CPU_SECONDS = 10.0
+"""Far more than a slow processor needs; what has no bound takes minutes."""
 """No template may take longer, on a slow machine; the worst below takes a tenth of it."""
 
 
@@ -155,7 +156,7 @@ def test_what_grows_with_its_variables_ends_soon_in_an_error(
     began = time.process_time()
     with pytest.raises(RenderError):
         compiled.render(variables)
-    assert time.process_time() - began < SECOND
+    assert time.process_time() - began < MOST_CPU_SECONDS
 
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9)
@@ -218,7 +219,7 @@ def test_filters_and_comparisons_of_long_values_end_soon(source: str) -> None:
             "numbers": list(range(20_000)),
             "same": list(range(20_000)),
         })
-    assert time.process_time() - began < SECOND
+    assert time.process_time() - began < MOST_CPU_SECONDS
 
 
 def test_a_long_text_can_be_escaped_and_trimmed() -> None:

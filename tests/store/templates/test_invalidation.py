@@ -15,7 +15,7 @@ from notifications.store.templates import invalidation, template_cache
 from notifyproj.devstack.demo.environment import until
 from tests.store.templates import watchers
 
-LIMIT_SECONDS = 2.0
+LIMIT_SECONDS = 60.0
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from providers.transport import Transport
 from tests.providers.email.anymail.services_fake import PASSWORD, TOKEN, Mailgun, Postmark, adapter
 from tests.providers.messages import message
 
-SOON = timedelta(seconds=5)
+SOON = timedelta(seconds=30)
 ADDRESS = "Maria+Tag@mailbox.example"
 
 

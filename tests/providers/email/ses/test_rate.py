@@ -42,7 +42,7 @@ class Account:
         self._ended.clear()
         self.rate.current()
         if self.rate._asking.locked() or self.asked > asked:
-            assert self._ended.wait(5)
+            assert self._ended.wait(30)
         with self.rate._asking:
             return self.rate._pace
 

@@ -15,7 +15,7 @@ from providers.transport import Transport
 from tests.providers.aws.fakes import ACCOUNT, AwsFake
 from tests.providers.messages import message
 
-SECONDS = timedelta(seconds=5)
+SECONDS = timedelta(seconds=30)
 FROM = "Grüße <no-reply@shop.example>"
 
 
