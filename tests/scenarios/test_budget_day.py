@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Final
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from notifications.rules.states import Status
-from notifyproj.devstack.demo.environment import until
+from notifyproj.devstack.demo.environment import now, until
 from providers.contract import Channel
 from tests.scenarios.world import World
 
@@ -31,16 +32,23 @@ committed after the rescue."""
 @pytest.fixture
 def budget(world: World) -> Iterator[int]:
     """An older budget of 50 mails a day, in a timezone whose date is behind."""
+    zone = _far_from_midnight("Etc/GMT+12", "Etc/GMT+11")
     [row] = world.rows(
         "INSERT INTO budget (channel, amount_micros, alert_percent, is_hard, timezone, created_at)"
-        " VALUES (%s, %s, 80, true, 'Etc/GMT+12', now() - interval '3 days') RETURNING id",
+        " VALUES (%s, %s, 80, true, %s, now() - interval '3 days') RETURNING id",
         Channel.EMAIL,
         _DAY,
+        zone,
     )
     world.restart("channels")  # a running worker reads the budgets up to a second later
     yield row["id"]
     world.rows("DELETE FROM budget_day WHERE budget_id = %s", row["id"])
     world.rows("DELETE FROM budget WHERE id = %s", row["id"])
+
+
+def _far_from_midnight(*zones: str) -> str:
+    """Return the timezone whose day ends last: the day of the budget ends after the test."""
+    return min(zones, key=lambda zone: now().astimezone(ZoneInfo(zone)).time())
 
 
 def _used(world: World, budget: int) -> list[int]:
@@ -70,7 +78,8 @@ def test_no_day_costs_more_than_its_budget(world: World, budget: int) -> None:
     until(is_spent, what="the money is spent and the other mails wait", within=_PATIENCE)
     assert _calls(world, mails) * _MAIL == sum(_used(world, budget))
 
-    world.rows("UPDATE budget SET timezone = 'Pacific/Kiritimati' WHERE id = %s", budget)
+    ahead = _far_from_midnight("Etc/GMT-14", "Etc/GMT-13")
+    world.rows("UPDATE budget SET timezone = %s WHERE id = %s", ahead, budget)
     world.expire_waits(mails)
     third.kill()
     world.forget_the_killed(mails)
