@@ -5,9 +5,9 @@
     record_failure()   records that a publish failed
     probe()            writes once to the broker; a worker probes every second
 
-After a failure a thread probes every second until the broker takes a write. A broker that answers
-but refuses writes counts as away: full without eviction, read-only, or a RabbitMQ that blocks its
-publishers.
+After a failure a thread probes every second until the broker takes a write. A Redis or Valkey that
+answers but refuses writes counts as away: full without eviction, or read-only. A RabbitMQ that
+blocks its publishers does not (docs/deploy.md, "RabbitMQ").
 
 A broker that has become a replica keeps its connections. So a refusal for that reason closes the
 idle connections of the process, and the next connection reaches the new primary.
@@ -181,6 +181,6 @@ def _redis() -> redis.Redis:
 
 
 def _ask_rabbitmq() -> None:
-    """Open a channel. RabbitMQ answers unless it is away or blocks the publisher's socket."""
+    """Open a channel. RabbitMQ answers unless it is away, also while it blocks publishers."""
     with contextlib.closing(connection().clone()) as link, link.channel():
         return
