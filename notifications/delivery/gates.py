@@ -1,7 +1,9 @@
 """Gates: let a claimed delivery pass, hold it, or stop it.
 
 Cheap and final gates run first. A hold counts as no attempt. Gates use the data of the claim, so a
-preference changed while the delivery was queued takes effect.
+preference changed while the delivery was queued takes effect. A call that begins more than a second
+later has its gates run again, with fresh data (`look_again`): a batch can wait for its provider
+until the time to live or the evening, and a recipient can write STOP meanwhile.
 
 A stopped delivery is not sent on another channel, even with `delivery: first`: accept (or release,
 for scheduled notifications) chooses the channel. A second channel could notify the recipient twice,
@@ -28,6 +30,7 @@ from notifications.rules.times import deferral, quiet_hours
 from notifications.rules.times.deferral import Deferral, ProducerDay, Wishes
 from notifications.rules.transitions import CANCEL_CLAIMED, EXPIRE, HOLD, SUPPRESS, Transition
 from notifications.store.cached import notification_types, producer_windows
+from notifications.store.postgres import reads
 
 Verdict = Decision | None
 """The decision of a gate; None lets the delivery pass."""
@@ -43,6 +46,46 @@ def run_gates(batch: Batch) -> None:
         decision = decision_of(claimed, now=batch.now)
         if decision is not None:
             batch.decide(claimed, decision)
+
+
+def look_again(batch: Batch, deliveries: Sequence[ClaimedDelivery]) -> Sequence[ClaimedDelivery]:
+    """Hold or stop waiting deliveries by fresh data; returns the others. Costs two queries.
+
+    Raises:
+        OperationalError: the database failed; no call may begin.
+    """
+    notifications = reads.notifications({each.notification.id for each in deliveries})
+    contacts = reads.destinations(each.delivery.contact_id for each in deliveries)
+    for claimed in deliveries:
+        notification = notifications.get(claimed.notification.id)
+        contact = contacts.get(claimed.delivery.contact_id)
+        if notification is None or contact is None:
+            batch.decide(claimed, _stop(SUPPRESS, Reason.NO_CONTACT))  # erased meanwhile
+        else:
+            claimed.notification, claimed.destination = notification, contact
+    known = [each for each in deliveries if each.notification.id in notifications]
+    return _stop_closed(batch, [each for each in known if each.delivery.contact_id in contacts])
+
+
+def stop_expired(batch: Batch, deliveries: Sequence[ClaimedDelivery]) -> Sequence[ClaimedDelivery]:
+    """Stop deliveries after their time to live; returns the others. Costs no query."""
+    now = batch.now
+    if all(each.notification.expires_at > now for each in deliveries):
+        return deliveries
+    return _stop_closed(batch, deliveries)
+
+
+def _stop_closed(batch: Batch, deliveries: Sequence[ClaimedDelivery]) -> Sequence[ClaimedDelivery]:
+    free: list[ClaimedDelivery] = []
+    now = batch.now
+    for claimed in deliveries:
+        decision = decision_of(claimed, now=now)
+        if decision is None:
+            free.append(claimed)
+        else:
+            batch.decide(claimed, decision)
+    batch.commit()
+    return free
 
 
 def decision_of(claimed: ClaimedDelivery, *, now: dt.datetime) -> Verdict:

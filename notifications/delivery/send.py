@@ -35,6 +35,7 @@ from notifications.delivery import (
     budgets,
     call_spans,
     failover,
+    gates,
     in_flight,
     provider_health,
     render,
@@ -75,6 +76,8 @@ _SETTLE_AT: Final = 250
 """Number of outcomes settled together: half a chunk, so that Postgres works during the calls."""
 _SETTLE_AFTER: Final = 0.25
 """Seconds after which outcomes are settled, even a few."""
+_GATES_HOLD_FOR: Final = 1.0
+"""Seconds after which the gates of waiting deliveries run again before a call."""
 _LOOK_AGAIN: Final = 0.05
 """Seconds after which a task with calls in flight asks again for permits."""
 _LINGER: Final = 0.004
@@ -119,7 +122,9 @@ class _Sending:
         self._waves: list[Wave] = []
         self._arrived: SimpleQueue[Arrival] = SimpleQueue()
         self._unsettled: list[Result] = []
-        self._settled_at = self._renewed_at = clock.monotonic()
+        self._settled_at = clock.monotonic()
+        self._renewed_at = clock.steady()
+        self._gated_at = batch.claim.taken_at
         self._error: Exception | None = None
 
     def run(self) -> None:
@@ -143,7 +148,7 @@ class _Sending:
         return not stopping.is_stopping() and self._seconds_left() > 0
 
     def _seconds_left(self) -> float:
-        worked = clock.monotonic() - self._batch.claim.taken_at
+        worked = clock.steady() - self._batch.claim.taken_at
         return self._pace.begin_within.total_seconds() - worked
 
     def _begin_wave(self) -> None:
@@ -170,18 +175,40 @@ class _Sending:
                 self._arrived,
                 pace=self._pace,
                 renewed_at=self._renewed_at,
+                expires_at=self._expires_at(messages),
             )
             self._waves.append(wave)
 
     def _take_waiting(self, count: int) -> list[ClaimedDelivery]:
-        """Take deliveries for a wave, without those for which a switch was set meanwhile."""
-        taken = [self._waiting.popleft() for _ in range(count)]
-        free = switches.stop_before_calls(self._batch, taken, provider=self._provider.name)
-        if len(free) < len(taken):
+        """Take deliveries for a wave, without those for which a gate or a switch has closed."""
+        batch = self._batch
+        if (now := clock.steady()) - self._gated_at > _GATES_HOLD_FOR:
+            self._gated_at = now
+            waiting = list(self._waiting)
+            free = self._write_with_retries(
+                lambda: gates.look_again(batch, waiting), within=_RENEW_WITHIN
+            )
+            self._waiting = deque(self._without_stopped(waiting, free))
+        taken = [self._waiting.popleft() for _ in range(min(count, len(self._waiting)))]
+        unexpired = gates.stop_expired(batch, taken)
+        free = switches.stop_before_calls(batch, list(unexpired), provider=self._provider.name)
+        return self._without_stopped(taken, free)
+
+    def _without_stopped(
+        self, deliveries: Sequence[ClaimedDelivery], free: Sequence[ClaimedDelivery]
+    ) -> list[ClaimedDelivery]:
+        """Give back the capacity of stopped deliveries; returns the free ones."""
+        if len(free) < len(deliveries):
             ids = {claimed.delivery.id for claimed in free}
-            stopped = [claimed for claimed in taken if claimed.delivery.id not in ids]
+            stopped = [claimed for claimed in deliveries if claimed.delivery.id not in ids]
             provider_health.return_capacity(stopped, self._provider)
-        return free
+        return list(free)
+
+    def _expires_at(self, messages: Sequence[Message]) -> float:
+        """Return the time on the steady clock at which the first of the messages expires."""
+        called = (self._called[each.delivery_id] for each in messages)
+        left = min(each.notification.expires_at for each in called) - self._batch.now
+        return clock.steady() + left.total_seconds()
 
     def _prepare(self, deliveries: Sequence[ClaimedDelivery]) -> list[Message]:
         """Render deliveries and mark the calls as begun; returns messages of valid leases."""
@@ -205,7 +232,7 @@ class _Sending:
         return [each for each in messages if each.delivery_id in calls]
 
     def _renew(self, ids: Sequence[UUID]) -> Mapping[UUID, int]:
-        self._renewed_at = clock.monotonic()
+        self._renewed_at = clock.steady()
         return claims.renew(ids, token=self._batch.token, provider=self._provider.name)
 
     def _with_money(

@@ -1,8 +1,9 @@
 """Waves: calls of a provider that begin together, in a thread of their own.
 
 No call of a wave begins if the host has no thread left, or if the call could outlast its lease: the
-process was frozen after the renewal of the lease, or the commit of the renewal took too long.
-Another worker may have the delivery by then.
+process was frozen or the host suspended after the renewal of the lease, or the commit of the
+renewal took too long. Another worker may have the delivery by then. Neither does a call begin after
+the time to live of a message of the wave; the next claim decides about each.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ def start(
     *,
     pace: Pace,
     renewed_at: float,
+    expires_at: float,
 ) -> Wave:
     """Start the calls of messages; the results come by the queue.
 
@@ -61,13 +63,15 @@ def start(
         provider: the provider to call.
         arrived: the queue.
         pace: the time limits of the calls.
-        renewed_at: a time on the monotonic clock before the renewal.
+        renewed_at: a time on the steady clock before the renewal.
+        expires_at: the time on the steady clock at which the first message expires.
     """
     wave = Wave({each.delivery_id for each in messages})
 
     def send() -> Iterator[Result]:
         ends_by = renewed_at + _RENEWED * pace.lease.total_seconds()
-        if clock.monotonic() + pace.deadline.total_seconds() > ends_by:
+        now = clock.steady()
+        if now + pace.deadline.total_seconds() > ends_by or now >= expires_at:
             return _no_calls(messages, provider, cause="late")
         return provider.send(messages, deadline=pace.deadline)
 

@@ -63,12 +63,12 @@ class Claim:
     locked: Sequence[UUID] = ()
     """Rows that another transaction holds: to publish again, as their message is acknowledged."""
     taken_at: float
-    """This process's monotonic clock at the claim, in seconds."""
+    """The steady clock at the claim, in seconds; the clock counts a suspension of the host."""
 
     @property
     def now(self) -> dt.datetime:
         """Return the current time on Postgres's clock, independent of the host's clock."""
-        return self.at + dt.timedelta(seconds=clock.monotonic() - self.taken_at)
+        return self.at + dt.timedelta(seconds=clock.steady() - self.taken_at)
 
 
 def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
@@ -92,7 +92,7 @@ def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
 
     taken, locked = _without_locked(take, delivery_ids)
     at = taken[0].claimed_at if taken else now
-    return Claim(token=token, deliveries=taken, at=at, locked=locked, taken_at=clock.monotonic())
+    return Claim(token=token, deliveries=taken, at=at, locked=locked, taken_at=clock.steady())
 
 
 def _without_locked(
