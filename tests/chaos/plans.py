@@ -15,7 +15,7 @@ from providers.contract import Channel
 from tests.chaos import dice
 
 CHANNELS: Final = (Channel.PUSH, Channel.SMS, Channel.EMAIL, Channel.WEBHOOK)
-WORKERS: Final = ("p0", "channels", "transactional")
+WORKERS: Final = ("p0", "p0-2", "channels", "transactional")
 """Those that call providers."""
 PROCESSES: Final = (*WORKERS, "web", "ops", "beat")
 SERVERS: Final = ("broker", "state", "postgres")

@@ -262,6 +262,15 @@ def test_every_program_runs_under_this_interpreter_and_has_its_ports_filled_in()
         assert not any("{" in part for part in command)
 
 
-def test_p0_shares_its_worker_with_nobody() -> None:
-    queues = next(part for part in program("p0").arguments if part.startswith("--queues="))
-    assert all(lane.startswith("p0.") for lane in queues.removeprefix("--queues=").split(","))
+def test_p0_has_two_workers_and_shares_them_with_nobody() -> None:
+    served = [
+        queues.removeprefix("--queues=").split(",")
+        for name in ("p0", "p0-2")
+        for queues in program(name).arguments
+        if queues.startswith("--queues=")
+    ]
+    assert len(served) == 2
+    assert served[0] == served[1]
+    assert all(lane.startswith("p0.") for lane in served[0])
+    others = [each for each in PROGRAMS if each.name not in {"p0", "p0-2"}]
+    assert not any(",p0." in part or "=p0." in part for each in others for part in each.arguments)

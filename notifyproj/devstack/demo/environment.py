@@ -31,7 +31,7 @@ _PAGE: Final = 100
 
 PATIENT: Final = ("channels", "transactional")
 """The workers of P1 to P3, as the table of `supervisor.programs` names them."""
-DELIVERING: Final = ("p0", *PATIENT)
+DELIVERING: Final = ("p0", "p0-2", *PATIENT)
 """All workers that call providers."""
 
 

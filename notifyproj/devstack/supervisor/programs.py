@@ -1,10 +1,10 @@
 """The table of the product's processes.
 
 The first program serves the others, so the supervisor starts the first program first and stops the
-first program last. `{web}`, `{live}`, `{flower}` and `{sandbox}` stand for ports. A separate worker
-consumes P0, so that no flood can delay an OTP. Two workers share the other lanes; production has a
-worker for each channel. The worker `transactional` consumes no marketing (P3): a campaign then uses
-one processor, and the other processor is free for an OTP.
+first program last. `{web}`, `{live}`, `{flower}` and `{sandbox}` stand for ports. Two separate
+workers consume P0, so that neither a flood nor a killed worker can delay an OTP. Two workers share
+the other lanes; production has a worker for each channel. The worker `transactional` consumes no
+marketing (P3): a campaign then uses one processor, and the other processor is free for an OTP.
 """
 
 from __future__ import annotations
@@ -116,7 +116,9 @@ PROGRAMS: Final = (
         arguments=(*("-m", "notifyproj.live", "--port={live}"),),
         ready=Answers("live", "/healthz"),
     ),
+    # Two, as in production: P0 goes on while one is killed, frozen or starting.
     _worker("p0", queues=_P0, concurrency=16),
+    _worker("p0-2", queues=_P0, concurrency=16),
     _worker("channels", queues=_OTHERS, concurrency=4, low_priority=True),
     _worker("transactional", queues=_TRANSACTIONAL, concurrency=32, low_priority=True),
     # Four threads: two for the sweeps, and two runs of `tell` at most (`notifications.webhooks`).
