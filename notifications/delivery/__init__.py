@@ -11,7 +11,8 @@
              ├─ admission        asks circuit breakers and rate limits of the provider
              ├─ render           writes the text; unsubscribe_links, preference_links,
              │                   mail_tracking, webhook_signing
-             ├─ send             reserves money, calls the provider (waves, in_flight: permits)
+             ├─ send             reserves money, calls the provider (waves, in_flight: permits,
+             │                   answers: the way of the outcomes back)
              ├─ failover         passes failed deliveries to the next provider
              └─ settle           stores the outcome (provider_health: for the breaker)
 

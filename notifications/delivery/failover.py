@@ -15,6 +15,7 @@ on (`rules.unanswered`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from notifications import clock
@@ -61,6 +62,26 @@ def fail_over(pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
             claimed.passed_by |= not isinstance(result.outcome, Rejected)
             claimed.in_doubt |= isinstance(result.outcome, Unanswered)
     return [pair for pair in pairs if pair[0].delivery.id not in onward]
+
+
+def as_retries(pairs: Sequence[Pair]) -> Sequence[Pair]:
+    """Return pairs that could not be passed on, so that a settle loses no further provider.
+
+    A refusal that another provider may not share becomes a temporary failure.
+    """
+    return [
+        (claimed, _as_temporary(result))
+        if len(claimed.providers) > 1 and _may_go_on(claimed, result)
+        else (claimed, result)
+        for claimed, result in pairs
+    ]
+
+
+def _as_temporary(result: Result) -> Result:
+    outcome = result.outcome
+    if not isinstance(outcome, Rejected):
+        return result
+    return replace(result, outcome=Unavailable(code=outcome.code, detail=outcome.detail))
 
 
 def _may_go_on(claimed: ClaimedDelivery, result: Result) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from cryptography.fernet import InvalidToken
+from django.db import Error as DatabaseError
 
 from notifications import conf
 from notifications.delivery import (
@@ -15,11 +16,12 @@ from notifications.delivery import (
     preference_links,
     unsubscribe_links,
     webhook_signing,
+    withholding,
 )
 from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules.language.templating import Reader, Rendered, RenderError
 from notifications.rules.language.variables import NO_LINKS, MailLinks
-from notifications.rules.texts import in_app_text, short_links, wording
+from notifications.rules.texts import in_app_text, short_links, sms_segments, wording
 from notifications.rules.texts.wording import Shorten
 from notifications.store.postgres import secret_variables
 from notifications.store.postgres.reads import NotificationRow
@@ -64,6 +66,38 @@ def versions_for(deliveries: Iterable[ClaimedDelivery]) -> Versions:
     return template_cache.by_id({
         claimed.notification.template for claimed in deliveries if claimed.notification.template
     })
+
+
+def messages(
+    deliveries: Sequence[ClaimedDelivery], *, now: dt.datetime
+) -> tuple[list[Message], list[tuple[ClaimedDelivery, str]]]:
+    """Build the messages of a wave, and store the short links.
+
+    Returns the messages, and the deliveries whose template and variables do not match, each with
+    the error.
+
+    Raises:
+        django.db.Error: as psycopg raised the error.
+        CallFailed: another error of a render, without the values that the error may quote.
+    """
+    versions = versions_for(deliveries)
+    built: list[Message] = []
+    broken: list[tuple[ClaimedDelivery, str]] = []
+    links = ShortLinkBatch()
+    for claimed in deliveries:
+        try:
+            built.append(message(claimed, versions, now=now, links=links))
+        except RenderError as error:
+            broken.append((claimed, str(error)))
+            continue
+        except DatabaseError:
+            raise
+        except Exception as error:  # noqa: BLE001 - any exception of a render can quote a value
+            raise withholding.loggable_error(error) from None
+        if claimed.delivery.channel is Channel.SMS:
+            claimed.segments = sms_segments.measure(built[-1].body).segments
+    links.store()
+    return built, broken
 
 
 def message(

@@ -27,8 +27,7 @@ from typing import Final, TypeVar
 from uuid import UUID
 
 import structlog
-from django.db import Error as DatabaseError
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, InternalError, OperationalError, connection
 
 from notifications import clock, stopping
 from notifications.delivery import (
@@ -42,24 +41,19 @@ from notifications.delivery import (
     settle,
     switches,
     waves,
-    withholding,
 )
+from notifications.delivery.answers import Arrival, Wave
 from notifications.delivery.batch import Batch
 from notifications.delivery.claimed import ClaimedDelivery
 from notifications.delivery.evidence import entry_of
-from notifications.delivery.render import ShortLinkBatch
-from notifications.delivery.waves import Arrival, Wave
 from notifications.rules.lane import PACE
-from notifications.rules.language.templating import RenderError
 from notifications.rules.outcomes import RETURN_GRACE, Decision
 from notifications.rules.reasons import Reason
-from notifications.rules.texts import sms_segments
 from notifications.rules.transitions import RETURN
-from notifications.store.postgres import claims
+from notifications.store.postgres import claims, db_errors
 from notifications.store.rate_limits import frequency_caps as caps
 from notifications.store.redis import sent_ledger
 from providers.contract import (
-    Channel,
     Message,
     Misconfigured,
     Provider,
@@ -80,10 +74,6 @@ _GATES_HOLD_FOR: Final = 1.0
 """Seconds after which the gates of waiting deliveries run again before a call."""
 _LOOK_AGAIN: Final = 0.05
 """Seconds after which a task with calls in flight asks again for permits."""
-_LINGER: Final = 0.004
-"""Seconds for which outcomes of P2 and P3 are gathered, because a group costs one Redis call."""
-_MANY: Final = 64
-"""Number of calls in flight above which a task gathers outcomes."""
 _MOST_WAVES: Final = 16
 """Maximum number of concurrent waves of a task; each wave has a thread. Four waves use all permits.
 A wave with a hanging call lasts until its deadline, and must not stop the task."""
@@ -91,8 +81,6 @@ _DATABASE_PAUSE: Final = 0.5
 """Seconds between two tries of a failed write."""
 _RENEW_WITHIN: Final = 10.0
 """Seconds for which the write that marks calls as begun is tried again."""
-
-_AWAY: Final = (OperationalError, InterfaceError)
 
 
 def send(batch: Batch, deliveries: Sequence[ClaimedDelivery], *, provider: Provider) -> None:
@@ -120,7 +108,7 @@ class _Sending:
         self._is_urgent = deliveries[0].delivery.priority.is_urgent
         self._called: dict[UUID, ClaimedDelivery] = {}
         self._waves: list[Wave] = []
-        self._arrived: SimpleQueue[Arrival] = SimpleQueue()
+        self._arrived: SimpleQueue[list[Arrival]] = SimpleQueue()
         self._unsettled: list[Result] = []
         self._settled_at = clock.monotonic()
         self._renewed_at = clock.steady()
@@ -171,6 +159,7 @@ class _Sending:
         if messages:
             wave = waves.start(
                 messages,
+                {each.delivery_id: self._called[each.delivery_id] for each in messages},
                 self._provider,
                 self._arrived,
                 pace=self._pace,
@@ -212,7 +201,7 @@ class _Sending:
 
     def _prepare(self, deliveries: Sequence[ClaimedDelivery]) -> list[Message]:
         """Render deliveries and mark the calls as begun; returns messages of valid leases."""
-        messages, broken = self._render(deliveries)
+        messages, broken = render.messages(deliveries, now=self._batch.now)
         settle.dead_letter(self._batch, broken, reason=Reason.RENDER_ERROR)
         messages = self._with_money(deliveries, messages)
         ids = [each.delivery_id for each in messages]
@@ -245,30 +234,6 @@ class _Sending:
         ids = {each.delivery.id for each in paid}
         return [each for each in messages if each.delivery_id in ids]
 
-    def _render(
-        self, deliveries: Sequence[ClaimedDelivery]
-    ) -> tuple[list[Message], list[tuple[ClaimedDelivery, str]]]:
-        versions = render.versions_for(deliveries)
-        messages: list[Message] = []
-        broken: list[tuple[ClaimedDelivery, str]] = []
-        links = ShortLinkBatch()
-        now = self._batch.now
-        for claimed in deliveries:
-            try:
-                message = render.message(claimed, versions, now=now, links=links)
-            except RenderError as error:
-                broken.append((claimed, str(error)))
-                continue
-            except DatabaseError:
-                raise
-            except Exception as error:  # noqa: BLE001 - any exception of a render can quote a value
-                raise withholding.loggable_error(error) from None
-            if message.channel is Channel.SMS:
-                claimed.segments = sms_segments.measure(message.body).segments
-            messages.append(message)
-        links.store()
-        return messages, broken
-
     def _handle_arrivals(self) -> None:
         """Receive outcomes, and settle them when enough have arrived."""
         if self._waves:
@@ -289,29 +254,21 @@ class _Sending:
 
     def _take(self, *, timeout: float | None) -> None:
         results = []
-        in_flight_here = sum(len(wave.unanswered) for wave in self._waves)
-        lingers = not self._is_urgent and in_flight_here >= _MANY
-        linger = _LINGER if lingers else 0.0
-        for arrival in waves.group(self._arrived, timeout=timeout, linger=linger):
+        for arrival in waves.group(self._arrived, timeout=timeout):
             if arrival.result is None:
                 self._waves.remove(arrival.wave)
                 results += self._results_of_silent_calls(arrival.wave)
             else:
                 arrival.wave.unanswered.discard(arrival.result.delivery_id)
-                results.append(self._loggable(arrival.result))
+                results.append(arrival.result)
         if not results:
             return
         self._unsettled += results
-        call_spans.record(self._pairs(results), provider=self._provider.name)
         in_flight.release(self._provider, len(results), results)
-        sent_ledger.write(
-            entry_of(claimed, result, provider=self._provider)
-            for claimed, result in self._pairs(results)
-        )
-
-    def _loggable(self, result: Result) -> Result:
-        has_secrets = self._called[result.delivery_id].notification.sealed is not None
-        return withholding.without_provider_text(result) if has_secrets else result
+        try:
+            call_spans.record(self._pairs(results), provider=self._provider.name)
+        except Exception:  # noqa: BLE001 - whatever the exporter raises, a trace costs no answer
+            _log.exception("spans_not_recorded", provider=self._provider.name)
 
     def _pairs(self, results: Iterable[Result]) -> list[settle.Pair]:
         return [(self._called[each.delivery_id], each) for each in results]
@@ -327,25 +284,48 @@ class _Sending:
         ]
 
     def _settle(self, results: Sequence[Result]) -> None:
+        """Settle results. An error that is not the database's keeps no result from the rows."""
         provider = self._provider
-        pairs = provider_health.record(self._pairs(results), provider=provider)
-        self._note_verdicts(pairs)
-        final = self._write_with_retries(lambda: failover.fail_over(pairs, provider=provider))
+        final = self._fail_over(self._judge(self._pairs(results)))
         try:
             self._settle_final(final)
         except Exception:  # noqa: BLE001 - whatever it is, it is raised again for its own outcome
             # An outcome that cannot be stored must not block other outcomes.
             _log.warning("settled_one_by_one", provider=provider.name, count=len(final))
             for pair in final:
-                self._run_step(functools.partial(self._settle_final, [pair]))
+                self._run_step(functools.partial(self._settle_alone, pair))
 
-    def _note_verdicts(self, pairs: Sequence[settle.Pair]) -> None:
-        """Write the breaker's verdict to the ledger, where the decision depends on it."""
+    def _judge(self, pairs: Sequence[settle.Pair]) -> Sequence[settle.Pair]:
+        """Report the calls to the breakers, and note the verdicts on which a decision depends."""
+        try:
+            judged = provider_health.record(pairs, provider=self._provider)
+        except Exception as error:  # noqa: BLE001 - raised again by `run`, after the settle
+            self._error = self._error or error
+            return pairs
         sent_ledger.write(
             entry_of(claimed, result, provider=self._provider)._replace(is_judged=True)
-            for claimed, result in pairs
+            for claimed, result in judged
             if isinstance(result.outcome, Rejected | Misconfigured) or claimed.is_probe
         )
+        return judged
+
+    def _fail_over(self, pairs: Sequence[settle.Pair]) -> Sequence[settle.Pair]:
+        """Pass deliveries on to their next provider; returns the pairs to settle."""
+        try:
+            return self._write_with_retries(
+                lambda: failover.fail_over(pairs, provider=self._provider)
+            )
+        except Exception as error:  # noqa: BLE001 - raised again by `run`, after the settle
+            self._error = self._error or error
+            return failover.as_retries(pairs)
+
+    def _settle_alone(self, pair: settle.Pair) -> None:
+        """Settle an outcome, or leave the outcome to the rescue, which reads the ledger."""
+        try:
+            self._settle_final([pair])
+        except Exception:
+            sent_ledger.add([entry_of(*pair, provider=self._provider)])
+            raise
 
     def _settle_final(self, pairs: Sequence[settle.Pair]) -> None:
         self._write_with_retries(lambda: settle.settle(self._batch, pairs, provider=self._provider))
@@ -363,13 +343,14 @@ class _Sending:
         Raises:
             OperationalError: Postgres failed for `within` seconds.
             InterfaceError: as OperationalError.
+            InternalError: not by the end of the session.
         """
         until = clock.monotonic() + within
         while True:
             try:
                 return write()
-            except _AWAY as error:
-                if clock.monotonic() >= until:
+            except (OperationalError, InterfaceError, InternalError) as error:
+                if not db_errors.is_away(error) or clock.monotonic() >= until:
                     raise
                 _log.warning("write_repeated", why=type(error.__cause__ or error).__name__)
                 connection.close_if_unusable_or_obsolete()

@@ -12,8 +12,7 @@ import contextlib
 import datetime as dt
 import functools
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from queue import Empty, SimpleQueue
 from typing import Final
 from uuid import UUID
@@ -21,7 +20,9 @@ from uuid import UUID
 import structlog
 
 from notifications import clock
-from notifications.delivery import withholding
+from notifications.delivery import answers, withholding
+from notifications.delivery.answers import Arrival, Wave
+from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules.lane import Pace
 from providers.contract import Message, NotStarted, Provider, Result
 
@@ -31,42 +32,28 @@ _RENEWED: Final = 0.9
 """Part of a lease that is left after a renewal, at least (`renew.sql`)."""
 
 
-@dataclass(slots=True)
-class Wave:
-    """Calls that began together."""
-
-    unanswered: set[UUID]
-    error: Exception | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """A result of a wave; `result` is None at the end of the wave."""
-
-    wave: Wave
-    result: Result | None = None
-
-
 def start(
     messages: Sequence[Message],
+    called: Mapping[UUID, ClaimedDelivery],
     provider: Provider,
-    arrived: SimpleQueue[Arrival],
+    arrived: SimpleQueue[list[Arrival]],
     *,
     pace: Pace,
     renewed_at: float,
     expires_at: float,
 ) -> Wave:
-    """Start the calls of messages; the results come by the queue.
+    """Start the calls of messages; the results come by the queue, after the ledger has them.
 
     Args:
         messages: the messages, whose leases are renewed.
+        called: the deliveries of the messages.
         provider: the provider to call.
-        arrived: the queue.
+        arrived: the task's queue.
         pace: the time limits of the calls.
         renewed_at: a time on the steady clock before the renewal.
         expires_at: the time on the steady clock at which the first message expires.
     """
-    wave = Wave({each.delivery_id for each in messages})
+    wave = Wave(called, provider, arrived, {each.delivery_id for each in messages})
 
     def send() -> Iterator[Result]:
         ends_by = renewed_at + _RENEWED * pace.lease.total_seconds()
@@ -76,25 +63,20 @@ def start(
         return provider.send(messages, deadline=pace.deadline)
 
     # The thread also calls the adapter, so an error of the call ends the wave.
-    calls = functools.partial(_collect, send, wave, arrived)
+    calls = functools.partial(_collect, send, wave)
     try:
         threading.Thread(target=calls, name="provider", daemon=True).start()
     except RuntimeError:  # the host has no thread left
-        _collect(lambda: _no_calls(messages, provider, cause="no_thread"), wave, arrived)
+        _collect(lambda: _no_calls(messages, provider, cause="no_thread"), wave)
     return wave
 
 
-def group(
-    arrived: SimpleQueue[Arrival], *, timeout: float | None, linger: float
-) -> Iterator[Arrival]:
-    """Wait `timeout` seconds for an arrival, then return arrivals of the next `linger` seconds."""
+def group(arrived: SimpleQueue[list[Arrival]], *, timeout: float | None) -> Iterator[Arrival]:
+    """Wait `timeout` seconds for results, then return all results that have come."""
     with contextlib.suppress(Empty):
-        yield arrived.get(timeout=timeout)
-        until = clock.monotonic() + linger
-        while (left := until - clock.monotonic()) > 0:
-            yield arrived.get(timeout=left)
+        yield from arrived.get(timeout=timeout)
         while True:
-            yield arrived.get_nowait()
+            yield from arrived.get_nowait()
 
 
 def _no_calls(messages: Sequence[Message], provider: Provider, *, cause: str) -> Iterator[Result]:
@@ -106,14 +88,12 @@ def _no_calls(messages: Sequence[Message], provider: Provider, *, cause: str) ->
     )
 
 
-def _collect(
-    send: Callable[[], Iterator[Result]], wave: Wave, arrived: SimpleQueue[Arrival]
-) -> None:
-    """Send a wave and queue the results."""
+def _collect(send: Callable[[], Iterator[Result]], wave: Wave) -> None:
+    """Send a wave and pass the results on."""
     try:
         for result in send():
-            arrived.put(Arrival(wave, result))
+            answers.pass_on(wave, result)
     except Exception as error:  # noqa: BLE001 - raised again by the task's own thread
         wave.error = withholding.loggable_error(error)
     finally:
-        arrived.put(Arrival(wave))
+        answers.end(wave)

@@ -83,6 +83,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "row_not_swept": "One row raised an exception in a sweep and is left as it is.",
     "schedule_failed": "A schedule raised an exception and is set aside for a while.",
     "sent_ledger_not_read": "The state Redis did not answer: deliveries of dead workers wait.",
+    "spans_not_recorded": "The trace of calls could not be recorded; their outcomes are settled.",
+    "answers_not_noted": "The sent-ledger was not written; the outcomes are settled.",
     "settled_one_by_one": "A batch of outcomes could not be stored; each is stored alone.",
     "custom_event_failed": "A custom event raised an exception and has no effect on series.",
     "enrolment_failed": "A step of a series raised an exception; the sweep tries again later.",

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import datetime as dt
+import select
 import signal
+import socket
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
-from django.db import connection
+from django.db import InternalError, connection
 
-from notifications import clock, stopping
-from notifications.delivery import deliver, in_flight, settle
+from notifications import clock, conf, stopping
+from notifications.delivery import (
+    call_spans,
+    deliver,
+    failover,
+    in_flight,
+    provider_health,
+    settle,
+)
 from notifications.delivery.withholding import CallFailed
-from notifications.models import Attempt, Delivery, Notification, Preference, Recipient
+from notifications.models import Attempt, Delivery, ProviderRoute
 from notifications.rules.lane import PACE, Priority
 from notifications.rules.states import Status
-from notifications.rules.suppression import Cause
-from notifications.store.postgres import claims, suppressions
-from notifications.store.postgres.suppressions import SuppressionEntry
+from notifications.store.postgres import attempts, claims
 from notifications.store.redis import sent_ledger, state
+from notifyproj.devstack.demo.environment import until
 from providers.contract import (
     Accepted,
     Channel,
@@ -34,7 +44,7 @@ from providers.contract import (
     Result,
     Unanswered,
 )
-from tests.journey import Accept, status_and_reason, statuses, take_rows
+from tests.journey import Accept, AddVendor, statuses, take_rows
 from tests.vendors import Scripted
 
 
@@ -105,7 +115,7 @@ def test_a_task_whose_time_is_over_returns_the_rest_and_publishes_it_again(
     start = clock.steady()
 
     def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
-        monkeypatch.setattr(clock, "steady", lambda: start + 31)  # also while the host sleeps
+        monkeypatch.setattr(clock, "steady", lambda: start + 31)
         for each in batch:
             yield each, Accepted()
 
@@ -217,101 +227,148 @@ def test_the_verdict_of_the_breaker_about_refusals_is_in_the_ledger_before_the_s
     assert {type(each.outcome) for each in entries.values()} == {Rejected, Misconfigured}
 
 
-def _with_calls_of(
-    seconds: float, monkeypatch: pytest.MonkeyPatch, *, beside: Callable[[], object] = bool
-) -> Callable[[Sequence[Message]], Iterator[tuple[Message, Outcome]]]:
-    """Return accepting calls, each of which takes so long by the steady clock."""
-    steady = clock.steady
-    passed: list[float] = []
+@pytest.mark.django_db(transaction=True)
+def test_answers_are_in_the_ledger_while_the_settle_of_earlier_ones_waits_for_a_lock(
+    scripted: Scripted, take: Accept
+) -> None:
+    rows = take_rows(take, 40)
+    first_is_out, locked = threading.Event(), threading.Event()
 
     def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
-        passed.append(seconds)
-        monkeypatch.setattr(clock, "steady", lambda: steady() + sum(passed))
-        beside()
+        first, *others = batch
+        yield first, Accepted(message_id="m")
+        first_is_out.set()
+        locked.wait(20)
+        yield from ((each, Accepted(message_id="m")) for each in others)
+        until(lambda: len(_noted(rows)) == 40, what="all answers are in the ledger")
+
+    scripted.answer = answer
+    with psycopg.connect(_database_url()) as link:
+        link.execute("SET lock_timeout = 0")
+        link.execute("LOCK TABLE attempt IN ACCESS EXCLUSIVE MODE")
+        task = threading.Thread(target=_deliver, args=[rows])
+        task.start()
+        assert first_is_out.wait(20)
+        locked.set()
+        until(lambda: len(_noted(rows)) == 40, what="all answers are in the ledger")
+        link.rollback()
+    task.join(60)
+    assert statuses(rows) == [Status.SENT] * 40
+
+
+def _deliver(rows: Sequence[UUID]) -> None:
+    try:
+        deliver.deliver(rows)
+    finally:
         connection.close()
-        return ((each, Accepted()) for each in batch)
-
-    return answer
 
 
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("priority", ["P1", "P2"])
-def test_no_call_begins_after_the_time_to_live(
-    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch, priority: str
-) -> None:
-    rows = take_rows(take, 6, ttl_seconds=300, priority=priority)
-    scripted.concurrency = 1  # two calls at once if they are urgent
-    Notification.objects.update(expires_at=clock.now() + dt.timedelta(seconds=3))
-    scripted.answer = _with_calls_of(1.9, monkeypatch)
-    deliver.deliver(rows)
-    ends = sorted(status_and_reason(each) for each in rows)
-    sent = 4 if priority == "P1" else 2
-    assert ends == [(Status.SENT, "")] * sent + [(Status.EXPIRED, "ttl_passed")] * (6 - sent)
-    assert Attempt.objects.count() == sent
+def _noted(rows: Sequence[UUID]) -> set[UUID]:
+    return set(sent_ledger.load(dict.fromkeys(rows, 1)))
 
 
-def _write_stop() -> None:
-    entry = SuppressionEntry(
-        channel=Channel.EMAIL, address="maria@example.com", cause=Cause.STOP_KEYWORD
-    )
-    suppressions.add([entry], by="tests")
-
-
-def _opt_out() -> None:
-    wish = {"categories_off": ["social"]}
-    Preference.objects.update_or_create(recipient=Recipient.objects.get(), defaults=wish)
-
-
-def _begin_do_not_disturb() -> None:
-    wish = {"do_not_disturb_until": clock.now() + dt.timedelta(hours=2)}
-    Preference.objects.update_or_create(recipient=Recipient.objects.get(), defaults=wish)
-
-
-def _cancel() -> None:
-    Notification.objects.update(cancelled_at=clock.now())
+def _database_url() -> str:
+    given = connection.get_connection_params()
+    named = {name: given[name] for name in ("host", "port", "user", "password", "dbname")}
+    return psycopg.conninfo.make_conninfo(**named)
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(
-    ("change", "seconds", "end"),
-    [
-        (_write_stop, 1.5, (Status.SUPPRESSED, "suppression_list")),
-        (_opt_out, 1.5, (Status.SUPPRESSED, "opted_out")),
-        (_begin_do_not_disturb, 1.5, (Status.SCHEDULED, "do_not_disturb")),
-        (_cancel, 1.5, (Status.CANCELLED, "cancelled")),
-        (_opt_out, 0.01, (Status.SENT, "")),  # no query for a call that follows at once
-    ],
-)
-def test_what_a_recipient_chose_since_the_claim_stops_a_call_that_begins_a_second_later(
+def test_a_state_that_hangs_delays_an_answer_by_its_timeout_and_stops_no_wave(
     scripted: Scripted,
     take: Accept,
     monkeypatch: pytest.MonkeyPatch,
-    change: Callable[[], None],
-    seconds: float,
-    end: tuple[Status, str],
+    silent_server: str,
 ) -> None:
-    rows = take_rows(take, 2)
+    del scripted  # accepts
+    rows = take_rows(take, 5)
+    silent = replace(conf.current(), state_url=silent_server)
+    monkeypatch.setattr(conf, "current", lambda: silent)
+    state.forget()
+    with _the_task_ends():
+        deliver.deliver(rows)
+    assert statuses(rows) == [Status.SENT] * 5
+
+
+@pytest.fixture
+def silent_server() -> Iterator[str]:
+    """Return the URL of a server that takes connections and answers nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"redis://127.0.0.1:{server.getsockname()[1]}/0"
+        state.forget()
+
+
+@pytest.mark.parametrize("step", [(provider_health, "record"), (failover, "fail_over")])
+def test_an_error_beside_the_settle_loses_no_answer(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch, step: tuple[Any, str]
+) -> None:
+    rows = take_rows(take, 3)
+    scripted.answer = lambda batch: ((each, Accepted(message_id="m")) for each in batch)
+
+    def fail(*_arguments: object, **_named: object) -> None:
+        raise InternalError("a bug")
+
+    monkeypatch.setattr(*step, fail)
+    with pytest.raises(InternalError):
+        deliver.deliver(rows)
+    assert statuses(rows) == [Status.SENT] * 3
+
+
+def test_an_exporter_that_raises_costs_no_answer_and_no_permit(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = take_rows(take, 3)
     scripted.concurrency = 1
-    scripted.answer = _with_calls_of(seconds, monkeypatch, beside=change)
+
+    def fail(*_arguments: object, **_named: object) -> None:
+        raise RuntimeError("no collector")
+
+    monkeypatch.setattr(call_spans, "record", fail)
     deliver.deliver(rows)
-    assert statuses(rows[:1]) == [Status.SENT]
-    assert status_and_reason(rows[1]) == end
+    assert statuses(rows) == [Status.SENT] * 3
+    assert in_flight.acquire(scripted, 1, urgent=False, timeout=0.0) == 1
 
 
-@pytest.mark.usefixtures("scripted")
-def test_no_call_of_a_wave_begins_after_a_time_to_live_that_ended_during_the_renewal(
-    take: Accept, monkeypatch: pytest.MonkeyPatch
+def test_a_refusal_that_could_not_be_passed_on_is_retried(
+    scripted: Scripted, add_vendor: AddVendor, take: Accept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = take_rows(take, 2, ttl_seconds=300)
-    Notification.objects.update(expires_at=clock.now() + dt.timedelta(seconds=5))
-    renew, steady = claims.renew, clock.steady
+    add_vendor("second")
+    ProviderRoute.objects.create(channel=Channel.EMAIL, provider="second", rank=2)
+    rows = take_rows(take, 1, priority="P0")
+    refused = Rejected(code="region", another_provider_may_accept=True)
+    scripted.answer = lambda batch: ((each, refused) for each in batch)
 
-    def renew_before_a_suspension(ids: Sequence[UUID], **named: Any) -> dict[UUID, int]:  # noqa: ANN401 - as the function
-        calls = renew(ids, **named)
-        monkeypatch.setattr(clock, "steady", lambda: steady() + 30)
-        return calls
+    def fail(*_arguments: object, **_named: object) -> None:
+        raise InternalError("another bug")
 
-    monkeypatch.setattr(claims, "renew", renew_before_a_suspension)
-    [group] = deliver.deliver(rows)
-    assert set(group.delivery_ids) == set(rows)
-    assert not Attempt.objects.exists()
+    monkeypatch.setattr(failover, "fail_over", fail)
+    with pytest.raises(InternalError):
+        deliver.deliver(rows)
+    assert statuses(rows) == [Status.RETRYING]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_outcome_survives_the_end_of_an_idle_transaction(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [row] = take_rows(take, 1)
+    scripted.answer = lambda batch: ((each, Accepted(message_id="m")) for each in batch)
+    record = attempts.record
+    ended: list[bool] = []
+
+    def record_late(*arguments: Any, **named: Any) -> None:  # noqa: ANN401 - as the function
+        if not ended:
+            ended.append(True)
+            with connection.cursor() as running:
+                running.execute("SET idle_in_transaction_session_timeout = '10ms'")
+                link = running.connection
+            until(lambda: _is_ended(link), what="Postgres has ended the session")
+        record(*arguments, **named)
+
+    monkeypatch.setattr(attempts, "record", record_late)
+    deliver.deliver([row])
+    assert (statuses([row]), ended) == ([Status.SENT], [True])
+
+
+def _is_ended(link: Any) -> bool:  # noqa: ANN401 - psycopg's
+    return bool(select.select([link.fileno()], [], [], 0.01)[0])

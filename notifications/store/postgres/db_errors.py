@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-import psycopg
-from django.db import OperationalError
+from typing import Final
 
-_LIMIT_EXCEEDED = "54"
+import psycopg
+from django.db import InterfaceError, OperationalError
+
+_LIMIT_EXCEEDED: Final = "54"
 """SQLSTATE class: a value is larger than an index or a row can be."""
+_ENDED_SESSIONS: Final = frozenset({"25P03", "25P04"})
+"""SQLSTATEs of a session that the server ended, as its transaction was idle or open too long."""
+
+
+def is_away(error: Exception) -> bool:
+    """Return True if the database did not take a statement, and may take it from a new session.
+
+    psycopg names the end of an idle transaction an internal error, although only the session ends.
+    """
+    if isinstance(error, OperationalError | InterfaceError):
+        return True
+    cause = error.__cause__
+    return isinstance(cause, psycopg.Error) and cause.sqlstate in _ENDED_SESSIONS
 
 
 def is_lock_timeout(error: Exception) -> bool:

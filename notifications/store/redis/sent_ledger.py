@@ -74,11 +74,16 @@ class LedgerEntry(NamedTuple):
 
 def write(entries: Iterable[LedgerEntry]) -> bool:
     """Write the definite outcomes in one round trip; False if the state Redis is away."""
-    values = {
-        key_of(each.delivery_id, each.attempt): encode(each)
-        for each in entries
-        if is_definite(each.outcome)
-    }
+    return write_encoded(_encoded(entries))
+
+
+def add(entries: Iterable[LedgerEntry]) -> bool:
+    """Write as `write`, but keep existing entries."""
+    return add_encoded(_encoded(entries))
+
+
+def write_encoded(values: Mapping[str, bytes]) -> bool:
+    """Write encoded entries by key; False if the state Redis is away."""
     return _set("set_many", values)
 
 
@@ -151,6 +156,14 @@ def _cleaned(value: Any) -> Any:  # noqa: ANN401 - a part of a JSON object
     if isinstance(value, dict):
         return {name: _cleaned(each) for name, each in value.items()}
     return value.encode(errors="replace").decode() if isinstance(value, str) else value
+
+
+def _encoded(entries: Iterable[LedgerEntry]) -> dict[str, bytes]:
+    return {
+        key_of(each.delivery_id, each.attempt): encode(each)
+        for each in entries
+        if is_definite(each.outcome)
+    }
 
 
 def _set(script: str, values: Mapping[str, bytes]) -> bool:

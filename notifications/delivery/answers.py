@@ -1,0 +1,141 @@
+"""Answers: the outcomes of calls, on the way from the thread of a wave to the task.
+
+    thread of the wave ── queue ──> thread of the answers: sent-ledger ── queue ──> task: settle
+
+The ledger has an answer before the task sees the answer, so a settle that waits for a lock or for
+Postgres keeps no answer from the ledger. One thread of the process writes for all tasks: one Redis
+call for the answers that have come. Answers of P2 and P3 are gathered for a few milliseconds. A
+state Redis that hangs delays the answers by its timeout, and stops no thread of a wave.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Final, NamedTuple
+from uuid import UUID
+
+import structlog
+
+from notifications import clock
+from notifications.delivery import withholding
+from notifications.delivery.claimed import ClaimedDelivery
+from notifications.delivery.evidence import entry_of
+from notifications.store.redis import sent_ledger
+from providers.contract import Provider, Result
+
+_log = structlog.get_logger(__name__)
+
+_LINGER: Final = 0.004
+"""Seconds for which answers of P2 and P3 are gathered, because a group costs one Redis call."""
+
+
+@dataclass(slots=True, eq=False)
+class Wave:
+    """Calls that began together."""
+
+    called: Mapping[UUID, ClaimedDelivery]
+    provider: Provider
+    arrived: SimpleQueue[list[Arrival]]
+    """The queue of the task: results of its waves, in groups."""
+    unanswered: set[UUID]
+    error: Exception | None = None
+
+
+class Arrival(NamedTuple):
+    """A result of a wave; `result` is None at the end of the wave."""
+
+    wave: Wave
+    result: Result | None = None
+
+
+class _Answer(NamedTuple):
+    arrival: Arrival
+    lingers: bool
+    key: str = ""
+    entry: bytes = b""
+    """Key and value of the ledger's entry; empty if the answer is not definite."""
+
+
+def pass_on(wave: Wave, result: Result) -> None:
+    """Pass a result on to the task, by way of the ledger."""
+    claimed = wave.called[result.delivery_id]
+    if claimed.notification.sealed is not None:
+        result = withholding.without_provider_text(result)
+    key, entry = "", b""
+    if sent_ledger.is_definite(result.outcome):
+        key = sent_ledger.key_of(claimed.delivery.id, claimed.call)
+        entry = sent_ledger.encode(entry_of(claimed, result, provider=wave.provider))
+    lingers = not claimed.delivery.priority.is_urgent
+    _answers.put(_Answer(Arrival(wave, result), lingers, key, entry))
+
+
+def end(wave: Wave) -> None:
+    """Pass the end of a wave on, behind the wave's results."""
+    _answers.put(_Answer(Arrival(wave), lingers=False))
+
+
+class _Answers:
+    """The queue and the thread of the process; the first answer starts the thread."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        self._queue: SimpleQueue[_Answer] = SimpleQueue()
+        self._starting = threading.Lock()
+        self._is_running = False
+
+    def put(self, answer: _Answer) -> None:
+        if self._is_running or self._start():
+            self._queue.put(answer)
+        else:
+            _hand_over([answer])
+
+    def _start(self) -> bool:
+        """Start the thread; False if the host has no thread left."""
+        with self._starting:
+            if not self._is_running:
+                work = threading.Thread(target=self._run, name="answers", daemon=True)
+                try:
+                    work.start()
+                except RuntimeError:
+                    return False
+                self._is_running = True
+        return True
+
+    def _run(self) -> None:
+        while True:
+            _hand_over(self._group())
+
+    def _group(self) -> list[_Answer]:
+        """Wait for an answer, and return the answers that have come."""
+        group = [self._queue.get()]
+        until = clock.monotonic() + _LINGER
+        while True:
+            left = until - clock.monotonic() if group[-1].lingers else 0.0
+            try:
+                group.append(self._queue.get(block=left > 0, timeout=max(0.0, left)))
+            except Empty:
+                return group
+
+
+_answers: Final = _Answers()
+os.register_at_fork(after_in_child=_answers.forget)
+
+
+def _hand_over(answers: Sequence[_Answer]) -> None:
+    """Write the ledger, then give each task its results."""
+    try:
+        sent_ledger.write_encoded({each.key: each.entry for each in answers if each.entry})
+    except Exception:  # noqa: BLE001 - whatever it is, the answers go on to their tasks
+        _log.exception("answers_not_noted", count=len(answers))
+    groups: dict[int, list[Arrival]] = defaultdict(list)
+    for each in answers:
+        groups[id(each.arrival.wave.arrived)].append(each.arrival)
+    for together in groups.values():
+        together[0].wave.arrived.put(together)
