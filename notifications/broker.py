@@ -29,7 +29,7 @@ from kombu.exceptions import OperationalError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from notifications import server_faults
+from notifications import conf, server_faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,9 +107,12 @@ def probe() -> bool:
 
 
 def url() -> str:
-    """Return the broker's URL, with the password."""
-    address: str = current_app.conf.broker_url
-    return address
+    """Return the broker's URL, with the password.
+
+    Celery's own setting is the variable CELERY_BROKER_URL, which lacks the password of
+    CELERY_BROKER_PASSWORD until `celeryconfig` is loaded.
+    """
+    return conf.current().broker_url
 
 
 @functools.cache

@@ -11,7 +11,14 @@ from typing import Any
 from celery import Celery
 from celery.concurrency import get_implementation
 from celery.concurrency.thread import TaskPool
-from celery.signals import beat_init, celeryd_init, setup_logging, task_prerun, worker_ready
+from celery.signals import (
+    beat_init,
+    celeryd_after_setup,
+    celeryd_init,
+    setup_logging,
+    task_prerun,
+    worker_ready,
+)
 
 from celeryconfig import OPS
 
@@ -65,12 +72,13 @@ def _drop_broken_connection(**_signal: object) -> None:
     db.drop_broken()
 
 
-@worker_ready.connect
-def _serve_metrics(sender: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
-    """Serve the metrics of a worker."""
+@celeryd_after_setup.connect
+def _serve_metrics(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
+    """Serve the metrics of a worker, also of a worker that the broker does not let in."""
     from notifications.tasks import metrics  # noqa: PLC0415 - after Django is set up
 
-    metrics.serve(concurrency=sender.controller.concurrency)
+    queues = list(instance.app.amqp.queues.consume_from)
+    metrics.serve(concurrency=instance.concurrency, queues=queues)
 
 
 @beat_init.connect

@@ -1,4 +1,4 @@
-"""Middleware for HTML pages only: sessions, CSRF tokens, sign-in and messages.
+"""Middleware for HTML pages only: sessions, CSRF tokens, sign-in and messages; the Host check.
 
 A producer's request has an API key and no cookie, so a path below `/v1/` skips the middleware,
 which would cost processor time for every notification. The classes are subclasses of Django's
@@ -13,12 +13,30 @@ from typing import Final
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
+from django.middleware.common import CommonMiddleware
 from django.middleware.csrf import CsrfViewMiddleware
 from django.utils.deprecation import MiddlewareMixin
 
 API: Final = "/v1/"
+PROBES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+"""Paths that answer whatever the Host header is: an orchestrator and Prometheus address a process
+by its IP address, which no setting can know. The answers contain no link to the host."""
+
+
+class HostCheck(CommonMiddleware):
+    """Django's CommonMiddleware, which refuses an unknown Host header, except for `PROBES`."""
+
+    def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
+        """Check the Host header.
+
+        Raises:
+            DisallowedHost: the header names no host of NOTIFY_PUBLIC_URL or NOTIFY_ALLOWED_HOSTS.
+        """
+        if request.path_info in PROBES:
+            return None
+        return super().process_request(request)
 
 
 class _NotForTheApi(MiddlewareMixin):

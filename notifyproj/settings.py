@@ -64,7 +64,7 @@ MIDDLEWARE = [
     "notifyproj.csp.ContentSecurityPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "notifyproj.pages.Sessions",
-    "django.middleware.common.CommonMiddleware",
+    "notifyproj.pages.HostCheck",
     "notifyproj.pages.Csrf",
     "notifyproj.pages.SignIn",
     "django_otp.middleware.OTPMiddleware",

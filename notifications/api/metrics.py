@@ -24,6 +24,7 @@ from rest_framework.response import Response
 from notifications import clock, lanes
 from notifications.api import health
 from notifications.api.base_view import OpenView
+from notifications.delivery import routing
 from notifications.models import Alert
 from notifications.rules import back_pressure
 from notifications.rules.lane import LANES
@@ -236,9 +237,14 @@ def _lag() -> Iterator[Family]:
 
 
 def _breakers() -> Iterator[Family]:
-    """Yield the families of every circuit breaker that ever tripped or was forced."""
+    """Yield the families of the circuit breakers; those that never tripped are closed."""
     is_open, events = Metric.BREAKER_OPEN.family(), Metric.BREAKER_EVENTS.family()
-    for (provider, channel), (row, status) in breaker_status.with_counts().items():
+    found = breaker_status.with_counts()
+    for name, adapter in routing.providers_by_name().items():
+        for channel in adapter.capabilities.channels:
+            if (name, channel) not in found:
+                is_open.add_metric([name, channel.label], 0.0)
+    for (provider, channel), (row, status) in found.items():
         is_open.add_metric([provider, channel.label], float(status.is_open))
         for event, count in (("trip", row.trips), ("probe", row.probes), ("close", row.closes)):
             events.add_metric([provider, channel.label, event], count)

@@ -78,7 +78,7 @@ def messages(
 
     Raises:
         django.db.Error: as psycopg raised the error.
-        CallFailed: another error of a render, without the values that the error may quote.
+        loggable_error: another error of a render, without the values that the error may quote.
     """
     versions = versions_for(deliveries)
     built: list[Message] = []

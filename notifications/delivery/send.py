@@ -157,11 +157,11 @@ class _Sending:
         finally:
             in_flight.release(self._provider, permits - len(messages), ())
         if messages:
-            wave = waves.start(
+            called = {each.delivery_id: self._called[each.delivery_id] for each in messages}
+            wave = Wave(called, self._provider, self._arrived, set(called))
+            waves.start(
+                wave,
                 messages,
-                {each.delivery_id: self._called[each.delivery_id] for each in messages},
-                self._provider,
-                self._arrived,
                 pace=self._pace,
                 renewed_at=self._renewed_at,
                 expires_at=self._expires_at(messages),

@@ -12,17 +12,15 @@ import contextlib
 import datetime as dt
 import functools
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import Final
-from uuid import UUID
 
 import structlog
 
 from notifications import clock
 from notifications.delivery import answers, withholding
 from notifications.delivery.answers import Arrival, Wave
-from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules.lane import Pace
 from providers.contract import Message, NotStarted, Provider, Result
 
@@ -33,27 +31,23 @@ _RENEWED: Final = 0.9
 
 
 def start(
+    wave: Wave,
     messages: Sequence[Message],
-    called: Mapping[UUID, ClaimedDelivery],
-    provider: Provider,
-    arrived: SimpleQueue[list[Arrival]],
     *,
     pace: Pace,
     renewed_at: float,
     expires_at: float,
-) -> Wave:
-    """Start the calls of messages; the results come by the queue, after the ledger has them.
+) -> None:
+    """Start the calls of a wave; the results come by its queue, after the ledger has them.
 
     Args:
-        messages: the messages, whose leases are renewed.
-        called: the deliveries of the messages.
-        provider: the provider to call.
-        arrived: the task's queue.
+        wave: the wave.
+        messages: the messages of the wave, whose leases are renewed.
         pace: the time limits of the calls.
         renewed_at: a time on the steady clock before the renewal.
         expires_at: the time on the steady clock at which the first message expires.
     """
-    wave = Wave(called, provider, arrived, {each.delivery_id for each in messages})
+    provider = wave.provider
 
     def send() -> Iterator[Result]:
         ends_by = renewed_at + _RENEWED * pace.lease.total_seconds()
@@ -68,7 +62,6 @@ def start(
         threading.Thread(target=calls, name="provider", daemon=True).start()
     except RuntimeError:  # the host has no thread left
         _collect(lambda: _no_calls(messages, provider, cause="no_thread"), wave)
-    return wave
 
 
 def group(arrived: SimpleQueue[list[Arrival]], *, timeout: float | None) -> Iterator[Arrival]:

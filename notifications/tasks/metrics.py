@@ -6,13 +6,16 @@ A thread pool has one process, so one port shows all metrics of a worker.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import Final
 
 from celery.worker.state import active_requests
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from notifications import conf
+from notifications.rules.lane import LANES, Mode
+from notifications.rules.states import Status
 from notifications.telemetry import exposition, instruments, traces
 from providers import registry
 
@@ -49,15 +52,30 @@ class WorkerGauges(Collector):
         yield requests
 
 
-def serve(*, concurrency: int | None = None) -> None:
+_SHOWN_FROM_START: Final = (Status.SENT, Status.FAILED, Status.EXPIRED, Status.UNKNOWN)
+"""Statuses in the rules of docs/grafana/alerts.yml."""
+
+
+def serve(*, concurrency: int | None = None, queues: Collection[str] = ()) -> None:
     """Serve the metrics of this process, or stop counting without an address; start the exporter.
 
     Args:
         concurrency: the number of threads of a worker; None for beat.
+        queues: the queues that the worker consumes.
     """
     address = conf.current().metrics_listen
     instruments.switch(on=address is not None)
     traces.start()
     if address is not None:
+        _start_at_zero(queues)
         gauges = [] if concurrency is None else [WorkerGauges(concurrency)]
         exposition.serve(address, *gauges)
+
+
+def _start_at_zero(queues: Collection[str]) -> None:
+    """Create the series of the live lanes; `rate` does not see the first count of a new series."""
+    for lane in LANES:
+        if lane.name in queues and lane.mode is Mode.LIVE:
+            labels = (lane.mode.label, lane.priority.name, lane.channel.label)
+            for status in _SHOWN_FROM_START:
+                instruments.TRANSITIONS.labels(*labels, status.label)

@@ -39,6 +39,14 @@ def test_a_living_process_says_so() -> None:
     assert Client().get("/healthz").json() == {"status": "ok"}
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+def test_a_process_answers_probes_and_prometheus_by_its_ip_address(path: str) -> None:
+    by_address = {"Host": "10.1.2.3:8000"}
+    assert Client().get(path, headers=by_address).status_code == 200
+    assert Client().get("/v1/me", headers=by_address).status_code == 400
+    assert Client().get("/admin/login/", headers=by_address).status_code == 400
+
+
 def test_all_is_well() -> None:
     _tick(ago=dt.timedelta(seconds=1))
     assert _ready() == (200, "ready", [])

@@ -29,6 +29,8 @@ from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.supervisor.process import ROOT
 from tests import roles
+from tests.scenarios import rule_series
+from tests.scenarios.rule_series import Sample
 from tests.scenarios.world import World
 
 _PASSWORD: Final = "p@ss/w:rd#1%25"
@@ -62,11 +64,13 @@ class Container(Child):
     ) -> None:
         super().__init__(name, log=var / f"{name}.log")
         service = _SERVICES[name]
+        self.metrics = f"{LOOPBACK}:{free_port(f'{var}/{name}')}"
+        """Where a worker or beat serves its metrics."""
         self._values = values
         self._places = {
             **places,
             "/archive": str(var),
-            "0.0.0.0:9464": f"{LOOPBACK}:{free_port(f'{var}/{name}')}",
+            "0.0.0.0:9464": self.metrics,
             "0.0.0.0": LOOPBACK,  # noqa: S104 - the address of the file, replaced here
             "@%h": f"@{name}",
         }
@@ -240,8 +244,26 @@ def test_every_process_of_the_file_signs_in_and_works(
         lambda: workers <= set(_delivered_by_broker(world)),
         what="workers took their messages from the broker",
     )
-    assert world.service("operator").ask("GET", "/readyz").body["wrong"] == []
+    wrong = world.service("operator").ask("GET", "/readyz").body["wrong"]
+    assert [line for line in wrong if "broker" in line or "state Redis" in line] == []
     _no_secret_is_shown(world, containers)
+    # A call that fails, for the series of failing calls.
+    again = world.send_mails(1, user_id=world.person(email="x+503x1@sandbox.example"))
+    world.in_status(Status.DELIVERED, again, within=_WITHIN)
+    assert rule_series.missing(_scraped(world, containers)) == {}
+
+
+def _scraped(world: World, containers: Mapping[str, Container]) -> list[Sample]:
+    """Scrape each process as the configurations of docs do: the Host header is an IP address."""
+    places = {"web": world.ports.web, "live": world.ports.live}
+    found: list[Sample] = []
+    for name, each in containers.items():
+        if name != "flower":
+            place = f"{LOOPBACK}:{places[name]}" if name in places else each.metrics
+            asked = Request(f"http://{place}/metrics", headers={"Host": "10.1.2.3:8000"})
+            with urlopen(asked, timeout=30) as answer:  # noqa: S310 - as above
+                found += rule_series.parse(answer.read().decode())
+    return found
 
 
 def _no_secret_is_shown(world: World, containers: Mapping[str, Container]) -> None:
