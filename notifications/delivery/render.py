@@ -78,7 +78,7 @@ def messages(
 
     Raises:
         django.db.Error: as psycopg raised the error.
-        loggable_error: another error of a render, without the values that the error may quote.
+        CallFailed: another error of a render, without the values that the error may quote.
     """
     versions = versions_for(deliveries)
     built: list[Message] = []
@@ -86,18 +86,25 @@ def messages(
     links = ShortLinkBatch()
     for claimed in deliveries:
         try:
-            built.append(message(claimed, versions, now=now, links=links))
+            built.append(_built(claimed, versions, now=now, links=links))
         except RenderError as error:
             broken.append((claimed, str(error)))
             continue
-        except DatabaseError:
-            raise
-        except Exception as error:  # noqa: BLE001 - any exception of a render can quote a value
-            raise withholding.loggable_error(error) from None
         if claimed.delivery.channel is Channel.SMS:
             claimed.segments = sms_segments.measure(built[-1].body).segments
     links.store()
     return built, broken
+
+
+def _built(
+    claimed: ClaimedDelivery, versions: Versions, *, now: dt.datetime, links: ShortLinkBatch
+) -> Message:
+    try:
+        return message(claimed, versions, now=now, links=links)
+    except (RenderError, DatabaseError):
+        raise
+    except Exception as error:  # noqa: BLE001 - any exception of a render can quote a value
+        raise withholding.loggable_error(error) from None
 
 
 def message(
