@@ -49,5 +49,6 @@ def discard_the_rest(config: pytest.Config) -> None:
 
     telemetry.STDERR.drain(1.0)
     manager = config.pluginmanager.getplugin("capturemanager")
-    if manager is not None and manager.is_globally_capturing():
+    # `-s` captures nothing, and after Ctrl-C pytest has ended the capture.
+    if manager is not None and manager._global_capturing is not None:
         manager.read_global_capture()
