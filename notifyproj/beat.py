@@ -4,15 +4,23 @@ Beat compares the clock of the host with the time of a task's last run. After th
 clock that was an hour ahead, django-celery-beat would wait for an hour, and every sweep would stop
 for that hour. With this scheduler the task is due at once. A superfluous message does no harm,
 because Postgres gives each run of a sweep to one worker.
+
+Beat keeps one connection to the broker. After a failover the connection may lead to a replica,
+which refuses each message: the scheduler closes the connection, and the next task reaches the new
+primary.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+from typing import Any
 
+from celery.beat import SchedulingError
 from celery.schedules import schedstate
 from celery.utils.time import maybe_make_aware
 from django_celery_beat.schedulers import DatabaseScheduler, ModelEntry
+
+from notifications import server_faults
 
 
 class Entry(ModelEntry):  # type: ignore[misc]  # untyped
@@ -32,3 +40,18 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]  # untyped
     """django-celery-beat's scheduler, with `Entry` for its periodic tasks."""
 
     Entry = Entry
+
+    def apply_async(self, entry: ModelEntry, **options: Any) -> Any:  # noqa: ANN401 - Celery is untyped
+        """Send the message of a task.
+
+        Raises:
+            SchedulingError: the broker did not take the message; Celery logs the error.
+        """
+        try:
+            return super().apply_async(entry, **options)
+        except SchedulingError as error:
+            if server_faults.is_read_only(error):
+                self.connection.close()
+                for cached in ("producer", "connection"):
+                    self.__dict__.pop(cached, None)
+            raise
