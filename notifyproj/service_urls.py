@@ -45,7 +45,10 @@ def service_url(environ: Mapping[str, str], name: str) -> str:
     url = environ.get(name, "").strip()
     password = environ.get(PASSWORDS[name], "").strip()
     parts = urlsplit(url)
-    if not url or not password or parts.password or not parts.netloc:
+    # libpq's form `postgresql://user@/notify?host=db1,db2` may have no host before the path.
+    has_server = bool(parts.netloc) or "host=" in parts.query
+    has_password = bool(parts.password) or "password=" in parts.query
+    if not url or not password or has_password or not has_server:
         return url
     user, _, host = parts.netloc.rpartition("@")
     netloc = f"{user.removesuffix(':')}:{quote(password, safe='')}@{host}"

@@ -11,13 +11,12 @@ import hashlib
 import os
 from pathlib import Path
 
-import dj_database_url
 import django_stubs_ext
 from django.templatetags.static import static
 
 from notifications.conf import Conf
 from notifications.rules import in_app
-from notifyproj import environment
+from notifyproj import environment, postgres_url
 from providers import dry_run, sandbox
 from providers.contract import Channel
 
@@ -89,12 +88,14 @@ TEMPLATES = [
 
 # Django's health checks are off, because each check costs a round trip;
 # `store.postgres.db.drop_broken` checks the socket.
-DATABASES = {"default": dj_database_url.parse(ENVIRONMENT.database_url, conn_max_age=None)}
+DATABASES = {
+    "default": {**postgres_url.settings_of(ENVIRONMENT.database_url), "CONN_MAX_AGE": None}
+}
 # A transaction pooler may stand between the processes and Postgres. The pooler would drop session
 # settings, so `store.postgres.session_settings` stores them, and would give the next statement to a
 # session without the cursor that Django has declared.
 DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
-DATABASES["default"].setdefault("OPTIONS", {}).update({
+DATABASES["default"]["OPTIONS"].update({
     "application_name": "notify",
     "connect_timeout": 3,
     "keepalives_idle": 10,

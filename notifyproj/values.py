@@ -21,6 +21,7 @@ from notifications.rules.allowed import AllowList
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Priority
 from notifications.rules.rate_limits.circuit_breaker import Streak
 from notifications.rules.rate_limits.frequency_caps import Cap, Caps
+from notifyproj import postgres_url
 from providers.alert_destinations import destination
 from providers.contract import Channel
 from providers.transport.guard import nat64_prefixes
@@ -31,10 +32,6 @@ _MIN_SECRET_LENGTH: Final = 32
 
 _LONGEST_TTL_S: Final = 60 * 24 * 3600
 _MOST_PORT: Final = 65_535
-
-
-def _postgres_url(value: str) -> str:
-    return _url(value, schemes=("postgresql", "postgres"))
 
 
 def _redis_url(value: str) -> str:
@@ -218,7 +215,7 @@ def _listen_address(value: str) -> ListenAddress:
     return ListenAddress(host.strip("[]"), int(first), int(last))
 
 
-PostgresUrl = Annotated[str, AfterValidator(_postgres_url)]
+PostgresUrl = Annotated[str, AfterValidator(postgres_url.checked)]
 RedisUrl = Annotated[str, AfterValidator(_redis_url)]
 ArchiveUrl = Annotated[str, AfterValidator(_archive_url)]
 BrokerUrl = Annotated[str, AfterValidator(_broker_url)]

@@ -1,0 +1,84 @@
+"""The URL of PostgreSQL, read by libpq's own parser, so that each form of libpq works.
+
+    postgresql://user:password@db/notify?sslmode=verify-full&sslrootcert=/etc/notify/ca.pem
+    postgresql://user:password@db1:5432,db2:5432/notify    a primary and a standby
+    postgresql://user:password@/notify?host=db1,db2        the same, with hosts as a parameter
+
+With several hosts a session is opened to the host that takes writes (`target_session_attrs`).
+Source: https://www.postgresql.org/docs/18/libpq-connect.html#LIBPQ-CONNSTRING-URIS
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+_SCHEMES: Final = ("postgresql://", "postgres://")
+_MOST_PORT: Final = 65_535
+_SESSION_ATTRS: Final = "target_session_attrs"
+_WRITABLE: Final = ("read-write", "primary")
+
+
+def checked(url: str) -> str:
+    """Return a URL that libpq reads and that names a host.
+
+    Raises:
+        ValueError: another scheme, no host, an invalid port, or a part that libpq does not read.
+    """
+    if not url.startswith(_SCHEMES):
+        raise ValueError(f"must begin with {' or '.join(_SCHEMES)}")
+    parts = _parts(url)
+    hosts = _items(parts, "host") or _items(parts, "hostaddr")
+    if not all(hosts) or not hosts:
+        raise ValueError("has no host")
+    ports = _items(parts, "port")
+    if not all(port.isdecimal() and 1 <= int(port) <= _MOST_PORT for port in ports if port):
+        raise ValueError(f"has an invalid port; use a number up to {_MOST_PORT}")
+    if len(ports) not in {0, 1, len(hosts)}:
+        raise ValueError(f"has {len(hosts)} hosts and {len(ports)} ports; give each host its port")
+    wanted = parts.get(_SESSION_ATTRS, _WRITABLE[0])
+    if wanted not in _WRITABLE and not (wanted == "any" and len(hosts) == 1):
+        raise ValueError(
+            f"has a {_SESSION_ATTRS} that may give a server without writes; use {_WRITABLE[0]}"
+        )
+    return url
+
+
+def settings_of(url: str) -> dict[str, Any]:
+    """Return Django's settings of a database; OPTIONS has the parameters of libpq."""
+    parts = _parts(url)
+    if "," in parts.get("host", parts.get("hostaddr", "")):
+        parts.setdefault(_SESSION_ATTRS, _WRITABLE[0])
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": parts.pop("dbname", ""),
+        "USER": parts.pop("user", ""),
+        "PASSWORD": parts.pop("password", ""),
+        "HOST": parts.pop("host", ""),
+        "PORT": parts.pop("port", ""),
+        "OPTIONS": parts,
+    }
+
+
+def _parts(url: str) -> dict[str, str]:
+    """Return the parameters of a URL.
+
+    Raises:
+        ValueError: libpq does not read the URL. libpq's text is left out: it may quote a password.
+    """
+    try:
+        parts: Mapping[str, Any] = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        raise ValueError(
+            "is no URL that libpq reads; check the names of the parameters, and write reserved"
+            " characters of a password as %40 (for @)"
+        ) from None
+    return {name: str(value) for name, value in parts.items() if value is not None}
+
+
+def _items(parts: Mapping[str, str], name: str) -> list[str]:
+    """Return the items of a comma list; empty for a parameter that is not given."""
+    return parts[name].split(",") if parts.get(name) else []
