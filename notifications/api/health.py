@@ -2,9 +2,9 @@
 
 * `/healthz`: this process answers.
 * `/readyz`: 503 only when nothing could be stored, because then no request can succeed: the
-  database is away, takes no writes or has no room, or this host's clock is not the database's. A
-  broker that is away, a process that works by a fallback, a dead beat or a lane that is behind
-  leave accepting safe: 200, `degraded`, with what is wrong.
+  database is away, takes no writes, ends no commit or has no room, or this host's clock is not the
+  database's. A broker that is away, a process that works by a fallback, a dead beat or a lane that
+  is behind leave accepting safe: 200, `degraded`, with what is wrong.
 
 A stopped beat cannot raise an alert, so a request for `/readyz` or `/metrics` checks for overdue
 sweeps and raises the alert.
@@ -24,6 +24,7 @@ from notifications import broker, clock, server_faults
 from notifications.api.base_view import OpenView
 from notifications.models import SweepRun
 from notifications.store.postgres import (
+    commit_probe,
     db,
     disk,
     fallbacks,
@@ -38,6 +39,8 @@ from notifications.sweeps import overdue
 BEHIND: Final = dt.timedelta(seconds=15)
 """A queue is reported as behind after this time. Due deliveries are normally claimed within two
 seconds."""
+
+_COMMIT_HINT: Final = "the server is frozen or unreachable, or a synchronous standby is gone"
 
 
 class LivenessView(OpenView):
@@ -73,6 +76,9 @@ def _blocking_problems() -> dict[str, str]:
     """Return the causes for which no request can succeed; empty if there is none."""
     if said := host_clock.fault():
         return {"clock": said}
+    if commit_probe.hangs():  # before any statement of this thread, which would hang as well
+        seconds = commit_probe.LIMIT.total_seconds()
+        return {"database": f"a commit takes over {seconds:g} s: {_COMMIT_HINT}"}
     if not db.is_writable():
         connection.close()  # a failover: the next session may find the new primary
         return {"database": "takes no writes"}
