@@ -155,7 +155,7 @@ def test_a_head_that_is_held_for_long_lets_go_and_its_timeline_says_so(queue: Qu
 def test_many_short_holds_are_a_long_one(queue: Queue) -> None:
     first, second = queue(2)
     deliver.deliver([second])
-    in_a_moment = clock.now() + dt.timedelta(seconds=5)
+    in_a_moment = clock.now() + dt.timedelta(seconds=20)
     Delivery.objects.filter(id=first).update(
         status=Status.SCHEDULED, reason="breaker", due_at=in_a_moment
     )
@@ -226,7 +226,7 @@ def test_only_the_head_is_due_and_the_others_wait_until_their_time_to_live_ends(
     expires_at = dict(Notification.objects.values_list("id", "expires_at"))
     for row in Delivery.objects.filter(id__in=others):
         assert row.due_at is not None
-        assert abs(row.due_at - expires_at[row.notification_id]) < dt.timedelta(seconds=5)
+        assert abs(row.due_at - expires_at[row.notification_id]) < dt.timedelta(minutes=1)
     _later()
     assert _sweep() == 0  # the head is queued, so nobody is to be woken
     [group] = deliver.deliver([first])

