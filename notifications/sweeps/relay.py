@@ -3,8 +3,9 @@
 The broker holds at most `NOTIFY_BROKER_MESSAGES` messages of a lane. Further rows wait in Postgres,
 where they survive the loss of the broker and can be cancelled. `due_at` is moved and committed
 before the publish, under the lane's advisory lock, so two relays never publish a row at the same
-time. After a failed publish the rows are due again. Each of n `ops` processes can add a quota to a
-lane at the same moment.
+time. After a failed publish the rows are due again; the state Redis notes a share of rows until its
+publish, so the share of a relay that died is published again after seconds. Each of n `ops`
+processes can add a quota to a lane at the same moment.
 
 Published rows without a claim, in a lane without ready messages, were lost by a wiped, restarted or
 restored broker. The relay publishes them again with a new `published_at`.
@@ -30,6 +31,8 @@ from notifications.rules.lane import Lane
 from notifications.rules.states import Status
 from notifications.store.postgres import db, fair_queue, id_ranges, locks, publish
 from notifications.store.postgres.id_ranges import Span
+from notifications.store.redis import unpublished
+from notifications.store.redis.unpublished import Share
 from notifications.sweeps import publish_quota, rounds
 from notifications.sweeps.rounds import Swept
 
@@ -41,13 +44,15 @@ messages."""
 URGENT_LOST_AFTER: Final = dt.timedelta(seconds=3)
 """The same for P0 and P1, whose messages a worker holds only briefly. A row in a worker's hands is
 published twice and claimed once."""
+UNPUBLISHED_AFTER: Final = dt.timedelta(seconds=5)
+"""Age at which the relay of an unpublished share counts as dead; a publish takes milliseconds. A
+share of a slow relay is published twice, and claimed once."""
 AT_ONCE: Final = dt.timedelta(0)
 _EVER: Final = dt.timedelta(days=1_000)
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Publish due rows within the quota; counts the ids. `limit`: lost rows of a lane in a run."""
-    del now
     recent, *older = id_ranges.current()
     waiting = [
         (lane, span)
@@ -62,14 +67,14 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     except lanes.BrokerAway:
         _log.warning("broker_away", waiting_lanes=len(names))
         return Swept()
+    left = unpublished.taken_before(now - UNPUBLISHED_AFTER)
     quotas = publish_quota.quotas({lane: depths[lane.name] for lane, _ in waiting})
     done = Swept()
     for lane, span in sorted(waiting, key=itemgetter(0)):
         try:
+            _make_shares_due(lane, span, left)
             if not depths[lane.name]:
-                urgent = lane.priority.is_urgent
-                older_than = URGENT_LOST_AFTER if urgent else LOST_AFTER
-                make_lost_due(lane, span, limit=limit, older_than=older_than)
+                _make_lost_by_broker_due(lane, span, limit=limit)
             published = _publish(lane, span, quotas.get(lane, 0), is_recent=span is recent)
         except rounds.DATABASE_TROUBLE as error:
             _log.warning("lane_not_relayed", lane=lane.name, error=str(error))
@@ -77,18 +82,20 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         else:
             quotas[lane] = quotas.get(lane, 0) - published
             done += Swept(published)
+    if not done.failed:
+        unpublished.forget(left)
     return done
 
 
 def _publish(lane: Lane, span: Span, free: int, *, is_recent: bool) -> int:
-    messages = take(lane, span, free, is_recent=is_recent)
-    ids = [each for message in messages for each in message]
-    if not ids:
+    rows, share = _take(lane, span, free, is_recent=is_recent)
+    if share is None:
         return 0
-    if not publish.publish(lane, messages):
-        publish.make_due(ids)
-        return 0
-    return len(ids)
+    if not publish.publish(lane, _messages(lane, rows)):
+        publish.make_due([row["id"] for row in rows])
+        rows = ()
+    unpublished.forget([share])
+    return len(rows)
 
 
 def take(lane: Lane, span: Span, free: int, *, is_recent: bool) -> list[Sequence[UUID]]:
@@ -97,18 +104,31 @@ def take(lane: Lane, span: Span, free: int, *, is_recent: bool) -> list[Sequence
     The caller publishes the messages, delivers them, or makes them due again. `is_recent`: `span`
     is the first of `id_ranges.current()`.
     """
+    rows, share = _take(lane, span, free, is_recent=is_recent)
+    unpublished.forget([share] if share else [])
+    return _messages(lane, rows)
+
+
+def _take(
+    lane: Lane, span: Span, free: int, *, is_recent: bool
+) -> tuple[Sequence[Mapping[str, Any]], Share | None]:
+    """Take rows as `take` does; returns the rows, and the noted share if there are rows."""
     if free <= 0:
-        return []
+        return [], None
+    share = None
     with transaction.atomic():
         if not locks.try_for_transaction(f"relay {lane.name}"):
-            return []  # another relay has the lane
+            return [], None  # another relay has the lane
         rows = db.rows("publish", {**span, **_of(lane), "room": free})
+        if rows:
+            share = Share(lane.name, rows[0]["published_at"])
+            unpublished.note(share)
     if is_recent and not lane.priority.is_urgent:
         publish_quota.shares.note_published(lane, left_over=len(rows) == free)
         fair_queue.note_published(lane, last=rows[-1]["place"] if len(rows) == free else None)
     if rows:
         publish_quota.charge_published(lane, len(rows))
-    return _messages(lane, rows)
+    return rows, share
 
 
 def _messages(lane: Lane, rows: Sequence[Mapping[str, Any]]) -> list[Sequence[UUID]]:
@@ -126,11 +146,27 @@ def _messages(lane: Lane, rows: Sequence[Mapping[str, Any]]) -> list[Sequence[UU
     ]
 
 
+def _make_lost_by_broker_due(lane: Lane, span: Span, *, limit: int) -> None:
+    older_than = URGENT_LOST_AFTER if lane.priority.is_urgent else LOST_AFTER
+    make_lost_due(lane, span, limit=limit, older_than=older_than)
+
+
 def make_lost_due(lane: Lane, span: Span, *, limit: int, older_than: dt.timedelta) -> None:
     """Make published rows without a claim due now, if older than `older_than`."""
-    parameters = {**span, **_of(lane), "older_than": older_than, "limit": limit}
+    parameters = {**span, **_of(lane), "older_than": older_than, "limit": limit, "at": None}
     if lost := db.run("publish_again", parameters):
         _log.warning("lost_by_broker", lane=lane.name, count=lost)
+
+
+def _make_shares_due(lane: Lane, span: Span, shares: Sequence[Share]) -> None:
+    """Make the rows of the lane's shares due now: their relay died before the publish."""
+    for share in shares:
+        if share.lane != lane.name:
+            continue
+        # The quota bounded the share, so no limit is needed.
+        parameters = {"older_than": AT_ONCE, "limit": None, "at": share.published_at}
+        if lost := db.run("publish_again", {**span, **_of(lane), **parameters}):
+            _log.warning("lost_by_relay", lane=lane.name, count=lost)
 
 
 def _of(lane: Lane) -> dict[str, object]:

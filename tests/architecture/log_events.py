@@ -54,6 +54,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "live_subscriptions_begin": "A live process is connected to the state Redis and subscribes.",
     "live_subscriptions_lost": "A live process lost the state Redis and compares versions.",
     "lost_by_broker": "Published deliveries without a claim were made due again.",
+    "lost_by_relay": "The deliveries of a relay that died before its publish were made due again.",
     "metrics_not_served": "No port of NOTIFY_METRICS_LISTEN was free; the process works unscraped.",
     "metrics_served": "A worker or beat serves its metrics at this port.",
     "page_not_expanded": "A page of a bulk job raised an exception; the next run tries again.",
@@ -81,6 +82,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "rollup_values_limited": "A day has more types, templates or producers than have figures of"
     " their own; the further ones count as `other`.",
     "row_not_swept": "One row raised an exception in a sweep and is left as it is.",
+    "rows_locked": "Rows that another transaction held were left out of a claim or a renewal.",
     "schedule_failed": "A schedule raised an exception and is set aside for a while.",
     "sent_ledger_not_read": "The state Redis did not answer: deliveries of dead workers wait.",
     "spans_not_recorded": "The trace of calls could not be recorded; their outcomes are settled.",

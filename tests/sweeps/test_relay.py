@@ -22,6 +22,7 @@ from notifications.store.cached import provider_overrides
 from notifications.store.postgres import fair_queue, publish
 from notifications.store.postgres.fair_queue import Ask
 from notifications.store.rate_limits import circuit_breakers
+from notifications.store.redis import unpublished
 from notifications.sweeps import broker_share, publish_quota, relay
 from notifications.sweeps.broker_share import BrokerShares
 from notifications.sweeps.rounds import Swept
@@ -167,3 +168,30 @@ def test_a_producers_backlog_does_not_delay_anothers_row(
     broker.rpop(_QUEUE, 2)
     assert _run().moved == 4
     assert small in _messages(broker)[1]  # the first message after the one that was left
+
+
+def test_the_rows_of_a_relay_that_died_before_its_publish_are_published_again_in_a_busy_lane(
+    make_row: MakeRow, broker: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lanes.publish(_LANE, [[clock.new_notification_id()]])  # the lane is never seen empty
+    rows = {make_row(due_at=clock.now() - _MINUTE) for _ in range(3)}
+
+    def die(*_arguments: object) -> bool:
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(publish, "publish", die)
+        with pytest.raises(SystemExit):
+            _run()
+    assert _run() == Swept()  # the relay may still be at its publish
+    monkeypatch.setattr(relay, "UNPUBLISHED_AFTER", dt.timedelta(0))
+    assert _run() == Swept(moved=3)
+    assert set(_messages(broker)[-1]) == rows
+    assert _run() == Swept()
+
+
+def test_a_relay_that_ends_leaves_no_note(make_row: MakeRow, broker: redis.Redis) -> None:
+    del broker
+    make_row(due_at=clock.now() - _MINUTE)
+    assert _run() == Swept(moved=1)
+    assert unpublished.taken_before(clock.now() + _MINUTE) == []
