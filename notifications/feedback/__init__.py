@@ -2,7 +2,7 @@
 
     delivery_receipts    moves deliveries by receipts: `sent` to `delivered` or `failed`
     receipt_groups       lets concurrent receipts share a transaction (receipt_spans: the traces)
-    failed_calls         find the provider call that a failure receipt is about
+    failed_calls         finds the provider call that a failure receipt is about
     fallback_receipts    opens or stops the next channels of a fallback chain
     client_receipts      moves deliveries by reports of the recipient's own app
     client_tokens        lets the app of one recipient send these reports
