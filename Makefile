@@ -3,10 +3,13 @@
 # PYTHON=python3.12 chooses the interpreter that .venv is made with.
 
 PYTHON ?= python3
-# Tests run in as many processes, each with its own servers. Servers of the environment cannot be shared.
-PROCESSES ?= $(if $(REDIS_URL),0,2)
+# Tests run in as many processes, each with its own servers. A third process on two cores uses the time in
+# which tests wait. Servers of the environment cannot be shared.
+PROCESSES ?= $(if $(REDIS_URL),0,3)
 VENV := .venv
 RUN := $(VENV)/bin/python
+PYTEST = TEST_PROCESSES=$(PROCESSES) $(AT) $(RUN) -m pytest --numprocesses=$(PROCESSES) --dist=loadscope \
+	--no-loadscope-reorder
 AT := $(if $(CLOCK),.ci/at '$(CLOCK)')
 PORTS := $(if $(WEB_PORT),--web-port=$(WEB_PORT)) $(if $(FLOWER_PORT),--flower-port=$(FLOWER_PORT)) \
 	$(if $(SANDBOX_PORT),--sandbox-port=$(SANDBOX_PORT)) $(if $(LIVE_PORT),--live-port=$(LIVE_PORT))
@@ -20,7 +23,7 @@ CHECK_ENVIRON := DATABASE_URL=postgresql://check@127.0.0.1:9/none REDIS_URL=redi
 	NOTIFY_SANDBOX_SECRET=whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo stop shell test check api embed docs bench chaos format lock advisories clean
+.PHONY: help demo stop shell test test-all check api embed docs bench chaos format lock advisories clean
 
 help:
 	@echo 'make demo    start everything here, play the stories, stay until Ctrl-C'
@@ -28,9 +31,11 @@ help:
 	@echo '             WEB_PORT= LIVE_PORT= FLOWER_PORT= SANDBOX_PORT= choose ports'
 	@echo 'make stop    stop the demo that runs here'
 	@echo "make shell   a shell for manage.py beside the demo; RUN_THIS='manage.py ...' runs one command"
-	@echo 'make test    all tests, on servers of their own; ONLY=tests/rules runs a part;'
+	@echo 'make test    the tests of each change, on servers of their own: all but the slow tests of'
+	@echo '             tests/slow_tests.py; ONLY=tests/rules runs a part, with its slow tests;'
 	@echo '             PROCESSES=0 runs them in one process, as a debugger needs it;'
 	@echo "             CLOCK='2026-03-08 06:58' runs them at that time in UTC (needs a C compiler)"
+	@echo 'make test-all    every test: killed processes, chaos, browsers, npm; ONLY= and so on as above'
 	@echo 'make check   lint, format, types, arrows, compose file, licences'
 	@echo 'make api     write docs/openapi.json from the code and check it with Redocly CLI and Spectral'
 	@echo '             (needs Node.js 20.19 or later)'
@@ -59,7 +64,10 @@ shell:
 		$(if $(RUN_THIS),python $(RUN_THIS),exec "$${SHELL:-/bin/sh}")
 
 test: $(VENV)/tools
-	@TEST_PROCESSES=$(PROCESSES) $(AT) $(RUN) -m pytest --numprocesses=$(PROCESSES) --dist=loadfile $(ONLY)
+	@$(PYTEST) $(if $(ONLY),$(ONLY),-m 'not slow')
+
+test-all: $(VENV)/tools
+	@$(PYTEST) $(ONLY)
 
 check: $(VENV)/tools
 	$(VENV)/bin/ruff check .

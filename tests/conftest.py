@@ -5,27 +5,29 @@ CELERY_BROKER_URL. The stack has its own data and ports, so a demo may run besid
 TEST_STACK=name gives a second run in the same checkout its own stack. Postgres runs without fsync:
 a crash of the machine may lose the rows of a test.
 
-`make test` runs two processes of pytest-xdist, each with its own stack. xdist's controller runs no
-test and starts no server.
+`make test` runs three processes of pytest-xdist, each with its own stack. xdist's controller runs
+no test and starts no server.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import django
 import pytest
 from hypothesis import HealthCheck, settings
 from pytest_django import DjangoDbBlocker
+from xdist.remote import Producer
 
 from notifyproj.devstack.servers import EmbeddedError, Stack
 from notifyproj.environment import PREFIX
-from tests import captured_lines, clock
+from tests import captured_lines, clock, slow_tests
 
 _CHANNELS: Final = ("push", "sms", "email", "in_app", "webhook", "chat")
 _SETTINGS: Final = {
@@ -90,19 +92,31 @@ def stack() -> Stack:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:  # noqa: ARG001 - pytest-django's own fixture goes first
-    """Let tests that commit empty the audit log; its own tests switch the trigger on again.
-
-    After such a test the rows of `migrate` are restored.
-    """
-    from django.db import connection  # noqa: PLC0415 - after Django is set up
+    """Restore the rows of `migrate` after each test that commits."""
     from django.test import TransactionTestCase  # noqa: PLC0415 - after Django is set up
 
     from tests import seed_rows  # noqa: PLC0415 - after Django is set up
 
-    with django_db_blocker.unblock(), connection.cursor() as running:
-        running.execute("ALTER TABLE notifications_auditentry DISABLE TRIGGER audit_is_not_emptied")
+    with django_db_blocker.unblock():
         seed_rows.keep()
     TransactionTestCase._fixture_teardown = seed_rows.restore  # type: ignore[attr-defined] # Django has no public hook
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> slow_tests.Scheduling:
+    return slow_tests.Scheduling(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the slow tests before `-m` is applied."""
+    slow_tests.mark(items)
+
+
+@pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
+def pytest_order_tests(items: list[pytest.Item]) -> None:
+    """Order the tests after pytest-django, which puts those with a database first."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        slow_tests.slow_first(items)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -135,10 +149,19 @@ def log_output(tmp_path: Path) -> Iterator[Callable[[], str]]:
 @pytest.fixture(autouse=True)
 def _no_cached_row_of_another_test() -> None:
     """Empty the process's caches of small tables: the rows of the test before are rolled back."""
+    for cache in _caches(len(sys.modules)):
+        cache.forget()
+
+
+@functools.lru_cache(maxsize=1)
+def _caches(_modules: int) -> list[Any]:
+    """Return the caches of all modules; a search takes a millisecond."""
     from notifications.store.cached.ttl_cache import Fresh  # noqa: PLC0415 - after Django is set up
 
-    for name, module in list(sys.modules.items()):
-        if name.startswith("notifications.store."):
-            for value in vars(module).values():
-                if isinstance(value, Fresh):
-                    value.forget()
+    return [
+        value
+        for name, module in list(sys.modules.items())
+        if name.startswith("notifications.store.")
+        for value in vars(module).values()
+        if isinstance(value, Fresh)
+    ]

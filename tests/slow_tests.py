@@ -1,0 +1,75 @@
+"""Which tests are slow: `make test` leaves them out, and `make test-all` runs every test.
+
+They kill processes and wait for leases, drive a browser, or run npm. Of the tests with killed
+processes, one for each class of failure stays in `make test`.
+
+With several processes of pytest, a file runs in one of them, and all scenarios run in one: the
+scenarios share a product, and wait while the other processes compute. Slow tests begin first.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+SLOW: Final = (
+    # Killed processes.
+    "tests/scenarios/",
+    "tests/chaos/test_chaos.py",
+    # npm, tsc and linters.
+    "tests/clients/test_typescript.py",
+    "tests/architecture/test_openapi_page.py::test_the_linters_",
+    # A process of the streams is killed, frozen and asked for a thousand streams.
+    "tests/inbox/test_service.py",
+    # A browser.
+    "tests/admin/test_alerts_browser.py",
+    "tests/admin/test_archive_search.py::test_the_pages_suit_every_reader_at_each_size",
+    "tests/admin/test_browser.py",
+    "tests/admin/test_bulk_jobs_browser.py",
+    "tests/admin/test_console_pages.py",
+    "tests/admin/test_monitoring_browser.py",
+    "tests/admin/test_series_browser.py",
+    "tests/admin/test_switches_browser.py",
+    "tests/features/test_inbox_sign_in.py",
+    "tests/features/test_preference_pages.py",
+    "tests/features/test_web_push_browser.py",
+)
+"""Beginnings of the ids of slow tests, in the order in which the processes take them."""
+CHOSEN: Final = {
+    "killed worker": "test_killed_worker.py::test_killed_during_the_call_it_is_sent_again"
+    "_with_the_same_key",
+    "killed web process": "test_killed_web.py::test_what_was_committed_leaves_without_it",
+    "lost broker": "test_lost_broker.py::test_flushall_under_load",
+    "lost database": "test_lost_database.py::test_a_restart_under_load_loses_nothing",
+    "lost state": "test_lost_state.py::test_killed_under_load_it_loses_and_doubles_nothing",
+    "frozen worker": "test_frozen_worker.py::test_another_worker_that_took_over_is_not_disturbed",
+}
+"""Class of failure -> the scenario that `make test` runs."""
+_SCENARIOS: Final = "tests/scenarios/"
+
+
+class Scheduling(LoadScopeScheduling):
+    """Gives each file to one process of pytest-xdist, and all scenarios to one."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = nodeid.partition("::")[0]
+        return _SCENARIOS if path.startswith(_SCENARIOS) else path
+
+
+def mark(items: list[pytest.Item]) -> None:
+    """Mark the slow tests."""
+    chosen = {_SCENARIOS + each for each in CHOSEN.values()}
+    for item in items:
+        if item.nodeid.startswith(SLOW) and item.nodeid not in chosen:
+            item.add_marker(pytest.mark.slow)
+
+
+def slow_first(items: list[pytest.Item]) -> None:
+    """Put the slow tests first, so that no process is left alone with them at the end."""
+    items.sort(key=lambda item: _rank(item.nodeid))
+
+
+def _rank(test: str) -> int:
+    return next((at for at, start in enumerate(SLOW) if test.startswith(start)), len(SLOW))
