@@ -99,6 +99,9 @@ class Conf:
     """True: the null provider takes all live deliveries, and no message is sent."""
     allowed: AllowList | None = None
     """Recipients and addresses allowed in live mode; None: all."""
+    flight_recorder: str = "off"
+    """Folder of the flight recorder's files, in memory, shared by the processes of a host; `off`:
+    no recorder."""
     release_ramp: dt.timedelta = dt.timedelta(seconds=300)
     """Duration over which P2 and P3 due at the same instant (07:00) are spread."""
     retention: dt.timedelta = dt.timedelta(days=90)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import sys
@@ -95,6 +96,16 @@ def _require_scheduler(sender: Any, **_signal: object) -> None:  # noqa: ANN401 
             "Beat reads the periodic tasks from Postgres, by the scheduler of celeryconfig.py."
             " Start it with: celery -A notifyproj beat"
         )
+
+
+@worker_ready.connect
+def _read_flight_recorders(**_signal: object) -> None:
+    """Publish the notes that killed workers of this host have left."""
+    from notifications.store import flight_recorder  # noqa: PLC0415 - after Django is set up
+    from notifications.store.redis import state  # noqa: PLC0415 - as above
+
+    with contextlib.suppress(state.Away):  # the rescue reads them later
+        flight_recorder.reap()
 
 
 @beat_init.connect

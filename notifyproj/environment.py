@@ -217,6 +217,12 @@ class Environment(WebEnvironment, InboxEnvironment, LiveEnvironment, SignInEnvir
         " file:///var/lib/notify/archive, a bucket, such as s3://bucket/prefix, or off: then days"
         " are dropped without an archive",
     )
+    flight_recorder: Annotated[str, Field(pattern=r"^(/.*|off)?$")] = Field(
+        alias="NOTIFY_FLIGHT_RECORDER",
+        default="",
+        description="a folder in memory (tmpfs) that the workers of a host share, such as /flights,"
+        " or off; default /dev/shm/notify-<user id>",
+    )
     archive_days: Annotated[int, Field(ge=62, le=36_500)] = Field(
         alias="NOTIFY_ARCHIVE_DAYS",
         default=730,

@@ -220,6 +220,7 @@ NOTIFICATIONS = Conf(
     inbox_retention=dt.timedelta(days=ENVIRONMENT.inbox_retention_days),
     dead_letters_kept=dt.timedelta(days=ENVIRONMENT.dead_letter_days),
     archive_url=ENVIRONMENT.archive_url or (BASE_DIR / "var" / "archive").as_uri(),
+    flight_recorder=ENVIRONMENT.flight_recorder or f"/dev/shm/notify-{os.getuid()}",  # noqa: S108 - the recorder checks the owner
     archive_kept=dt.timedelta(days=ENVIRONMENT.archive_days),
     audit_kept=dt.timedelta(days=ENVIRONMENT.audit_days),
     contact_notice=ENVIRONMENT.contact_notice,

@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
+from functools import partial
 from itertools import count
 from time import monotonic
 from typing import Final, Protocol
@@ -122,9 +123,18 @@ class Subject:
         """Send a batch to the end; every check requires exactly one result for each message.
 
         Raises:
-            ContractBroken: a message has no result, or two.
+            ContractBroken: a message has no result, or two; or a call began without a note.
         """
-        results = list(self.provider.send(batch, deadline=deadline))
+        begun: list[UUID] = []
+        noted = [
+            replace(message, on_begin=partial(begun.append, message.delivery_id))
+            for message in batch
+        ]
+        results = list(self.provider.send(noted, deadline=deadline))
+        if self.provider.capabilities.marks_begin:
+            left = {each.delivery_id for each in results if isinstance(each.outcome, _LEFT)}
+            _require(left <= set(begun), "a call must be noted before its bytes leave")
+            _require(len(begun) == len(set(begun)), "a call must be noted once")
         counts = Counter(result.delivery_id for result in results)
         _require(
             counts == Counter(message.delivery_id for message in batch),
@@ -148,6 +158,10 @@ class Subject:
             body="A private body, grüße €",
             data={"type": "ORDER_READY"},
         )
+
+
+_LEFT: Final = (Accepted, Unanswered)
+"""Outcomes of calls whose bytes have left."""
 
 
 class ContractBroken(AssertionError):

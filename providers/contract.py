@@ -89,6 +89,9 @@ class Capabilities:
     """Largest useful number of calls in flight from one process: a ceiling, not a goal."""
     withdraws: bool = False
     """The provider takes a `Message` with `is_withdrawal` on the channels push and in_app."""
+    marks_begin: bool = False
+    """The adapter calls `Message.on_begin` of each message. False: each call counts as begun from
+    `send` on."""
     endpoint_of: Callable[[str], str] | None = None
     """Function that returns the endpoint of an address, without a secret; set if each address leads
     to a separate server or account (webhook, chat). The health of such a provider is stored for
@@ -154,6 +157,10 @@ class Message:
     is_withdrawal: bool = False
     """True: the message shows nothing; the app removes the shown message with the same ids. Only
     for a provider with `Capabilities.withdraws`; texts and `data` are empty."""
+    on_begin: Callable[[], None] | None = field(default=None, repr=False, compare=False)
+    """Called before bytes leave that can make the provider act on the message, as late as the
+    adapter can, from any thread; only by a provider with `Capabilities.marks_begin`. Returns at
+    once and raises nothing."""
     in_app: InApp | None = None
     """The further parts of a message on the channel in_app."""
     unsubscribe_url: str = field(default="", repr=False)

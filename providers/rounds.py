@@ -56,7 +56,8 @@ def send_one_request_each(
         else:
             ready.append(message)
             requests.append(replace(request, urgent=True) if message.urgent else request)
-    for index, reply in transport.send(requests, deadline=deadline):
+    begins = [message.on_begin for message in ready]
+    for index, reply in transport.send(requests, deadline=deadline, begins=begins):
         message = ready[index]
         yield result_of(message, judge(reply, message), reply=reply, signed_with=signed_with)
 

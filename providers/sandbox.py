@@ -74,6 +74,7 @@ class Sandbox:
         if not config.dedup:
             self._headers.append("Sandbox-Dedup: no")
         self.capabilities = Capabilities(
+            marks_begin=True,
             channels=frozenset(Channel),
             repeat=Repeat.DEDUPLICATED if config.dedup else Repeat.VISIBLE,
             gives_receipts=True,

@@ -12,7 +12,7 @@
              ├─ render           writes the text; unsubscribe_links, preference_links,
              │                   mail_tracking, webhook_signing
              ├─ send             reserves money, calls the provider (waves, in_flight: permits,
-             │                   answers: the way of the outcomes back)
+             │                   flights: notes of the calls; answers: the way of the outcomes)
              ├─ failover         passes failed deliveries to the next provider
              └─ settle           stores the outcome (provider_health: for the breaker)
 

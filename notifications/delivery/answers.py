@@ -1,6 +1,6 @@
 """Answers: the outcomes of calls, on the way from the thread of a wave to the task.
 
-    thread of the wave ── queue ──> thread of the answers: sent-ledger ── queue ──> task: settle
+    thread of the wave: flight recorder ──> thread of the answers: sent-ledger ──> task: settle
 
 The ledger has an answer before the task sees the answer, so a settle that waits for a lock or for
 Postgres keeps no answer from the ledger. One thread of the process writes for all tasks: one Redis
@@ -70,6 +70,8 @@ def pass_on(wave: Wave, result: Result) -> None:
     if sent_ledger.is_definite(result.outcome):
         key = sent_ledger.key_of(claimed.delivery.id, claimed.call)
         entry = sent_ledger.encode(entry_of(claimed, result, provider=wave.provider))
+        if claimed.flight is not None:
+            claimed.flight.answer(entry)
     lingers = not claimed.delivery.priority.is_urgent
     _answers.put(_Answer(Arrival(wave, result), lingers, key, entry))
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from notifications.rules.retries import Preset
 from notifications.store.cached import retry_presets
+from notifications.store.flight_recorder import Flight
 from notifications.store.postgres import reads
 from notifications.store.postgres.claims import Claimed
 
@@ -42,8 +43,21 @@ class ClaimedDelivery:
     in_doubt: bool = False
     """True if a provider of this round returned an error after which it may have sent the
     message."""
+    flight: Flight | None = None
+    """The flight recorder's note of the current call; None: the call is not noted."""
     is_probe: bool = False
     """True if the call probes a provider whose breaker is open; a probe counts as no attempt."""
+
+    def note_begin(self) -> None:
+        """Note that bytes of the current call may leave from now on."""
+        if self.flight is not None:
+            self.flight.begin()
+
+    def note_end(self) -> None:
+        """Note that the current call is settled, or was not made."""
+        if self.flight is not None:
+            self.flight.end()
+            self.flight = None
 
     @property
     def preset(self) -> Preset:

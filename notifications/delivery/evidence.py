@@ -4,6 +4,8 @@
     the sent-ledger has no entry       a call that began is unanswered
     the sent-ledger was not read       rows with a begun call wait for the next run
 
+The flight recorders of dead processes of this host are published into the ledger first.
+
 A ledger that does not answer is no empty ledger. The wait has an end, because a state Redis may be
 away for hours: P0 and P1 wait for one more lease, P2 and P3 for an hour. A row does not wait if
 the provider drops or hides a repeat.
@@ -31,6 +33,7 @@ from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import PACE, Priority
 from notifications.rules.rate_limits.circuit_breaker import CallStats
 from notifications.rules.unanswered import Answer
+from notifications.store import flight_recorder
 from notifications.store.postgres import alerts, claims, db
 from notifications.store.rate_limits import circuit_breakers
 from notifications.store.redis import sent_ledger, state
@@ -69,6 +72,8 @@ def gather(rows: Sequence[Row]) -> Evidence:
     """Read the sent-ledger; rows that have to wait for the ledger are left out."""
     called = [row for row in rows if row["call_started_at"] is not None]
     try:
+        if called:
+            flight_recorder.reap()
         found = sent_ledger.load({row["id"]: row["attempts"] for row in called})
     except state.Away:
         left = _leave(called)

@@ -136,6 +136,7 @@ def message(
         time_to_live=claimed.time_to_live(now),
         traceparent=notification.traceparent,
         data={"type": notification.type, **_links(delivery.channel, words)},
+        on_begin=claimed.note_begin,
         in_app=in_app_message.parts(claimed, words) if delivery.channel is Channel.IN_APP else None,
         unsubscribe_url=mail_links.unsubscribe_url,
         signing_keys=webhook_signing.keys_of(where.contact_id, where, now=now)

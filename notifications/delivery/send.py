@@ -34,6 +34,7 @@ from notifications.delivery import (
     budgets,
     call_spans,
     failover,
+    flights,
     gates,
     in_flight,
     provider_health,
@@ -204,12 +205,7 @@ class _Sending:
         messages, broken = render.messages(deliveries, now=self._batch.now)
         settle.dead_letter(self._batch, broken, reason=Reason.RENDER_ERROR)
         messages = self._with_money(deliveries, messages)
-        ids = [each.delivery_id for each in messages]
-        # Retried after an error: a lost COMMIT must not leave rows marked as called.
-        calls = self._write_with_retries(
-            lambda: self._renew(ids),
-            within=_RENEW_WITHIN,
-        )
+        calls = self._begin_calls(deliveries, [each.delivery_id for each in messages])
         for claimed in deliveries:
             if (call := calls.get(claimed.delivery.id)) is not None:
                 claimed.call = call
@@ -219,6 +215,24 @@ class _Sending:
         lost = {each.delivery_id for each in messages} - calls.keys()
         caps.refund_unsent(each.delivery for each in uncalled if each.delivery.id in lost)
         return [each for each in messages if each.delivery_id in calls]
+
+    def _begin_calls(
+        self, deliveries: Sequence[ClaimedDelivery], ids: Sequence[UUID]
+    ) -> Mapping[UUID, int]:
+        """Mark the calls as begun, and return their numbers.
+
+        Retried after an error: a lost COMMIT must not leave rows marked as called.
+        """
+        wanted = set(ids)
+        going = [each for each in deliveries if each.delivery.id in wanted]
+        flights.plan(going, token=self._batch.token, provider=self._provider.name)
+        try:
+            calls = self._write_with_retries(lambda: self._renew(ids), within=_RENEW_WITHIN)
+        except Exception:
+            flights.publish(going)
+            raise
+        flights.renewed(going, calls)
+        return calls
 
     def _renew(self, ids: Sequence[UUID]) -> Mapping[UUID, int]:
         self._renewed_at = clock.steady()
@@ -312,19 +326,26 @@ class _Sending:
     def _fail_over(self, pairs: Sequence[settle.Pair]) -> Sequence[settle.Pair]:
         """Pass deliveries on to their next provider; returns the pairs to settle."""
         try:
-            return self._write_with_retries(
+            final = self._write_with_retries(
                 lambda: failover.fail_over(pairs, provider=self._provider)
             )
         except Exception as error:  # noqa: BLE001 - raised again by `run`, after the settle
             self._error = self._error or error
             return failover.as_retries(pairs)
+        if len(final) < len(pairs):
+            staying = {claimed.delivery.id for claimed, _ in final}
+            for claimed, _ in pairs:
+                if claimed.delivery.id not in staying:
+                    claimed.note_end()
+        return final
 
     def _settle_alone(self, pair: settle.Pair) -> None:
         """Settle an outcome, or leave the outcome to the rescue, which reads the ledger."""
         try:
             self._settle_final([pair])
         except Exception:
-            sent_ledger.add([entry_of(*pair, provider=self._provider)])
+            if sent_ledger.add([entry_of(*pair, provider=self._provider)]):
+                pair[0].note_end()
             raise
 
     def _settle_final(self, pairs: Sequence[settle.Pair]) -> None:
@@ -334,6 +355,8 @@ class _Sending:
             for claimed, result in pairs
             if sent_ledger.is_definite(result.outcome)
         ])
+        for claimed, _ in pairs:
+            claimed.note_end()
 
     def _write_with_retries(
         self, write: Callable[[], Answer], *, within: float = float("inf")

@@ -54,6 +54,9 @@ def start(
         now = clock.steady()
         if now + pace.deadline.total_seconds() > ends_by or now >= expires_at:
             return _no_calls(messages, provider, cause="late")
+        if not provider.capabilities.marks_begin:
+            for claimed in called.values():
+                claimed.note_begin()
         return provider.send(messages, deadline=pace.deadline)
 
     # The thread also calls the adapter, so an error of the call ends the wave.

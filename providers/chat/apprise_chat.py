@@ -115,6 +115,7 @@ class AppriseChat(OneWay):
     def __init__(self, config: Config, *, transport: Transport) -> None:
         """Contact nothing, and load no Apprise, before the first `send`."""
         self.capabilities: Final = Capabilities(
+            marks_begin=True,
             channels=frozenset({Channel.CHAT}),
             repeat=Repeat.VISIBLE,
             gives_receipts=False,

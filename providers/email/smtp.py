@@ -122,6 +122,7 @@ class Smtp(OneWay):
             gives_receipts=False,
             pace=Pace.even(config.per_second),
             concurrency=config.connections,  # more would only wait in here
+            marks_begin=True,
         )
         self._now = now
         self._ssl_context = ssl_context or ssl.create_default_context()
@@ -136,7 +137,10 @@ class Smtp(OneWay):
         waiting: dict[UUID, Delivery] = {}
         for message in batch:
             delivery = Delivery(
-                delivery_id=message.delivery_id, begin_by=begin_by, deadline_seconds=seconds
+                delivery_id=message.delivery_id,
+                on_begin=message.on_begin,
+                begin_by=begin_by,
+                deadline_seconds=seconds,
             )
             waiting[message.delivery_id] = delivery
             job = partial(self._carry, message, delivery=delivery, finished=finished)

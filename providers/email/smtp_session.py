@@ -12,6 +12,7 @@ import re
 import smtplib
 import socket
 import ssl
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -85,6 +86,8 @@ class Delivery:
     """One message on the way; the caller and the sending thread share the object."""
 
     delivery_id: UUID
+    on_begin: Callable[[], None] | None = None
+    """Called before the content leaves."""
     begin_by: float
     """Monotonic seconds; a delivery that no thread has begun by then never begins."""
     deadline_seconds: float
@@ -142,6 +145,8 @@ class Delivery:
         """Ask to send the content; False if the caller has gone."""
         with self._lock:
             self._committed = not self._abandoned
+            if self._committed and self.on_begin is not None:
+                self.on_begin()
             return self._committed
 
     def leave(self) -> None:

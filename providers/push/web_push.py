@@ -160,6 +160,7 @@ class WebPush(OneWay):
     ) -> None:
         """Store the settings; the first `send` connects."""
         self.capabilities: Final = Capabilities(
+            marks_begin=True,
             channels=frozenset({Channel.PUSH}),
             repeat=Repeat.HIDDEN,
             gives_receipts=False,

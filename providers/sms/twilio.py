@@ -154,6 +154,7 @@ class Twilio:
         is_service = _SERVICE.fullmatch(config.from_) is not None
         self._sender = {"MessagingServiceSid" if is_service else "From": config.from_}
         self.capabilities = Capabilities(
+            marks_begin=True,
             channels=frozenset({Channel.SMS}),
             repeat=Repeat.VISIBLE,
             gives_receipts=True,

@@ -129,6 +129,7 @@ class Vonage:
             "Authorization: Basic " + b64encode(user.encode()).decode(),
         ]
         self.capabilities = Capabilities(
+            marks_begin=True,
             channels=frozenset({Channel.SMS}),
             repeat=Repeat.VISIBLE,
             gives_receipts=True,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from queue import Empty
@@ -66,16 +66,21 @@ class Transport:
         os.register_at_fork(after_in_child=self._after_fork)
 
     def send(
-        self, requests: Sequence[Request], *, deadline: timedelta
+        self,
+        requests: Sequence[Request],
+        *,
+        deadline: timedelta,
+        begins: Sequence[Callable[[], None] | None] = (),
     ) -> Generator[tuple[int, Reply], None, None]:
         """Send all requests and yield each `(index, Reply)` on completion, in any order.
 
         One Reply per request. Each request has `deadline` from the request's start; a request that
         has not started within half of `deadline`, because all slots were taken, never starts
         (`not_started`). Errors of network and server raise nothing. After an early close of the
-        iterator no waiting request starts.
+        iterator no waiting request starts. `begins` has a function for each request, or is empty:
+        the loop's thread calls the function before the first byte of the request leaves.
         """
-        batch = Batch.of(requests, deadline_seconds=deadline.total_seconds())
+        batch = Batch.of(requests, deadline_seconds=deadline.total_seconds(), begins=begins)
         if requests:
             self._running_loop().submit(batch)
         return _replies(batch)

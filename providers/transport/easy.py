@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 import socket
 import ssl
+from collections.abc import Callable
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Final, Literal
@@ -65,6 +66,7 @@ class Easy:
         "_header",
         "_length",
         "_lent",
+        "_on_begin",
         "_port",
         "_sent",
         "_sockets",
@@ -88,6 +90,7 @@ class Easy:
         self._header = ""
         self._guard: AddressPolicy | None = None
         self._sent = False
+        self._on_begin: Callable[[], None] | None = None
         self._blocked = False
         self._lent: socket.socket | None = None
         curl.setopt(pycurl.NOSIGNAL, 1)  # signals and threads do not mix
@@ -108,8 +111,12 @@ class Easy:
         curl.setopt(pycurl.SOCKOPTFUNCTION, self._socket_created)
         curl.setopt(pycurl.PREREQFUNCTION, self._before_request)
 
-    def begin(self, request: Request, plan: Plan) -> None:
+    def begin(
+        self, request: Request, plan: Plan, on_begin: Callable[[], None] | None = None
+    ) -> None:
         """Prepare the handle for a request; the caller then adds the handle to the multi.
+
+        `on_begin` is called before the first byte of the request leaves.
 
         The caller ends the request at its deadline.
 
@@ -128,6 +135,7 @@ class Easy:
         self._wanted_header = request.wanted_header.encode()
         self._header = ""
         self._guard = request.guard
+        self._on_begin = on_begin
         self._sent = self._blocked = False
         self.met_closed = self.came_early = self.has_proved = self.was_answered = False
         curl = self.curl
@@ -222,6 +230,8 @@ class Easy:
         self.came_early = not self.met_closed and not self._sockets.admits(local_port)
         self._port = local_port
         self._sent = not (self.met_closed or self.came_early)
+        if self._sent and self._on_begin is not None:
+            self._on_begin()
         return 0 if self._sent else 1
 
 

@@ -7,7 +7,7 @@ wait for the end of a thousand slow calls.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from time import monotonic
@@ -33,6 +33,8 @@ class Batch:
     """Time from the start of each request."""
     begin_by: float
     """Monotonic seconds; a request that has not begun by then never begins."""
+    begins: Sequence[Callable[[], None] | None] = ()
+    """A function for each request, called before its first byte leaves; empty: none."""
     replies: SimpleQueue[list[tuple[int, Reply]]] = field(default_factory=SimpleQueue)
     abandoned: bool = False
     """Set after the caller left: waiting requests must never start."""
@@ -44,11 +46,18 @@ class Batch:
     fresh_since: float = 0.0
 
     @classmethod
-    def of(cls, requests: Sequence[Request], *, deadline_seconds: float) -> Batch:
+    def of(
+        cls,
+        requests: Sequence[Request],
+        *,
+        deadline_seconds: float,
+        begins: Sequence[Callable[[], None] | None] = (),
+    ) -> Batch:
         """Make the batch of a `send` that begins now."""
         return cls(
             requests=requests,
             deadline_seconds=deadline_seconds,
+            begins=begins,
             begin_by=monotonic() + _BEGIN_WITHIN * deadline_seconds,
             unanswered=len(requests),
         )

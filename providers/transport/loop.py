@@ -231,7 +231,9 @@ class Loop:
             easy = self._spare.pop() if self._spare else Easy(self._sockets)
             plan = origin.start()
             try:
-                easy.begin(batch.requests[index], plan)
+                easy.begin(
+                    batch.requests[index], plan, batch.begins[index] if batch.begins else None
+                )
             except ValueError:
                 self._spare.append(easy)
                 self._lines.record_end(name).end(opened=plan.opens)

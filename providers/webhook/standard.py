@@ -85,6 +85,7 @@ class Webhook(OneWay):
     ) -> None:
         """Store the settings; the first `send` connects."""
         self.capabilities: Final = Capabilities(
+            marks_begin=True,
             channels=frozenset({Channel.WEBHOOK}),
             repeat=Repeat.DEDUPLICATED,
             gives_receipts=False,

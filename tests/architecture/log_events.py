@@ -87,6 +87,10 @@ MEANINGS: Final[Mapping[str, str]] = {
     "sent_ledger_not_read": "The state Redis did not answer: deliveries of dead workers wait.",
     "spans_not_recorded": "The trace of calls could not be recorded; their outcomes are settled.",
     "answers_not_noted": "The sent-ledger was not written; the outcomes are settled.",
+    "flight_recorder_full": "More calls wait for a settle than the flight recorder has room for.",
+    "flight_recorder_off": "The folder of the flight recorder is not usable: calls of a killed"
+    " worker are unanswered.",
+    "flight_recorder_read": "Notes of dead processes of this host were put into the sent-ledger.",
     "settled_one_by_one": "A batch of outcomes could not be stored; each is stored alone.",
     "custom_event_failed": "A custom event raised an exception and has no effect on series.",
     "enrolment_failed": "A step of a series raised an exception; the sweep tries again later.",

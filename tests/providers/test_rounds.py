@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -13,7 +15,7 @@ from providers.conformance import Act
 from providers.contract import Channel, NotStarted, Result, Unavailable
 from providers.transport import Failure, FailureKind, Transport
 from providers.webhook.standard import Config, Webhook
-from tests.providers.fakes import HttpFake
+from tests.providers.fakes import HttpFake, free_port
 from tests.providers.messages import SECRET, message, noon
 
 
@@ -45,6 +47,21 @@ def test_a_result_without_an_answer_has_neither(endpoint: HttpFake) -> None:
     found = result(endpoint.url)
     assert isinstance(found.outcome, Unavailable)
     assert (found.http_status, found.retry_after) == (None, None)
+
+
+def test_a_call_begins_once_and_only_if_its_bytes_leave(endpoint: HttpFake) -> None:
+    begun: list[str] = []
+    config = Config(secrets=configuration.secrets(SECRET), allow_private=True)
+    with closing(Transport()) as transport:
+        webhook = Webhook(config, transport=transport, now=noon)
+        nobody = f"http://127.0.0.1:{free_port()}/"
+        batch = [
+            replace(message(address, Channel.WEBHOOK), on_begin=partial(begun.append, address))
+            for address in (endpoint.url, nobody, "http://no such address/")
+        ]
+        results = list(webhook.send(batch, deadline=timedelta(seconds=3)))
+    assert len(results) == 3
+    assert begun == [endpoint.url]
 
 
 def test_a_request_that_waited_in_our_own_queue_until_its_deadline_has_not_started() -> None:

@@ -148,6 +148,7 @@ class Anymail:
         self._options = config.plain_options
         self._service: AnymailService = SERVICES[config.esp]
         self.capabilities = Capabilities(
+            marks_begin=True,
             channels=frozenset({Channel.EMAIL}),
             repeat=Repeat.VISIBLE,
             gives_receipts=self._can_verify(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -93,12 +93,16 @@ class SnsServer(Transport):
         self._listener = Listener(lambda: Connection(self._handle))
 
     def send(
-        self, requests: Sequence[Request], *, deadline: timedelta
+        self,
+        requests: Sequence[Request],
+        *,
+        deadline: timedelta,
+        begins: Sequence[Callable[[], None] | None] = (),
     ) -> Generator[tuple[int, Reply], None, None]:
         here = f"http://127.0.0.1:{self._listener.port}"
         self.fetched += [request.url for request in requests]
         led = [replace(each, url=each.url.replace(HOST, here)) for each in requests]
-        return super().send(led, deadline=deadline)
+        return super().send(led, deadline=deadline, begins=begins)
 
     def stop(self) -> None:
         self._listener.stop()

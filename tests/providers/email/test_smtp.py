@@ -101,6 +101,16 @@ def test_text_and_html_arrive_as_they_were_written(server: SmtpFake, smtp: Smtp)
     assert server.contents[-1].isascii()
 
 
+def test_a_mail_begins_with_its_content(server: SmtpFake, smtp: Smtp) -> None:
+    contents: list[int] = []
+    mail = replace(
+        message("maria@mailbox.example"), on_begin=lambda: contents.append(len(server.contents))
+    )
+    refused = replace(message("no mailbox"), on_begin=lambda: contents.append(-1))
+    assert len(list(smtp.send([mail, refused], deadline=SOON))) == 2
+    assert contents == [0]
+
+
 def test_html_alone_is_sent_alone(server: SmtpFake, smtp: Smtp) -> None:
     assert isinstance(outcome(smtp, body="", html="<p>Hi</p>"), Accepted)
     assert read(server).get_content_type() == "text/html"

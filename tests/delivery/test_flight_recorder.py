@@ -1,0 +1,193 @@
+"""A worker that is killed leaves to the others how far each of its calls had come."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+
+from notifications import conf
+from notifications.delivery import deliver, rescue
+from notifications.models import Delivery
+from notifications.rules.states import Status
+from notifications.store import flight_recorder
+from notifications.store.redis import sent_ledger, state
+from notifications.store.redis.sent_ledger import LedgerEntry
+from providers.contract import Accepted, NotStarted
+from tests.journey import Accept, lapse, status_and_reason, take_rows
+from tests.killed_caller import call_and_be_killed
+from tests.vendors import Scripted
+
+ENTRY = sent_ledger.encode(LedgerEntry(uuid4(), 0, "scripted", NotStarted(code="worker_lost")))
+ANSWER = sent_ledger.encode(LedgerEntry(uuid4(), 0, "scripted", Accepted(message_id="m")))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of its own, and a recorder that is not open yet."""
+    own = tmp_path / "flights"
+    changed = replace(conf.current(), flight_recorder=str(own))
+    monkeypatch.setattr(conf, "current", lambda: changed)
+    flight_recorder.forget()
+    yield own
+    flight_recorder.forget()
+
+
+def _database_url() -> str:
+    at = connection.get_connection_params()
+    return f"postgresql://{at['user']}:{at['password']}@{at['host']}:{at['port']}/{at['dbname']}"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("step", "priority", "expected", "spent"),
+    [
+        ("renewed", "P2", (Status.QUEUED, "worker_lost"), 0),
+        ("renewed", "P0", (Status.QUEUED, "worker_lost"), 0),
+        ("connecting", "P2", (Status.UNKNOWN, "worker_lost"), 1),
+        ("begun", "P2", (Status.UNKNOWN, "worker_lost"), 1),
+        ("answered", "P2", (Status.SENT, "accepted_before_crash"), 1),
+        ("answered", "P0", (Status.SENT, "accepted_before_crash"), 1),
+    ],
+)
+def test_a_killed_worker_leaves_how_far_its_call_had_come(  # noqa: PLR0913 - a table's columns
+    scripted: Scripted,  # noqa: ARG001 - its repeats are visible
+    take: Accept,
+    folder: Path,
+    *,
+    step: str,
+    priority: str,
+    expected: tuple[Status, str],
+    spent: int,
+) -> None:
+    [row] = take_rows(take, 1, priority=priority)
+    call_and_be_killed(step, row, database_url=_database_url(), NOTIFY_FLIGHT_RECORDER=str(folder))
+    assert Delivery.objects.get(id=row).attempts == 1
+    rescue.rescue([lapse(row)])
+    assert status_and_reason(row) == expected
+    found = Delivery.objects.get(id=row)
+    assert found.attempts - found.attempts_before == spent
+    assert list(folder.glob("*.calls")) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_killed_worker_without_a_recorder_leaves_its_calls_unanswered(
+    scripted: Scripted,  # noqa: ARG001 - its repeats are visible
+    take: Accept,
+) -> None:
+    [row] = take_rows(take, 1)
+    call_and_be_killed("renewed", row, database_url=_database_url(), NOTIFY_FLIGHT_RECORDER="off")
+    rescue.rescue([lapse(row)])
+    assert status_and_reason(row) == (Status.UNKNOWN, "worker_lost")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_settled_call_leaves_its_record_free(
+    scripted: Scripted, take: Accept, folder: Path
+) -> None:
+    del scripted  # accepts
+    deliver.deliver(take_rows(take, 20))
+    [file] = folder.glob("*.calls")
+    assert flight_recorder.entries_in(file.read_bytes()) == {}
+    assert flight_recorder.free_records() == flight_recorder.CALLS
+
+
+def test_nothing_is_concluded_from_the_file_of_a_living_process(folder: Path) -> None:
+    flight_recorder.plan(uuid4(), 1, ENTRY)
+    assert flight_recorder.reap() == 0
+    assert len(list(folder.glob("*.calls"))) == 1
+
+
+def test_a_note_is_read_by_its_last_step(folder: Path) -> None:
+    ids = [uuid4() for _ in range(5)]
+    planned, begun, answered, ended, corrected = (
+        flight_recorder.plan(each, 1, ENTRY) for each in ids
+    )
+    assert planned
+    assert begun
+    assert answered
+    assert ended
+    assert corrected
+    begun.begin()
+    answered.begin()
+    answered.answer(ANSWER)
+    ended.begin()
+    ended.end()
+    ended.begin()  # late, and without effect
+    ended.answer(ANSWER)
+    corrected.plan(2)
+    [file] = folder.glob("*.calls")
+    assert flight_recorder.entries_in(file.read_bytes()) == {
+        sent_ledger.key_of(ids[0], 1): ENTRY,
+        sent_ledger.key_of(ids[2], 1): ANSWER,
+        sent_ledger.key_of(ids[4], 2): ENTRY,
+    }
+
+
+def test_a_record_that_a_kill_cut_off_tells_nothing(folder: Path) -> None:
+    delivery_id = uuid4()
+    flight = flight_recorder.plan(delivery_id, 1, ENTRY)
+    assert flight
+    [file] = folder.glob("*.calls")
+    whole = file.read_bytes()
+    place = whole.index(ENTRY)
+    for cut in range(place, place + len(ENTRY)):
+        torn = whole[:cut] + bytes([whole[cut] ^ 1]) + whole[cut + 1 :]
+        assert flight_recorder.entries_in(torn) == {}
+
+
+def test_an_answer_that_is_too_long_leaves_the_call_in_doubt(folder: Path) -> None:
+    flight = flight_recorder.plan(uuid4(), 1, ENTRY)
+    assert flight
+    flight.answer(ANSWER + b" " * 512)
+    [file] = folder.glob("*.calls")
+    assert flight_recorder.entries_in(file.read_bytes()) == {}
+
+
+def test_a_file_of_an_earlier_boot_tells_nothing(folder: Path) -> None:
+    assert flight_recorder.plan(uuid4(), 1, ENTRY)
+    [file] = folder.glob("*.calls")
+    assert flight_recorder.entries_in(b"0" * 36 + file.read_bytes()[36:]) == {}
+
+
+def test_a_call_without_room_is_not_noted(folder: Path) -> None:
+    noted = [flight_recorder.plan(uuid4(), 1, ENTRY) for _ in range(flight_recorder.CALLS + 1)]
+    assert noted[-1] is None
+    assert None not in noted[:-1]
+    del folder
+
+
+def test_a_folder_that_cannot_be_used_stops_no_call(folder: Path) -> None:
+    folder.write_text("a file")
+    assert flight_recorder.plan(uuid4(), 1, ENTRY) is None
+    assert flight_recorder.reap() == 0
+
+
+def test_a_folder_of_another_user_is_not_used(folder: Path) -> None:
+    if os.geteuid():
+        pytest.skip("only root can give a folder away")
+    folder.mkdir()
+    os.chown(folder, 65_534, 65_534)
+    assert flight_recorder.plan(uuid4(), 1, ENTRY) is None
+
+
+def test_notes_stay_until_the_ledger_has_them(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    delivery_id = uuid4()
+    assert flight_recorder.plan(delivery_id, 1, ENTRY)
+    flight_recorder.forget()  # closes the file, as the kernel does at a kill
+    with monkeypatch.context() as patch:
+        patch.setattr(state._circuit, "rests_until", float("inf"))
+        with pytest.raises(state.Away):
+            flight_recorder.reap()
+    assert len(list(folder.glob("*.calls"))) == 1
+    assert flight_recorder.reap() == 1
+    assert list(folder.glob("*.calls")) == []
+    [entry] = sent_ledger.load({delivery_id: 1}).values()
+    assert entry.outcome == NotStarted(code="worker_lost")
