@@ -5,7 +5,8 @@ time is over. A batch is a transaction that locks rows and skips locked rows, so
 processes share a lane, and the next run takes the skipped rows.
 
 An exception stops no other lane and no other row: a failing batch is halved until the failing rows
-are alone. Failing rows are logged and counted, and stay unchanged.
+are alone. Failing rows are logged and counted, and wait for a minute, so that any number of them
+leaves room for the rows behind. An error of the code, such as an unknown column, halves nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import structlog
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import InterfaceError, OperationalError, ProgrammingError, transaction
 
 from notifications import broker, clock
 from notifications.rules.lane import Lane
@@ -36,12 +37,16 @@ RETRY_GRACE: Final = dt.timedelta(seconds=5)
 """Time for which the sweep leaves a due row to its retry message."""
 DATABASE_TROUBLE: Final = (OperationalError, InterfaceError)
 """Errors not caused by a row, such as a lock timeout or a lost connection: the lane waits."""
+_OF_NO_ROW: Final = (*DATABASE_TROUBLE, ProgrammingError)
+"""The same with errors of the code, such as an unknown column."""
 NO_GRACE: Final = dt.timedelta(0)
 MERGED: Final = [Reason.CAP, Reason.DIGEST]
 """Reasons of holds that the sweep `digests` merges."""
 LOOKED_AT: Final = 5_000
 """Number of due rows of a lane, longest due first, that a query for a reason examines. The limit
 bounds the cost of a query while many other rows are due."""
+_FAILED_WAIT: Final = dt.timedelta(minutes=1)
+"""Wait of a row for which a sweep raised an exception."""
 SECONDS: Final = 0.8
 """Maximum seconds of a run: less than the interval, so that runs do not pile up in threads of
 `ops`."""
@@ -129,7 +134,7 @@ def _batch(due: Due, lane: Lane, span: Span, act: Act) -> tuple[Swept, bool]:
         with transaction.atomic():
             rows = db.rows(due.statement, _parameters(due, lane, span))
             swept = _act_on(due, rows, span, act)
-    except DATABASE_TROUBLE as error:
+    except _OF_NO_ROW as error:
         _log.warning("lane_not_swept", sweep=due.sweep, lane=lane.name, error=str(error))
         return Swept(failed=1), False
     return swept, len(rows) == due.limit and swept.moved > 0
@@ -141,11 +146,12 @@ def _act_on(due: Due, rows: Sequence[Row], span: Span, act: Act) -> Swept:
     try:
         with transaction.atomic():
             return Swept(moved=act(rows, span))
-    except DATABASE_TROUBLE:
+    except _OF_NO_ROW:
         raise
     except Exception as error:  # noqa: BLE001 - whatever a row causes, it must not stop the others
         if len(rows) == 1:
             _log.exception("row_not_swept", sweep=due.sweep, delivery_id=str(rows[0]["id"]))
+            db.run("postpone", {**span, "id": rows[0]["id"], "wait": _FAILED_WAIT})
             return Swept(failed=1)
         _log.warning("batch_halved", sweep=due.sweep, rows=len(rows), error=type(error).__name__)
     half = len(rows) // 2

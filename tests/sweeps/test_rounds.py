@@ -82,6 +82,26 @@ def test_one_row_that_raises_leaves_its_neighbours_moving(
     ]
 
 
+def test_a_full_batch_of_rows_that_raise_leaves_room_for_the_rows_behind(
+    make_row: MakeRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = {make_row(Status.SENDING, due_at=clock.now() - 2 * _HOUR) for _ in range(3)}
+    good = make_row(Status.SENDING)
+    settle = rescue.rescue
+
+    def rescued(batch: Sequence[dict[str, Any]]) -> int:
+        if not bad.isdisjoint(row["id"] for row in batch):
+            msg = "these rows"
+            raise KeyError(msg)
+        return settle(batch)
+
+    monkeypatch.setattr(rescue, "rescue", rescued)
+    runs = [SWEEPS["rescue"].run_once(now=clock.now(), limit=3) for _ in range(2)]
+    assert runs == [Swept(failed=3), Swept(moved=1)]
+    assert Delivery.objects.get(id=good).status == Status.QUEUED
+    assert Delivery.objects.filter(id__in=bad, due_at__gt=clock.now()).count() == 3
+
+
 @pytest.mark.django_db(transaction=True)
 def test_rows_that_another_transaction_has_locked_are_left_and_the_others_move() -> None:
     rows = [store_row(Status.RETRYING) for _ in range(5)]
