@@ -22,7 +22,8 @@ from rest_framework.response import Response
 
 from notifications import broker, clock, server_faults
 from notifications.api.base_view import OpenView
-from notifications.models import SweepRun
+from notifications.models import Alert, SweepRun
+from notifications.rules.alerts import AlertKind
 from notifications.store.postgres import (
     commit_probe,
     db,
@@ -101,6 +102,7 @@ def _status() -> dict[str, Any]:
         for row, standing in breaker_status.with_counts().values()
         if standing.is_open
     ]
+    wrong += _failing_code()
     if not is_taking:
         fault = broker.fault() or server_faults.AWAY
         wrong.append(f"the broker {fault}: workers take what is due from the database")
@@ -128,6 +130,18 @@ def _status() -> dict[str, Any]:
             for name, found in waiting.items()
         },
     }
+
+
+def _failing_code() -> list[str]:
+    """Return what the alerts say about paused lanes and unreachable deliveries."""
+    kinds = (AlertKind.LANE_PAUSED, AlertKind.DELIVERIES_UNREACHABLE)
+    found = Alert.objects.filter(kind__in=kinds, resolved_at=None).order_by("kind", "subject")
+    return [
+        f"{each.subject} is paused: {each.detail}"
+        if each.kind == AlertKind.LANE_PAUSED
+        else f"no step takes {each.detail}"
+        for each in found
+    ]
 
 
 def sweep_ages() -> dict[str, dt.timedelta]:

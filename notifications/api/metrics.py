@@ -28,6 +28,7 @@ from notifications.delivery import routing
 from notifications.models import Alert
 from notifications.rules import back_pressure
 from notifications.rules.lane import LANES
+from notifications.store.cached import paused_lanes, shared_answers
 from notifications.store.postgres import (
     backlog,
     database_sessions,
@@ -35,12 +36,15 @@ from notifications.store.postgres import (
     lane_lag,
     periodic_tasks,
     rollups,
+    unreachable,
 )
 from notifications.store.rate_limits import breaker_status
 from notifications.store.redis import metric_counters, state
 from notifications.sweeps import overdue
 from notifications.telemetry import exposition
 
+_UNREACHABLE_KEPT: Final = 60.0
+"""Seconds for which a process keeps the answer: the invariant costs some milliseconds."""
 Family = GaugeMetricFamily | CounterMetricFamily
 _GAUGE, _COUNTER = GaugeMetricFamily, CounterMetricFamily
 _QUEUES: Final = (
@@ -91,6 +95,12 @@ class Metric(Enum):
         "processes_without",
         "Processes that work without a server by a fallback: broker or state",
         "server",
+    )
+    LANE_PAUSED = _GAUGE, "lane_paused", "1 while the tasks of a lane fail and it is paused", "lane"
+    UNREACHABLE = (
+        _GAUGE,
+        "unreachable",
+        "Deliveries in a state that no step moves, at most 1,000; 0 unless the service has a bug",
     )
     ALERTS_OPEN = _GAUGE, "alerts_open", "Open alerts"
     MOVED = (
@@ -211,6 +221,13 @@ def _from_database() -> Iterator[Family]:
     alerts = Metric.ALERTS_OPEN.family()
     alerts.add_metric([], Alert.objects.filter(resolved_at=None).count())
     yield alerts
+    paused = paused_lanes.current()
+    yield _one_label(Metric.LANE_PAUSED, {lane.name: float(lane.name in paused) for lane in LANES})
+    lost = Metric.UNREACHABLE.family()
+    lost.add_metric(
+        [], len(shared_answers.get("unreachable", unreachable.find, seconds=_UNREACHABLE_KEPT))
+    )
+    yield lost
 
 
 def _lag() -> Iterator[Family]:

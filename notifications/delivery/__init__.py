@@ -24,6 +24,8 @@
     push_addresses  push addresses that a recipient token may register
     withholding     removes text that can quote a sensitive variable
     rescue          settles deliveries of dead workers (evidence: the outcomes of their calls)
+    lane_pauses     pauses a lane whose tasks raise errors whatever the delivery
+    unclaimed       ends deliveries that no worker takes
     call_metrics    the metrics of provider calls (call_spans: the traces)
 
 Every step takes a list. No step holds a transaction or a row lock during a provider call: claim

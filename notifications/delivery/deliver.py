@@ -5,7 +5,8 @@
                                         '-------'----------'
 
 Two tasks may name the same delivery: only one task claims the row. The leases of a killed task
-expire. A task that raises an error returns the rows without a provider call to the queue.
+expire. A task that raises an error returns the rows without a provider call to the queue;
+`lane_pauses` judges whether the error is one of the lane or of a row.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, ProgrammingError
 
 from notifications import clock
 from notifications.delivery import (
@@ -26,21 +27,25 @@ from notifications.delivery import (
     fall_back,
     frequency_caps,
     gates,
+    lane_pauses,
     ordering,
     routing,
     send,
     sms_ceilings,
     switches,
+    unclaimed,
 )
 from notifications.delivery.batch import Batch, Retry, load
 from notifications.delivery.claimed import ClaimedDelivery
+from notifications.rules import suspects
 from notifications.rules.alerts import AlertKind
-from notifications.rules.lane import Mode
+from notifications.rules.lane import Lane, Mode
 from notifications.rules.outcomes import HOLD_FOR_PROVIDER, Decision
 from notifications.rules.reasons import Reason
-from notifications.rules.transitions import HOLD, RETURN, RETURN_SUSPECT
-from notifications.store.postgres import alerts, claims, transitions
-from notifications.store.postgres.claims import Claim
+from notifications.rules.suspects import POISON_AFTER, Verdict
+from notifications.rules.transitions import HOLD, RETURN, RETURN_SUSPECT, Transition
+from notifications.store.postgres import alerts, claims, db, transitions
+from notifications.store.postgres.claims import Claim, Claimed
 from notifications.store.postgres.transitions import Move, UnderClaim
 
 _RETURN_FOR: Final = dt.timedelta(seconds=5)
@@ -70,29 +75,44 @@ class RetryGroup:
     countdown: dt.timedelta
 
 
-def deliver(delivery_ids: Sequence[UUID]) -> list[RetryGroup]:
+def deliver(delivery_ids: Sequence[UUID], *, lane: str = "") -> list[RetryGroup]:
     """Claim and deliver rows; returns the deliveries to publish again soon.
 
     Safe to run twice, late, or never (see `sweeps`).
 
+    Args:
+        delivery_ids: rows of one lane.
+        lane: the name of their lane. Without the name a pause of the lane is not seen.
+
     Raises:
         OperationalError: the database failed. Rows without a provider call are queued again.
         InterfaceError: as OperationalError.
-        Exception: a step failed. Rows without a provider call are queued again as suspects.
+        ProgrammingError: the statement of the claim failed, which pauses the lane.
+        Exception: a step failed. Rows without a provider call are queued again, alone or as
+            suspects.
     """
-    claim = claims.claim(delivery_ids, now=clock.now())
+    admitted = lane_pauses.admit(lane, delivery_ids)
+    if not admitted:
+        return []
+    try:
+        claim = claims.claim(admitted, now=clock.now())
+    except ProgrammingError as error:
+        lane_pauses.note_failure(lane, error, ())
+        raise
     locked = [Retry(each, _LOCKED_FOR) for each in claim.locked]
     if not claim.deliveries:
         return group_retries(locked)
     try:
-        return group_retries(_run_steps(load(claim)) + locked)
+        retries = _run_steps(load(claim))
     except (OperationalError, InterfaceError):
-        _return_claim(claim, is_suspect=False)
+        _return_claim(claim, RETURN, Reason.CLAIM_RETURNED, due_in=_RETURN_FOR)
         raise
-    except Exception:
+    except Exception as error:
         # Rows without a call must not wait for the end of their lease.
-        _return_claim(claim, is_suspect=True)
+        _return_failed(claim, error)
         raise
+    lane_pauses.note_success(_lane_of(claim))
+    return group_retries(retries + locked)
 
 
 def _run_steps(batch: Batch) -> list[Retry]:
@@ -148,18 +168,37 @@ def _hold_without_provider(batch: Batch, deliveries: Sequence[ClaimedDelivery]) 
         batch.decide(each, held)
 
 
-def _return_claim(claim: Claim, *, is_suspect: bool) -> None:
-    """Queue the rows of a claim that had no provider call. On failure, the leases expire.
+def _return_failed(claim: Claim, error: Exception) -> None:
+    """Queue the rows of a claim whose task raised an error; a suspect may end as a dead letter."""
+    ids = [each.id for each in claim.deliveries]
+    match lane_pauses.note_failure(_lane_of(claim), error, ids):
+        case Verdict.LANE:
+            _return_claim(claim, RETURN, Reason.TASK_FAILED, due_in=_RETURN_FOR)
+        case Verdict.TOGETHER:
+            _return_claim(claim, RETURN, Reason.TASK_FAILED, due_in=clock.AT_ONCE)
+        case Verdict.SUSPECT:
+            db.in_transaction(lambda: _return_suspect(claim, claim.deliveries[0], error))
 
-    Args:
-        claim: the claim of the task that raised an error.
-        is_suspect: True keeps the claim counted, because one of the rows may have caused the error.
-            False after a database error, which no row can cause.
-    """
-    transition = RETURN_SUSPECT if is_suspect else RETURN
-    reason = Reason.TASK_FAILED if is_suspect else Reason.CLAIM_RETURNED
-    moves = [Move(id=each.id, reason=reason, due_in=_RETURN_FOR) for each in claim.deliveries]
-    transitions.apply(transition, moves, UnderClaim(claim.token, only_uncalled=True))
+
+def _return_suspect(claim: Claim, suspect: Claimed, error: Exception) -> None:
+    wait = suspects.wait(suspect.claims)
+    returned = _return_claim(claim, RETURN_SUSPECT, Reason.TASK_FAILED, due_in=wait)
+    if suspect.claims >= POISON_AFTER:
+        detail = f"{unclaimed.FIVE_CLAIMS}; the last task raised {type(error).__name__}"
+        unclaimed.give_up(returned, detail=detail)
+
+
+def _return_claim(
+    claim: Claim, transition: Transition, reason: Reason, *, due_in: dt.timedelta
+) -> list[UUID]:
+    """Queue the rows of a claim that had no provider call. On failure, the leases expire."""
+    moves = [Move(id=each.id, reason=reason, due_in=due_in) for each in claim.deliveries]
+    return transitions.apply(transition, moves, UnderClaim(claim.token, only_uncalled=True))
+
+
+def _lane_of(claim: Claim) -> str:
+    row = claim.deliveries[0]
+    return Lane(row.mode, row.priority, row.channel).name
 
 
 def group_retries(retries: Iterable[Retry]) -> list[RetryGroup]:

@@ -62,6 +62,9 @@ from providers.contract import (
 Row = dict[str, Any]
 """A row of `due.sql`."""
 _LOST: Final = "worker_lost"
+_POISON: Final = Decision(
+    transition=REJECT, reason=Reason.POISON, detail="its workers died five times in a row"
+)
 _UNKNOWN_TIME_TO_LIVE: Final = dt.timedelta(days=60)
 """Placeholder: the expiry gate of the next claim checks the actual time to live."""
 
@@ -164,8 +167,7 @@ def _decide(
 ) -> Decision:
     if outcome is None or isinstance(outcome, NotStarted | Unanswered):
         if row["claims"] >= POISON_AFTER:
-            detail = "its workers died five times in a row"
-            return Decision(transition=REJECT, reason=Reason.POISON, detail=detail)
+            return _POISON
         if not isinstance(outcome, Unanswered):
             unspent = RESCUE if outcome is None else RESCUE_REFUNDED
             return Decision(transition=unspent, reason=Reason.WORKER_LOST, due_in=clock.AT_ONCE)

@@ -55,7 +55,7 @@ def start(
         if now + pace.deadline.total_seconds() > ends_by or now >= expires_at:
             return _no_calls(messages, provider, cause="late")
         if not provider.capabilities.marks_begin:
-            for claimed in called.values():
+            for claimed in wave.called.values():
                 claimed.note_begin()
         return provider.send(messages, deadline=pace.deadline)
 

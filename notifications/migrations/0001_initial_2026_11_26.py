@@ -2377,6 +2377,9 @@ class Migration(migrations.Migration):
                             ),
                             models.Index(condition=models.Q(("reason", "budget")), fields=["budget_id", "priority", "due_at"], name="delivery_budget"),
                             models.Index(condition=models.Q(("status", 14)), fields=["id"], name="delivery_unknown"),
+                            models.Index(
+                                condition=models.Q(("due_at__isnull", True), ("status__in", [1, 2, 3, 4])), fields=["id"], name="delivery_without_due"
+                            ),
                         ],
                     },
                 ),

@@ -102,6 +102,11 @@ class Delivery(models.Model):
                 name="delivery_budget",
             ),
             models.Index(fields=("id",), condition=Q(status=14), name="delivery_unknown"),
+            models.Index(
+                fields=("id",),
+                condition=Q(due_at__isnull=True, status__in=[1, 2, 3, 4]),
+                name="delivery_without_due",
+            ),
         )
 
     def __str__(self) -> str:

@@ -93,6 +93,10 @@ class AlertKind(StrEnum):
         *("deliveries_stuck", "Due deliveries are not handled", Severity.PAGE),
         "Deliveries have been due for 15 minutes and no sweep takes them: see Sweep runs.",
     )
+    DELIVERIES_UNREACHABLE = (
+        *("deliveries_unreachable", "No step will take some open deliveries", Severity.PAGE),
+        "Open deliveries have a state that no sweep and no worker takes: see the detail.",
+    )
     DELIVERY_RATE_LOW = (
         *("delivery_rate_low", "The delivery rate of a channel is low", Severity.PAGE),
         "A channel sends under 99.5 % of its deliveries: see Deliveries.",
@@ -108,6 +112,10 @@ class AlertKind(StrEnum):
     LANE_BEHIND = (
         *("lane_behind", "P2 or P3 deliveries wait too long", Severity.TICKET),
         "Due P2 or P3 deliveries wait for a worker for over 15 minutes: add workers.",
+    )
+    LANE_PAUSED = (
+        *("lane_paused", "The tasks of a lane fail", Severity.PAGE),
+        "The worker's code fails: a lane tries one row a second, and its deliveries wait.",
     )
     LANE_REFUSES_POSTS = (
         *("lane_refuses_posts", "New P3 posts are refused", Severity.TICKET),
@@ -128,6 +136,10 @@ class AlertKind(StrEnum):
     PERMANENT_FAILURES_HIGH = (
         *("permanent_failures_high", "Providers reject many messages for good", Severity.TICKET),
         "Over 5 % of the deliveries of an hour were rejected for good: see Dead letters.",
+    )
+    POISON = (
+        *("poison", "Deliveries fail whenever a worker takes them", Severity.TICKET),
+        "Five claims of a delivery ended without a result: see Dead letters.",
     )
     PROCESSING_SLOW = (
         *("processing_slow", "P0 deliveries are processed slowly", Severity.TICKET),
@@ -257,6 +269,7 @@ BEAT: Final = "beat"
 """The subject of `BEAT_DEAD`."""
 RENEWED: Final = frozenset({
     AlertKind.BROKER_AWAY,
+    AlertKind.LANE_PAUSED,
     AlertKind.NO_PROVIDER,
     AlertKind.PROVIDER_MISCONFIGURED,
     AlertKind.REFUSALS_NOT_BELIEVED,

@@ -141,7 +141,7 @@ class Reason(Described):
     # Failed.
     PERMANENT = "permanent", "The provider rejected the message for good."
     RENDER_ERROR = "render_error", "The template could not be rendered."
-    POISON = "poison", "The workers that held the delivery died five times in a row."
+    POISON = "poison", "Five claims in a row ended by the death of the worker or by an error."
     RETRIES_EXHAUSTED = "retries_exhausted", "Every attempt of the retry policy failed."
     TTL_EXCEEDED = "ttl_exceeded", "The time to live ends before the next attempt."
     CLOSED_UNANSWERED = "closed_unanswered", "No answer and no receipt in 24 hours: perhaps sent."

@@ -84,6 +84,7 @@ CANCEL_CLAIMED: Final = Transition(name="cancel_claimed", sources={_S.SENDING}, 
 # --- By a gate, a cap, a release, a digest, or the producer.
 SUPPRESS: Final = Transition(name="suppress", sources=_NOT_FINAL, to=_S.SUPPRESSED)
 EXPIRE: Final = Transition(name="expire", sources=_NOT_FINAL, to=_S.EXPIRED)
+EXPIRE_UNCLAIMED: Final = Transition(name="expire_unclaimed", sources={_S.QUEUED}, to=_S.EXPIRED)
 DROP_STALE: Final = Transition(name="drop_stale", sources={_S.QUEUED}, to=_S.SUPPRESSED)
 CANCEL: Final = Transition(name="cancel", sources=_WAITING, to=_S.CANCELLED)
 """A claimed delivery stays with its worker, whose call may have begun."""
@@ -99,6 +100,9 @@ RESCUE_REFUNDED: Final = Transition(
     to=_S.QUEUED,
     claims=Claims.KEEP,
     refunds_attempt=True,
+)
+GIVE_UP_UNCLAIMED: Final = Transition(
+    name="give_up_unclaimed", sources={_S.QUEUED}, to=_S.FAILED, dead_letter=True
 )
 RESEND: Final = Transition(
     name="resend", sources={_S.SENDING, _S.UNKNOWN}, to=_S.QUEUED, marks_resent=True
@@ -151,6 +155,7 @@ KEEP_UNANSWERED: Final = Transition(name="keep_unanswered", sources={_S.UNKNOWN}
 
 # --- By a fallback chain, whose next channel follows: no dead letter.
 FALL_BACK: Final = Transition(name="fall_back", sources={_S.SENDING}, to=_S.FAILED)
+FALL_BACK_QUEUED: Final = Transition(name="fall_back_queued", sources={_S.QUEUED}, to=_S.FAILED)
 FALL_BACK_WAITING: Final = Transition(
     name="fall_back_waiting", sources={_S.RETRYING, _S.SCHEDULED}, to=_S.FAILED
 )

@@ -1,6 +1,7 @@
 """Sweeps: periodic tasks that complete unfinished work, also after a crash.
 
-    deliveries    release, resume, relay, due_rows (rescue, retry), digests, ordering, withdrawals
+    deliveries    release, resume, relay, due_rows (rescue, retry), expiry, digests, ordering,
+                  withdrawals
     the relay     publish_quota and broker_share, the limits of what the broker holds
     bulk_jobs     expand, bulk_jobs, audiences, series, schedules
     lag           lane_lag, stale, sms_outage
@@ -53,6 +54,7 @@ from notifications.sweeps import (
     due_rows,
     erasures,
     expand,
+    expiry,
     housekeeping,
     inbox,
     inbox_reports,
@@ -111,6 +113,7 @@ _EVERY: Final = (
     ("digests", 10, 500, digests.run_once),
     ("rescue", 3, 500, due_rows.rescue_lost),
     ("retry", 10, 500, due_rows.retry),
+    ("expiry", 10, 500, expiry.run_once),
     ("resume", 5, 5_000, resume.run_once),
     ("lane_lag", 5, 5_000, lane_lag.run_once),
     ("replays", 10, 500, replays.run_once),
@@ -150,6 +153,7 @@ _STOPS: Final = {
     "digests": "Deliveries held for caps or digests wait five minutes longer and leave singly.",
     "rescue": "Deliveries of a killed worker stay in the status sending.",
     "retry": "A retry whose broker message was lost is not sent.",
+    "expiry": "Due deliveries that no worker takes wait beyond their time to live.",
     "resume": "P0 and P1 deliveries held by a circuit breaker wait after the circuit has closed.",
     "lane_lag": "P3 posts are accepted and stale P3 kept, whatever waits.",
     "replays": "Replays of dead letters stop.",

@@ -10,12 +10,16 @@ from notifications import conf
 from notifications.models import DeadLetter
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.reasons import Reason
 from notifications.store.postgres import alerts, dead_letters
 from notifications.sweeps.rounds import Swept
 
 _WINDOW: Final = dt.timedelta(minutes=5)
 _URGENT_COUNTED: Final = 1_000
 """The alert counts open dead letters of P0 and P1 up to this number."""
+
+_POISON_NAMED: Final = 8
+"""Deliveries that the alert about poison names: as many as its detail holds."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
@@ -31,6 +35,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     else:
         alerts.resolve(AlertKind.DEAD_LETTERS_GROW, "")
     _alert_on_urgent()
+    _alert_on_poison()
     return Swept(dead_letters.discard_older_than(conf.current().dead_letters_kept, limit=limit))
 
 
@@ -48,3 +53,17 @@ def _alert_on_urgent() -> None:
     reasons = ", ".join(f"{reason} {times}" for reason, times in by_reason.most_common(5))
     detail = f"{said} open dead letters of P0 and P1 ({reasons}): replay or discard them"
     alerts.raise_once(AlertKind.URGENT_DEAD_LETTERS, "", detail)
+
+
+def _alert_on_poison() -> None:
+    """Raise an alert while live dead letters `poison` are open: each shows a bug."""
+    letters = DeadLetter.objects.filter(
+        resolved_at=None, mode=Mode.LIVE, reason=Reason.POISON
+    ).order_by("created_at")
+    found = list(letters.values_list("delivery_id", flat=True)[: _POISON_NAMED + 1])
+    if not found:
+        alerts.resolve(AlertKind.POISON, "")
+        return
+    named = ", ".join(str(each) for each in found[:_POISON_NAMED])
+    more = " and more" if len(found) > _POISON_NAMED else ""
+    alerts.raise_once(AlertKind.POISON, "", f"deliveries {named}{more}")

@@ -4,6 +4,7 @@
                   work (`broker_share`); further rows wait in Postgres
     the breaker   P2 and P3 whose providers' breakers are all open: one row when a probe is due
                   (rows of a lane behind a switch make no probe: workers hold them)
+    the pause     a paused lane: one row while the broker has no message of the lane
     the rate      P2 and P3: the rate of their providers, reduced while a provider throttles
 
 A large backlog therefore waits in Postgres, instead of being claimed and held by workers again and
@@ -20,7 +21,7 @@ from notifications.delivery import routing
 from notifications.rules.lane import Lane, Mode
 from notifications.rules.rate_limits import token_bucket
 from notifications.rules.rate_limits.circuit_breaker import HealthKey
-from notifications.store.cached import provider_overrides, switches
+from notifications.store.cached import paused_lanes, provider_overrides, switches
 from notifications.store.rate_limits import breaker_status, circuit_breakers
 from notifications.store.rate_limits.breaker_status import BreakerStatus
 from notifications.store.redis import state
@@ -52,6 +53,8 @@ def quotas(depths: Mapping[Lane, int]) -> dict[Lane, int]:
             if not held.holds_lane(lane, now=now):
                 quota = min(quota, _for_breakers(lane, depth, taking, found))
             quota = min(quota, _charge(lane, taking))
+        if lane.name in paused_lanes.current():
+            quota = min(quota, int(not depth))
         if quota > 0:
             result[lane] = quota
     return result

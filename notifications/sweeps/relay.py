@@ -10,7 +10,9 @@ processes can add a quota to a lane at the same moment.
 Published rows without a claim, in a lane without ready messages, were lost by a wiped, restarted or
 restored broker. The relay publishes them again with a new `published_at`.
 
-Rows with several claims without a result leave in smaller messages, then alone (`rules.suspects`).
+Rows with several claims without a result leave in smaller messages, then alone (`rules.suspects`);
+rows that no claim takes, and rows published before whose time to live is over, end here
+(`delivery.unclaimed`). A paused lane gets one row a second (`delivery.lane_pauses`).
 """
 
 from __future__ import annotations
@@ -26,9 +28,12 @@ import structlog
 from django.db import transaction
 
 from notifications import lanes
+from notifications.delivery import unclaimed
 from notifications.rules import suspects
 from notifications.rules.lane import Lane
+from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
+from notifications.store.cached import paused_lanes
 from notifications.store.postgres import db, fair_queue, id_ranges, locks, publish
 from notifications.store.postgres.id_ranges import Span
 from notifications.store.redis import unpublished
@@ -73,7 +78,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     for lane, span in sorted(waiting, key=itemgetter(0)):
         try:
             _make_shares_due(lane, span, left)
-            if not depths[lane.name]:
+            if not depths[lane.name] and lane.name not in paused_lanes.current():
                 _make_lost_by_broker_due(lane, span, limit=limit)
             published = _publish(lane, span, quotas.get(lane, 0), is_recent=span is recent)
         except rounds.DATABASE_TROUBLE as error:
@@ -128,6 +133,9 @@ def _take(
         fair_queue.note_published(lane, last=rows[-1]["place"] if len(rows) == free else None)
     if rows:
         publish_quota.charge_published(lane, len(rows))
+        published_before = [row["id"] for row in rows if row["publishes"] > 1]
+        ended = unclaimed.end_those(rows, may_be_over=published_before)
+        rows = [row for row in rows if row["id"] not in ended] if ended else rows
     return rows, share
 
 
@@ -138,7 +146,9 @@ def _messages(lane: Lane, rows: Sequence[Mapping[str, Any]]) -> list[Sequence[UU
         lanes.URGENT_CHUNK if lane.priority.is_urgent else publish_quota.shares.message_size(lane)
     )
     for row in rows:
-        by_size[suspects.most_together(row["claims"])].append(row["id"])
+        has_failed = row["reason"] == Reason.TASK_FAILED
+        size = suspects.most_together(row["claims"], has_failed=has_failed)
+        by_size[size].append(row["id"])
     return [
         message
         for size in sorted(by_size, reverse=True)

@@ -1,6 +1,7 @@
 """Service levels: samples of the backlog, and alerts about burn rates, depth, lag and failures.
 
-The sweep also raises the alert about missing live processes.
+The sweep also raises the alerts about deliveries that no statement moves (`unreachable.sql`) and
+about missing live processes.
 
 Safe to run twice (a minute has one sample), late (a minute without a sample counts nowhere) or
 never (no such alert is raised). Each run resolves the alerts whose cause is over.
@@ -26,7 +27,7 @@ from notifications.rules.service_levels import (
     ServiceLevel,
 )
 from notifications.rules.states import Status
-from notifications.store.postgres import alerts, rollups
+from notifications.store.postgres import alerts, rollups, unreachable
 from notifications.store.postgres import service_levels as figures
 from notifications.store.redis import live_processes, state
 from notifications.sweeps.rounds import Swept
@@ -41,6 +42,7 @@ _KINDS: Final = (
     AlertKind.QUEUE_DEEP,
     AlertKind.DELIVERIES_STUCK,
     AlertKind.DELIVERIES_ORPHANED,
+    AlertKind.DELIVERIES_UNREACHABLE,
     AlertKind.RETRY_SUCCESS_LOW,
     AlertKind.PERMANENT_FAILURES_HIGH,
     AlertKind.UNKNOWN_GROW,
@@ -51,6 +53,8 @@ _KINDS: Final = (
 """The kinds that this sweep raises and resolves."""
 _SWEPT: Final = (*(Status.SCHEDULED, Status.RETRYING, Status.SENT, Status.UNKNOWN),)
 """Statuses whose due rows a sweep handles within seconds."""
+_NAMED: Final = 8
+"""Unreachable deliveries that the alert names: as many as its detail holds."""
 _URGENT: Final = frozenset({Priority.P0, Priority.P1})
 
 
@@ -70,6 +74,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         *_levels(now),
         *_backlog(now),
         *_overdue(now),
+        *_unreachable(),
         *_shares(now),
         *_live_processes(),
     ]
@@ -143,6 +148,14 @@ def _overdue(now: dt.datetime) -> Iterator[Problem]:
                 f" {due_at:%Y-%m-%d %H:%M} UTC; {len(found)} lanes and statuses are late"
             )
             yield Problem(kind, "", detail)
+
+
+def _unreachable() -> Iterator[Problem]:
+    found = unreachable.find()
+    if found:
+        named = ", ".join(f"{each.id} ({each.fault})" for each in found[:_NAMED])
+        count = f"{len(found)} or more" if len(found) >= unreachable.MOST else str(len(found))
+        yield Problem(AlertKind.DELIVERIES_UNREACHABLE, "", f"{count} deliveries: {named}")
 
 
 def _shares(now: dt.datetime) -> Iterator[Problem]:

@@ -56,7 +56,7 @@ def _deliver(self: Task[Any, Any], delivery_ids: list[str]) -> None:
             raise (
                 _publish_again(self, lane, delivery_ids, countdown=_SLOT_RETRY_SECONDS) or Ignore()
             )
-        groups = deliver.deliver([UUID(each) for each in delivery_ids])
+        groups = deliver.deliver([UUID(each) for each in delivery_ids], lane=lane)
     retry: Retry | None = None
     for group in groups:
         later = [each.hex for each in group.delivery_ids]

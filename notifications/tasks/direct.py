@@ -190,9 +190,17 @@ def _deliver(lane: str, messages: Sequence[Sequence[UUID]]) -> None:
             if stopping.is_stopping():
                 publish.make_due(delivery_ids)
             else:
-                deliver.deliver(delivery_ids)
+                _deliver_one(lane, delivery_ids)
     finally:
         SLOTS.give_back(lane)
+
+
+def _deliver_one(lane: str, delivery_ids: Sequence[UUID]) -> None:
+    try:
+        deliver.deliver(delivery_ids, lane=lane)
+    except Exception:  # noqa: BLE001 - as of a task: the other messages go on, the rows come due
+        _log.exception("direct_work_failed", what=lane)
+        db.drop_broken()
 
 
 def watch(direct: Direct, is_connected: Callable[[], bool]) -> None:

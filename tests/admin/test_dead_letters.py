@@ -131,7 +131,7 @@ def test_a_letter_says_what_its_reason_means_and_leads_to_its_person(
     [letter] = make_letters(["poison"])
     page = reverse("admin:notifications_deadletter_change", args=[letter.pk])
     shown = door.get(page).content.decode()
-    assert "The workers that held the delivery died five times in a row." in shown
+    assert "Five claims in a row ended by the death of the worker or by an error." in shown
     assert reverse("admin:notifications_recipient_change", args=[letter.recipient_id]) in shown
 
 

@@ -14,7 +14,7 @@ from notifications.models import Alert, Delivery, Recipient, SweepRun
 from notifications.rules import ids
 from notifications.rules.alerts import AlertKind
 from notifications.rules.rate_limits.circuit_breaker import CallStats, HealthKey
-from notifications.store.postgres import backlog, sweep_runs
+from notifications.store.postgres import alerts, backlog, sweep_runs
 from notifications.store.rate_limits import circuit_breakers
 from providers.contract import Channel
 from tests.api.conftest import Caller
@@ -123,6 +123,20 @@ def test_a_lane_that_is_behind_is_named(
     told = Client().get("/metrics").content.decode()
     assert 'notifications_due{lane="p3.email"} 1.0' in told
     assert 'notifications_due{lane="p0.sms"} 0.0' in told
+
+
+def test_a_paused_lane_and_unreachable_deliveries_are_named() -> None:
+    alerts.raise_once(AlertKind.LANE_PAUSED, "p1.sms", "UndefinedColumn: quiet_hours")
+    alerts.raise_once(AlertKind.DELIVERIES_UNREACHABLE, "", "1 deliveries: 4711 (claims)")
+    _tick(ago=dt.timedelta(seconds=1))
+    assert _ready() == (
+        200,
+        "degraded",
+        [
+            "no step takes 1 deliveries: 4711 (claims)",
+            "p1.sms is paused: UndefinedColumn: quiet_hours",
+        ],
+    )
 
 
 def test_metrics_speak_prometheus() -> None:

@@ -12,9 +12,13 @@ from prometheus_client.parser import text_string_to_metric_families
 from notifications import clock, lanes
 from notifications.models import Event, RollupPosition
 from notifications.rules import ids
+from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import LANES
+from notifications.store.cached import paused_lanes, shared_answers
+from notifications.store.postgres import alerts
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.servers import Stack
+from tests.sweeps.conftest import store_row
 
 pytestmark = pytest.mark.django_db
 
@@ -59,6 +63,19 @@ def test_connections_to_the_database_are_counted_by_state() -> None:
     scraped = _scrape()
     assert scraped["database_connections", _labels(state="active")] >= 1
     assert scraped["database_connections_limit", _labels()] >= 50
+
+
+def test_paused_lanes_and_unreachable_deliveries_are_counted() -> None:
+    shared_answers.forget()
+    assert _scrape()["unreachable", _labels()] == 0
+    store_row(due_at=None)
+    alerts.raise_once(AlertKind.LANE_PAUSED, "p1.sms", "UndefinedColumn: quiet_hours")
+    shared_answers.forget()
+    paused_lanes.forget()
+    scraped = _scrape()
+    assert scraped["unreachable", _labels()] == 1
+    paused = {labels for (name, labels), value in scraped.items() if name == "lane_paused" if value}
+    assert paused == {_labels(lane="p1.sms")}
 
 
 def test_the_age_of_what_the_roll_ups_do_not_count_is_there() -> None:

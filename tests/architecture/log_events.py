@@ -47,6 +47,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "inbox_away": "In-app messages could not be stored, because the database was away; they wait.",
     "lane_not_relayed": "A lane could not be published because of a lock or a lost connection.",
     "lane_not_swept": "A sweep left out a lane because of a lock or a lost connection.",
+    "lane_paused": "The tasks of a lane fail: each process tries one of its rows a second.",
+    "lane_resumed": "A row of a paused lane passed: the lane goes on.",
     "lines_dropped": "The reader of standard error was too slow: `count` lines are missing.",
     "live_database_away": "A live process cannot read PostgreSQL: streams stay without events.",
     "live_database_back": "A live process reads PostgreSQL again.",
@@ -59,6 +61,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "metrics_served": "A worker or beat serves its metrics at this port.",
     "page_not_expanded": "A page of a bulk job raised an exception; the next run tries again.",
     "periodic_task_deleted": "`migrate` deleted a periodic task that this release does not have.",
+    "pauses_not_read": "The open alerts could not be read; no lane counts as paused.",
     "provider_check": "A paused provider without traffic was checked; a good check closes the"
     " breaker.",
     "provider_call": "One call of a provider: outcome, code, latency, ids; no address, no body.",

@@ -64,7 +64,7 @@ def store_row(
         recipient_id=1,
         user_id="maria",
         spread="first",
-        expires_at=now,
+        expires_at=now + dt.timedelta(hours=1),
         created_at=now,
     )
     fields: dict[str, object] = {

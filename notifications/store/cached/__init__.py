@@ -6,5 +6,5 @@ answers that are the same for all readers.
 
     producers     notification_types, retry_presets, producer_windows, topic_texts, attributes
     providers     provider_routes, provider_overrides, prices
-    operators     switches, budgets, lane_lags
+    operators     switches, budgets, lane_lags, paused_lanes
 """

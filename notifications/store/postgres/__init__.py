@@ -5,7 +5,7 @@
     deliveries    transitions (the only code that writes a status), inserts, claims, attempts,
                   clicks, withdrawals, digest_holds, dead_letters, dead_letter_causes
     reads         reads, timelines, search, activity, change_feed, rollups, plot_annotations
-    lanes         backlog, lane_work, lane_lag, waiting, service_levels
+    lanes         backlog, lane_work, lane_lag, waiting, unreachable, service_levels
     recipients    recipients, recipients_by_address, contact_addresses, dead_contacts, suppressions,
                   preferences, received_texts, short_links, erasure
     sensitive     secret_variables (encryption), late_encryption (of values stored earlier)

@@ -48,6 +48,8 @@ class Claimed(NamedTuple):
     """Time of the send slot in the provider's bucket, if one was reserved."""
     falls_back: bool
     """True for a member of a fallback chain."""
+    claims: int
+    """Consecutive claims without a result, with this claim."""
     claimed_at: dt.datetime
     """Time of the claim on Postgres's clock, equal for all deliveries of a claim."""
 

@@ -32,7 +32,7 @@ WITH unsynced AS MATERIALIZED (
         call_started_at = NULL
     WHERE d.id = ANY(ARRAY(SELECT id FROM picked)) AND d.id = ANY(%(ids)s)
     RETURNING d.id, d.mode, d.priority, d.channel, d.recipient_id, d.contact_id, d.attempts,
-              d.attempts_before, d.resent, d.generation, d.slot_provider, d.slot_at, d.falls_back
+              d.attempts_before, d.resent, d.generation, d.slot_provider, d.slot_at, d.falls_back, d.claims
 ), logged AS (
     INSERT INTO event (notification_id, delivery_id, status, at)
     SELECT notification_of(id), id, %(sending)s, now() FROM moved

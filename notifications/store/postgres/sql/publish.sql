@@ -19,6 +19,7 @@ WITH picked AS (
             ELSE 300 * power(2, least(d.publishes, 6)) * interval '1 second' END
     WHERE d.id = ANY(ARRAY(SELECT id FROM picked))
       AND d.id >= %(floor)s::uuid AND d.id < %(ceiling)s::uuid
-    RETURNING d.id, d.claims, d.published_at
+    RETURNING d.id, d.claims, d.publishes, d.reason, d.published_at
 )
-SELECT moved.id, moved.claims, moved.published_at, picked.due_at AS place FROM moved JOIN picked USING (id) ORDER BY picked.due_at
+SELECT moved.id, moved.claims, moved.publishes, moved.reason, moved.published_at, picked.due_at AS place
+FROM moved JOIN picked USING (id) ORDER BY picked.due_at
