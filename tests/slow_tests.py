@@ -1,4 +1,4 @@
-"""Which tests are slow: `make test` leaves them out, and `make test-all` runs every test.
+"""The list of the slow tests: `make test` leaves them out, and `make test-all` runs every test.
 
 They kill processes and wait for leases, drive a browser, or run npm. Of the tests with killed
 processes, one for each class of failure stays in `make test`.
