@@ -5,12 +5,16 @@ from __future__ import annotations
 import datetime as dt
 from typing import Final
 
+import structlog
+
 from notifications import clock
 from notifications.models import ErasureJob
 from notifications.store.inbox import writes
 from notifications.store.postgres import erasure
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Swept
+
+_log = structlog.get_logger(__name__)
 
 _JOBS: Final = 20
 """Number of unfinished jobs processed in turn, oldest first."""
@@ -20,19 +24,33 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Process unfinished jobs in turn: the inbox, and `limit` notifications of each at a time.
 
     Safe to run twice. A job without remaining rows gets a receipt, which ends the job. A job waits
-    while a day is frozen, because the rows of the day are out of reach until the day is dropped.
+    while a day is frozen, because the rows of the day are out of reach until the day is dropped. A
+    job with an exception stops no other job; the next run tries it again.
+
+    Raises:
+        DATABASE_TROUBLE: the database is away; the next run goes on.
     """
-    ends_at, moved = rounds.deadline(), 0
+    ends_at, done = rounds.deadline(), Swept()
+    failed: set[int] = set()
     while True:
-        jobs = erasure.open_jobs(limit=_JOBS)
-        removed = sum(_work_off(job, now, limit) for job in jobs)
-        moved += removed
-        if not removed:
-            return Swept(moved)
+        before = done.moved
+        for job in erasure.open_jobs(limit=_JOBS, without=failed):
+            swept = _work_off(job, now, limit)
+            failed |= {job.pk} if swept.failed else set()
+            done += swept
+        if done.moved == before:
+            return done
         if clock.monotonic() >= ends_at:
-            return Swept(moved, more=True)
+            return done + Swept(more=True)
 
 
-def _work_off(job: ErasureJob, now: dt.datetime, limit: int) -> int:
-    items = writes.erase(job.recipient_id)
-    return items + erasure.work_off(job, now=now, limit=limit, inbox_items=items)
+def _work_off(job: ErasureJob, now: dt.datetime, limit: int) -> Swept:
+    try:
+        items = writes.erase(job.recipient_id)
+        removed = erasure.work_off(job, now=now, limit=limit, inbox_items=items)
+    except rounds.DATABASE_TROUBLE:
+        raise
+    except Exception:  # noqa: BLE001 - whatever a job causes, it must not stop the others
+        _log.exception("erasure_job_failed", job=job.pk)
+        return Swept(failed=1)
+    return Swept(items + removed)

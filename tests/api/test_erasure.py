@@ -27,6 +27,7 @@ from notifications.store.inbox import writes
 from notifications.store.inbox.items import NewItem
 from notifications.store.postgres import archive_keys, erasure, partitions
 from notifications.sweeps import erasures
+from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 
@@ -129,6 +130,26 @@ def test_a_new_person_with_the_old_name_keeps_their_notifications(
     erasures.run_once(now=clock.now() + _LATER, limit=100)
     assert Notification.objects.count() == 1
     assert Recipient.objects.get().pk != maria.pk
+
+
+@pytest.mark.usefixtures("maria")
+def test_a_job_that_raises_stops_no_other_job(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = ErasureJob.objects.create(mode=Mode.LIVE, recipient_id=1, requested_by="tests")
+    sent = _send(caller)
+    assert caller.send("DELETE", PATH).status_code == 202
+    work_off = erasure.work_off
+
+    def worked_off(job: ErasureJob, *, now: dt.datetime, limit: int, inbox_items: int) -> int:
+        if job.pk == first.pk:
+            msg = "a row that no step expects"
+            raise KeyError(msg)
+        return work_off(job, now=now, limit=limit, inbox_items=inbox_items)
+
+    monkeypatch.setattr(erasure, "work_off", worked_off)
+    assert erasures.run_once(now=clock.now(), limit=100) == Swept(moved=1, failed=1)
+    assert not Notification.objects.filter(id=sent).exists()
 
 
 @pytest.mark.usefixtures("maria")

@@ -68,6 +68,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "provider_checked": "An operator checked a provider's credentials in admin.",
     "provider_connected": "`manage.py connect` ran for a provider; `bad` lines are missing.",
     "provider_tried": "An operator sent a test through a provider in admin.",
+    "erasure_job_failed": "An erasure job raised an exception; the next run tries it again.",
     "fallback_opened": "A fallback chain has opened the next channel of a notification.",
     "publish_failed": "The broker did not take a message; its deliveries are due at once.",
     "receipts_without_effect": "Receipts that changed nothing: repeated, late or of no delivery.",

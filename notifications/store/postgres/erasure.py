@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hmac
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 import orjson
@@ -88,9 +88,10 @@ def _leave_audiences(mode: Mode, user_id: str) -> None:
             Audience.objects.filter(id=row["audience"]).update(expression=left)
 
 
-def open_jobs(*, limit: int) -> list[ErasureJob]:
-    """Return the oldest jobs without a receipt."""
-    return list(ErasureJob.objects.filter(receipt__isnull=True).order_by("id")[:limit])
+def open_jobs(*, limit: int, without: Collection[int] = ()) -> list[ErasureJob]:
+    """Return the oldest jobs without a receipt, except those of `without`."""
+    found = ErasureJob.objects.filter(receipt__isnull=True).exclude(pk__in=without)
+    return list(found.order_by("id")[:limit])
 
 
 def work_off(job: ErasureJob, *, now: dt.datetime, limit: int, inbox_items: int = 0) -> int:
