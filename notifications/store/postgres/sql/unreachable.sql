@@ -8,7 +8,8 @@
 -- Due rows that a sweep leaves are no fault of the state: the alerts deliveries_stuck and deliveries_orphaned tell them.
 -- Reads at most `examined` rows of each lane and status, those due first and those due last. Locks nothing. Uses
 -- delivery_without_due, delivery_due and the primary key of the notifications; `floor` and `ceiling` are constants, so
--- the planner prunes partitions.
+-- the planner prunes partitions. LIMIT 1 forces the primary key: the planner expects many more examined rows, and
+-- would read all notifications of the span.
 WITH without_due AS (
     SELECT id, 'no_due_time' AS fault FROM delivery
     WHERE due_at IS NULL AND status IN (1, 2, 3, 4) AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid
@@ -55,6 +56,7 @@ WITH without_due AS (
         SELECT expires_at FROM notification
         WHERE e.status = ANY(%(waiting)s) AND e.due_at > now()
           AND id = notification_of(e.id) AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid
+        LIMIT 1
     ) n ON true
 )
 SELECT id, fault FROM without_due
