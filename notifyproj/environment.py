@@ -20,7 +20,6 @@ from pydantic import ConfigDict, Field, ValidationError
 from notifications.rules import in_app
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE
 from notifications.rules.rate_limits.circuit_breaker import STREAKS
-from notifications.rules.rate_limits.concurrency import CEILING
 from notifications.rules.rate_limits.frequency_caps import DEFAULTS
 from notifyproj.inbox_environment import InboxEnvironment
 from notifyproj.live_environment import LiveEnvironment
@@ -46,6 +45,7 @@ from notifyproj.values import (
     TimesToLive,
 )
 from notifyproj.web_environment import WebEnvironment
+from notifyproj.worker_environment import WorkerEnvironment
 from providers import registry
 from providers.errors import ConfigurationError
 
@@ -79,7 +79,9 @@ class Delivery(StrEnum):
     """The service does every step except the call of a provider."""
 
 
-class Environment(WebEnvironment, InboxEnvironment, LiveEnvironment, SignInEnvironment):
+class Environment(
+    WebEnvironment, InboxEnvironment, LiveEnvironment, SignInEnvironment, WorkerEnvironment
+):
     """A valid environment. Each description completes the sentence "Give ..."."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -181,12 +183,6 @@ class Environment(WebEnvironment, InboxEnvironment, LiveEnvironment, SignInEnvir
         description="a number of seconds from 0 to 3600: the ramp of P2 and P3 deliveries that"
         " waited for the end of quiet hours",
     )
-    calls_in_flight: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        alias="NOTIFY_CALLS_IN_FLIGHT",
-        default=CEILING,
-        description="a number from 1 to 10000: the maximum of calls in flight from one process to"
-        " one provider; below the maximum the number adapts to the latency of the provider",
-    )
     sms_max_segments: Annotated[int, Field(ge=1, le=100)] = Field(
         alias="NOTIFY_SMS_MAX_SEGMENTS",
         default=4,
@@ -216,12 +212,6 @@ class Environment(WebEnvironment, InboxEnvironment, LiveEnvironment, SignInEnvir
         description="the place of days past retention: a folder that all processes share, such as"
         " file:///var/lib/notify/archive, a bucket, such as s3://bucket/prefix, or off: then days"
         " are dropped without an archive",
-    )
-    flight_recorder: Annotated[str, Field(pattern=r"^(/.*|off)?$")] = Field(
-        alias="NOTIFY_FLIGHT_RECORDER",
-        default="",
-        description="a folder in memory (tmpfs) that the workers of a host share, such as /flights,"
-        " or off; default /dev/shm/notify-<user id>",
     )
     archive_days: Annotated[int, Field(ge=62, le=36_500)] = Field(
         alias="NOTIFY_ARCHIVE_DAYS",

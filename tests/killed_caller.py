@@ -31,7 +31,7 @@ def call_and_be_killed(step: str, row: UUID, *, database_url: str, **environ: st
     assert done.returncode == -signal.SIGKILL
 
 
-class _Killed(Scripted):
+class _TellingProvider(Scripted):
     """A provider that tells when a call begins."""
 
     @property
@@ -59,9 +59,9 @@ def main(step: str, row: str) -> None:
                 _die()
             yield each, Accepted(message_id="m-1")
 
-    provider = (Scripted if step == "connecting" else _Killed)(answer=answer)
+    provider = (Scripted if step == "connecting" else _TellingProvider)(answer=answer)
     setattr(registry, "VENDORS", (*registry.VENDORS, ScriptedVendor(provider)))  # noqa: B010 - final
-    sent_ledger.write_encoded = lambda _values: _die()  # type: ignore[assignment,return-value]
+    setattr(sent_ledger, "write_encoded", lambda _values: _die())  # noqa: B010 - for the kill
     deliver.deliver([UUID(row)])
 
 

@@ -83,7 +83,7 @@ def gather(rows: Sequence[Row]) -> Evidence:
         for row in called
         if (entry := found.get(row["id"])) is not None and entry.token in {None, row["claim_token"]}
     }
-    return Evidence(rows, entries | _doubted(called, entries))
+    return Evidence(rows, entries | _doubts(called, entries))
 
 
 def entry_of(claimed: ClaimedDelivery, result: Result, *, provider: Provider) -> LedgerEntry:
@@ -141,7 +141,7 @@ def _waits(row: Row, *, now: dt.datetime) -> bool:
     return now < began + patience
 
 
-def _doubted(rows: Iterable[Row], entries: Mapping[UUID, LedgerEntry]) -> dict[UUID, LedgerEntry]:
+def _doubts(rows: Iterable[Row], entries: Mapping[UUID, LedgerEntry]) -> dict[UUID, LedgerEntry]:
     """Return the entries of refusals that are too many at once to be believed."""
     together: dict[tuple[str, int], list[LedgerEntry]] = defaultdict(list)
     for row in rows:

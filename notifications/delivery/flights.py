@@ -1,6 +1,6 @@
 """Flights: the flight recorder's notes of a wave, from the plan to the settle.
 
-plan, before the lease is renewed -> renewed -> (begin, answer: in the wave) -> note_end
+plan, before the lease is renewed -> correct -> (begin, answer: in the wave) -> note_end
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def plan(deliveries: Iterable[ClaimedDelivery], *, token: UUID, provider: str) -
         claimed.flight = flight_recorder.plan(claimed.delivery.id, attempt, entry)
 
 
-def renewed(deliveries: Iterable[ClaimedDelivery], calls: Mapping[UUID, int]) -> None:
+def correct(deliveries: Iterable[ClaimedDelivery], calls: Mapping[UUID, int]) -> None:
     """Correct the attempts after the renewal; a delivery without a lease has no call."""
     for claimed in deliveries:
         attempt = calls.get(claimed.delivery.id)

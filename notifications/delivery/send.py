@@ -231,7 +231,7 @@ class _Sending:
         except Exception:
             flights.publish(going)
             raise
-        flights.renewed(going, calls)
+        flights.correct(going, calls)
         return calls
 
     def _renew(self, ids: Sequence[UUID]) -> Mapping[UUID, int]:

@@ -149,7 +149,7 @@ class _Process:
         self.is_tried = False
         self.is_full = False
 
-    def opened(self) -> _Recorder | None:
+    def open_once(self) -> _Recorder | None:
         if not self.is_tried:
             with self.opening:
                 if not self.is_tried:
@@ -180,7 +180,7 @@ os.register_at_fork(after_in_child=forget)
 
 def free_records() -> int:
     """Return the number of calls that can be noted now."""
-    recorder = _process.opened()
+    recorder = _process.open_once()
     return len(recorder.free) if recorder is not None else 0
 
 
@@ -189,7 +189,7 @@ def plan(delivery_id: UUID, attempt: int, entry: bytes) -> Flight | None:
 
     None: the recorder is off or full.
     """
-    recorder = _process.opened()
+    recorder = _process.open_once()
     if recorder is None:
         return None
     try:

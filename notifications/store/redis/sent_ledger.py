@@ -74,12 +74,12 @@ class LedgerEntry(NamedTuple):
 
 def write(entries: Iterable[LedgerEntry]) -> bool:
     """Write the definite outcomes in one round trip; False if the state Redis is away."""
-    return write_encoded(_encoded(entries))
+    return write_encoded(_values_of(entries))
 
 
 def add(entries: Iterable[LedgerEntry]) -> bool:
     """Write as `write`, but keep existing entries."""
-    return add_encoded(_encoded(entries))
+    return add_encoded(_values_of(entries))
 
 
 def write_encoded(values: Mapping[str, bytes]) -> bool:
@@ -149,16 +149,16 @@ def encode(entry: LedgerEntry) -> bytes:
     try:
         return orjson.dumps(about, default=_seconds)
     except TypeError:  # half of a surrogate pair in a provider's text
-        return orjson.dumps(_cleaned(about), default=_seconds)
+        return orjson.dumps(_clean(about), default=_seconds)
 
 
-def _cleaned(value: Any) -> Any:  # noqa: ANN401 - a part of a JSON object
+def _clean(value: Any) -> Any:  # noqa: ANN401 - a part of a JSON object
     if isinstance(value, dict):
-        return {name: _cleaned(each) for name, each in value.items()}
+        return {name: _clean(each) for name, each in value.items()}
     return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
-def _encoded(entries: Iterable[LedgerEntry]) -> dict[str, bytes]:
+def _values_of(entries: Iterable[LedgerEntry]) -> dict[str, bytes]:
     return {
         key_of(each.delivery_id, each.attempt): encode(each)
         for each in entries

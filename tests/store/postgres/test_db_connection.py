@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import select
 from collections.abc import Iterator
 
 import pytest
 from django.core.signals import request_started
-from django.db import OperationalError, connection
+from django.db import DatabaseError, OperationalError, connection, transaction
 from django.test import Client
 
 from notifications import clock
 from notifications.models import Producer
-from notifications.store.postgres import db, disk
+from notifications.store.postgres import db, db_errors, disk
+from notifyproj.devstack.demo.environment import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -93,3 +95,21 @@ def test_a_write_in_a_transaction_ends_that_session_too() -> None:
     with pytest.raises(OperationalError, match="read-only"):
         db.in_transaction(lambda: db.run("delete_expired_keys", {"limit": 1}))
     assert _own_pid() != before
+
+
+def test_the_end_of_an_idle_transaction_counts_as_a_lost_connection() -> None:
+    with connection.cursor() as running:
+        running.execute("SET idle_in_transaction_session_timeout = '10ms'")
+    with pytest.raises(DatabaseError) as found:
+        _stay_idle_in_a_transaction()
+    connection.close()
+    assert db_errors.is_away(found.value)
+    assert not db_errors.is_away(DatabaseError("another error"))
+
+
+@transaction.atomic
+def _stay_idle_in_a_transaction() -> None:
+    db.rows("transaction_now", {})
+    link = connection.connection.pgconn.socket
+    until(lambda: select.select([link], [], [], 0.01)[0], what="the session has ended")
+    db.rows("transaction_now", {})
