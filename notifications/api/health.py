@@ -103,12 +103,7 @@ def _status() -> dict[str, Any]:
         if standing.is_open
     ]
     wrong += _failing_code()
-    if not is_taking:
-        fault = broker.fault() or server_faults.AWAY
-        wrong.append(f"the broker {fault}: workers take what is due from the database")
-    if not state.answers():
-        wrong.append("the state Redis is away: evidence of calls and limits are not shared")
-    wrong += fallbacks.current(now=now)
+    wrong += _fallbacks(now, is_taking=is_taking)
     wrong += [trouble.text for trouble in overdue.look()]
     wrong += [
         f"database sessions have {name}={value}, not {session_settings.WANTED[name]}: run"
@@ -130,6 +125,17 @@ def _status() -> dict[str, Any]:
             for name, found in waiting.items()
         },
     }
+
+
+def _fallbacks(now: dt.datetime, *, is_taking: bool) -> list[str]:
+    """Return which servers this process and other processes work without."""
+    wrong = []
+    if not is_taking:
+        fault = broker.fault() or server_faults.AWAY
+        wrong.append(f"the broker {fault}: workers take what is due from the database")
+    if not state.answers():
+        wrong.append("the state Redis is away: evidence of calls and limits are not shared")
+    return wrong + fallbacks.current(now=now)
 
 
 def _failing_code() -> list[str]:

@@ -1,4 +1,4 @@
-"""Where code reads the real clock: at import, once for a process, or beside a literal hour."""
+"""Reads of the real clock: at import, once for a process, or beside a literal hour."""
 
 from __future__ import annotations
 

@@ -53,6 +53,18 @@ def services() -> dict[str, dict[str, Any]]:
     return {name: each for name, each in found.items() if not each.get("profiles")}
 
 
+def memory_mounts(service: Mapping[str, Any]) -> set[str]:
+    """Return the folders of a container that are memory, its own or shared."""
+    volumes = load(example())["volumes"]
+    mounts = [each.split(":")[:2] for each in service.get("volumes", [])]
+    shared = {
+        place
+        for name, place in mounts
+        if ((volumes.get(name) or {}).get("driver_opts") or {}).get("type") == "tmpfs"
+    }
+    return shared | {each.partition(":")[0] for each in service["tmpfs"]}
+
+
 def environ(service: Mapping[str, Any], env_file: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a container; a variable that is set to nothing is left out."""
     own = {name: str(value) for name, value in service.get("environment", {}).items()}

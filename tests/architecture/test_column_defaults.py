@@ -28,7 +28,7 @@ from notifications.store.postgres import first_migration
 _APP: Final = "notifications"
 _REMOVING: Final = (RemoveField, RenameField, RenameModel, DeleteModel)
 _REMOVED: Final[dict[str, str]] = {}
-"""What a later migration removes or renames -> why no process of the release before uses it."""
+"""Field that a later migration removes or renames -> why the release before does not use it."""
 
 
 def _with_a_default() -> list[models.Field]:  # type: ignore[type-arg]  # of any type

@@ -23,7 +23,7 @@ _SQL: Final = {
     "a prepared statement": r"^\s*(PREPARE|DEALLOCATE)\s",
     "DISCARD": r"^\s*DISCARD\s",
 }
-"""What is forbidden -> its pattern in a statement."""
+"""Forbidden feature -> its pattern in a statement."""
 _NAMES: Final = {
     "iterator": "QuerySet.iterator: read by pages of the key",
     "ServerCursor": "a cursor of the server",

@@ -1,4 +1,4 @@
-"""[budget] What a batch item, a single request, a delivery and an idle minute cost, as counts.
+"""[budget] Costs of a batch item, a single request, a delivery and an idle minute, as counts.
 
 See `cost_counts`, whose modules need Django set up. The figure is the greatest ratio of a count to
 its committed count. `make bench ONLY=budget WRITE=1` commits the counts of this run.

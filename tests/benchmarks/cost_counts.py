@@ -1,4 +1,4 @@
-"""What a batch item, a single request, a delivery and an idle minute cost, as counts.
+"""Costs of a batch item, a single request, a delivery and an idle minute, as counts.
 
     batch item       one of 500 notifications of `POST /v1/notifications/batch`
     single request   one `POST /v1/notifications`, alone
@@ -12,15 +12,14 @@ The code runs in the calling thread, through the WSGI application and the bodies
 from __future__ import annotations
 
 import datetime as dt
-import itertools
 import json
 import platform
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
+from uuid import uuid4
 
 from django.test import Client
 
@@ -31,7 +30,7 @@ from notifications.rules.rate_limits.concurrency import CEILING, Limit
 from notifications.store.postgres import id_ranges, publish
 from notifications.sweeps import relay
 from providers.contract import Channel
-from tests.benchmarks.counters import NAMES, Counts, counted, without_page_images
+from tests.benchmarks.counters import NAMES, Counters, counted, without_page_images
 from tests.benchmarks.stage import PEOPLE, TEMPLATE, TYPE
 
 COMMITTED: Final = Path(__file__).with_name("counts.json")
@@ -51,8 +50,6 @@ _TOLERANCES: Final[Mapping[str, float]] = {
 """Share of a count by which two runs may differ: a cache ends in an idle sweep, an index page is
 split, and answers arrive in groups of different sizes."""
 _ROUNDING: Final = 0.001
-_STARTED: Final = time.monotonic()
-_runs: Final = itertools.count(time.time_ns() // 1_000_000)
 
 Costs = dict[str, dict[str, float]]
 """Subject, name of the count, count."""
@@ -72,13 +69,14 @@ def measure(key: str) -> Costs:
         NotMeasured: a request was refused, or a delivery was not called for.
     """
     client = Client(headers={"Authorization": f"Bearer {key}"}, SERVER_NAME="127.0.0.1")
+    now = clock.monotonic()
     with without_page_images():
-        _measure(client)
-        return _measure(client)
+        _measure(client, now)
+        return _measure(client, now)
 
 
-def _measure(client: Client) -> Costs:
-    with _caches_that_last():
+def _measure(client: Client, now: float) -> Costs:
+    with _caches_that_last(now):
         costs = {
             "batch item": _batch(client).per(ITEMS),
             "delivery": _deliveries().per(ITEMS),
@@ -89,9 +87,8 @@ def _measure(client: Client) -> Costs:
 
 
 @contextmanager
-def _caches_that_last() -> Iterator[None]:
+def _caches_that_last(now: float) -> Iterator[None]:
     """Stop the clock of the caches: on a busy machine a second has fewer requests."""
-    now = _STARTED
     with patch.object(clock, "monotonic", lambda: now):
         yield
 
@@ -128,17 +125,17 @@ def as_text(costs: Mapping[str, Mapping[str, float]]) -> list[str]:
     ]
 
 
-def _batch(client: Client) -> Counts:
+def _batch(client: Client) -> Counters:
     body = {"notifications": _items(ITEMS)}
     return _post(client, "/v1/notifications/batch", [body])
 
 
-def _singles(client: Client) -> Counts:
+def _singles(client: Client) -> Counters:
     return _post(client, "/v1/notifications", _items(_SINGLES))
 
 
 def _items(count: int) -> list[dict[str, Any]]:
-    run = next(_runs)
+    run = uuid4().hex
     return [
         {
             "user_id": f"user-{number % PEOPLE}",
@@ -153,7 +150,7 @@ def _items(count: int) -> list[dict[str, Any]]:
     ]
 
 
-def _post(client: Client, path: str, bodies: list[dict[str, Any]]) -> Counts:
+def _post(client: Client, path: str, bodies: list[dict[str, Any]]) -> Counters:
     encoded = [json.dumps(each) for each in bodies]
     with counted() as counts:
         replies = [client.post(path, each, content_type="application/json") for each in encoded]
@@ -163,7 +160,7 @@ def _post(client: Client, path: str, bodies: list[dict[str, Any]]) -> Counts:
     return counts
 
 
-def _deliveries(*, expected: int = ITEMS) -> Counts:
+def _deliveries(*, expected: int = ITEMS) -> Counters:
     """Publish, deliver and roll up the P2 e-mails that wait."""
     recent, *_ = id_ranges.current()
     called = 0
@@ -197,7 +194,7 @@ def _idle_minute() -> dict[str, float]:
     A run that happens to have work, such as a statistic that is due once in some minutes, costs
     more.
     """
-    total = Counts()
+    total = Counters()
     for name, sweep in sweeps.SWEEPS.items():
         runs = [_count_sweep(name) for _ in range(_IDLE_RUNS)]
         for each in NAMES:
@@ -205,7 +202,7 @@ def _idle_minute() -> dict[str, float]:
     return total.per(1)
 
 
-def _count_sweep(name: str) -> Counts:
+def _count_sweep(name: str) -> Counters:
     with counted() as counts:
         sweeps.run(name, every=dt.timedelta(0))
     return counts

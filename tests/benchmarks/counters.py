@@ -1,6 +1,6 @@
 """Counters of a block of code in this process: statements, rows, WAL, commands, calls, lines.
 
-Counts are equal on a busy and on an idle machine, so a test can hold them. The counters read real
+Counters are equal on a busy and on an idle machine, so a test can hold them. The counters read real
 servers: Postgres's statistics of rows and of the session's WAL, the commands of the state
 instance, and the messages in the lanes of the broker.
 """
@@ -41,7 +41,7 @@ _OWN_COMMANDS: Final = frozenset({"cmdstat_info", "cmdstat_hello", "cmdstat_clie
 
 
 @dataclass(slots=True)
-class Counts:
+class Counters:
     """The counts of a block, by name of NAMES."""
 
     values: dict[str, float] = field(default_factory=lambda: dict.fromkeys(NAMES, 0.0))
@@ -56,9 +56,9 @@ class Counts:
 
 
 @contextmanager
-def counted() -> Iterator[Counts]:
+def counted() -> Iterator[Counters]:
     """Count what the block does; the counts are complete after the block."""
-    counts = Counts()
+    counts = Counters()
     before = _of_servers()
     with _psycopg(counts), _lines(counts), _calls(counts):
         yield counts
@@ -103,7 +103,7 @@ def _state_commands() -> int:
 
 
 @contextmanager
-def _psycopg(counts: Counts) -> Iterator[None]:
+def _psycopg(counts: Counters) -> Iterator[None]:
     execute, copy = psycopg.Cursor.execute, psycopg.Cursor.copy
 
     def counted_execute(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - psycopg's own
@@ -122,7 +122,7 @@ def _psycopg(counts: Counts) -> Iterator[None]:
 
 
 @contextmanager
-def _lines(counts: Counts) -> Iterator[None]:
+def _lines(counts: Counters) -> Iterator[None]:
     write = STDERR.write_bytes
 
     def counted_write(data: bytes) -> None:
@@ -134,7 +134,7 @@ def _lines(counts: Counts) -> Iterator[None]:
 
 
 @contextmanager
-def _calls(counts: Counts) -> Iterator[None]:
+def _calls(counts: Counters) -> Iterator[None]:
     calls = 0
 
     def count(_frame: FrameType, event: str, _argument: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
@@ -94,13 +95,21 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
             {**day, "ids": one, "scheduled": Status.SCHEDULED, "most": ids.MAX_DELIVERIES},
             1,
         ),
+        *_asked_by_chains(day, one),
+        ("rollup_add", {**rollups._PAGE, **day, "below": 9, "scanned": 20_000}, 1),
+    ]
+
+
+def _asked_by_chains(
+    day: Mapping[str, Any], one: Sequence[UUID]
+) -> list[tuple[str, dict[str, Any], int]]:
+    return [
         ("lock_deliveries", {**day, "ids": one}, 1),
         ("chain_lock", {**day, "ids": one, "only_chains": True}, 0),
         ("chain_lock", {**day, "ids": one, "only_chains": False}, 0),
         ("chain_busy", {**day, "ids": one}, 0),
         ("chain_members", {**day, "ids": one, "most": ids.MAX_DELIVERIES}, 1),
         ("chain_waiting", {**day, "ids": one, "waiting": sorted(OPEN)}, 1),
-        ("rollup_add", {**rollups._PAGE, **day, "below": 9, "scanned": 20_000}, 1),
     ]
 
 

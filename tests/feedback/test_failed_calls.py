@@ -5,8 +5,9 @@ from __future__ import annotations
 from uuid import UUID
 
 import pytest
+from django.db.models.functions import Now
 
-from notifications import broker, clock
+from notifications import broker
 from notifications.delivery import deliver
 from notifications.feedback import delivery_receipts
 from notifications.models import DeadLetter, Delivery, Event
@@ -48,7 +49,7 @@ def _told(delivery_id: UUID) -> list[tuple[int | None, str]]:
         ({"status": Status.RETRYING, "attempts": 1}, "call 1 of 1: 30005"),
         ({"status": Status.SENDING, "attempts": 1}, "call 1 of 1: 30005"),
         (
-            {"status": Status.SENDING, "attempts": 2, "call_started_at": clock.now()},
+            {"status": Status.SENDING, "attempts": 2, "call_started_at": Now()},
             "call 1 of 2: 30005",
         ),
         (

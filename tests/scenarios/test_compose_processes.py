@@ -65,7 +65,7 @@ class Container(Child):
         super().__init__(name, log=var / f"{name}.log")
         service = _SERVICES[name]
         self.metrics = f"{LOOPBACK}:{free_port(f'{var}/{name}')}"
-        """Where a worker or beat serves its metrics."""
+        """Address of the metrics of a worker or beat."""
         self._values = values
         self._places = {
             **places,
