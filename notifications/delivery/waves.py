@@ -85,10 +85,17 @@ def _no_calls(messages: Sequence[Message], provider: Provider, *, cause: str) ->
 
 
 def _collect(send: Callable[[], Iterator[Result]], wave: Wave) -> None:
-    """Send a wave and pass the results on."""
+    """Send a wave and pass the results on.
+
+    A result that cannot be passed on, as of a delivery that is not of the wave, must not cost the
+    results behind it.
+    """
     try:
         for result in send():
-            answers.pass_on(wave, result)
+            try:
+                answers.pass_on(wave, result)
+            except Exception as error:  # noqa: BLE001 - raised again by the task's own thread
+                wave.error = withholding.loggable_error(error)
     except Exception as error:  # noqa: BLE001 - raised again by the task's own thread
         wave.error = withholding.loggable_error(error)
     finally:

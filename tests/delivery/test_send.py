@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
@@ -153,6 +153,24 @@ def test_an_adapter_that_raises_before_its_first_result_ends_its_task(
     ):
         deliver.deliver(rows)
     assert statuses(rows) == [Status.UNKNOWN] * 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_result_that_belongs_to_no_call_costs_no_other_answer_and_is_an_error_of_the_task(
+    scripted: Scripted, take: Accept
+) -> None:
+    rows = take_rows(take, 3)
+
+    def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
+        yield batch[0], Accepted()
+        yield replace(batch[0], delivery_id=uuid4()), Accepted()
+        for each in batch[1:]:
+            yield each, Accepted()
+
+    scripted.answer = answer
+    with pytest.raises(CallFailed, match="KeyError"):
+        deliver.deliver(rows)
+    assert statuses(rows) == [Status.SENT] * 3
 
 
 def test_a_wave_without_a_thread_makes_no_call(
