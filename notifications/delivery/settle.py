@@ -1,8 +1,9 @@
 """Settle: store the outcomes of calls, many in one transaction.
 
 `rules.outcomes` decides, and the claim's token guards every write. An acceptance after the lease
-expired still counts: the row becomes `sent`, unless another worker has begun a call or a receipt
-has come. So does an acceptance after a cancellation, an opt-out or the end of the time to live.
+expired still counts: the row becomes `sent`, unless a receipt has come, also while another worker
+repeats the call. So does an acceptance after a cancellation, an opt-out or the end of the time to
+live.
 """
 
 from __future__ import annotations
@@ -170,7 +171,9 @@ def _write(
         if decision.transition is ACCEPT and delivery.id not in moved
     ]
     if late:
-        dead_letters.resolve_of(transitions.accept_late(late), _TAKEN)
+        calls = {delivery.id: call for delivery, _, _, call in entries}
+        taken = transitions.accept_late(late, calls=calls, since=batch.claim.at)
+        dead_letters.resolve_of(taken, _TAKEN)
     reasons = {
         claimed.delivery.contact_id: f"{provider.name}: {result.outcome.code}"
         for claimed, result in made

@@ -2,6 +2,9 @@
 
 A failure of the last call ends the delivery. A failure of an earlier call is an event of the
 timeline and nothing else: the resend, the replay or the next provider decides about the delivery.
+So is a failure after an expiry, a suppression or a cancellation: a later acceptance of the call
+changes the delivery no more.
+
 The message id of the receipt names the call. A receipt without an id, or with an id that no answer
 contained (a call without an answer, a further part of a long SMS), is about an earlier call of the
 provider without an answer if there is one, or else about the provider's last call. So an unclear
@@ -13,12 +16,15 @@ A positive receipt of any call counts, because the message arrived.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from notifications.rules.states import OPEN, Status
 from notifications.store.postgres import db, id_ranges
 from notifications.store.postgres.transitions import Move
+
+_STOPPED: Final = {Status.EXPIRED, Status.SUPPRESSED, Status.CANCELLED}
+_ACCEPTED: Final = [Status.SENT, Status.DELIVERED, Status.UNCONFIRMED]
 
 
 class LastCalls(NamedTuple):
@@ -58,8 +64,9 @@ def _calls(provider: str, reported: Sequence[Move]) -> Sequence[Mapping[str, int
         "ids": ids,
         "message_ids": [each.provider_message_id for each in reported],
         "provider": provider,
-        "waiting": sorted(OPEN - {Status.SENDING}),
+        "over": sorted(OPEN - {Status.SENDING} | _STOPPED),
         "sending": Status.SENDING,
+        "accepted": _ACCEPTED,
         "delivered": Status.DELIVERED,
     }
     return db.rows("failed_calls", parameters)

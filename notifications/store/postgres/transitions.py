@@ -35,7 +35,7 @@ class Move(NamedTuple):
     reason: str = ""
     """A member of `rules.reasons`; empty if the status needs none."""
     detail: str = ""
-    """A sentence for the timeline, redacted, up to 500 characters."""
+    """A sentence for the timeline, redacted; the timeline keeps 500 characters."""
     due_in: dt.timedelta | None = None
     """Time until the next check of the row, from Postgres's now; None: the row is final."""
     provider_message_id: str = ""
@@ -82,6 +82,9 @@ Guard = UnderClaim | StillDue | FromProvider | OfRecipients | Anyone
 ANYONE: Final = Anyone()
 STILL_DUE: Final = StillDue()
 _REACHED: Final = frozenset({Status.DELIVERED, Status.READ})
+_LONGEST_DETAIL: Final = 500
+_LONGEST_MESSAGE_ID: Final = 255
+"""Characters of the column; a longer id must not refuse an answer or a callback."""
 
 
 def apply(transition: Transition, moves: Iterable[Move], guard: Guard) -> list[UUID]:
@@ -135,9 +138,9 @@ def write(decisions: Mapping[UUID, Decision], guard: Guard) -> set[UUID]:
         move = Move(
             id=delivery_id,
             reason=decision.reason,
-            detail=decision.detail[:500],
+            detail=decision.detail,
             due_in=decision.due_in,
-            provider_message_id=decision.provider_message_id[:255],
+            provider_message_id=decision.provider_message_id,
         )
         by_transition[decision.transition].append(move)
 
@@ -179,8 +182,8 @@ def _columns(batch: Sequence[Move]) -> dict[str, object]:
         "ids": [each.id for each in batch],
         "due_in": [each.due_in for each in batch],
         "reasons": [each.reason for each in batch],
-        "details": [each.detail for each in batch],
-        "message_ids": [each.provider_message_id for each in batch],
+        "details": [each.detail[:_LONGEST_DETAIL] for each in batch],
+        "message_ids": [each.provider_message_id[:_LONGEST_MESSAGE_ID] for each in batch],
         "occurred_at": [each.occurred_at for each in batch],
     }
 
@@ -239,16 +242,26 @@ def replay(revivals: Sequence[ReplayTarget], *, detail: str) -> list[UUID]:
     return [row["id"] for row in db.fetch_in_own_transaction("replay", parameters)]
 
 
-def accept_late(moves: Sequence[Move]) -> list[UUID]:
-    """Mark late results as sent after a lost lease, unless another call is running.
+def accept_late(
+    moves: Sequence[Move], *, calls: Mapping[UUID, int], since: dt.datetime
+) -> list[UUID]:
+    """Mark late results as sent after a lost lease, also beside a later call.
 
-    A receipt can come before the result of its call, so a failure by a receipt stays.
+    A receipt can come before the result of its call, so a failure by a receipt stays. The token of
+    a later call is void then: its result changes nothing, and its worker calls no further provider.
+
+    Args:
+        moves: the deliveries with an accepted call.
+        calls: the number of the accepted call of each delivery.
+        since: the time of the claim of these calls.
     """
     parameters = {
         "ids": [each.id for each in moves],
-        "sending": Status.SENDING,
+        "calls": [calls[each.id] for each in moves],
+        "since": since,
         "failed": Status.FAILED,
         "by_receipt": Reason.RECEIPT_FAILED,
+        "failures": [Reason.RECEIPT_FAILED.value, Reason.RECEIPT_BOUNCED.value],
     }
-    parked = [row["id"] for row in db.rows("not_sending", parameters)]
-    return apply(ACCEPT_LATE, [each for each in moves if each.id in set(parked)], ANYONE)
+    free = {row["id"] for row in db.rows("not_failed", parameters)}
+    return apply(ACCEPT_LATE, [each for each in moves if each.id in free], ANYONE)
