@@ -3,7 +3,8 @@
 Cheap and final gates run first. A hold counts as no attempt. Gates use the data of the claim, so a
 preference changed while the delivery was queued takes effect. A call that begins more than a second
 later has its gates run again, with fresh data (`look_again`): a batch can wait for its provider
-until the time to live or the evening, and a recipient can write STOP meanwhile.
+until the time to live or the evening. Meanwhile a recipient can write STOP, and another channel of
+a fallback chain can reach the recipient.
 
 A stopped delivery is not sent on another channel, even with `delivery: first`: accept (or release,
 for scheduled notifications) chooses the channel. A second channel could notify the recipient twice,
@@ -18,7 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from notifications import conf
-from notifications.delivery import digest_holds, switches
+from notifications.delivery import digest_holds, fall_back, switches
 from notifications.delivery.batch import Batch
 from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules import preferences
@@ -49,7 +50,9 @@ def run_gates(batch: Batch) -> None:
 
 
 def look_again(batch: Batch, deliveries: Sequence[ClaimedDelivery]) -> Sequence[ClaimedDelivery]:
-    """Hold or stop waiting deliveries by fresh data; returns the others. Costs two queries.
+    """Hold or stop waiting deliveries by fresh data; returns the others.
+
+    Costs two queries, and one more with members of fallback chains.
 
     Raises:
         OperationalError: the database failed; no call may begin.
@@ -64,7 +67,9 @@ def look_again(batch: Batch, deliveries: Sequence[ClaimedDelivery]) -> Sequence[
         else:
             claimed.notification, claimed.destination = notification, contact
     known = [each for each in deliveries if each.notification.id in notifications]
-    return _stop_closed(batch, [each for each in known if each.delivery.contact_id in contacts])
+    known = [each for each in known if each.delivery.contact_id in contacts]
+    fall_back.mark_confirmed(known)
+    return _stop_closed(batch, known)
 
 
 def stop_expired(batch: Batch, deliveries: Sequence[ClaimedDelivery]) -> Sequence[ClaimedDelivery]:

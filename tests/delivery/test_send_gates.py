@@ -12,7 +12,7 @@ from django.db import connection
 
 from notifications import clock
 from notifications.delivery import deliver
-from notifications.models import Attempt, Notification, Preference, Recipient
+from notifications.models import Attempt, Contact, Delivery, Notification, Preference, Recipient
 from notifications.rules.states import Status
 from notifications.rules.suppression import Cause
 from notifications.store.postgres import claims, suppressions
@@ -23,7 +23,15 @@ from providers.contract import (
     Message,
     Outcome,
 )
-from tests.journey import Accept, status_and_reason, statuses, take_rows
+from tests.journey import (
+    CHAIN,
+    Accept,
+    chain_of,
+    deliver_chain,
+    status_and_reason,
+    statuses,
+    take_rows,
+)
 from tests.vendors import Scripted
 
 
@@ -106,6 +114,28 @@ def test_what_a_recipient_chose_since_the_claim_stops_a_call_that_begins_a_secon
     deliver.deliver(rows)
     assert statuses(rows[:1]) == [Status.SENT]
     assert status_and_reason(rows[1]) == end
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_waiting_channel_of_a_chain_stops_when_another_channel_reaches_the_recipient(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = take_rows(take, 2, priority="P0")  # two urgent calls at once
+    Contact.objects.create(
+        recipient=Recipient.objects.get(), channel=Channel.PUSH, address="token.400"
+    )
+    answer = take(**CHAIN)
+    deliver_chain(answer)
+    push, email = chain_of(answer)
+
+    def reach_the_device() -> None:
+        Delivery.objects.filter(id=push.id).update(status=Status.DELIVERED)
+
+    scripted.concurrency = 1
+    scripted.answer = _with_calls_of(1.5, monkeypatch, beside=reach_the_device)
+    deliver.deliver([*first, email.id])
+    assert statuses(first) == [Status.SENT] * 2
+    assert status_and_reason(email.id) == (Status.CANCELLED, "confirmed_elsewhere")
 
 
 @pytest.mark.usefixtures("scripted")
