@@ -10,11 +10,12 @@ state Redis that hangs delays the answers by its timeout, and stops no thread of
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import threading
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -26,12 +27,16 @@ from notifications.delivery import withholding
 from notifications.delivery.claimed import ClaimedDelivery
 from notifications.delivery.evidence import entry_of
 from notifications.store.redis import sent_ledger
-from providers.contract import Provider, Result
+from providers.contract import Accepted, Provider, Result, Throttled, Unavailable
 
 _log = structlog.get_logger(__name__)
 
 _LINGER: Final = 0.004
 """Seconds for which answers of P2 and P3 are gathered, because a group costs one Redis call."""
+_LONGEST_CODE: Final = 200
+"""Characters of the code of an outcome."""
+_LONGEST_WAIT: Final = dt.timedelta(days=60)
+"""No time to live is longer."""
 
 
 @dataclass(slots=True, eq=False)
@@ -43,6 +48,7 @@ class Wave:
     arrived: SimpleQueue[list[Arrival]]
     """The queue of the task: results of its waves, in groups."""
     unanswered: set[UUID]
+    accepted: set[UUID] = field(default_factory=set)
     error: Exception | None = None
 
 
@@ -64,6 +70,12 @@ class _Answer(NamedTuple):
 def pass_on(wave: Wave, result: Result) -> None:
     """Pass a result on to the task, by way of the ledger."""
     claimed = wave.called[result.delivery_id]
+    if isinstance(result.outcome, Accepted):
+        wave.accepted.add(result.delivery_id)
+    elif result.delivery_id in wave.accepted:
+        _log.error("second_result_of_a_call", provider=wave.provider.name)
+        return  # the message is sent, whatever the adapter makes of the rest of the answer
+    result = _storable(result)
     if claimed.notification.sealed is not None:
         result = withholding.without_provider_text(result)
     key, entry = "", b""
@@ -74,6 +86,27 @@ def pass_on(wave: Wave, result: Result) -> None:
             claimed.flight.answer(entry)
     lingers = not claimed.delivery.priority.is_urgent
     _answers.put(_Answer(Arrival(wave, result), lingers, key, entry))
+
+
+def _storable(result: Result) -> Result:
+    """Return the result with texts that JSON and Postgres take: a vendor may answer anything."""
+    outcome = result.outcome
+    if isinstance(outcome, Accepted):
+        given = outcome.message_id
+        if given.isascii() and given.isprintable():
+            return result
+        return replace(result, outcome=replace(outcome, message_id=_text(given)))
+    code, detail = _text(outcome.code)[:_LONGEST_CODE], _text(outcome.detail)
+    outcome = replace(outcome, code=code, detail=detail)
+    if isinstance(outcome, Throttled | Unavailable) and outcome.retry_after is not None:
+        outcome = replace(outcome, retry_after=min(outcome.retry_after, _LONGEST_WAIT))
+    return replace(result, outcome=outcome)
+
+
+def _text(given: str) -> str:
+    """Return a text without NUL and without half of a surrogate pair."""
+    whole = given.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return whole.replace("\x00", "")
 
 
 def end(wave: Wave) -> None:

@@ -238,7 +238,7 @@ def _call(row: Row, outcome: Outcome) -> attempts.AttemptRow:
         number=row["attempts"],
         outcome=type(outcome).__name__.lower(),
         code=_LOST,
-        detail=outcome.message_id if isinstance(outcome, Accepted) else outcome.code,
+        detail=(outcome.message_id if isinstance(outcome, Accepted) else outcome.code)[:500],
         latency_ms=0,
         cost_micros=(
             prices.price_of(Channel(row["channel"]), provider=row["provider"])

@@ -24,6 +24,8 @@ from providers.verdicts import Table, Verdict
 
 CODE_LIMIT: Final = 64
 """Characters of a service's error word that may serve as a code."""
+_LONGEST_WAIT_S: Final = 86_400
+"""A larger number of a service is no wait, and may be no `timedelta`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +103,9 @@ def _text(document: object, path: Path) -> str:
 
 def _wait(document: object, path: Path) -> timedelta | None:
     value = _at(document, path)
-    return timedelta(seconds=value) if isinstance(value, int | float) and value > 0 else None
+    if not isinstance(value, int | float) or value <= 0:
+        return None
+    return timedelta(seconds=min(value, _LONGEST_WAIT_S))
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,7 +208,7 @@ def _insert_dead_letters(delivery_ids: list[UUID], details: dict[UUID, str]) -> 
         "bury",
         {
             "ids": delivery_ids,
-            "details": [details[each] for each in delivery_ids],
+            "details": [details[each][:_LONGEST_DETAIL] for each in delivery_ids],
             "notification_ids": list({notification_of(each) for each in delivery_ids}),
         },
     )

@@ -23,6 +23,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import orjson
+import structlog
 
 from notifications.rules.redaction import redact
 from notifications.store.redis import state
@@ -36,6 +37,7 @@ from providers.contract import (
     Unavailable,
 )
 
+_log = structlog.get_logger(__name__)
 _KEEP: Final = 24 * 3600
 """Seconds for which an entry waits for a settle or a rescue."""
 _LONGEST_DETAIL: Final = 200
@@ -100,7 +102,7 @@ def load(attempts: Mapping[UUID, int]) -> dict[UUID, LedgerEntry]:
     """
     found = state.get_many([key_of(*each) for each in attempts.items()])
     entries = (
-        _decode(delivery_id, attempt, value)
+        _decoded(delivery_id, attempt, value)
         for (delivery_id, attempt), value in zip(attempts.items(), found, strict=True)
         if value is not None
     )
@@ -185,6 +187,15 @@ def _seconds(value: object) -> float:
     if isinstance(value, dt.timedelta):
         return value.total_seconds()
     raise TypeError
+
+
+def _decoded(delivery_id: UUID, attempt: int, value: bytes) -> LedgerEntry | None:
+    """Read an entry; an unreadable entry is no evidence, and must not stop the rescue of others."""
+    try:
+        return _decode(delivery_id, attempt, value)
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
+        _log.warning("ledger_entry_unreadable", delivery_id=str(delivery_id), attempt=attempt)
+        return None
 
 
 def _decode(delivery_id: UUID, attempt: int, value: bytes) -> LedgerEntry | None:

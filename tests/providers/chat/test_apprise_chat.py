@@ -133,6 +133,7 @@ def test_a_services_own_id_is_kept(
         ("discord", (), {"retry_after": 0.65, "global": False, "code": 0}, 0.65),
         ("discord", (("Retry-After", "3"),), {"retry_after": 2.5}, 3),
         ("telegram", (), {"ok": False, "parameters": {"retry_after": 35}}, 35),
+        ("telegram", (), {"ok": False, "parameters": {"retry_after": 1e300}}, 86_400),
         ("slack bot", (("Retry-After", "30"),), {"ok": False, "error": "ratelimited"}, 30),
         ("webex", (("Retry-After", "5"),), {}, 5),
     ],
