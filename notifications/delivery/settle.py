@@ -171,8 +171,8 @@ def _write(
         if decision.transition is ACCEPT and delivery.id not in moved
     ]
     if late:
-        calls = {delivery.id: call for delivery, _, _, call in entries}
-        taken = transitions.accept_late(late, calls=calls, since=batch.claim.at)
+        numbers = {delivery.id: call for delivery, _, _, call in entries}
+        taken = transitions.accept_late(late, calls=numbers, since=batch.claim.at)
         dead_letters.resolve_of(taken, _TAKEN)
     reasons = {
         claimed.delivery.contact_id: f"{provider.name}: {result.outcome.code}"
