@@ -11,18 +11,28 @@ provider deadline (3 s, 10 s) < lease (6 s, 20 s, 60 s) < visibility timeout (60
 import os
 
 from kombu import Exchange, Queue
+from kombu.transport import TRANSPORT_ALIASES
+from kombu.utils.url import parse_url
 
+from notifications import server_tls
 from notifications.rules.lane import LANES
 from notifyproj.service_urls import foreign_variables, service_url
 
 if _mistakes := foreign_variables(os.environ):
     raise SystemExit("\n".join(_mistakes))
-broker_url = service_url(os.environ, "CELERY_BROKER_URL")
+try:
+    broker_url = server_tls.checked(service_url(os.environ, "CELERY_BROKER_URL"))
+except ValueError as mistake:
+    raise SystemExit(f"CELERY_BROKER_URL {mistake}.") from None
 if broker_url:
     # Celery prefers the variable to this setting (`celery.app.utils.Settings.broker_url`), and the
-    # variable may have no password: CELERY_BROKER_PASSWORD would never be used.
+    # variable may have no password: CELERY_BROKER_PASSWORD would never be used. kombu verifies no
+    # certificate unless the URL says so (`server_tls.checked`).
     os.environ["CELERY_BROKER_URL"] = broker_url
+TRANSPORT_ALIASES["amqps"] = "notifications.amqps:Transport"
 _on_redis = broker_url.startswith(("redis", "valkey"))
+# Flower alone reads this setting, for lengths of queues. kombu and redis-py read the URL.
+broker_use_ssl = parse_url(broker_url).get("ssl", False) if _on_redis else False
 
 # --- Queues
 KEY_PREFIX = "notify:"  # of every key in the broker, for a Redis that others use as well

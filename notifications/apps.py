@@ -4,12 +4,14 @@ import gc
 from collections.abc import Sequence
 from typing import Any, Final
 
+import structlog
 from django.apps import AppConfig
 from django.core import checks
 from django.core.signals import request_started
 from django.db.models.signals import post_migrate
 from django.utils.module_loading import import_string
 
+_log: Final = structlog.get_logger(__name__)
 _GARBAGE_AT: Final = 50_000
 """Threshold of Python's garbage collector, in new container objects. A batch of a thousand requests
 creates more objects, and needs all of them until the response. With Python's default of 700,
@@ -36,6 +38,8 @@ class NotificationsConfig(AppConfig):
         post_migrate.connect(_record_deploy, sender=self)
         checks.register(_check_first_migration, checks.Tags.database)
         checks.register(_check_session_settings, checks.Tags.database)
+        checks.register(_check_servers, checks.Tags.security, deploy=True)
+        _log_weak_servers()
         request_started.connect(_drop_broken_connection)
         gc.freeze()  # loaded modules stay for ever, so exclude them from garbage collection
         gc.set_threshold(_GARBAGE_AT)
@@ -45,6 +49,19 @@ def _store_session_settings(**_signal: Any) -> None:  # noqa: ANN401 - Django's 
     from notifications.store.postgres import session_settings  # noqa: PLC0415 - the models are ready only now
 
     session_settings.store()
+
+
+def _check_servers(**others: Any) -> list[checks.CheckMessage]:  # noqa: ANN401 - Django's protocol
+    from notifications import deploy_checks  # noqa: PLC0415 - the models are ready only now
+
+    return deploy_checks.check_servers(**others)
+
+
+def _log_weak_servers() -> None:
+    from notifications import deploy_checks  # noqa: PLC0415 - the models are ready only now
+
+    for variable, weakness in deploy_checks.weak_servers():
+        _log.warning("server_not_verified", variable=variable, weakness=weakness)
 
 
 def _check_session_settings(

@@ -31,11 +31,16 @@ _FAULTS: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
     ),
 )
 """The first entry with a type of the error or of a cause of the error decides."""
+_OTHER_HOST: Final = "has a certificate for other host names: check the host in the URL"
+_OTHER_HOST_CODES: Final = (62, 64)
+"""OpenSSL's X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH."""
 
 
 def words(error: BaseException) -> str:
     """Return the fault of the server that raised an error in its client."""
     causes = list(_chain(error))
+    if any(getattr(each, "verify_code", 0) in _OTHER_HOST_CODES for each in causes):
+        return _OTHER_HOST
     for kinds, fault in _FAULTS:
         if any(isinstance(each, kinds) for each in causes):
             return fault

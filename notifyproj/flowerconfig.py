@@ -21,6 +21,9 @@ from flower.views import BaseHandler
 from flower.views.monitor import Metrics
 from tornado.web import HTTPError, authenticated
 
+from celeryconfig import broker_url
+from notifications import server_tls
+
 _user = os.environ.get("NOTIFY_FLOWER_USER", "").strip() or "operator"
 _password = os.environ.get("NOTIFY_FLOWER_PASSWORD", "").strip()
 if not _password:
@@ -29,6 +32,9 @@ if not _password:
 if not f"{_user}{_password}".isascii():
     sys.exit("NOTIFY_FLOWER_USER and NOTIFY_FLOWER_PASSWORD must be ASCII, which Flower compares.")
 
+
+if _weakness := server_tls.weakness(broker_url):
+    print(f"The server of CELERY_BROKER_URL {_weakness}.", file=sys.stderr)  # noqa: T201 - no logs yet
 
 _password_given = BaseHandler.get_current_user
 

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from cryptography.fernet import Fernet
 from pydantic import AfterValidator, BeforeValidator
 
+from notifications import server_tls
 from notifications.conf import ListenAddress
 from notifications.rules.allowed import AllowList
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Priority
@@ -35,11 +36,11 @@ _MOST_PORT: Final = 65_535
 
 
 def _redis_url(value: str) -> str:
-    return _url(value, schemes=("redis", "rediss"))
+    return server_tls.checked(_url(value, schemes=("redis", "rediss")))
 
 
 def _broker_url(value: str) -> str:
-    return _url(value, schemes=("redis", "rediss", "amqp", "amqps"))
+    return server_tls.checked(_url(value, schemes=("redis", "rediss", "amqp", "amqps")))
 
 
 def _public_url(value: str) -> str:

@@ -16,3 +16,31 @@ def test_check_deploy_is_clean() -> None:
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "no issues" in done.stdout
+
+
+def _check(**changes: str) -> str:
+    environ = os.environ | {"PGSSLMODE": "prefer"} | changes
+    command = [sys.executable, "manage.py", "check", "--deploy"]
+    return subprocess.run(command, env=environ, capture_output=True, text=True, check=True).stderr
+
+
+def test_check_deploy_warns_of_each_server_that_is_not_verified() -> None:
+    said = _check(
+        DATABASE_URL="postgresql://notify:hidden@db.example.com/notify?sslmode=require",
+        REDIS_URL="rediss://:hidden@state.example.com?ssl_check_hostname=false",
+        CELERY_BROKER_URL="rediss://:hidden@broker.example.com?ssl_cert_reqs=none",
+    )
+    assert "the server of REDIS_URL may have the certificate of another host" in said
+    assert "the server of CELERY_BROKER_URL may have any certificate" in said
+    assert "DATABASE_URL does not verify the server" in said
+    assert said.count("server_not_verified") == 2  # the log lines of each process's start
+    assert "hidden" not in said
+
+
+def test_check_deploy_accepts_servers_that_are_verified_or_on_the_same_host() -> None:
+    url = "postgresql://notify@db.example.com/notify"
+    assert "does not verify" in _check(DATABASE_URL=url)
+    assert "does not verify" in _check(DATABASE_URL="postgresql:///notify?host=/tmp,db.example.com")
+    assert "does not verify" not in _check(DATABASE_URL=f"{url}?sslmode=verify-full")
+    assert "does not verify" not in _check(DATABASE_URL=url, PGSSLMODE="verify-full")
+    assert "does not verify" not in _check(DATABASE_URL="postgresql:///notify?host=/run/postgresql")

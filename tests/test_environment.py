@@ -69,6 +69,13 @@ def test_rabbitmq_may_be_the_broker() -> None:
     assert loaded.broker_url == "amqp://u:p@rabbit//"
 
 
+def test_redis_and_broker_over_tls_are_verified_unless_their_url_says_otherwise() -> None:
+    urls = {"REDIS_URL": "rediss://x/0", "CELERY_BROKER_URL": "amqps://y//?ssl_cert_reqs=CERT_NONE"}
+    loaded = environment.load(_WHOLE | urls)
+    assert loaded.state_url == "rediss://x/0?ssl_cert_reqs=required&ssl_check_hostname=true"
+    assert loaded.broker_url == "amqps://y//?ssl_cert_reqs=none&ssl_check_hostname=true"
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -115,6 +122,12 @@ def test_a_misspelt_name_stops_the_start_with_a_hint() -> None:
         ("DATABASE_URL", "postgresql:///x", "has no host"),
         ("REDIS_URL", "redis://state:99999", "has an invalid port; use a number up to 65535"),
         ("CELERY_BROKER_URL", "memory://", "must begin with redis://"),
+        (
+            "REDIS_URL",
+            "rediss://x?ssl_ca_cert=/hidden",
+            "has the unknown TLS parameter ssl_ca_cert",
+        ),
+        ("CELERY_BROKER_URL", "amqps://x?verify=hidden", "has the unknown TLS parameter verify"),
         ("NOTIFY_SECRET_KEY", "hidden-short", "is shorter than 32 characters"),
         ("NOTIFY_ENCRYPTION_KEYS", f"{_KEY},hidden", "item 2 is an invalid Fernet key"),
         ("NOTIFY_ENCRYPTION_KEYS", ",", "is an empty list"),

@@ -97,6 +97,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "flight_recorder_off": "The folder of the flight recorder is not usable: calls of a killed"
     " worker are unanswered.",
     "flight_recorder_read": "Notes of dead processes of this host were put into the sent-ledger.",
+    "server_not_verified": "The URL in `variable` switches a part of the verification of TLS off.",
     "settled_one_by_one": "A batch of outcomes could not be stored; each is stored alone.",
     "custom_event_failed": "A custom event raised an exception and has no effect on series.",
     "enrolment_failed": "A step of a series raised an exception; the sweep tries again later.",
