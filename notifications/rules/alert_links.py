@@ -56,6 +56,7 @@ _PAGES: Final[Mapping[AlertKind, str]] = MappingProxyType({
     AlertKind.RETRY_SUCCESS_LOW: f"{_LISTS}deadletter/?{_LIVE}&reason=retries_exhausted",
     AlertKind.ROLLUPS_LATE: f"{_LISTS}sweeprun/",
     AlertKind.SCHEDULE_FAILED: f"{_LISTS}schedule/{{subject}}/change/",
+    AlertKind.SENT_LEDGER_UNREAD: f"{_ACTIVITY}?{_LIVE}&status={Status.SENDING:d}",
     AlertKind.SERVICE_LEVEL_AT_RISK: "/admin/",
     AlertKind.SERVICE_LEVEL_MISSED: "/admin/",
     AlertKind.SMS_ADDRESS_CEILING: f"{_LISTS}smsoverride/",
