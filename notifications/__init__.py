@@ -1,6 +1,7 @@
 """Notifications: accepted from any producer, delivered through a provider, with a full record.
 
     api  admin  management  tasks      entry points: HTTP, operators, shell, Celery
+         deploy_checks                 the warnings of `manage.py check --deploy`
         |        |        |
    sweeps inbox  |        |            beat's tasks: due rows, also after a crash; live streams
         |________|________|
@@ -19,12 +20,12 @@
                 |
         lanes   telemetry              publishing ids; log lines, metrics and traces
                 |
-             broker                    the availability of the broker
+         amqps   broker                RabbitMQ over TLS; the availability of the broker
                 |
           templatetags                 filters of templates
                 |
      clock   conf   stopping           time and random numbers; settings; the stop flag
-             server_faults             the fault of a server in words
+     server_faults   server_tls        the fault of a server in words; TLS parameters of URLs
                 |
               rules                    pure decisions
                 |
