@@ -17,12 +17,14 @@ import os
 import sys
 from http import HTTPStatus
 
+from celery.utils.imports import cwd_in_path
 from flower.views import BaseHandler
 from flower.views.monitor import Metrics
 from tornado.web import HTTPError, authenticated
 
-from celeryconfig import broker_url
-from notifications import server_tls
+with cwd_in_path():  # where Celery reads celeryconfig; the program `celery` does not look there
+    from celeryconfig import broker_url
+    from notifications import server_tls
 
 _user = os.environ.get("NOTIFY_FLOWER_USER", "").strip() or "operator"
 _password = os.environ.get("NOTIFY_FLOWER_PASSWORD", "").strip()

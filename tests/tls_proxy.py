@@ -56,7 +56,8 @@ class TlsProxy:
     async def _end(self) -> None:
         self._server.close()
         for writer in self._open:
-            writer.transport.abort()
+            if not writer.is_closing():  # CPython 3.11.2 cannot abort a connection that has ended
+                writer.transport.abort()
         others = asyncio.all_tasks() - {asyncio.current_task()}
         await asyncio.gather(*others, return_exceptions=True)
 

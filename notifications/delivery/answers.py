@@ -2,10 +2,10 @@
 
     thread of the wave: flight recorder ──> thread of the answers: sent-ledger ──> task: settle
 
-The ledger has an answer before the task sees the answer, so a settle that waits for a lock or for
-Postgres keeps no answer from the ledger. One thread of the process writes for all tasks: one Redis
-call for the answers that have come. Answers of P2 and P3 are gathered for a few milliseconds. A
-state Redis that hangs delays the answers by its timeout, and stops no thread of a wave.
+The ledger has an answer before the task sees the answer. A settle behind a lock or a frozen Postgres
+therefore keeps no answer from the ledger. One thread of the process writes for all tasks, with one
+Redis call for the answers of the moment. Answers of P2 and P3 are gathered for a few milliseconds.
+A hanging state Redis delays the answers by the timeout of a call, and stops no thread of a wave.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def pass_on(wave: Wave, result: Result) -> None:
 
 
 def _storable(result: Result) -> Result:
-    """Return the result with texts that JSON and Postgres take: a vendor may answer anything."""
+    """Return the result with texts for JSON and Postgres: a vendor may answer anything."""
     outcome = result.outcome
     if isinstance(outcome, Accepted):
         given = outcome.message_id

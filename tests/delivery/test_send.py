@@ -24,11 +24,13 @@ from notifications.delivery import (
     failover,
     in_flight,
     provider_health,
+    send,
     settle,
 )
 from notifications.delivery.withholding import CallFailed
 from notifications.models import Attempt, Delivery, ProviderRoute
 from notifications.rules.lane import PACE, Priority
+from notifications.rules.rate_limits.concurrency import Limit
 from notifications.rules.states import Status
 from notifications.store.postgres import attempts, claims
 from notifications.store.redis import sent_ledger, state
@@ -237,6 +239,9 @@ def test_the_verdict_of_the_breaker_about_refusals_is_in_the_ledger_before_the_s
         raise RuntimeError("the worker is killed")
 
     with monkeypatch.context() as patch:
+        # All answers are of one wave, and are judged together.
+        patch.setattr(send, "_SETTLE_AFTER", 60.0)
+        patch.setattr(in_flight, "Limit", lambda **_named: Limit(start=len(rows)))
         patch.setattr(settle, "settle", die)
         with pytest.raises(RuntimeError):
             deliver.deliver(rows)

@@ -66,7 +66,7 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
     status = {"status": Status.SCHEDULED}
     caps = {"merged": ["cap", "digest"], "digests_after": _SECOND, "looked_at": 5_000}
     lost = {"older_than": _SECOND}
-    receipt = {"waiting": [1, 2, 4], "sending": 3, "delivered": 7, "provider": "x"}
+    receipt = {"over": [1, 2, 4], "accepted": [5, 6], "sending": 3, "delivered": 7}
     return [
         ("lanes_due", {**id_ranges.LANE_COLUMNS, **span, **status, "within": -_SECOND}, 3),
         ("due", {**lane, **span, **status, "grace": _SECOND, **caps, "limit": 500}, 3),
@@ -74,7 +74,7 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
         ("publish", {**lane, **span, **queued, "room": 12_000}, 3),
         ("publish_again", {**lane, **span, **queued, **lost, "at": None, "limit": 20_000}, 3),
         ("publish_again", {**lane, **span, **queued, **lost, "at": clock.now(), "limit": None}, 3),
-        ("failed_calls", {**day, **receipt, "ids": one, "message_ids": ["x"]}, 3),
+        ("failed_calls", {**day, **receipt, "provider": "x", "ids": one, "message_ids": ["x"]}, 3),
         ("due_now", {**queued, **span, "ids": one}, 3),
         (
             "backlog_lanes",
