@@ -33,6 +33,7 @@ from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Problem
 from notifications.rules.states import Status
 from notifications.store.cached import notification_types
+from notifications.store.rate_limits import circuit_breakers
 from notifications.store.redis import state
 from notifications.store.templates import template_cache
 from providers import registry
@@ -91,6 +92,7 @@ def add_vendor(
 def caller(db: None) -> Caller:  # noqa: ARG001 - pytest-django asks for it by name
     """Return a producer with all permissions; create one type and one template."""
     state.client().flushdb()
+    circuit_breakers.forget()  # calls of the test before, which no breaker has heard of
     template_cache.forget()
     notification_types.forget()
     NotificationType.objects.create(name="LIKE", priority=Priority.P2, category="social")
