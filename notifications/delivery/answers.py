@@ -2,9 +2,10 @@
 
     thread of the wave: flight recorder ──> thread of the answers: sent-ledger ──> task: settle
 
-The ledger has an answer before the task sees the answer. A settle behind a lock or a frozen Postgres
-therefore keeps no answer from the ledger. One thread of the process writes for all tasks, with one
-Redis call for the answers of the moment. Answers of P2 and P3 are gathered for a few milliseconds.
+The ledger has an answer before the task sees the answer. A settle behind a lock or a frozen
+Postgres therefore keeps no answer from the ledger. One thread of the process writes for all tasks,
+with one Redis call for the answers of the moment. Answers of P2 and P3 are gathered for a few
+milliseconds.
 A hanging state Redis delays the answers by the timeout of a call, and stops no thread of a wave.
 """
 
