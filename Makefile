@@ -45,6 +45,7 @@ help:
 	@echo 'make bench   the numbers against their baselines; ONLY=name runs one'
 	@echo 'make chaos   kill everything while it works and count at the providers;'
 	@echo '             KILLS=30 SEED=1 choose a plan, RUNS=name plays named ones, RUNS=all each'
+	@echo '             but the long ones: steady_hours, flapping'
 	@echo 'make format  let ruff rewrite what it can'
 	@echo 'make lock    write the pins of requirements*.txt, and what they need, into the locks with'
 	@echo '             their hashes; UPGRADE=1 takes the newest of what is not pinned'

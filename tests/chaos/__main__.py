@@ -9,6 +9,8 @@ import sys
 from notifyproj.devstack.servers import EmbeddedError
 from notifyproj.devstack.supervisor.process import ProcessFailed
 from tests.chaos import drive, named, plans, report
+from tests.chaos.long_runs import LONG_RUNS
+from tests.chaos.memory import Memory
 from tests.chaos.plans import Plan
 from tests.chaos.reconcile import Broken, Promise, reconcile
 from tests.chaos.stage import Stage
@@ -23,13 +25,15 @@ def main() -> int:
     )
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("runs", nargs="*", help=f"all, or some of {', '.join(named.RUNS)}")
+    runs = {**named.RUNS, **LONG_RUNS}
+    known = f"{', '.join(named.RUNS)}; long: {', '.join(LONG_RUNS)}"
+    parser.add_argument("runs", nargs="*", help=f"all but the long runs, or some of {known}")
     asked = parser.parse_args()
-    unknown = [name for name in asked.runs if name not in {"all", *named.RUNS}]
+    unknown = [name for name in asked.runs if name not in {"all", *runs}]
     if unknown:
-        parser.error(f"no run {unknown[0]!r}: there are {', '.join(named.RUNS)}")
+        parser.error(f"no run {unknown[0]!r}: there are {known}")
     names = list(named.RUNS) if "all" in asked.runs else asked.runs
-    chosen = [named.RUNS[name](asked.seed) for name in names] or [
+    chosen = [runs[name](asked.seed) for name in names] or [
         plans.seeded(kills=asked.kills, seed=asked.seed)
     ]
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -47,8 +51,11 @@ def _play(plan: Plan) -> bool:
     print(
         f"{plan.name}: {len(plan.messages)} messages, {len(plan.actions)} actions ...", flush=True
     )
-    with Stage(seed=plan.seed, clocks=plan.clocks, settings=plan.settings) as stage:
-        facts = drive.play(plan, stage)
+    with Stage(
+        seed=plan.seed, clocks=plan.clocks, settings=plan.settings, beside=plan.beside
+    ) as stage:
+        with Memory(stage) as memory:
+            facts = drive.play(plan, stage)
         account = reconcile(facts, levels=plan.levels)
         for line in report.timelines(account, facts, stage):
             print(line)
@@ -56,6 +63,7 @@ def _play(plan: Plan) -> bool:
             print(line)
         for who in stage.stop():
             account.broken.append(Broken(promise=Promise.LEFT_RUNNING, what=who))
+    print("\n".join(memory.table()))
     print("\n".join(report.table(plan, facts, account)))
     print(report.markdown(plan, facts, account), flush=True)
     return not account.broken

@@ -36,7 +36,7 @@ _LEASE_AND_MORE: Final = 75.0
 """Seconds: longer than the lease of P1 to P3."""
 
 
-class _Tokens:
+class Tokens:
     """Numbers a run's messages."""
 
     def __init__(self, seed: int) -> None:
@@ -76,7 +76,7 @@ def one_worker(seed: int) -> Plan:
     return Plan(
         name="one worker killed in 300 P3 mails",
         seed=seed,
-        posts=[_Tokens(seed).batch(300, Priority.P3, Channel.EMAIL)],
+        posts=[Tokens(seed).batch(300, Priority.P3, Channel.EMAIL)],
         actions=[Action(at=3.0, deed=Deed.KILL, target="channels")],
         manners=_SLOW_MAIL,
     )
@@ -87,14 +87,14 @@ def slow_codes(seed: int) -> Plan:
     return Plan(
         name="60 P0 mails, 0.6-1.0 s each",
         seed=seed,
-        posts=[_Tokens(seed).batch(60, Priority.P0, Channel.EMAIL)],
+        posts=[Tokens(seed).batch(60, Priority.P0, Channel.EMAIL)],
         manners=_VERY_SLOW_MAIL,
     )
 
 
 def codes_beside_bulk(seed: int) -> Plan:
     """A thousand newsletter mails must not make sixty sign-in codes wait."""
-    tokens = _Tokens(seed)
+    tokens = Tokens(seed)
     bulk = tokens.batch(1000, Priority.P3, Channel.EMAIL)
     codes = [tokens.batch(1, Priority.P0, Channel.EMAIL, at=5 + 0.25 * n) for n in range(60)]
     return Plan(
@@ -112,7 +112,7 @@ def dead_broker(seed: int) -> Plan:
     return Plan(
         name="broker dead for 30 s",
         seed=seed,
-        posts=_Tokens(seed).trickle(3, 45, [Priority.P0, Priority.P1]),
+        posts=Tokens(seed).trickle(3, 45, [Priority.P0, Priority.P1]),
         actions=[Action(at=5, deed=Deed.STAY_DEAD, target="broker", seconds=30)],
         levels=SERVICE_LEVELS,
     )
@@ -123,7 +123,7 @@ def broker_restarts(seed: int) -> Plan:
     return Plan(
         name="broker restarted every 20 s",
         seed=seed,
-        posts=_Tokens(seed).trickle(5, 70, Priority),
+        posts=Tokens(seed).trickle(5, 70, Priority),
         actions=[Action(at=10 + 20 * n, deed=Deed.KILL, target="broker") for n in range(3)],
     )
 
@@ -133,7 +133,7 @@ def receiver_away(seed: int) -> Plan:
     return Plan(
         name="webhook receiver away for 90 s",
         seed=seed,
-        posts=_Tokens(seed).trickle(4, 100, Priority, [Channel.WEBHOOK, Channel.SMS]),
+        posts=Tokens(seed).trickle(4, 100, Priority, [Channel.WEBHOOK, Channel.SMS]),
         actions=[
             Action(at=5, deed=Deed.STEER, target="webhook", manner=_AWAY),
             Action(at=95, deed=Deed.STEER, target="webhook", manner=_WELL),
@@ -147,7 +147,7 @@ def throttled(seed: int) -> Plan:
     return Plan(
         name="SMS throttled for 30 s",
         seed=seed,
-        posts=_Tokens(seed).trickle(4, 45, Priority, [Channel.SMS, Channel.PUSH]),
+        posts=Tokens(seed).trickle(4, 45, Priority, [Channel.SMS, Channel.PUSH]),
         actions=[
             Action(at=5, deed=Deed.STEER, target="sms", manner=_THROTTLES),
             Action(at=35, deed=Deed.STEER, target="sms", manner=_WELL),
@@ -161,7 +161,7 @@ def mail_down(seed: int) -> Plan:
     return Plan(
         name="SMTP down for 60 s",
         seed=seed,
-        posts=_Tokens(seed).trickle(4, 75, Priority, [Channel.EMAIL, Channel.PUSH]),
+        posts=Tokens(seed).trickle(4, 75, Priority, [Channel.EMAIL, Channel.PUSH]),
         actions=[
             Action(at=5, deed=Deed.STEER, target="email", manner=_DOWN),
             Action(at=65, deed=Deed.STEER, target="email", manner=_WELL),
@@ -175,7 +175,7 @@ def mail_hangs(seed: int) -> Plan:
     return Plan(
         name="SMTP server stands still for 40 s",
         seed=seed,
-        posts=_Tokens(seed).trickle(6, 60, Priority, [Channel.EMAIL, Channel.PUSH]),
+        posts=Tokens(seed).trickle(6, 60, Priority, [Channel.EMAIL, Channel.PUSH]),
         actions=[
             Action(at=5, deed=Deed.STEER, target="email", manner=_STANDS_STILL),
             Action(at=45, deed=Deed.STEER, target="email", manner=_WELL),
@@ -189,7 +189,7 @@ def push_hangs(seed: int) -> Plan:
     return Plan(
         name="push taken and not answered for 40 s",
         seed=seed,
-        posts=_Tokens(seed).trickle(6, 60, Priority, [Channel.PUSH, Channel.SMS]),
+        posts=Tokens(seed).trickle(6, 60, Priority, [Channel.PUSH, Channel.SMS]),
         actions=[
             Action(at=5, deed=Deed.STEER, target="push", manner=_SILENT),
             Action(at=45, deed=Deed.STEER, target="push", manner=_WELL),
@@ -203,7 +203,7 @@ def sms_away(seed: int) -> Plan:
     return Plan(
         name="SMS provider away for 180 s",
         seed=seed,
-        posts=_Tokens(seed).trickle(3, 195, Priority, [Channel.SMS, Channel.PUSH]),
+        posts=Tokens(seed).trickle(3, 195, Priority, [Channel.SMS, Channel.PUSH]),
         actions=[
             Action(at=5, deed=Deed.STEER, target="sms", manner=_AWAY),
             Action(at=185, deed=Deed.STEER, target="sms", manner=_WELL),
@@ -214,7 +214,7 @@ def sms_away(seed: int) -> Plan:
 
 def push_away_with_chain(seed: int) -> Plan:
     """The push provider answers 503 for three minutes, and codes fall back to SMS."""
-    posts = _Tokens(seed).trickle(8, 195, [Priority.P0], [Channel.PUSH])
+    posts = Tokens(seed).trickle(8, 195, [Priority.P0], [Channel.PUSH])
     return Plan(
         name="push provider away for 180 s, P0 with a fallback chain to SMS",
         seed=seed,
@@ -239,7 +239,7 @@ def mostly_well(seed: int) -> Plan:
     return Plan(
         name="20 % 503 and 5 % taken and cut, every channel",
         seed=seed,
-        posts=_Tokens(seed).trickle(8, 60, Priority),
+        posts=Tokens(seed).trickle(8, 60, Priority),
         manners=dict.fromkeys(CHANNELS, Manner(unavailable=0.2, cuts=0.05)),
         drain_seconds=300.0,
     )
@@ -253,9 +253,9 @@ def deploys(seed: int) -> Plan:
         name="rolling SIGTERMs",
         seed=seed,
         posts=[
-            *_Tokens(seed).trickle(8, 100, Priority),
+            *Tokens(seed).trickle(8, 100, Priority),
             *(
-                _Tokens(seed + 1000 * n).batch(40, Priority.P2, Channel.EMAIL, at=8.0 * n)
+                Tokens(seed + 1000 * n).batch(40, Priority.P2, Channel.EMAIL, at=8.0 * n)
                 for n in range(1, 12)
             ),
         ],
@@ -271,7 +271,7 @@ def full_broker(seed: int) -> Plan:
     return Plan(
         name="broker full for 45 s",
         seed=seed,
-        posts=_Tokens(seed).trickle(4, 60, Priority),
+        posts=Tokens(seed).trickle(4, 60, Priority),
         actions=[Action(at=5, deed=Deed.FILL, target="broker", seconds=45)],
         levels=SERVICE_LEVELS,
     )
@@ -282,7 +282,7 @@ def full_state(seed: int) -> Plan:
     return Plan(
         name="state instance full for 45 s",
         seed=seed,
-        posts=_Tokens(seed).trickle(4, 60, Priority),
+        posts=Tokens(seed).trickle(4, 60, Priority),
         actions=[Action(at=5, deed=Deed.FILL, target="state", seconds=45)],
         levels=SERVICE_LEVELS,
     )
@@ -293,7 +293,7 @@ def dead_state(seed: int) -> Plan:
     return Plan(
         name="state instance dead for 60 s, with caps",
         seed=seed,
-        posts=_Tokens(seed).trickle(5, 72, Priority),
+        posts=Tokens(seed).trickle(5, 72, Priority),
         actions=[Action(at=5, deed=Deed.STAY_DEAD, target="state", seconds=60)],
         settings={"NOTIFY_CAPS": "push=100/hour,sms=100/day,email=100/day"},
     )
@@ -301,7 +301,7 @@ def dead_state(seed: int) -> Plan:
 
 def many_callers(seed: int) -> Plan:
     """Sixteen callers post each request at once, and batches overlap: a key is one notification."""
-    tokens = _Tokens(seed)
+    tokens = Tokens(seed)
     singles = tokens.trickle(2, 20, Priority)
     batches = []
     for at in (4.0, 9.0, 14.0):
@@ -326,14 +326,14 @@ def read_only(seed: int) -> Plan:
     return Plan(
         name="Postgres read-only for 20 s",
         seed=seed,
-        posts=_Tokens(seed).trickle(4, 35, Priority),
+        posts=Tokens(seed).trickle(4, 35, Priority),
         actions=[Action(at=5, deed=Deed.READ_ONLY, target="postgres", seconds=20)],
     )
 
 
 def frozen_worker(seed: int) -> Plan:
     """A worker stands still for longer than its leases and comes back."""
-    tokens = _Tokens(seed)
+    tokens = Tokens(seed)
     return Plan(
         name=f"channels frozen for {_LEASE_AND_MORE:.0f} s",
         seed=seed,
@@ -351,7 +351,7 @@ def web_main(seed: int) -> Plan:
     return Plan(
         name="web's main process killed",
         seed=seed,
-        posts=_Tokens(seed).trickle(5, 30, [Priority.P0, Priority.P1]),
+        posts=Tokens(seed).trickle(5, 30, [Priority.P0, Priority.P1]),
         actions=[Action(at=5, deed=Deed.KILL_MAIN, target="web")],
     )
 
@@ -365,7 +365,7 @@ def _wrong_clock(seed: int, process: str, seconds: int) -> Plan:
     return Plan(
         name=f"{process}'s clock wrong by {seconds:+d} s",
         seed=seed,
-        posts=_Tokens(seed).trickle(4, 20, Priority),
+        posts=Tokens(seed).trickle(4, 20, Priority),
         clocks={process: seconds},
         drain_seconds=60.0,
     )

@@ -115,6 +115,8 @@ class Plan:
     """Processes whose host's clock is wrong, and by how many seconds."""
     settings: dict[str, str] = field(default_factory=dict)
     """Environment variables that differ from those of other runs."""
+    beside: tuple[str, ...] = ()
+    """Processes beside those of each run."""
     copies: int = 1
     """How many callers post each request at the same time."""
     levels: dict[Priority, float] = field(default_factory=dict)

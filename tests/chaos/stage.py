@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,6 +130,7 @@ class Stage:
         seed: int,
         clocks: Mapping[str, int] | None = None,
         settings: Mapping[str, str] | None = None,
+        beside: Sequence[str] = (),
     ) -> None:
         """Choose ports; nothing starts yet.
 
@@ -137,10 +138,12 @@ class Stage:
             seed: decides what the stand-ins answer.
             clocks: processes whose host's clock is wrong, and by how many seconds.
             settings: environment variables that differ from those of other runs.
+            beside: processes beside those of each run.
         """
         self._seed = str(seed)
         self._clocks = clocks or {}
         self._settings = settings or {}
+        self._names = (*PROCESSES, *beside)
         VAR.mkdir(parents=True, exist_ok=True)
         self.ports = Ports(**{
             name: free_port(f"{VAR}/{name}") for name in ("web", "live", "flower", "sandbox")
@@ -172,9 +175,9 @@ class Stage:
             self._command(["manage.py", "migrate"], environ)
             people = ["-m", "tests.chaos.people", str(PEOPLE), str(self.stand_ins.doors.webhook)]
             self.key = self._command(people, environ).strip()
-            self.processes = {name: self._process(name, environ) for name in PROCESSES}
+            self.processes = {name: self._process(name, environ) for name in self._names}
             self._crew = ProcessGroup(
-                [self.processes[name] for name in ("web", *_after("web"))],
+                [self.processes[name] for name in ("web", *self._after("web"))],
                 report=self.told.append,
             )
             undo.callback(self._crew.stop)
@@ -259,6 +262,9 @@ class Stage:
             self._orphaned.append(pid)  # it leads a group of its own
             os.kill(pid, signal.SIGKILL)
 
+    def _after(self, first: str) -> list[str]:
+        return [name for name in self._names if name != first]
+
     def _start_afresh(self) -> None:
         for name in ("broker", "state"):
             self.fill(name, is_full=False)
@@ -310,10 +316,6 @@ def _wrong_clock(seconds: int) -> dict[str, str]:
         return clock.moved(seconds, folder=VAR)
     except FileNotFoundError:
         raise ProcessFailed("a wrong clock needs a C compiler: apt-get install gcc") from None
-
-
-def _after(first: str) -> list[str]:
-    return [name for name in PROCESSES if name != first]
 
 
 def _service_account(port: int) -> str:

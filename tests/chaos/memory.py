@@ -1,0 +1,79 @@
+"""Memory of the product's processes during a run: their proportional set size, once a minute."""
+
+from __future__ import annotations
+
+import csv
+import statistics
+import threading
+import time
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Final, Self
+
+import psutil
+
+from tests.chaos.stage import VAR, Stage
+
+_EVERY: Final = 60.0
+_WARM: Final = 10
+"""Minutes after which a process has to be flat."""
+_TENTH: Final = 10
+"""Minutes at both ends of the measured time whose medians are compared."""
+_MIB: Final = 1024 * 1024
+
+
+class Memory:
+    """Samples in a thread while the context is open, also into `memory.csv`."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._samples: dict[str, list[float]] = {name: [] for name in stage.processes}
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="memory", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+    def table(self) -> Iterator[str]:
+        """The growth of each process, a line each; nothing for a run that is too short to tell."""
+        for name, sizes in self._samples.items():
+            flat = sizes[_WARM:]
+            if len(flat) < 2 * _TENTH:
+                continue
+            first, last = statistics.median(flat[:_TENTH]), statistics.median(flat[-_TENTH:])
+            growth = (last - first) / (len(flat) - _TENTH)
+            yield f"  PSS of {name:<16}  {first:.1f} -> {last:.1f} MiB, {growth:+.3f} MiB a minute"
+
+    def _run(self) -> None:
+        began = time.monotonic()
+        with (VAR / "memory.csv").open("w", buffering=1) as file:
+            rows = csv.writer(file)
+            rows.writerow(["minute", *self._samples])
+            while not self._stopped.wait(_EVERY):
+                sizes = {name: self._size(name) for name in self._samples}
+                for name, size in sizes.items():
+                    self._samples[name].append(size)
+                minute = round((time.monotonic() - began) / _EVERY, 1)
+                rows.writerow([minute, *(f"{size:.1f}" for size in sizes.values())])
+
+    def _size(self, name: str) -> float:
+        """The MiB of a process with its children; 0 while the process is away."""
+        pid = self._stage.processes[name].pid
+        if pid is None:
+            return 0.0
+        try:
+            root = psutil.Process(pid)
+            family = (root, *root.children(recursive=True))
+            return sum(each.memory_full_info().pss for each in family) / _MIB
+        except psutil.NoSuchProcess:
+            return 0.0
