@@ -11,7 +11,7 @@ frozen process keeps the lock, and nothing is concluded from its file.
 A record has the key of a sent-ledger entry and the entry to publish: `NotStarted` while the call is
 planned, none while the call is begun, and the provider's answer afterwards. `reap` publishes the
 entries of dead processes into the sent-ledger, where the rescue reads them; an existing entry
-stays. A record that was cut off by a kill has a wrong checksum and tells nothing.
+stays. The state of a record is stored after its content, so a kill leaves no half of an entry.
 
 The notes are lost with the host: a file of an earlier boot is deleted unread. Without a usable
 folder nothing is noted, and a killed worker's calls are unanswered.
@@ -28,7 +28,6 @@ import os
 import stat
 import struct
 import threading
-import zlib
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -50,9 +49,10 @@ CALLS: Final = 4_096
 """Calls of a process without a settle; a further call is not noted."""
 _SIZE: Final = 512
 """Bytes of a record, and of the header of the file."""
-_RECORD: Final = struct.Struct("<BxHHxxI16s")
-"""State, length of the entry, attempt, checksum, delivery id; then the entry."""
-_LONGEST: Final = _SIZE - _RECORD.size
+_CONTENT: Final = struct.Struct("<HH16s")
+"""Length of the entry, attempt, delivery id; the state is in the byte before, the entry behind."""
+_ENTRY_AT: Final = 1 + _CONTENT.size
+_LONGEST: Final = _SIZE - _ENTRY_AT
 _FREE, _PLANNED, _BEGUN, _ANSWERED = range(4)
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 _SUFFIX: Final = ".calls"
@@ -99,12 +99,10 @@ class Flight:
             self._recorder.free.append(self._at)
 
     def _write(self, status: int, entry: bytes) -> None:
-        memory, at = self._recorder.memory, self._at
-        checksum = _checksum(self._attempt, self._id.bytes, entry)
-        begin = at + _RECORD.size
-        memory[begin : begin + len(entry)] = entry
-        now = memory[at]
-        _RECORD.pack_into(memory, at, now, len(entry), self._attempt, checksum, self._id.bytes)
+        memory, at, length = self._recorder.memory, self._at, len(entry)
+        _CONTENT.pack_into(memory, at + 1, length, self._attempt, self._id.bytes)
+        begin = at + _ENTRY_AT
+        memory[begin : begin + length] = entry
         memory[at] = status
 
 
@@ -257,15 +255,11 @@ def entries_in(content: bytes) -> Mapping[str, bytes]:
         return {}
     entries = {}
     for at in range(_SIZE, len(content) - _SIZE + 1, _SIZE):
-        status, length, attempt, checksum, name = _RECORD.unpack_from(content, at)
-        entry = content[at + _RECORD.size : at + _RECORD.size + length]
-        if status in {_PLANNED, _ANSWERED} and checksum == _checksum(attempt, name, entry):
+        if content[at] in {_PLANNED, _ANSWERED}:
+            length, attempt, name = _CONTENT.unpack_from(content, at + 1)
+            entry = content[at + _ENTRY_AT : at + _ENTRY_AT + length]
             entries[sent_ledger.key_of(UUID(bytes=name), attempt)] = entry
     return entries
-
-
-def _checksum(attempt: int, name: bytes, entry: bytes) -> int:
-    return zlib.crc32(entry, zlib.crc32(name, attempt))
 
 
 def _open() -> _Recorder | None:

@@ -47,6 +47,7 @@ _DEFINITE: Final[Mapping[str, type[Outcome]]] = {
     for each in (Accepted, Throttled, Unavailable, NotStarted, Rejected, Misconfigured)
 }
 """Outcomes that settle whether the message was sent; `Unanswered` leaves the question open."""
+_NAMES: Final = {kind: name for name, kind in _DEFINITE.items()}
 _FIELDS: Final = {
     kind: tuple((each.name, each.default) for each in dataclasses.fields(kind))
     for kind in _DEFINITE.values()
@@ -72,6 +73,11 @@ class LedgerEntry(NamedTuple):
     """True if the circuit breaker has seen the outcome, and the outcome is its verdict."""
     token: UUID | None = None
     """The only claim for which the entry is evidence; None: any claim with this attempt."""
+
+
+_FIRST_FACT: Final = 4
+_FACTS: Final = LedgerEntry._fields[_FIRST_FACT:]
+"""The circumstances, of which JSON leaves out those with their default."""
 
 
 def write(entries: Iterable[LedgerEntry]) -> bool:
@@ -129,23 +135,18 @@ def is_definite(outcome: Outcome) -> bool:
 def encode(entry: LedgerEntry) -> bytes:
     """Return the value of an entry: JSON without the fields that have their default."""
     outcome = entry.outcome
+    kind = type(outcome)
     said = {
         name: value
-        for name, default in _FIELDS[type(outcome)]
+        for name, default in _FIELDS[kind]
         if (value := getattr(outcome, name)) != default
     }
     if "detail" in said:
         said["detail"] = redact(said["detail"])[:_LONGEST_DETAIL]
-    about: dict[str, object] = {
-        "outcome": type(outcome).__name__.lower(),
-        "provider": entry.provider,
-        "said": said,
-    }
-    about |= {
-        name: value
-        for name in ("has_next", "passed_by", "in_doubt", "is_probe", "is_judged", "token")
-        if (value := getattr(entry, name))
-    }
+    about: dict[str, object] = {"outcome": _NAMES[kind], "provider": entry.provider, "said": said}
+    facts = entry[_FIRST_FACT:]
+    if any(facts):
+        about |= {name: fact for name, fact in zip(_FACTS, facts, strict=True) if fact}
     if entry.has_next is False:
         about["has_next"] = False
     try:
