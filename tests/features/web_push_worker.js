@@ -3,6 +3,7 @@
 const opened = [];
 let subscription = null;
 let number = 0;
+let pushes = 0;
 
 self.clients.openWindow = async (url) => void opened.push(url);
 WindowClient.prototype.focus = async function () {
@@ -19,6 +20,8 @@ PushManager.prototype.subscribe = async ({ applicationServerKey }) => {
   };
   return subscription;
 };
+
+self.addEventListener("push", () => void pushes++);
 
 async function dispatch(event) {
   let work;
@@ -41,6 +44,7 @@ self.addEventListener("message", async ({ data, ports: [port] }) => {
   const shown = await self.registration.getNotifications();
   port.postMessage({
     opened,
+    pushes,
     endpoint: subscription?.endpoint,
     shown: shown.map(({ title, body, tag, dir, data, actions }) => ({ title, body, tag, dir, data, actions })),
   });
