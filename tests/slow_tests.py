@@ -3,12 +3,14 @@
 They kill processes and wait for leases, drive a browser, or run npm. Of the tests with killed
 processes, one for each class of failure stays in `make test`.
 
-With several processes of pytest, a file runs in one of them, and all scenarios run in one: the
-scenarios share a product, and wait while the other processes compute. Slow tests begin first.
+With several processes of pytest, a file runs in one of them, and the scenarios run in two: the
+scenarios of a process share a product, and wait while the other processes compute. Slow tests
+begin first.
 """
 
 from __future__ import annotations
 
+import zlib
 from typing import Final
 
 import pytest
@@ -51,11 +53,13 @@ _SCENARIOS: Final = "tests/scenarios/"
 
 
 class Scheduling(LoadScopeScheduling):
-    """Gives each file to one process of pytest-xdist, and all scenarios to one."""
+    """Gives each file to one process of pytest-xdist, and half of the scenarios to each of two."""
 
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.partition("::")[0]
-        return _SCENARIOS if path.startswith(_SCENARIOS) else path
+        if not path.startswith(_SCENARIOS):
+            return path
+        return f"{_SCENARIOS}{zlib.crc32(path.encode()) % 2}"
 
 
 def mark(items: list[pytest.Item]) -> None:
