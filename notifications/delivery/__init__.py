@@ -14,7 +14,8 @@
              ├─ send             reserves money, calls the provider (waves, in_flight: permits,
              │                   flights: notes of the calls; answers: the way of the outcomes)
              ├─ failover         passes failed deliveries to the next provider
-             └─ settle           stores the outcome (provider_health: for the breaker)
+             └─ settle           stores the outcome (provider_health: for the breaker,
+                                 late_refusals: refusals after the lease)
 
     claimed         a claimed delivery with its notification, contact and providers
     batch           the deliveries of one claim, and the decisions about them

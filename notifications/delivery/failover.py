@@ -7,6 +7,8 @@
                                              duplicate; P0 and P1 go on after an HTTP error
     Accepted, NotStarted                     settled
 
+A call is settled after the end of its lease, because another worker may have the delivery.
+
 Each call is an attempt with a lease. The retry policy decides about the next round after the last
 provider. P2 and P3 with an earlier unanswered call stay with the provider of the call; P0 and P1 go
 on (`rules.unanswered`).
@@ -21,7 +23,7 @@ from uuid import UUID
 from notifications import clock
 from notifications.delivery import settle
 from notifications.delivery.claimed import ClaimedDelivery
-from notifications.store.postgres import attempts
+from notifications.store.postgres import attempts, claims
 from providers.contract import (
     Misconfigured,
     Provider,
@@ -35,8 +37,13 @@ from providers.contract import (
 Pair = tuple[ClaimedDelivery, Result]
 
 
-def fail_over(pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
+def fail_over(pairs: Sequence[Pair], *, provider: Provider, token: UUID) -> Sequence[Pair]:
     """Record the calls of deliveries with a next provider, and pass the deliveries on.
+
+    Args:
+        pairs: deliveries and the results of their calls.
+        provider: the provider of the calls.
+        token: the claim of the deliveries.
 
     Returns:
         The pairs to settle. After a crash the rows are leased, as after a crash during a call.
@@ -52,7 +59,9 @@ def fail_over(pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
     if not able:
         return pairs
     bound = with_unanswered_call(able)
-    onward = {claimed.delivery.id for claimed in able} - bound
+    wanted = {claimed.delivery.id for claimed in able}
+    held = claims.held(wanted, token=token)
+    onward = (wanted & held) - bound
     settle.record_calls(
         [pair for pair in pairs if pair[0].delivery.id in onward], provider=provider
     )
@@ -61,7 +70,9 @@ def fail_over(pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
             claimed.providers = claimed.providers[1:]
             claimed.passed_by |= not isinstance(result.outcome, Rejected)
             claimed.in_doubt |= isinstance(result.outcome, Unanswered)
-    return [pair for pair in pairs if pair[0].delivery.id not in onward]
+    staying = [pair for pair in pairs if pair[0].delivery.id not in onward]
+    late = wanted - held
+    return [_as_retry(pair) if pair[0].delivery.id in late else pair for pair in staying]
 
 
 def as_retries(pairs: Sequence[Pair]) -> Sequence[Pair]:
@@ -69,19 +80,17 @@ def as_retries(pairs: Sequence[Pair]) -> Sequence[Pair]:
 
     A refusal that another provider may not share becomes a temporary failure.
     """
-    return [
-        (claimed, _as_temporary(result))
-        if len(claimed.providers) > 1 and _may_go_on(claimed, result)
-        else (claimed, result)
-        for claimed, result in pairs
-    ]
+    return [_as_retry(pair) for pair in pairs]
 
 
-def _as_temporary(result: Result) -> Result:
+def _as_retry(pair: Pair) -> Pair:
+    claimed, result = pair
     outcome = result.outcome
-    if not isinstance(outcome, Rejected):
-        return result
-    return replace(result, outcome=Unavailable(code=outcome.code, detail=outcome.detail))
+    has_next = len(claimed.providers) > 1 and _may_go_on(claimed, result)
+    if not has_next or not isinstance(outcome, Rejected):
+        return pair
+    temporary = Unavailable(code=outcome.code, detail=outcome.detail)
+    return claimed, replace(result, outcome=temporary)
 
 
 def _may_go_on(claimed: ClaimedDelivery, result: Result) -> bool:

@@ -61,7 +61,6 @@ from providers.contract import (
 
 Row = dict[str, Any]
 """A row of `due.sql`."""
-_LOST: Final = "worker_lost"
 _POISON: Final = Decision(
     transition=REJECT, reason=Reason.POISON, detail="its workers died five times in a row"
 )
@@ -159,7 +158,7 @@ def _outcome(row: Row, entry: LedgerEntry | None) -> Outcome | None:
     """Return the outcome of the claim's call; None if no call was begun."""
     if row["call_started_at"] is None:
         return None
-    return Unanswered(code=_LOST) if entry is None else entry.outcome
+    return Unanswered(code=attempts.LOST) if entry is None else entry.outcome
 
 
 def _decide(
@@ -237,7 +236,7 @@ def _call(row: Row, outcome: Outcome) -> attempts.AttemptRow:
         delivery_id=row["id"],
         number=row["attempts"],
         outcome=type(outcome).__name__.lower(),
-        code=_LOST,
+        code=attempts.LOST,
         detail=(outcome.message_id if isinstance(outcome, Accepted) else outcome.code)[:500],
         latency_ms=0,
         cost_micros=(

@@ -327,7 +327,7 @@ class _Sending:
         """Pass deliveries on to their next provider; returns the pairs to settle."""
         try:
             final = self._write_with_retries(
-                lambda: failover.fail_over(pairs, provider=self._provider)
+                lambda: failover.fail_over(pairs, provider=self._provider, token=self._batch.token)
             )
         except Exception as error:  # noqa: BLE001 - raised again by `run`, after the settle
             self._error = self._error or error

@@ -3,7 +3,7 @@
 `rules.outcomes` decides, and the claim's token guards every write. An acceptance after the lease
 expired still counts: the row becomes `sent`, unless a receipt has come, also while another worker
 repeats the call. So does an acceptance after a cancellation, an opt-out or the end of the time to
-live.
+live. A refusal after the lease moves a row that the rescue has made `unknown` (`late_refusals`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 from uuid import UUID
 
 from notifications import clock, conf, telemetry
-from notifications.delivery import budgets, call_metrics, confirm
+from notifications.delivery import budgets, call_metrics, confirm, late_refusals
 from notifications.delivery.batch import (
     Batch,
     DeliveryDecision,
@@ -78,7 +78,7 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> None:
         return
     now = batch.now
     perhaps_sent = _with_unanswered_call(pairs)
-    entries = []
+    decided = []
     for claimed, result in pairs:
         known = _circumstances(
             claimed, provider, now, perhaps_sent=claimed.delivery.id in perhaps_sent
@@ -87,9 +87,18 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> None:
         entry = delivery_decision(claimed, decision)
         if confirm.keeps_secrets(claimed, decision, provider=provider):
             entry = entry._replace(secrets_of=None)
-        entries.append(entry)
+        decided.append(entry)
     began = clock.monotonic()
-    entries, moved = db.in_transaction(lambda: _write(batch, pairs, entries, provider=provider))
+    entries, moved = db.in_transaction(lambda: _write(batch, pairs, decided, provider=provider))
+    refused = [
+        _call(claimed, result, provider)
+        for claimed, result in pairs
+        if claimed.delivery.id not in moved and isinstance(result.outcome, late_refusals.REFUSALS)
+    ]
+    if refused:
+        late, moved_late = late_refusals.settle(decided, refused, provider=provider.name)
+        entries = [each for each in entries if each.delivery.id not in moved_late] + late
+        moved |= moved_late
     call_metrics.settled(seconds=clock.monotonic() - began)
     refund_caps(entries, moved=moved)
     batch.retries += retries_of(entries, moved=moved)
@@ -123,13 +132,16 @@ def dead_letter(
 
 
 def _with_unanswered_call(pairs: Iterable[Pair]) -> set[UUID]:
-    """Return deliveries with a failed call now and an earlier unanswered call."""
-    called_before = [
-        claimed.delivery.id
+    """Return deliveries with a failed call now and an earlier unanswered call.
+
+    After the lease the present call has an attempt of the rescue, also without an answer.
+    """
+    calls = {
+        claimed.delivery.id: claimed.call
         for claimed, result in pairs
         if claimed.call > 1 and isinstance(result.outcome, Throttled | Unavailable)
-    ]
-    return attempts.without_answer(called_before) if called_before else set()
+    }
+    return attempts.without_answer(calls, before=calls) if calls else set()
 
 
 def _circumstances(

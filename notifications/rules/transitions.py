@@ -118,6 +118,14 @@ ACCEPT_LATE: Final = Transition(
     if_called=_STOPPED | {_S.SCHEDULED, _S.FAILED, _S.EXPIRED},
     to=_S.SENT,
 )
+REJECT_LATE: Final = Transition(
+    name="reject_late", sources={_S.UNKNOWN}, to=_S.FAILED, dead_letter=True
+)
+DROP_LATE: Final = Transition(name="drop_late", sources={_S.UNKNOWN}, to=_S.FAILED)
+RETRY_LATE: Final = Transition(name="retry_late", sources={_S.UNKNOWN}, to=_S.RETRYING)
+RETRY_LATE_REFUNDED: Final = Transition(
+    name="retry_late_refunded", sources={_S.UNKNOWN}, to=_S.RETRYING, refunds_attempt=True
+)
 DELIVER: Final = Transition(
     name="deliver",
     sources={_S.QUEUED, _S.RETRYING, _S.SENDING, _S.FAILED, _S.EXPIRED} | _ACCEPTED,

@@ -174,7 +174,7 @@ def test_an_error_that_may_have_sent_goes_on_only_when_it_is_urgent(
     )
     sandbox = routing.provider_named("sandbox")
     assert sandbox is not None
-    left_to_settle = failover.fail_over([(claimed, unclear)], provider=sandbox)
+    left_to_settle = failover.fail_over([(claimed, unclear)], provider=sandbox, token=taken.token)
     assert (left_to_settle == []) is goes_on
     assert (claimed.providers[0] == "spare") is goes_on
     assert claimed.in_doubt is goes_on
@@ -245,7 +245,7 @@ def test_what_expired_during_a_call_goes_to_nobody_else(
     down = Result(delivery_id=row.id, outcome=Unavailable(), latency=dt.timedelta())
     sandbox = routing.provider_named("sandbox")
     assert sandbox is not None
-    left_to_settle = failover.fail_over([(claimed, down)], provider=sandbox)
+    left_to_settle = failover.fail_over([(claimed, down)], provider=sandbox, token=taken.token)
     goes_on = seconds_left > 0
     assert (claimed.providers[0] == "spare") is goes_on
     assert (left_to_settle == []) is goes_on

@@ -173,6 +173,20 @@ class Histories(RuleBasedStateMachine):
             self.pass_time()
             self.sweep(0)
 
+    @rule(which=_some, outcome=st.sampled_from(_OUTCOMES))
+    def answer_after_the_lease(self, which: int, outcome: Outcome) -> None:
+        """Settle the outcome of a call after the rescue of its delivery."""
+
+        def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
+            self.pass_time()
+            self.sweep(0)
+            connection.close()  # of the thread of the call
+            return ((each, outcome) for each in batch)
+
+        self.provider.answer = answer
+        self._deliver([row for row in self._chosen([which]) if row.status != Status.SENDING])
+        self.provider.answer = self._answer
+
     @rule(kind=st.sampled_from(list(ReceiptKind)), which=_some)
     def report(self, kind: ReceiptKind, which: int) -> None:
         receipts = [

@@ -13,8 +13,12 @@ from notifications.rules.transitions import (
     ACCEPT_LATE,
     CANCEL,
     DELIVER,
+    DROP_LATE,
     NEVER_LEFT,
     READ,
+    REJECT_LATE,
+    RETRY_LATE,
+    RETRY_LATE_REFUNDED,
     SOURCES,
     TRANSITIONS,
     Transition,
@@ -70,6 +74,17 @@ def test_a_message_that_was_read_is_read_in_whatever_order_the_evidence_comes(
         if status in each.sources | each.if_called:
             status = each.to
     assert status is (Status.BOUNCED if start is Status.BOUNCED else Status.READ)
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [REJECT_LATE, DROP_LATE, RETRY_LATE, RETRY_LATE_REFUNDED],
+    ids=lambda each: each.name,
+)
+def test_a_refusal_after_the_lease_answers_an_unanswered_call_and_nothing_else(
+    refusal: Transition,
+) -> None:
+    assert (set(refusal.sources), refusal.if_called) == ({Status.UNKNOWN}, frozenset())
 
 
 def test_only_the_worker_that_holds_a_delivery_cancels_it() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from django.db.models import Min
@@ -12,6 +12,9 @@ from django.db.models import Min
 from notifications.models import Attempt
 from notifications.rules.reasons import Reason
 from notifications.store.postgres import db
+
+LOST: Final = "worker_lost"
+"""Code of a call that the rescue has recorded, because its worker died or hung."""
 
 
 class AttemptRow(NamedTuple):
@@ -62,13 +65,31 @@ def record_failed_over(calls: Sequence[AttemptRow], *, provider: str) -> None:
         db.in_transaction(write)
 
 
+def answer_late(calls: Sequence[AttemptRow], *, provider: str) -> None:
+    """Give the answer to calls that the rescue has recorded without an answer; others stay.
+
+    Without the answer the delivery would count as perhaps sent for ever: its exhausted retries
+    would end as `unknown`, and its frequency cap would not be refunded. A budget keeps the price.
+    """
+    if calls:
+        db.run("answer_late", {"provider": provider, "lost": LOST, **db.columns(calls)})
+
+
 def first_began(delivery_ids: Collection[UUID]) -> dict[UUID, dt.datetime]:
     """Return the beginning of the first call of each delivery with a call."""
     found = Attempt.objects.filter(delivery_id__in=delivery_ids).values_list("delivery_id")
     return dict(found.annotate(Min("started_at")))
 
 
-def without_answer(delivery_ids: Collection[UUID]) -> set[UUID]:
-    """Return the deliveries of which any call ended without an answer."""
+def without_answer(
+    delivery_ids: Collection[UUID], *, before: Mapping[UUID, int] | None = None
+) -> set[UUID]:
+    """Return the deliveries of which any call ended without an answer.
+
+    Args:
+        delivery_ids: the deliveries.
+        before: only calls with a smaller number, by delivery.
+    """
     found = Attempt.objects.filter(delivery_id__in=delivery_ids, outcome="unanswered")
-    return set(found.values_list("delivery_id", flat=True))
+    calls = found.values_list("delivery_id", "number")
+    return {each for each, number in calls if before is None or number < before[each]}

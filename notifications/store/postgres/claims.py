@@ -7,7 +7,7 @@ row that a frozen transaction holds must not hold up its neighbours.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID, uuid4
@@ -16,6 +16,7 @@ import structlog
 from django.db import OperationalError
 
 from notifications import clock
+from notifications.models import Delivery
 from notifications.rules import suspects
 from notifications.rules.lane import PACE, Mode, Priority
 from notifications.rules.states import Status
@@ -141,6 +142,14 @@ def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[U
 
     rows, _ = _without_locked(write, delivery_ids)
     return {row["id"]: row["attempts"] for row in rows}
+
+
+def held(delivery_ids: Collection[UUID], *, token: UUID) -> set[UUID]:
+    """Return the rows that a claim still holds. Locks nothing, so the next write asks again."""
+    span = id_ranges.around(delivery_ids)
+    rows = Delivery.objects.filter(id__in=list(delivery_ids), claim_token=token)
+    bounded = rows.filter(id__gte=span["floor"], id__lt=span["ceiling"])
+    return set(bounded.values_list("id", flat=True))
 
 
 def wait_for_evidence(delivery_ids: Sequence[UUID], *, wait: dt.timedelta) -> None:

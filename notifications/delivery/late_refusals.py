@@ -1,0 +1,120 @@
+"""Late refusals: the provider refused a call after the end of the lease, so nothing was sent.
+
+The worker was frozen or its call hung, and the rescue made the delivery `unknown`. A refusal proves
+that no message left, so the delivery goes on as after a refusal in time, with the same calls left
+and the same time to live. Only an `unknown` delivery moves, if the refused call is the last call;
+in any other status a later step has decided already.
+
+    the chain has a next channel, or uses one     failed: no receipt of this channel can come, so
+                                                  the chain does not wait for the confirm window
+    the decision is a retry, a hold, a return     retrying; the gates of the next claim stop a
+                                                  cancelled or expired delivery
+    the decision is a failure                     failed, with the dead letter of the decision
+
+The refusal begins no call of another provider of the round (`failover`). Safe to run twice: the
+first run changes the status.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
+from uuid import UUID
+
+from notifications.delivery import fall_back
+from notifications.delivery.batch import DeliveryDecision, secrets_to_wipe
+from notifications.rules.outcomes import Decision
+from notifications.rules.reasons import Reason
+from notifications.rules.transitions import (
+    DROP,
+    DROP_LATE,
+    FALL_BACK_RESOLVED,
+    HOLD_REFUNDED,
+    REJECT,
+    REJECT_LATE,
+    RETRY,
+    RETRY_LATE,
+    RETRY_LATE_REFUNDED,
+    RETRY_REFUNDED,
+    RETURN_REFUNDED,
+)
+from notifications.store.postgres import attempts, db, dead_letters, secret_variables, transitions
+from notifications.store.postgres.attempts import AttemptRow
+from notifications.store.postgres.transitions import FromProvider
+from providers.contract import (
+    Misconfigured,
+    NotStarted,
+    Rejected,
+    Throttled,
+    Unavailable,
+)
+
+REFUSALS: Final = Misconfigured | NotStarted | Rejected | Throttled | Unavailable
+"""Outcomes of calls that sent nothing."""
+_LATE: Final = MappingProxyType({
+    REJECT: REJECT_LATE,
+    DROP: DROP_LATE,
+    RETRY: RETRY_LATE,
+    RETRY_REFUNDED: RETRY_LATE_REFUNDED,
+    HOLD_REFUNDED: RETRY_LATE_REFUNDED,
+    RETURN_REFUNDED: RETRY_LATE_REFUNDED,
+})
+"""The transition of a decision, and of the same decision after the lease. Any other decision leaves
+the delivery `unknown`, because an earlier call may have sent the message."""
+_AFTER_LEASE: Final = "after the lease"
+"""Begin of the detail of events and dead letters."""
+_REFUSED: Final = "refused by the provider"
+"""Resolution of the dead letters of unanswered deliveries that a late refusal changes."""
+
+
+def settle(
+    entries: Sequence[DeliveryDecision], calls: Sequence[AttemptRow], *, provider: str
+) -> tuple[list[DeliveryDecision], set[UUID]]:
+    """Store late refusals, in a transaction of their own.
+
+    Args:
+        entries: decisions about these deliveries and others, as for a row of the claim.
+        calls: the refused calls of deliveries that the claim holds no more.
+        provider: the provider of the calls.
+
+    Returns:
+        The decisions about the changed rows, and the ids of the changed rows.
+    """
+    numbers = {each.delivery_id: each.number for each in calls}
+    late = [each for each in entries if each.delivery.id in numbers]
+
+    def work() -> tuple[list[DeliveryDecision], set[UUID]]:
+        attempts.answer_late([_nothing_sent(each) for each in calls], provider=provider)
+        made = fall_back.plan({each.delivery.id for each in late if each.delivery.falls_back})
+        final = {
+            each.delivery.id: _after_lease(each.decision, is_over=made.replaces(each.delivery.id))
+            for each in late
+            if each.decision.transition in _LATE
+        }
+        moved = transitions.write(final, FromProvider(provider, calls=numbers))
+        fall_back.carry_out(made, moved)
+        going = [each for each in moved if not final[each].transition.dead_letter]
+        dead_letters.resolve_of(going, _REFUSED)
+        changed = [
+            each._replace(decision=final[each.delivery.id])
+            for each in late
+            if each.delivery.id in moved
+        ]
+        secret_variables.wipe(secrets_to_wipe(changed))
+        return changed, moved
+
+    return db.in_transaction(work)
+
+
+def _nothing_sent(call: AttemptRow) -> AttemptRow:
+    """Return a call that did not begin as an unavailable one: an attempt has no other word."""
+    return call._replace(outcome="unavailable") if call.outcome == "notstarted" else call
+
+
+def _after_lease(decision: Decision, *, is_over: bool) -> Decision:
+    detail = ": ".join(part for part in (_AFTER_LEASE, decision.detail) if part)
+    if is_over:
+        return Decision(transition=FALL_BACK_RESOLVED, reason=Reason.ESCALATED, detail=detail)
+    return replace(decision, transition=_LATE[decision.transition], detail=detail)
