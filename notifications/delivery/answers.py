@@ -27,7 +27,7 @@ from notifications.delivery import withholding
 from notifications.delivery.claimed import ClaimedDelivery
 from notifications.delivery.evidence import entry_of
 from notifications.store.redis import sent_ledger
-from providers.contract import Accepted, Provider, Result, Throttled, Unavailable
+from providers.contract import Accepted, Provider, Result, Throttled, Unanswered, Unavailable
 
 _log = structlog.get_logger(__name__)
 
@@ -86,6 +86,15 @@ def pass_on(wave: Wave, result: Result) -> None:
             claimed.flight.answer(entry)
     lingers = not claimed.delivery.priority.is_urgent
     _answers.put(_Answer(Arrival(wave, result), lingers, key, entry))
+
+
+def of_silent_calls(wave: Wave) -> list[Result]:
+    """Return `Unanswered` for calls without a result, because the message may be sent."""
+    silence = Unanswered(code="no_result")
+    return [
+        Result(delivery_id=each, outcome=silence, latency=dt.timedelta(0))
+        for each in sorted(wave.unanswered)
+    ]
 
 
 def _storable(result: Result) -> Result:

@@ -24,7 +24,14 @@ from notifications.rules.outcomes import Decision
 from notifications.rules.reasons import Reason
 from notifications.rules.states import NEVER_SENT, Status
 from notifications.rules.transitions import FALL_BACK, FALL_BACK_UNANSWERED, SUPPRESS
-from notifications.store.postgres import attempts, db, reads, secret_variables, transitions
+from notifications.store.postgres import (
+    attempts,
+    db,
+    locked_rows,
+    reads,
+    secret_variables,
+    transitions,
+)
 from notifications.store.postgres.claims import Claim, Claimed
 from notifications.store.postgres.transitions import UnderClaim
 from notifications.store.rate_limits import frequency_caps
@@ -85,7 +92,10 @@ class Batch:
         self.deliveries = [each for each in self.deliveries if each.delivery.id not in delivery_ids]
 
     def commit(self) -> None:
-        """Store the decisions, and add the deliveries to publish again to `retries`."""
+        """Store the decisions, and add the deliveries to publish again to `retries`.
+
+        A locked row stays leased, and comes due at the end of the lease.
+        """
         entries, self._decided = self._decided, []
         if not entries:
             return
@@ -93,10 +103,22 @@ class Batch:
         self.deliveries = [
             claimed for claimed in self.deliveries if claimed.delivery.id not in gone
         ]
-        entries, moved = write_decisions(entries, token=self.token)
+        written, _ = locked_rows.leave_out(
+            lambda ids: write_decisions(decisions_of(ids, entries), token=self.token),
+            [each.delivery.id for each in entries],
+        )
+        entries, moved = written
         secret_variables.wipe(secrets_to_wipe(entries))
         refund_caps(entries, moved=moved)
         self.retries += retries_of(entries, moved=moved)
+
+
+def decisions_of(
+    ids: Collection[UUID], entries: Iterable[DeliveryDecision]
+) -> list[DeliveryDecision]:
+    """Return the decisions about some of the deliveries."""
+    wanted = set(ids)
+    return [each for each in entries if each.delivery.id in wanted]
 
 
 _ERASED: Final = Decision(transition=SUPPRESS, reason=Reason.NO_CONTACT, detail="erased")

@@ -44,7 +44,7 @@ from notifications.rules.outcomes import HOLD_FOR_PROVIDER, Decision
 from notifications.rules.reasons import Reason
 from notifications.rules.suspects import POISON_AFTER, Verdict
 from notifications.rules.transitions import HOLD, RETURN, RETURN_SUSPECT, Transition
-from notifications.store.postgres import alerts, claims, db, transitions
+from notifications.store.postgres import alerts, claims, db, locked_rows, transitions
 from notifications.store.postgres.claims import Claim, Claimed
 from notifications.store.postgres.transitions import Move, UnderClaim
 
@@ -192,8 +192,14 @@ def _return_claim(
     claim: Claim, transition: Transition, reason: Reason, *, due_in: dt.timedelta
 ) -> list[UUID]:
     """Queue the rows of a claim that had no provider call. On failure, the leases expire."""
-    moves = [Move(id=each.id, reason=reason, due_in=due_in) for each in claim.deliveries]
-    return transitions.apply(transition, moves, UnderClaim(claim.token, only_uncalled=True))
+    guard = UnderClaim(claim.token, only_uncalled=True)
+
+    def write(ids: Sequence[UUID]) -> list[UUID]:
+        moves = [Move(id=each, reason=reason, due_in=due_in) for each in ids]
+        return transitions.apply(transition, moves, guard)
+
+    returned, _ = locked_rows.leave_out(write, [each.id for each in claim.deliveries])
+    return returned
 
 
 def _lane_of(claim: Claim) -> str:

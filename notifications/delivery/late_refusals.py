@@ -1,4 +1,4 @@
-"""Late refusals: the provider refused a call after the end of the lease, so nothing was sent.
+"""Late refusals: the provider refused a call after the end of the lease, so no message was sent.
 
 The worker was frozen or its call hung, and the rescue made the delivery `unknown`. A refusal proves
 that no message left, so the delivery goes on as after a refusal in time, with the same calls left
@@ -109,7 +109,7 @@ def settle(
 
 
 def _nothing_sent(call: AttemptRow) -> AttemptRow:
-    """Return a call that did not begin as an unavailable one: an attempt has no other word."""
+    """Return a call without a begin as an unavailable call: an attempt has no other word."""
     return call._replace(outcome="unavailable") if call.outcome == "notstarted" else call
 
 

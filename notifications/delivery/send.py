@@ -10,15 +10,14 @@ queue and counts as no attempt. Several waves of one task overlap. No transactio
 call.
 
 Each outcome goes to the sent-ledger on arrival, and is settled with retries until Postgres takes
-it. An outcome survives a failed settle, a database restart and an error in another wave for as long
-as the process lives.
+it. The outcome of a locked row is settled last. An outcome survives a
+failed settle, a database restart and an error in another wave for as long as the process lives.
 
 Deliveries without a call return to the queue when the task's time is over or the process stops.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import functools
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,6 +30,7 @@ from django.db import InterfaceError, InternalError, OperationalError, connectio
 
 from notifications import clock, stopping
 from notifications.delivery import (
+    answers,
     budgets,
     call_spans,
     failover,
@@ -60,7 +60,6 @@ from providers.contract import (
     Provider,
     Rejected,
     Result,
-    Unanswered,
 )
 
 Answer = TypeVar("Answer")
@@ -111,6 +110,7 @@ class _Sending:
         self._waves: list[Wave] = []
         self._arrived: SimpleQueue[list[Arrival]] = SimpleQueue()
         self._unsettled: list[Result] = []
+        self._locked: list[settle.Pair] = []
         self._settled_at = clock.monotonic()
         self._renewed_at = clock.steady()
         self._gated_at = batch.claim.taken_at
@@ -122,6 +122,8 @@ class _Sending:
             self._run_step(self._handle_arrivals)
         while self._waves or self._unsettled:
             self._run_step(self._handle_arrivals)
+        while self._locked:
+            self._run_step(self._settle_locked)
         if self._error:
             raise self._error
         self._return_waiting()
@@ -271,7 +273,8 @@ class _Sending:
         for arrival in waves.group(self._arrived, timeout=timeout):
             if arrival.result is None:
                 self._waves.remove(arrival.wave)
-                results += self._results_of_silent_calls(arrival.wave)
+                self._error = self._error or arrival.wave.error
+                results += answers.of_silent_calls(arrival.wave)
             else:
                 arrival.wave.unanswered.discard(arrival.result.delivery_id)
                 results.append(arrival.result)
@@ -287,26 +290,22 @@ class _Sending:
     def _pairs(self, results: Iterable[Result]) -> list[settle.Pair]:
         return [(self._called[each.delivery_id], each) for each in results]
 
-    def _results_of_silent_calls(self, wave: Wave) -> list[Result]:
-        """Return `Unanswered` for calls without a result, because the message may be sent."""
-        if wave.error is not None:
-            self._error = self._error or wave.error
-        silence = Unanswered(code="no_result")
-        return [
-            Result(delivery_id=each, outcome=silence, latency=dt.timedelta(0))
-            for each in sorted(wave.unanswered)
-        ]
-
     def _settle(self, results: Sequence[Result]) -> None:
-        """Settle results. An error that is not the database's keeps no result from the rows."""
-        provider = self._provider
-        final = self._fail_over(self._judge(self._pairs(results)))
+        self._settle_each(self._fail_over(self._judge(self._pairs(results))))
+
+    def _settle_locked(self) -> None:
+        """Settle the outcomes of locked rows, at the end."""
+        pairs, self._locked = self._locked, []
+        self._settle_each(pairs)
+
+    def _settle_each(self, pairs: Sequence[settle.Pair]) -> None:
+        """Settle outcomes. An error that is not the database's keeps no outcome from the rows."""
         try:
-            self._settle_final(final)
+            self._settle_final(pairs)
         except Exception:  # noqa: BLE001 - whatever it is, it is raised again for its own outcome
             # An outcome that cannot be stored must not block other outcomes.
-            _log.warning("settled_one_by_one", provider=provider.name, count=len(final))
-            for pair in final:
+            _log.warning("settled_one_by_one", provider=self._provider.name, count=len(pairs))
+            for pair in pairs:
                 self._run_step(functools.partial(self._settle_alone, pair))
 
     def _judge(self, pairs: Sequence[settle.Pair]) -> Sequence[settle.Pair]:
@@ -349,13 +348,18 @@ class _Sending:
             raise
 
     def _settle_final(self, pairs: Sequence[settle.Pair]) -> None:
-        self._write_with_retries(lambda: settle.settle(self._batch, pairs, provider=self._provider))
+        locked = self._write_with_retries(
+            lambda: settle.settle(self._batch, pairs, provider=self._provider)
+        )
+        self._locked += locked
+        later = {claimed.delivery.id for claimed, _ in locked}
+        settled = [pair for pair in pairs if pair[0].delivery.id not in later]
         sent_ledger.forget([
             (claimed.delivery.id, claimed.call)
-            for claimed, result in pairs
+            for claimed, result in settled
             if sent_ledger.is_definite(result.outcome)
         ])
-        for claimed, _ in pairs:
+        for claimed, _ in settled:
             claimed.note_end()
 
     def _write_with_retries(

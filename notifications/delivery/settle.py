@@ -19,6 +19,7 @@ from notifications.delivery import budgets, call_metrics, confirm, late_refusals
 from notifications.delivery.batch import (
     Batch,
     DeliveryDecision,
+    decisions_of,
     delivery_decision,
     refund_caps,
     retries_of,
@@ -41,6 +42,7 @@ from notifications.store.postgres import (
     db,
     dead_contacts,
     dead_letters,
+    locked_rows,
     secret_variables,
     transitions,
 )
@@ -66,16 +68,41 @@ _TAKEN: Final = "accepted by the provider"
 Pair = tuple[ClaimedDelivery, Result]
 
 
-def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> None:
+def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
     """Store outcomes, and add the deliveries to retry soon to `batch.retries`.
 
     Safe to run twice or late: a row under another claim stays unchanged.
 
+    Returns:
+        The pairs of locked rows: call again with these pairs.
+
     Raises:
-        django.db.OperationalError: nothing was stored; call again with the same pairs.
+        django.db.OperationalError: call again with the same pairs.
     """
     if not pairs:
-        return
+        return ()
+    decided = _decided(batch, pairs, provider)
+
+    def write(ids: Sequence[UUID]) -> tuple[list[DeliveryDecision], set[UUID]]:
+        wanted = set(ids)
+        some = [pair for pair in pairs if pair[0].delivery.id in wanted]
+        entries = decisions_of(wanted, decided)
+        return db.in_transaction(lambda: _write(batch, some, entries, provider=provider))
+
+    began = clock.monotonic()
+    written, locked = locked_rows.leave_out(write, [each.delivery.id for each in decided])
+    later = set(locked)
+    settled = [pair for pair in pairs if pair[0].delivery.id not in later]
+    entries, moved = _with_late(*written, settled, decided, provider)
+    call_metrics.settled(seconds=clock.monotonic() - began)
+    refund_caps(entries, moved=moved)
+    batch.retries += retries_of(entries, moved=moved)
+    _log_calls(settled, provider)
+    call_metrics.record(settled, provider=provider.name, now=batch.now)
+    return [pair for pair in pairs if pair[0].delivery.id in later]
+
+
+def _decided(batch: Batch, pairs: Sequence[Pair], provider: Provider) -> list[DeliveryDecision]:
     now = batch.now
     perhaps_sent = _with_unanswered_call(pairs)
     decided = []
@@ -88,22 +115,27 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> None:
         if confirm.keeps_secrets(claimed, decision, provider=provider):
             entry = entry._replace(secrets_of=None)
         decided.append(entry)
-    began = clock.monotonic()
-    entries, moved = db.in_transaction(lambda: _write(batch, pairs, decided, provider=provider))
+    return decided
+
+
+def _with_late(
+    entries: list[DeliveryDecision],
+    moved: set[UUID],
+    pairs: Sequence[Pair],
+    decided: Sequence[DeliveryDecision],
+    provider: Provider,
+) -> tuple[list[DeliveryDecision], set[UUID]]:
+    """Settle the refusals after the lease; returns all decisions and all changed rows."""
     refused = [
         _call(claimed, result, provider)
         for claimed, result in pairs
         if claimed.delivery.id not in moved and isinstance(result.outcome, late_refusals.REFUSALS)
     ]
-    if refused:
-        late, moved_late = late_refusals.settle(decided, refused, provider=provider.name)
-        entries = [each for each in entries if each.delivery.id not in moved_late] + late
-        moved |= moved_late
-    call_metrics.settled(seconds=clock.monotonic() - began)
-    refund_caps(entries, moved=moved)
-    batch.retries += retries_of(entries, moved=moved)
-    _log_calls(pairs, provider)
-    call_metrics.record(pairs, provider=provider.name, now=now)
+    if not refused:
+        return entries, moved
+    late, moved_late = late_refusals.settle(decided, refused, provider=provider.name)
+    entries = [each for each in entries if each.delivery.id not in moved_late] + late
+    return entries, moved | moved_late
 
 
 def record_calls(pairs: Sequence[Pair], *, provider: Provider) -> None:

@@ -87,7 +87,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "rollup_values_limited": "A day has more types, templates or producers than have figures of"
     " their own; the further ones count as `other`.",
     "row_not_swept": "One row raised an exception in a sweep and is left as it is.",
-    "rows_locked": "Rows that another transaction held were left out of a claim or a renewal.",
+    "rows_locked": "Rows that another transaction held were left out of a write; they follow.",
     "schedule_failed": "A schedule raised an exception and is set aside for a while.",
     "second_result_of_a_call": "An adapter gave a result behind an acceptance; it is ignored.",
     "sent_ledger_not_read": "The state Redis did not answer: deliveries of dead workers wait.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from django.db import connection
 
 from notifications import clock
 from notifications.delivery import deliver
+from notifications.delivery.batch import Batch
 from notifications.intake.accept import Caller
 from notifications.models import (
     Attempt,
@@ -35,6 +37,7 @@ from tests.journey import (
     statuses,
     take_rows,
 )
+from tests.vendors import Scripted
 
 Outbox = Callable[[UUID], list[Any]]
 
@@ -200,3 +203,26 @@ def test_a_locked_row_leaves_its_neighbours_and_is_published_again_in_a_second(
     assert (group.delivery_ids, group.countdown) == ([rows[0]], dt.timedelta(seconds=1))
     assert deliver.deliver(group.delivery_ids) == []
     assert statuses(rows) == [Status.SENT] * 3
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("error", [None, RuntimeError("a step")], ids=["decided", "raised"])
+def test_a_row_that_is_locked_during_the_steps_holds_up_no_decision_about_its_neighbours(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch, error: Exception | None
+) -> None:
+    rows = take_rows(take, 3)
+    if error is None:
+        Notification.objects.update(cancelled_at=clock.now())
+    with psycopg.connect(**connection.get_connection_params(), autocommit=False) as session:
+
+        def lock(_batch: Batch) -> None:
+            session.execute("SELECT FROM delivery WHERE id = %s FOR UPDATE", [rows[0]])
+            if error is not None:
+                raise error
+
+        monkeypatch.setattr(deliver, "STEPS", (lock, *deliver.STEPS))
+        with nullcontext() if error is None else pytest.raises(RuntimeError, match="a step"):
+            deliver.deliver(rows)
+    assert scripted.name
+    ended = Status.QUEUED if error else Status.CANCELLED
+    assert statuses(rows) == [Status.SENDING, ended, ended]

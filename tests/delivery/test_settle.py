@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import threading
 from collections.abc import Iterator, Sequence
+from typing import Self
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -38,6 +40,47 @@ def _break_connections() -> None:
         )
 
 
+class _Locked:
+    """A row that another transaction holds from the first call to the end of some settles."""
+
+    def __init__(
+        self,
+        row: UUID,
+        monkeypatch: pytest.MonkeyPatch,
+        *,
+        looks_at: Sequence[UUID],
+        held_for: int = 1,
+    ) -> None:
+        self.seen: list[list[Status]] = []
+        """The statuses of the rows of `looks_at` after each settle during the lock."""
+        self._row, self._looks_at, self._held_for = row, looks_at, held_for
+        self._write = settle.settle
+        monkeypatch.setattr(settle, "settle", self._settle)
+
+    def __enter__(self) -> Self:
+        self._session = psycopg.connect(**connection.get_connection_params(), autocommit=False)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._session.close()
+
+    def answer(self, batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
+        if not self.seen:
+            self._session.execute("SELECT FROM delivery WHERE id = %s FOR UPDATE", [self._row])
+        return ((each, Accepted()) for each in batch)
+
+    def _settle(
+        self, batch: Batch, pairs: Sequence[settle.Pair], *, provider: Provider
+    ) -> Sequence[settle.Pair]:
+        try:
+            return self._write(batch, pairs, provider=provider)
+        finally:
+            if len(self.seen) < self._held_for:
+                self.seen.append(statuses(self._looks_at))
+            if len(self.seen) == self._held_for:
+                self._session.rollback()
+
+
 @pytest.mark.django_db(transaction=True)
 def test_answers_survive_a_postgres_that_drops_its_connections(
     scripted: Scripted, take: Accept
@@ -64,9 +107,12 @@ def test_an_answer_is_settled_while_another_call_hangs(
     is_settled = threading.Event()
     write = settle.settle
 
-    def settle_and_tell(batch: Batch, pairs: Sequence[settle.Pair], *, provider: Provider) -> None:
-        write(batch, pairs, provider=provider)
+    def settle_and_tell(
+        batch: Batch, pairs: Sequence[settle.Pair], *, provider: Provider
+    ) -> Sequence[settle.Pair]:
+        locked = write(batch, pairs, provider=provider)
         is_settled.set()
+        return locked
 
     seen: list[bool] = []
 
@@ -126,6 +172,32 @@ def test_a_message_id_longer_than_its_column_is_cut(scripted: Scripted, take: Ac
     scripted.answer = lambda batch: ((each, Accepted(message_id="x" * 999)) for each in batch)
     deliver.deliver([row])
     assert statuses([row]) == [Status.SENT]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_locked_row_holds_up_no_other_outcome_of_its_group(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = take_rows(take, 20)
+    with _Locked(rows[7], monkeypatch, looks_at=rows[:7] + rows[8:]) as locked:
+        scripted.answer = locked.answer
+        deliver.deliver(rows)
+    assert set(locked.seen[0]) == {Status.SENT}
+    assert statuses(rows) == [Status.SENT] * 20
+    assert Attempt.objects.count() == 20
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_locked_row_holds_up_no_outcome_of_a_later_wave(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = take_rows(take, 3)
+    scripted.concurrency = 1
+    with _Locked(rows[0], monkeypatch, looks_at=rows[1:], held_for=3) as locked:
+        scripted.answer = locked.answer
+        deliver.deliver(rows)
+    assert locked.seen[-1] == [Status.SENT] * 2
+    assert statuses(rows) == [Status.SENT] * 3
 
 
 @pytest.mark.usefixtures("outbox")

@@ -1,7 +1,7 @@
 """Postgres: the rows.
 
-    statements    db (SQL by name), arrays, copy_text, id_ranges, locks, session_settings,
-                  time_limit, db_errors, disk
+    statements    db (SQL by name), arrays, copy_text, id_ranges, locks, locked_rows,
+                  session_settings, time_limit, db_errors, disk
     deliveries    transitions (the only code that writes a status), inserts, claims, attempts,
                   clicks, withdrawals, digest_holds, dead_letters, dead_letter_causes
     reads         reads, timelines, search, activity, change_feed, rollups, plot_annotations

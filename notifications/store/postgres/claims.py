@@ -1,30 +1,24 @@
 """Claims: take deliveries under a lease, and renew the lease before a provider call.
 
-Both statements wait for locked rows up to `lock_timeout`, and then run again without these rows: a
-row that a frozen transaction holds must not hold up its neighbours.
+Both statements leave out the rows that another transaction holds (`locked_rows`).
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 from uuid import UUID, uuid4
-
-import structlog
-from django.db import OperationalError
 
 from notifications import clock
 from notifications.models import Delivery
 from notifications.rules import suspects
 from notifications.rules.lane import PACE, Mode, Priority
 from notifications.rules.states import Status
-from notifications.store.postgres import db, db_errors, id_ranges
+from notifications.store.postgres import db, id_ranges, locked_rows
 from providers.contract import Channel
 
-Answer = TypeVar("Answer")
-_log = structlog.get_logger(__name__)
 _LEASES: Final = {
     "leases": [PACE[priority].lease for priority in Priority],
     "sending": Status.SENDING,
@@ -93,37 +87,9 @@ def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
             lambda: db.fetch_as("claim", {**parameters, "ids": list(ids)}, _claim_of)
         )
 
-    taken, locked = _without_locked(take, delivery_ids)
+    taken, locked = locked_rows.leave_out(take, delivery_ids)
     at = taken[0].claimed_at if taken else now
     return Claim(token=token, deliveries=taken, at=at, locked=locked, taken_at=clock.steady())
-
-
-def _without_locked(
-    write: Callable[[Sequence[UUID]], Answer], delivery_ids: Sequence[UUID]
-) -> tuple[Answer, Sequence[UUID]]:
-    """Write rows; after a lock timeout, write the rows that no other transaction has locked.
-
-    Returns:
-        The answer of the write, and the ids of locked rows.
-
-    Raises:
-        OperationalError: any refusal of the database except a lock timeout.
-    """
-    try:
-        return write(delivery_ids), ()
-    except OperationalError as error:
-        if not db_errors.is_lock_timeout(error):
-            raise
-
-    def write_free() -> tuple[Answer, Sequence[UUID]]:
-        asked = {**id_ranges.around(delivery_ids), "ids": list(delivery_ids)}
-        free = {row["id"] for row in db.rows("lock_deliveries", asked)}
-        locked = [each for each in delivery_ids if each not in free]
-        return write([each for each in delivery_ids if each in free]), locked
-
-    answer, locked = db.in_transaction(write_free)
-    _log.warning("rows_locked", locked=len(locked), count=len(delivery_ids))
-    return answer, locked
 
 
 def _claim_of(delivery_id: UUID, mode: int, priority: int, channel: int, *others: Any) -> Claimed:  # noqa: ANN401 - the rest of the row, as it comes
@@ -140,7 +106,7 @@ def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[U
     def write(ids: Sequence[UUID]) -> Sequence[Mapping[str, Any]]:
         return db.fetch_in_own_transaction("renew", {**parameters, "ids": list(ids)})
 
-    rows, _ = _without_locked(write, delivery_ids)
+    rows, _ = locked_rows.leave_out(write, delivery_ids)
     return {row["id"]: row["attempts"] for row in rows}
 
 

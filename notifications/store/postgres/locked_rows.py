@@ -1,0 +1,53 @@
+"""Locked rows: a row that a frozen transaction holds must not hold up its neighbours.
+
+A write of many rows waits for locked rows up to `lock_timeout`, and then runs again without these
+rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+from uuid import UUID
+
+import structlog
+from django.db import OperationalError, connection
+
+from notifications.store.postgres import db, db_errors, id_ranges
+
+Answer = TypeVar("Answer")
+_log = structlog.get_logger(__name__)
+
+
+def leave_out(
+    write: Callable[[Sequence[UUID]], Answer], delivery_ids: Sequence[UUID]
+) -> tuple[Answer, Sequence[UUID]]:
+    """Write deliveries; after a lock timeout, write those that no other transaction has locked.
+
+    Args:
+        write: writes the given deliveries in one transaction; runs twice after a lock timeout, the
+            second time perhaps without a delivery.
+        delivery_ids: the deliveries, in the order of the write.
+
+    Returns:
+        The answer of the write, and the ids of locked deliveries.
+
+    Raises:
+        OperationalError: any refusal of the database except a lock timeout; a lock timeout of
+            another table, or in the transaction of the caller.
+    """
+    try:
+        return write(delivery_ids), ()
+    except OperationalError as error:
+        if not db_errors.is_lock_timeout(error) or connection.in_atomic_block:
+            raise
+
+    def write_free() -> tuple[Answer, Sequence[UUID]]:
+        asked = {**id_ranges.around(delivery_ids), "ids": list(delivery_ids)}
+        free = {row["id"] for row in db.rows("lock_deliveries", asked)}
+        locked = [each for each in delivery_ids if each not in free]
+        return write([each for each in delivery_ids if each in free]), locked
+
+    answer, locked = db.in_transaction(write_free)
+    _log.warning("rows_locked", locked=len(locked), count=len(delivery_ids))
+    return answer, locked
