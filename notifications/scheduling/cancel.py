@@ -2,6 +2,7 @@
 
 A delivery claimed by a worker may still be sent, so its status stays and tells the result of the
 call. Such a delivery gets no retry, because the first gate of the next claim reads `cancelled_at`.
+The same gate stops a delivery that another transaction has locked during the cancellation.
 An acceptance or a receipt that arrives after the cancellation moves a stopped delivery too: an
 earlier call without an answer may have sent the message.
 """
@@ -17,7 +18,7 @@ from notifications.rules.lane import Mode
 from notifications.rules.reasons import Reason
 from notifications.rules.states import OPEN, Status
 from notifications.rules.transitions import CANCEL
-from notifications.store.postgres import db, secret_variables, transitions
+from notifications.store.postgres import db, locked_rows, secret_variables, transitions
 from notifications.store.postgres.transitions import ANYONE, Move
 from notifications.store.rate_limits import frequency_caps
 
@@ -41,11 +42,16 @@ def stop(notification_ids: Sequence[UUID]) -> list[UUID]:
         )
         asked = {"ids": list(notification_ids), "waiting": sorted(OPEN - {Status.SENDING})}
         waiting = db.rows("waiting_of", asked)
-        stops = [Move(id=row["id"], reason=Reason.CANCELLED) for row in waiting]
-        return transitions.apply(CANCEL, stops, ANYONE)
+        found, _ = locked_rows.leave_out(_cancel, [row["id"] for row in waiting])
+        return found
 
     stopped = db.in_transaction(work)
     if stopped:
         secret_variables.wipe(notification_ids)
         frequency_caps.refund_unsent(Delivery.objects.filter(id__in=stopped))
     return stopped
+
+
+def _cancel(delivery_ids: Sequence[UUID]) -> list[UUID]:
+    stops = [Move(id=each, reason=Reason.CANCELLED) for each in delivery_ids]
+    return transitions.apply(CANCEL, stops, ANYONE)

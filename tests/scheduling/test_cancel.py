@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
 from django.db import connection
 
@@ -14,7 +15,7 @@ from notifications import clock
 from notifications.delivery import deliver, rescue
 from notifications.feedback import delivery_receipts
 from notifications.intake.accept import Caller
-from notifications.models import DeadLetter
+from notifications.models import Attempt, DeadLetter
 from notifications.rules import ids
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
@@ -66,6 +67,22 @@ def test_a_delivery_claimed_beside_the_cancellation_keeps_the_status_of_its_call
     monkeypatch.setattr(db, "rows", claimed_behind_the_look)
     assert cancel.stop([row.notification_id]) == []
     assert statuses([row.id]) == [Status.SENDING]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_locked_delivery_holds_up_no_cancellation_and_stops_at_its_next_claim(
+    scripted: Scripted, take: Accept
+) -> None:
+    rows = take_rows(take, 4)
+    with psycopg.connect(**connection.get_connection_params(), autocommit=False) as session:
+        session.execute("SELECT FROM delivery WHERE id = %s FOR UPDATE", [rows[1]])
+        stopped = cancel.stop([ids.notification_of(each) for each in rows])
+    assert set(stopped) == {rows[0], rows[2], rows[3]}
+    assert statuses([rows[1]]) == [Status.QUEUED]
+    deliver.deliver([rows[1]])
+    assert status_and_reason(rows[1]) == (Status.CANCELLED, Reason.CANCELLED)
+    assert not Attempt.objects.exists()
+    assert scripted.name
 
 
 @pytest.mark.django_db(transaction=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from uuid import UUID
 
+import psycopg
 import pytest
+from django.db import connection
 
 from notifications import clock
 from notifications.models import AuditEntry, CancelJob, Delivery, Notification, Producer, Template
@@ -158,3 +160,16 @@ def test_a_failing_job_stops_no_other(make_row: MakeRow, monkeypatch: pytest.Mon
     assert _run().failed == 1
     assert _status(row) is Status.CANCELLED
     assert CancelJob.objects.get(pk=good.pk).finished_at is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_locked_delivery_holds_up_no_cancel_job(make_row: MakeRow) -> None:
+    locked, *others = [make_row() for _ in range(5)]
+    job = _start(type="TEST")
+    with psycopg.connect(**connection.get_connection_params(), autocommit=False) as session:
+        session.execute("SELECT FROM delivery WHERE id = %s FOR UPDATE", [locked])
+        _run()
+    job.refresh_from_db()
+    assert {_status(row) for row in others} == {Status.CANCELLED}
+    assert not Notification.objects.filter(cancelled_at=None).exists()
+    assert (job.cancelled, job.stopped, job.finished_at is not None) == (5, 4, True)

@@ -1,17 +1,18 @@
 """Locked rows: a row that a frozen transaction holds must not hold up its neighbours.
 
 A write of many rows waits for locked rows up to `lock_timeout`, and then runs again without these
-rows.
+rows. In an open transaction the first try has a savepoint.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import TypeVar
 from uuid import UUID
 
 import structlog
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 
 from notifications.store.postgres import db, db_errors, id_ranges
 
@@ -33,13 +34,14 @@ def leave_out(
         The answer of the write, and the ids of locked deliveries.
 
     Raises:
-        OperationalError: any refusal of the database except a lock timeout; a lock timeout of
-            another table, or in the transaction of the caller.
+        OperationalError: any refusal of the database except a lock timeout, or a lock timeout of
+            another table.
     """
     try:
-        return write(delivery_ids), ()
+        with transaction.atomic() if connection.in_atomic_block else nullcontext():
+            return write(delivery_ids), ()
     except OperationalError as error:
-        if not db_errors.is_lock_timeout(error) or connection.in_atomic_block:
+        if not db_errors.is_lock_timeout(error):
             raise
 
     def write_free() -> tuple[Answer, Sequence[UUID]]:
