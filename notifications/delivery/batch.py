@@ -106,11 +106,17 @@ class Batch:
         written, _ = locked_rows.leave_out(
             lambda ids: write_decisions(decisions_of(ids, entries), token=self.token),
             [each.delivery.id for each in entries],
+            members=members_of(entries),
         )
         entries, moved = written
         secret_variables.wipe(secrets_to_wipe(entries))
         refund_caps(entries, moved=moved)
         self.retries += retries_of(entries, moved=moved)
+
+
+def members_of(entries: Iterable[DeliveryDecision]) -> list[UUID]:
+    """Return the members of fallback chains."""
+    return [each.delivery.id for each in entries if each.delivery.falls_back]
 
 
 def decisions_of(

@@ -21,6 +21,7 @@ from notifications.delivery.batch import (
     DeliveryDecision,
     decisions_of,
     delivery_decision,
+    members_of,
     refund_caps,
     retries_of,
     secrets_to_wipe,
@@ -90,7 +91,8 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> Sequen
         return db.in_transaction(lambda: _write(batch, some, entries, provider=provider))
 
     began = clock.monotonic()
-    written, locked = locked_rows.leave_out(write, [each.delivery.id for each in decided])
+    ids = [each.delivery.id for each in decided]
+    written, locked = locked_rows.leave_out(write, ids, members=members_of(decided))
     later = set(locked)
     settled = [pair for pair in pairs if pair[0].delivery.id not in later]
     entries, moved = _with_late(*written, settled, decided, provider)

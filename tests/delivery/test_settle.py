@@ -5,17 +5,20 @@ from __future__ import annotations
 import datetime as dt
 import threading
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Self
 from uuid import UUID
 
 import psycopg
 import pytest
 from django.db import connection
+from psycopg import sql
 
 from notifications.delivery import deliver, rescue, settle
 from notifications.delivery.batch import Batch
 from notifications.delivery.withholding import CallFailed
-from notifications.models import Attempt, Price
+from notifications.models import Attempt, Delivery, Price
+from notifications.rules import ids
 from notifications.rules.states import Status
 from notifications.store.cached import prices
 from notifications.store.postgres import attempts
@@ -25,9 +28,10 @@ from providers.contract import (
     Message,
     Outcome,
     Provider,
+    Rejected,
     Throttled,
 )
-from tests.journey import Accept, Reach, deliveries_of, lapse, statuses, take_rows
+from tests.journey import CHAIN, Accept, Reach, deliveries_of, lapse, statuses, take_rows
 from tests.vendors import Scripted
 
 
@@ -40,6 +44,9 @@ def _break_connections() -> None:
         )
 
 
+_ACCEPTED = Accepted()
+
+
 class _Locked:
     """A row that another transaction holds from the first call to the end of some settles."""
 
@@ -50,10 +57,15 @@ class _Locked:
         *,
         looks_at: Sequence[UUID],
         held_for: int = 1,
+        table: str = "delivery",
     ) -> None:
         self.seen: list[list[Status]] = []
         """The statuses of the rows of `looks_at` after each settle during the lock."""
-        self._row, self._looks_at, self._held_for = row, looks_at, held_for
+        self._looks_at, self._held_for = looks_at, held_for
+        self._id = row if table == "delivery" else ids.notification_of(row)
+        self._lock = sql.SQL("SELECT FROM {} WHERE id = %s FOR UPDATE").format(
+            sql.Identifier(table)
+        )
         self._write = settle.settle
         monkeypatch.setattr(settle, "settle", self._settle)
 
@@ -64,10 +76,12 @@ class _Locked:
     def __exit__(self, *_: object) -> None:
         self._session.close()
 
-    def answer(self, batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
+    def answer(
+        self, batch: Sequence[Message], outcome: Outcome = _ACCEPTED
+    ) -> Iterator[tuple[Message, Outcome]]:
         if not self.seen:
-            self._session.execute("SELECT FROM delivery WHERE id = %s FOR UPDATE", [self._row])
-        return ((each, Accepted()) for each in batch)
+            self._session.execute(self._lock, [self._id])
+        return ((each, outcome) for each in batch)
 
     def _settle(
         self, batch: Batch, pairs: Sequence[settle.Pair], *, provider: Provider
@@ -185,6 +199,21 @@ def test_a_locked_row_holds_up_no_other_outcome_of_its_group(
     assert set(locked.seen[0]) == {Status.SENT}
     assert statuses(rows) == [Status.SENT] * 20
     assert Attempt.objects.count() == 20
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_locked_notification_of_a_chain_holds_up_no_other_outcome(
+    scripted: Scripted, reach: Reach, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reach(user_id="ana", email="ana@example.com", sms="+15552020300")
+    fields = CHAIN | {"user_id": "ana", "channels": ["email", "sms"], "priority": "P2"}
+    rows = take_rows(take, 3, **fields)
+    with _Locked(rows[0], monkeypatch, looks_at=rows[1:], table="notification") as locked:
+        scripted.answer = partial(locked.answer, outcome=Rejected(code="550"))
+        deliver.deliver(rows)
+    assert locked.seen == [[Status.FAILED] * 2]
+    assert statuses(rows) == [Status.FAILED] * 3
+    assert Delivery.objects.filter(channel=Channel.SMS).count() == 3
 
 
 @pytest.mark.django_db(transaction=True)
