@@ -1,8 +1,8 @@
 """A worker that stands still past its lease, and then goes on, does no harm.
 
 Its rows are taken from it when the lease ends. What it reports afterwards is believed only as far
-as it is evidence: an acceptance settles a row that nobody else is sending at that moment, and
-changes nothing else.
+as it is evidence: an acceptance settles a row that nobody else is sending at that moment, and a
+refusal moves a row that is `unknown` (`tests/delivery/test_late_refusals.py`).
 """
 
 from __future__ import annotations
