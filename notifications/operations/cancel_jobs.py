@@ -17,6 +17,7 @@ from typing import Any, Final
 from uuid import UUID
 
 import orjson
+from django.db import OperationalError
 
 from notifications import clock
 from notifications.models import CancelJob, Template
@@ -26,7 +27,7 @@ from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.states import OPEN, Status
 from notifications.scheduling import cancel
-from notifications.store.postgres import audit, db, id_ranges
+from notifications.store.postgres import audit, db, db_errors, id_ranges
 
 EXAMINED: Final = 2_000
 """Notifications that a transaction examines; all can match."""
@@ -116,30 +117,42 @@ def run(job_id: int) -> int | None:
     """Cancel the next matching notifications of a job.
 
     Safe to run twice and in concurrent sweeps: the job is locked, and a locked job is skipped. A
-    repeated cancellation changes nothing.
+    repeated cancellation changes nothing. The position stays before a locked notification.
 
     Returns:
-        The number of examined notifications; None if the job is finished or locked.
+        The number of examined notifications; None if the job is finished or locked, or if all
+        matching notifications of the page are locked.
+
+    Raises:
+        OperationalError: any refusal of the database except the lock of a notification.
     """
+    try:
+        return db.in_transaction(lambda: _run(job_id, skips_locked=False))
+    except OperationalError as error:
+        if not db_errors.is_lock_timeout(error):
+            raise
+    return db.in_transaction(lambda: _run(job_id, skips_locked=True))
 
-    def work() -> int | None:
-        open_jobs = CancelJob.objects.select_for_update(skip_locked=True).filter(finished_at=None)
-        job = open_jobs.filter(id=job_id).first()
-        if job is None:
-            return None
-        page = next(_pages(job), None)
-        if page is None:
-            job.finished_at = clock.now()
-            job.save(update_fields=["finished_at"])
-            return None
-        stopped = cancel.stop(page["ids"]) if page["ids"] else []
-        job.after = page["last"]
-        job.cancelled += len(page["ids"])
-        job.stopped += len(stopped)
-        job.save(update_fields=["after", "cancelled", "stopped"])
-        return int(page["examined"])
 
-    return db.in_transaction(work)
+def _run(job_id: int, *, skips_locked: bool) -> int | None:
+    open_jobs = CancelJob.objects.select_for_update(skip_locked=True).filter(finished_at=None)
+    job = open_jobs.filter(id=job_id).first()
+    if job is None:
+        return None
+    page = next(_pages(job), None)
+    if page is None:
+        job.finished_at = clock.now()
+        job.save(update_fields=["finished_at"])
+        return None
+    wanted: list[UUID] = page["ids"]
+    free = cancel.lock_free(wanted) if skips_locked else wanted
+    stopped = cancel.stop(free) if free else []
+    locked = set(wanted).difference(free)
+    job.after = UUID(int=min(locked).int - 1) if locked else page["last"]
+    job.cancelled += len(free)
+    job.stopped += len(stopped)
+    job.save(update_fields=["after", "cancelled", "stopped"])
+    return int(page["examined"]) if free or not locked else None
 
 
 def facts(job: CancelJob) -> Facts:

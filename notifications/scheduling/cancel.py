@@ -52,6 +52,12 @@ def stop(notification_ids: Sequence[UUID]) -> list[UUID]:
     return stopped
 
 
+def lock_free(notification_ids: Sequence[UUID]) -> list[UUID]:
+    """Lock the notifications that no other transaction has locked; returns their ids."""
+    rows = Notification.objects.filter(id__in=notification_ids).order_by("id")
+    return list(rows.select_for_update(skip_locked=True).values_list("id", flat=True))
+
+
 def _cancel(delivery_ids: Sequence[UUID]) -> list[UUID]:
     stops = [Move(id=each, reason=Reason.CANCELLED) for each in delivery_ids]
     return transitions.apply(CANCEL, stops, ANYONE)

@@ -173,3 +173,22 @@ def test_a_locked_delivery_holds_up_no_cancel_job(make_row: MakeRow) -> None:
     assert {_status(row) for row in others} == {Status.CANCELLED}
     assert not Notification.objects.filter(cancelled_at=None).exists()
     assert (job.cancelled, job.stopped, job.finished_at is not None) == (5, 4, True)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_locked_notification_holds_up_no_other_and_its_cancel_job_comes_back(
+    make_row: MakeRow,
+) -> None:
+    first, locked, *others = [make_row() for _ in range(5)]
+    job = _start(type="TEST")
+    with psycopg.connect(**connection.get_connection_params(), autocommit=False) as session:
+        owner = ids.notification_of(locked)
+        session.execute("SELECT FROM notification WHERE id = %s FOR UPDATE", [owner])
+        _run()
+    job.refresh_from_db()
+    assert {_status(row) for row in (first, *others)} == {Status.CANCELLED}
+    assert (_status(locked), job.cancelled, job.finished_at) == (Status.QUEUED, 4, None)
+    _run()
+    job.refresh_from_db()
+    assert _status(locked) is Status.CANCELLED
+    assert (job.cancelled, job.stopped, job.finished_at is not None) == (5, 5, True)
