@@ -6,6 +6,10 @@
   database's. A broker that is away, a process that works by a fallback, a dead beat or a lane that
   is behind leave accepting safe: 200, `degraded`, with what is wrong.
 
+Each part has a time limit, so that a frozen server or a locked table delays the answer by seconds:
+the broker and the state Redis 0.3 s a call, the commit 2 s (`commit_probe`), each read of the
+database 2 s (`_Parts`). The answer names the part that was not read.
+
 A stopped beat cannot raise an alert, so a request for `/readyz` or `/metrics` checks for overdue
 sweeps and raises the alert.
 """
@@ -13,7 +17,8 @@ sweeps and raises the alert.
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
 
 from django.db import Error, connection
 from drf_spectacular.utils import extend_schema
@@ -32,6 +37,7 @@ from notifications.store.postgres import (
     host_clock,
     lane_lag,
     session_settings,
+    time_limit,
 )
 from notifications.store.rate_limits import breaker_status
 from notifications.store.redis import state
@@ -41,6 +47,10 @@ BEHIND: Final = dt.timedelta(seconds=15)
 """A queue is reported as behind after this time. Due deliveries are normally claimed within two
 seconds."""
 
+_SLOWEST: Final = 2.0
+"""Seconds for each read of the database, which takes some milliseconds."""
+_MOST_SLOW: Final = 2
+"""Slow reads, after which the answer leaves the other reads out."""
 _COMMIT_HINT: Final = "the server is frozen or unreachable, or a synchronous standby is gone"
 
 
@@ -63,24 +73,31 @@ class ReadinessView(OpenView):
     @extend_schema(exclude=True)
     def get(self, request: Request) -> Response:  # noqa: ARG002 - DRF's signature
         """Return the state of database, broker, sweeps and queues; 503 if nothing can be stored."""
+        parts = _Parts()
         try:
-            wrong = _blocking_problems()
-            told = {"status": "unavailable", **wrong} if wrong else _status()
+            wrong = _blocking_problems(parts)
+            told = {"status": "unavailable", **wrong} if wrong else _status(parts)
         except Error:
             connection.close()
             wrong = {"database": "away"}
             told = {"status": "unavailable", **wrong}
+        except _CommitHangs:
+            wrong = _hanging_commit()
+            told = {"status": "unavailable", **wrong}
         return Response(told, status=503 if wrong else 200)
 
 
-def _blocking_problems() -> dict[str, str]:
+class _CommitHangs(Exception):
+    """The database has stopped to answer during the reads."""
+
+
+def _blocking_problems(parts: _Parts) -> dict[str, str]:
     """Return the causes for which no request can succeed; empty if there is none."""
     if said := host_clock.fault():
         return {"clock": said}
     if commit_probe.hangs():  # before any statement of this thread, which would hang as well
-        seconds = commit_probe.LIMIT.total_seconds()
-        return {"database": f"a commit takes over {seconds:g} s: {_COMMIT_HINT}"}
-    if not db.is_writable():
+        return _hanging_commit()
+    if not parts.read("the mode of the server", db.is_writable, default=True):
         connection.close()  # a failover: the next session may find the new primary
         return {"database": "takes no writes"}
     if disk.is_full():
@@ -88,32 +105,68 @@ def _blocking_problems() -> dict[str, str]:
     return {}
 
 
-def _status() -> dict[str, Any]:
-    ages = sweep_ages()
+def _hanging_commit() -> dict[str, str]:
+    seconds = commit_probe.LIMIT.total_seconds()
+    return {"database": f"a commit takes over {seconds:g} s: {_COMMIT_HINT}"}
+
+
+_Found = TypeVar("_Found")
+
+
+class _Parts:
+    """The parts of an answer that are read from the database, each with a time limit."""
+
+    def __init__(self) -> None:
+        self.slow: list[str] = []
+
+    def read(self, part: str, work: Callable[[], _Found], *, default: _Found) -> _Found:
+        """Return what `work` reads, or `default` and a sentence in `slow` about the part.
+
+        Raises:
+            _CommitHangs: the database answers nothing any more.
+            django.db.Error: the database is away.
+        """
+        if len(self.slow) >= _MOST_SLOW:
+            self.slow.append(f"{part}: not read, because other reads were too slow")
+            return default
+        try:
+            with time_limit.of_session(seconds=_SLOWEST):
+                return work()
+        except time_limit.TooSlow as error:
+            if commit_probe.hangs():
+                raise _CommitHangs from error
+            self.slow.append(
+                f"{part}: not read within {_SLOWEST:g} s, look for locks in the database"
+            )
+            return default
+
+
+def _status(parts: _Parts) -> dict[str, Any]:
     now = clock.now()
-    lags = {found.lane.name: found for found in lane_lag.newest(now=now)}
+    ages = parts.read("the sweeps", sweep_ages, default=dict[str, dt.timedelta]())
+    lags = {
+        found.lane.name: found
+        for found in parts.read(
+            "the lanes", lambda: lane_lag.newest(now=now), default=list[lane_lag.Lag]()
+        )
+    }
     waiting = {name: found for name, found in lags.items() if found.is_shown}
     is_taking = broker.probe()
-    wrong = [f"{name} is behind" for name, found in waiting.items() if found.behind > BEHIND]
-    wrong += [f"{name} refuses new posts with 429" for name, found in lags.items() if found.refuses]
-    wrong += [f"{name} drops stale deliveries" for name, found in lags.items() if found.drops]
+    wrong = _lane_problems(lags)
+    wrong += parts.read("the breakers", _resting_providers, default=[])
+    wrong += parts.read("the alerts of lanes and deliveries", _failing_code, default=[])
+    wrong += _missing_servers(is_taking=is_taking)
+    wrong += parts.read("the fallbacks", lambda: fallbacks.current(now=now), default=[])
     wrong += [
-        f"{row} rests: {standing.why or 'an operator has opened the breaker'}"
-        for row, standing in breaker_status.with_counts().values()
-        if standing.is_open
+        trouble.text
+        for trouble in parts.read("overdue sweeps", overdue.look, default=list[overdue.Trouble]())
     ]
-    wrong += _failing_code()
-    wrong += _fallbacks(now, is_taking=is_taking)
-    wrong += [trouble.text for trouble in overdue.look()]
-    wrong += [
-        f"database sessions have {name}={value}, not {session_settings.WANTED[name]}: run"
-        " `manage.py migrate` as the role of the processes"
-        for name, value in session_settings.missing().items()
-    ]
+    wrong += parts.read("the session settings", _missing_settings, default=[])
+    wrong += parts.slow
     return {
         "status": "degraded" if wrong else "ready",
         "wrong": wrong,
-        "database": "ok",
+        "database": "slow" if parts.slow else "ok",
         "broker": "ok" if is_taking else "away",
         "sweeps": {name: round(age.total_seconds(), 1) for name, age in ages.items()},
         "lanes": {
@@ -127,15 +180,43 @@ def _status() -> dict[str, Any]:
     }
 
 
-def _fallbacks(now: dt.datetime, *, is_taking: bool) -> list[str]:
-    """Return which servers this process and other processes work without."""
+def _lane_problems(lags: Mapping[str, lane_lag.Lag]) -> list[str]:
+    return [
+        *(
+            f"{name} is behind"
+            for name, lag in lags.items()
+            if lag.is_shown and lag.behind > BEHIND
+        ),
+        *(f"{name} refuses new posts with 429" for name, lag in lags.items() if lag.refuses),
+        *(f"{name} drops stale deliveries" for name, lag in lags.items() if lag.drops),
+    ]
+
+
+def _resting_providers() -> list[str]:
+    return [
+        f"{row} rests: {standing.why or 'an operator has opened the breaker'}"
+        for row, standing in breaker_status.with_counts().values()
+        if standing.is_open
+    ]
+
+
+def _missing_settings() -> list[str]:
+    return [
+        f"database sessions have {name}={value}, not {session_settings.WANTED[name]}: run"
+        " `manage.py migrate` as the role of the processes"
+        for name, value in session_settings.missing().items()
+    ]
+
+
+def _missing_servers(*, is_taking: bool) -> list[str]:
+    """Return which servers this process works without."""
     wrong = []
     if not is_taking:
         fault = broker.fault() or server_faults.AWAY
         wrong.append(f"the broker {fault}: workers take what is due from the database")
     if not state.answers():
         wrong.append("the state Redis is away: evidence of calls and limits are not shared")
-    return wrong + fallbacks.current(now=now)
+    return wrong
 
 
 def _failing_code() -> list[str]:

@@ -1,7 +1,8 @@
 """`/metrics` of the web processes: figures of the installation, and the instruments of the host.
 
 The figures of the installation come from the database, the state Redis and the broker. While one of
-the three is away, its metrics are missing; `notifications_database_up` is 0 without the database.
+the three is away, its metrics are missing; `notifications_database_up` is 0 without the database,
+and with one that does not answer all questions within `_SLOWEST` seconds.
 No API key, no personal data.
 """
 
@@ -36,6 +37,7 @@ from notifications.store.postgres import (
     lane_lag,
     periodic_tasks,
     rollups,
+    time_limit,
     unreachable,
 )
 from notifications.store.rate_limits import breaker_status
@@ -45,6 +47,8 @@ from notifications.telemetry import exposition
 
 _UNREACHABLE_KEPT: Final = 60.0
 """Seconds for which a process keeps the answer: the invariant costs some milliseconds."""
+_SLOWEST: Final = 8.0
+"""Seconds for the reads of the database; Prometheus ends a scrape after ten."""
 Family = GaugeMetricFamily | CounterMetricFamily
 _GAUGE, _COUNTER = GaugeMetricFamily, CounterMetricFamily
 _QUEUES: Final = (
@@ -189,8 +193,9 @@ class _Collector(Collector):
         """Yield each family; without a database only DATABASE_UP and those of the state Redis."""
         up = Metric.DATABASE_UP.family()
         try:
-            families = list(_from_database())
-        except Error:
+            with time_limit.of_session(seconds=_SLOWEST):
+                families = list(_from_database())
+        except (Error, time_limit.TooSlow):
             connection.close()
             families = []
         up.add_metric([], float(bool(families)))
