@@ -42,7 +42,6 @@ from notifications.store.postgres import (
     attempts,
     db,
     dead_contacts,
-    dead_letters,
     locked_rows,
     secret_variables,
     transitions,
@@ -64,8 +63,6 @@ from providers.contract import (
 _LONGEST_WAIT_S: Final = 2**31 - 1
 """Largest value of the column; a chat service may ask for a longer wait."""
 
-_TAKEN: Final = "accepted by the provider"
-"""Resolution of the dead letters of deliveries that a late acceptance changes."""
 Pair = tuple[ClaimedDelivery, Result]
 
 
@@ -218,8 +215,7 @@ def _write(
     ]
     if late:
         numbers = {delivery.id: call for delivery, _, _, call in entries}
-        taken = transitions.accept_late(late, calls=numbers, since=batch.claim.at)
-        dead_letters.resolve_of(taken, _TAKEN)
+        transitions.accept_late(late, calls=numbers, since=batch.claim.at)
     reasons = {
         claimed.delivery.contact_id: f"{provider.name}: {result.outcome.code}"
         for claimed, result in made

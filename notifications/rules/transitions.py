@@ -21,6 +21,8 @@ _WAITING = frozenset({_S.SCHEDULED, _S.QUEUED, _S.RETRYING})
 _NOT_FINAL = _WAITING | {_S.SENDING}
 _ACCEPTED = frozenset({_S.SENT, _S.UNCONFIRMED, _S.UNKNOWN})
 _DEAD = frozenset({_S.FAILED, _S.BOUNCED, _S.EXPIRED, _S.UNKNOWN})
+WITH_DEAD_LETTER: Final = frozenset({_S.FAILED, _S.BOUNCED, _S.UNKNOWN})
+"""Statuses in which a delivery can have an open dead letter."""
 _STOPPED = frozenset({_S.SUPPRESSED, _S.CANCELLED})
 """Statuses of a delivery that was stopped; an earlier call may still be in flight."""
 
@@ -52,6 +54,9 @@ class Transition:
     """The one resend after an unanswered call is spent."""
     dead_letter: bool = False
     """Leaves a dead letter."""
+    closes_letter: str = ""
+    """The resolution of an open dead letter of the delivery: its message left or arrived after all.
+    Empty: an open dead letter stays open."""
 
 
 # --- By the worker that holds the claim.
@@ -117,6 +122,7 @@ ACCEPT_LATE: Final = Transition(
     sources={_S.QUEUED, _S.RETRYING, _S.UNKNOWN, _S.SENDING},
     if_called=_STOPPED | {_S.SCHEDULED, _S.FAILED, _S.EXPIRED},
     to=_S.SENT,
+    closes_letter="accepted by the provider",
 )
 REJECT_LATE: Final = Transition(
     name="reject_late", sources={_S.UNKNOWN}, to=_S.FAILED, dead_letter=True
@@ -131,12 +137,14 @@ DELIVER: Final = Transition(
     sources={_S.QUEUED, _S.RETRYING, _S.SENDING, _S.FAILED, _S.EXPIRED} | _ACCEPTED,
     if_called=_STOPPED | {_S.SCHEDULED},
     to=_S.DELIVERED,
+    closes_letter="delivered",
 )
 READ: Final = Transition(
     name="read",
     sources=DELIVER.sources | {_S.DELIVERED},
     if_called=DELIVER.if_called,
     to=_S.READ,
+    closes_letter="read",
 )
 BOUNCE: Final = Transition(
     name="bounce",
@@ -150,7 +158,12 @@ FAIL: Final = Transition(
 
 # --- By an operator.
 REPLAY: Final = Transition(name="replay", sources=_DEAD, to=_S.QUEUED)
-RESOLVE_AS_SENT: Final = Transition(name="resolve_as_sent", sources={_S.UNKNOWN}, to=_S.SENT)
+RESOLVE_AS_SENT: Final = Transition(
+    name="resolve_as_sent",
+    sources={_S.UNKNOWN},
+    to=_S.SENT,
+    closes_letter="resolved as sent",
+)
 RESOLVE_AS_FAILED: Final = Transition(
     name="resolve_as_failed", sources={_S.UNKNOWN}, to=_S.FAILED, dead_letter=True
 )

@@ -47,6 +47,7 @@ def _transition(each: Transition) -> str:
         *(["spends no attempt"] if each.refunds_attempt else []),
         *(["spends the one resend"] if each.marks_resent else []),
         *(["leaves a dead letter"] if each.dead_letter else []),
+        *(["closes an open dead letter"] if each.closes_letter else []),
         *(["keeps the count of claims"] if each.claims is Claims.KEEP else []),
         *(["takes the claim back from the count"] if each.claims is Claims.UNCOUNT else []),
     ]

@@ -12,6 +12,7 @@ from notifications.delivery import deliver, rescue
 from notifications.feedback import delivery_receipts
 from notifications.models import (
     Contact,
+    DeadLetter,
     Delivery,
 )
 from notifications.rules.states import Status
@@ -45,6 +46,24 @@ def test_receipts_move_a_delivery_once_in_whatever_order(reach: Reach, take: Acc
     assert delivery_receipts.record("sandbox", [delivered, read]) == 0
     assert delivery_receipts.record("somebody-else", [read]) == 0
     assert status_and_reason(row.id)[0] is Status.READ
+
+
+@pytest.mark.usefixtures("outbox")
+@pytest.mark.parametrize("kind", [ReceiptKind.DELIVERED, ReceiptKind.READ])
+def test_a_receipt_of_success_closes_the_dead_letter_of_an_earlier_failure(
+    reach: Reach, take: Accept, kind: ReceiptKind
+) -> None:
+    reach(sms="+15552020300")
+    [row] = deliveries_of(take(channels=["sms"]))
+    deliver.deliver([row.id])
+    failed = Receipt(kind=ReceiptKind.FAILED, delivery_id=row.id, code="30005")
+    assert delivery_receipts.record("sandbox", [failed]) == 1
+    assert DeadLetter.objects.get().resolved_at is None
+    for count in (1, 0):
+        said = Receipt(kind=kind, delivery_id=row.id)
+        assert delivery_receipts.record("sandbox", [said]) == count
+    letter = DeadLetter.objects.get()
+    assert (letter.resolved_at is not None, letter.resolution) == (True, kind.value)
 
 
 @pytest.mark.usefixtures("outbox")

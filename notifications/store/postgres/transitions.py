@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -21,7 +22,7 @@ from notifications.rules.lane import Mode, Priority
 from notifications.rules.outcomes import Decision
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
-from notifications.rules.transitions import ACCEPT_LATE, REPLAY, Transition
+from notifications.rules.transitions import ACCEPT_LATE, REPLAY, WITH_DEAD_LETTER, Transition
 from notifications.store.postgres import db
 from notifications.store.redis import metric_counters
 from notifications.telemetry import instruments
@@ -99,11 +100,31 @@ def apply_rows(
     batch = sorted(moves, key=lambda each: each.id)
     if not batch:
         return []
+    if transition.dead_letter:
+        return db.in_transaction(lambda: _move_and_bury(transition, batch, guard))
+    if not transition.closes_letter:
+        return _move(transition, batch, guard)
+    moved = _move(transition, batch, guard, but=WITH_DEAD_LETTER)
+    done = {row["id"] for row in moved}
+    rest = [each for each in batch if each.id not in done]
+    if not rest:
+        return moved
+    return [*moved, *db.in_transaction(lambda: _move_and_close(transition, rest, guard))]
+
+
+def _move(
+    transition: Transition,
+    batch: Sequence[Move],
+    guard: Guard,
+    *,
+    but: AbstractSet[Status] = frozenset(),
+) -> Sequence[Mapping[str, Any]]:
+    """Apply a transition to rows in its sources, except the statuses of `but`; return the rows."""
     parameters = {
         **_columns(batch),
         "to": transition.to,
-        "sources": sorted(transition.sources),
-        "if_called": sorted(transition.if_called),
+        "sources": sorted(transition.sources - but),
+        "if_called": sorted(transition.if_called - but),
         "token": guard.token if isinstance(guard, UnderClaim) else None,
         "only_uncalled": isinstance(guard, UnderClaim) and guard.only_uncalled,
         "provider": guard.name if isinstance(guard, FromProvider) else "",
@@ -118,17 +139,31 @@ def apply_rows(
         "sent": transition.to is Status.SENT or transition.to in _REACHED,
         "delivered": transition.to in _REACHED,
     }
-    if not transition.dead_letter:
-        return _count(transition.to, db.fetch_in_own_transaction("transition", parameters))
+    return _count(transition.to, db.fetch_in_own_transaction("transition", parameters))
 
-    def work() -> Sequence[Mapping[str, Any]]:
-        moved = _count(transition.to, db.rows("transition", parameters))
-        if moved:
-            ids = [row["id"] for row in moved]
-            _insert_dead_letters(ids, {each.id: each.detail for each in batch})
-        return moved
 
-    return db.in_transaction(work)
+def _move_and_bury(
+    transition: Transition, batch: Sequence[Move], guard: Guard
+) -> Sequence[Mapping[str, Any]]:
+    moved = _move(transition, batch, guard)
+    if moved:
+        ids = [row["id"] for row in moved]
+        _insert_dead_letters(ids, {each.id: each.detail for each in batch})
+    return moved
+
+
+def _move_and_close(
+    transition: Transition, batch: Sequence[Move], guard: Guard
+) -> Sequence[Mapping[str, Any]]:
+    """Apply a transition to rows that may have an open dead letter, and close the letters.
+
+    A letter that a replay or an operator has locked is skipped: its holder closes it.
+    """
+    moved = _move(transition, batch, guard)
+    if moved:
+        ids = [row["id"] for row in moved]
+        db.run("close_letters", {"ids": ids, "resolution": transition.closes_letter})
+    return moved
 
 
 def write(decisions: Mapping[UUID, Decision], guard: Guard) -> set[UUID]:
@@ -194,7 +229,7 @@ def _calls(batch: Sequence[Move], guard: Guard) -> list[int] | None:
     return [guard.calls[each.id] for each in batch]
 
 
-def _owners(batch: list[Move], guard: Guard) -> dict[str, object]:
+def _owners(batch: Sequence[Move], guard: Guard) -> dict[str, object]:
     """Return the columns of the guard `OfRecipients`, empty for other guards."""
     holders = [guard.owners[each.id] for each in batch] if isinstance(guard, OfRecipients) else []
     return {

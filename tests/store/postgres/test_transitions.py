@@ -21,6 +21,7 @@ from notifications.rules.transitions import (
     REJECT,
     RESCUE,
     TRANSITIONS,
+    WITH_DEAD_LETTER,
     Transition,
 )
 from notifications.store.postgres import attempts, claims, transitions
@@ -130,6 +131,43 @@ def test_dying_twice_in_one_life_leaves_one_letter(make_delivery: MakeDelivery) 
     assert (letter.reason, letter.detail) == ("permanent", "no such user")
     assert letter.snapshot["user_id"] == "maria"
     assert letter.contact_id == Delivery.objects.get(id=delivery_id).contact_id
+
+
+_ARRIVED = {Status.SENT, Status.DELIVERED, Status.READ}
+_AFTER_DEATH = [
+    (each, source)
+    for each in TRANSITIONS
+    for source in sorted(WITH_DEAD_LETTER & (each.sources | each.if_called))
+    if each.to in _ARRIVED
+]
+
+
+@pytest.mark.parametrize(
+    ("transition", "source"), _AFTER_DEATH, ids=lambda each: getattr(each, "name", str(each))
+)
+def test_a_message_that_leaves_or_arrives_after_all_closes_its_dead_letter(
+    make_delivery: MakeDelivery, transition: Transition, source: Status
+) -> None:
+    row, other = (make_delivery(Status.SENDING, attempts=1) for _ in range(2))
+    transitions.apply(REJECT, [Move(id=row), Move(id=other)], ANYONE)
+    Delivery.objects.filter(id=row).update(status=source)
+    assert transitions.apply(transition, [Move(id=row)], ANYONE) == [row]
+    letter = DeadLetter.objects.get(delivery_id=row)
+    assert letter.resolved_at is not None
+    assert letter.resolution == transition.closes_letter != ""
+    assert DeadLetter.objects.get(delivery_id=other).resolved_at is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_receipt_does_not_wait_for_a_replay_that_holds_the_dead_letter(
+    make_delivery: MakeDelivery,
+) -> None:
+    row = make_delivery(Status.SENDING, attempts=1)
+    transitions.apply(REJECT, [Move(id=row)], ANYONE)
+    with psycopg.connect(**connection.get_connection_params(), autocommit=False) as session:
+        session.execute("SELECT FROM notifications_deadletter FOR UPDATE")
+        assert transitions.apply(DELIVER, [Move(id=row)], ANYONE) == [row]
+    assert DeadLetter.objects.get().resolved_at is None
 
 
 def test_a_late_acceptance_settles_what_waits_and_what_is_being_sent_again(
