@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from notifications import clock, conf
-from notifications.models import ArchiveDay, AuditEntry, Producer, Recipient
+from notifications.models import ArchiveDay, ArchiveState, AuditEntry, Producer, Recipient
 from tests.archive.rows import fill, id_of
 from tests.old_days import drop_day
 
@@ -67,6 +67,17 @@ def test_verify_names_the_damaged_file(day: dt.date, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="1 files are damaged"):
         call_command("archive", "verify", stdout=io.StringIO(), stderr=output)
     assert f"{day}/event-" in output.getvalue()
+
+
+def test_verify_refuses_a_day_that_has_no_files(day: dt.date) -> None:
+    assert _archive("verify") == "No day is archived: there is no file to verify.\n"
+    other = day - dt.timedelta(days=30)
+    with pytest.raises(CommandError, match=f"The archive has no day {other}; .* archive list"):
+        _archive("verify", f"--day={other}")
+    _archive("run")
+    ArchiveDay.objects.update(state=ArchiveState.EXPIRED)
+    with pytest.raises(CommandError, match=r"state is expired: deleted from the archive\.$"):
+        _archive("verify", f"--day={day}")
 
 
 def test_run_fails_when_the_archive_is_away(

@@ -111,7 +111,11 @@ class Command(BaseCommand):
         target = targets.current()
         if target is None:
             raise CommandError("There is no archive: NOTIFY_ARCHIVE_URL is off.")
+        if day is not None:
+            _require_archived(day)
         files = ArchiveFile.objects.filter(day__state=ArchiveState.ARCHIVED).order_by("name")
+        if not files.exists():
+            self.stdout.write("No day is archived: there is no file to verify.")
         bad = 0
         for file in files.filter(day_id=day) if day else files:
             try:
@@ -123,3 +127,21 @@ class Command(BaseCommand):
                 self.stdout.write(f"{file.name}: {file.rows:,} rows are intact")
         if bad:
             raise CommandError(f"{bad} files are damaged or missing; restore them from a backup.")
+
+
+def _require_archived(day: dt.date) -> None:
+    """Refuse a day without files in the archive.
+
+    Raises:
+        CommandError: the archive does not have the day, or its files are not there yet or deleted.
+    """
+    known = ArchiveDay.objects.filter(day=day).first()
+    if known is None:
+        raise CommandError(
+            f"The archive has no day {day}; `manage.py archive list` prints the days."
+        )
+    if known.state != ArchiveState.ARCHIVED:
+        meaning = ArchiveState(known.state).label
+        raise CommandError(f"{day} has no files to verify; its state is {known.state}: {meaning}.")
+    if not known.files.exists():
+        raise CommandError(f"{day} has no row in archive_file: restore the table from a backup.")
