@@ -11,8 +11,12 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
+
+import structlog
+from django.db import InterfaceError, OperationalError, ProgrammingError, transaction
 
 from notifications import clock, conf
 from notifications.feedback import fallback_receipts
@@ -37,6 +41,8 @@ from notifications.store.postgres import (
 )
 from notifications.store.postgres.transitions import ANYONE, Move, ReplayTarget
 from providers.contract import Channel
+
+_log = structlog.get_logger(__name__)
 
 _REACHED: Final = frozenset({Status.SENT, Status.DELIVERED, Status.READ})
 """Statuses for which a replay is skipped. An unconfirmed delivery does not count: the fallback
@@ -81,22 +87,36 @@ def start(letters: LetterFilter, *, requested_by: str, forced: bool, renews_ttl:
     return db.in_transaction(work)
 
 
-def run(job: ReplayJob, *, limit: int) -> int:
-    """Process the next dead letters of a job; returns the number.
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """The result of a batch of a job."""
+
+    letters: int = 0
+    """Number of processed dead letters."""
+    failed: int = 0
+    """Number of those that raised an exception. They stay open without the job."""
+
+
+def run(job: ReplayJob, *, limit: int) -> Ran:
+    """Process the next dead letters of a job.
 
     Safe to run twice and in concurrent sweeps.
+
+    Raises:
+        ProgrammingError: the code or the schema is wrong; no dead letter has changed.
+        OperationalError: the database is away; no dead letter has changed.
     """
 
-    def work() -> int:
+    def work() -> Ran:
         letters = dead_letters.next_of(job, limit=limit)
         if not letters:
             ReplayJob.objects.filter(id=job.id, finished_at=None).exclude(
                 letters__resolved_at=None
             ).update(finished_at=clock.now())
-            return 0
-        replayed = _replay(job, letters)
+            return Ran()
+        replayed, failed = _replay_or_halve(job, letters)
         dead_letters.count(job, replayed=replayed, skipped=len(letters) - replayed)
-        return len(letters)
+        return Ran(len(letters), failed)
 
     return db.in_transaction(work)
 
@@ -141,6 +161,32 @@ def resolve_unknown(delivery_ids: Sequence[UUID], *, as_sent: bool, by: str) -> 
     if as_sent:
         return len(transitions.apply(RESOLVE_AS_SENT, decided.values(), ANYONE))
     return len(fallback_receipts.apply(RESOLVE_AS_FAILED, decided, ANYONE))
+
+
+def _replay_or_halve(job: ReplayJob, letters: Sequence[DeadLetter]) -> tuple[int, int]:
+    """Replay locked dead letters; returns the number of replays and of exceptions.
+
+    A dead letter that raises alone leaves the job and stays open, so that the others go on.
+
+    Raises:
+        ProgrammingError: as `run`.
+        OperationalError: as `run`.
+        InterfaceError: the database is away.
+    """
+    try:
+        with transaction.atomic():
+            return _replay(job, letters), 0
+    except (OperationalError, InterfaceError, ProgrammingError):
+        raise
+    except Exception:  # noqa: BLE001 - whatever a letter causes, it must not stop the others
+        if len(letters) == 1:
+            _log.exception("dead_letter_not_replayed", dead_letter=letters[0].id, job=job.pk)
+            dead_letters.leave_job(letters[0])
+            return 0, 1
+    half = len(letters) // 2
+    first = _replay_or_halve(job, letters[:half])
+    second = _replay_or_halve(job, letters[half:])
+    return first[0] + second[0], first[1] + second[1]
 
 
 def _replay(job: ReplayJob, letters: Sequence[DeadLetter]) -> int:

@@ -22,8 +22,9 @@ _JOBS: Final = 20
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Replay dead letters of open jobs, `limit` of each job at a time.
 
-    Safe to run twice: dead letters are locked and closed. Several processes share a job. A job with
-    an exception stops no other job; the next run tries it again.
+    Safe to run twice: dead letters are locked and closed. Several processes share a job. A dead
+    letter with an exception leaves its job and stays open; a job with an exception stops no other
+    job, and the next run tries the job again.
     """
     del now  # the age of a dead letter does not matter
     ends_at, done = rounds.deadline(), Swept()
@@ -33,7 +34,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         before = done.moved
         for job in jobs[:_JOBS]:
             swept = _run_job(job, limit=limit)
-            failed |= {job.pk} if swept.failed else set()
+            failed |= {job.pk} if swept.failed and not swept.moved else set()
             done += swept
         if done.moved == before:
             return done
@@ -43,9 +44,10 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 
 def _run_job(job: ReplayJob, *, limit: int) -> Swept:
     try:
-        return Swept(replay.run(job, limit=limit))
+        ran = replay.run(job, limit=limit)
     except rounds.DATABASE_TROUBLE:
         raise
     except Exception:  # noqa: BLE001 - whatever a letter causes, it must not stop the other jobs
         _log.exception("replay_job_failed", job=job.pk)
         return Swept(failed=1)
+    return Swept(ran.letters, ran.failed)

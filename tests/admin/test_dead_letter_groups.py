@@ -84,14 +84,14 @@ def test_a_job_is_stopped_and_the_rest_stays_open(door: Client, make_letters: Ma
     job = replay.start(
         LetterFilter(reason="permanent"), requested_by="x", forced=False, renews_ttl=False
     )
-    assert replay.run(job, limit=1) == 1
+    assert replay.run(job, limit=1).letters == 1
     stop = reverse("admin:notifications_replayjob_stop", args=[job.pk])
     page = reverse("admin:notifications_replayjob_change", args=[job.pk])
     assert stop in shown(door, page)
     assert "stay open and can be replayed later" in shown(door, stop)
     assert ReplayJob.objects.get().finished_at is None
     door.post(stop)
-    assert replay.run(job, limit=10) == 0
+    assert replay.run(job, limit=10).letters == 0
     done = shown(door, page)
     assert "Stopped <small>1 of 3</small>" in done
     assert "UTC by operator" in done

@@ -78,6 +78,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     " producer of the key that the token claims.",
     "refusals_not_noted": "Rejected requests could not be stored for `Rejected requests`.",
     "cancel_job_failed": "A cancel job raised an exception; the next run tries again.",
+    "dead_letter_not_replayed": "A dead letter raised an exception in its replay: it left the job"
+    " and stays open.",
     "replay_job_failed": "A replay job raised an exception; the next run tries again.",
     "request": "One HTTP request: route, status, duration, trace id.",
     "retry_not_published": "The broker did not take a retry; the sweep `retry` finds it.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event
 
@@ -50,7 +51,7 @@ def test_a_job_that_fails_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> Non
     bad, good = replay_job(3)[0], replay_job(3)[0]
     worked = replay.run
 
-    def run(job: ReplayJob, *, limit: int) -> int:
+    def run(job: ReplayJob, *, limit: int) -> replay.Ran:
         if job.pk == bad.pk:
             msg = "a letter that an older release wrote"
             raise KeyError(msg)
@@ -60,6 +61,21 @@ def test_a_job_that_fails_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> Non
     assert _run() == rounds.Swept(3, failed=1)
     good.refresh_from_db()
     assert good.replayed == 3
+
+
+@pytest.mark.django_db
+def test_a_dead_letter_that_raises_leaves_its_job_and_the_others_are_replayed(
+    log_output: Callable[[], str],
+) -> None:
+    job, rows = replay_job(12)
+    bad = DeadLetter.objects.get(delivery_id=rows[5])
+    DeadLetter.objects.filter(id=bad.pk).update(channel=99)  # of a release that knew this channel
+    assert _run(limit=12) == rounds.Swept(12, failed=1)
+    job.refresh_from_db()
+    assert (job.replayed, job.skipped, job.finished_at is not None) == (11, 1, True)
+    assert list(dead_letters.matching(LetterFilter())) == [bad]
+    assert f'"dead_letter": {bad.pk}, "event": "dead_letter_not_replayed"' in log_output()
+    assert _run() == rounds.Swept()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -62,6 +62,11 @@ def next_of(job: ReplayJob, *, limit: int) -> list[DeadLetter]:
     return list(letters.select_for_update(skip_locked=True)[:limit])
 
 
+def leave_job(letter: DeadLetter) -> None:
+    """Take an open letter out of its replay job; the letter stays open."""
+    DeadLetter.objects.filter(id=letter.id, resolved_at=None).update(replay_job=None)
+
+
 def resolve(letters: Sequence[DeadLetter], resolution: str) -> int:
     """Close open letters; returns how many."""
     return DeadLetter.objects.filter(
