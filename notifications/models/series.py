@@ -212,7 +212,10 @@ class SeriesStepResult(models.Model):
 
 
 class CustomEvent(models.Model):
-    """An event of a recipient that a producer posted. The sweep `series` handles each row once."""
+    """An event of a recipient that a producer posted. The sweep `series` handles each row once.
+
+    A row with an exception is tried again at `due_at`.
+    """
 
     producer = models.ForeignKey(Producer, on_delete=models.CASCADE, related_name="+")
     mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE, db_default=Mode.LIVE)
@@ -224,6 +227,9 @@ class CustomEvent(models.Model):
     received_at = models.DateTimeField()
     idempotency_key = models.CharField(max_length=255, null=True, blank=True)  # noqa: DJ001 - null: no key, outside the unique index
     handled = models.BooleanField(default=False, db_default=False)
+    due_at = models.DateTimeField(
+        null=True, help_text="Next try after an exception; null: the row is due at once."
+    )
 
     class Meta:
         """Indexes by recipient and name, and of rows that the sweep has to handle."""

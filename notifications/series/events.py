@@ -2,25 +2,28 @@
 
 A posted event is committed first and handled by the sweep `series` afterwards, in a separate
 transaction. Handling an event twice has no effect: the unique indexes refuse a second enrolment,
-and a woken enrolment waits again until the end of the wait.
+and a woken enrolment waits again until the end of the wait. An event with an exception is tried
+again after RETRY_AFTER until GIVE_UP_AFTER, and stops no other event.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import defaultdict
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 import structlog
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import InterfaceError, OperationalError, ProgrammingError, transaction
 
+from notifications import clock
 from notifications.models import Series
 from notifications.rules.lane import Mode
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.series.custom_events import CustomEventRequest
 from notifications.series import enrolments, programs
-from notifications.series.steps import BatchResult
+from notifications.series.steps import RETRY_AFTER, BatchResult
 from notifications.store.postgres import custom_events
 from notifications.store.postgres import series as store
 from notifications.store.postgres.custom_events import UnhandledEvent
@@ -30,6 +33,10 @@ _log = structlog.get_logger(__name__)
 
 _TRIGGER: Final = "an event"
 """`enrolled_by` of an enrolment by a trigger event."""
+
+
+GIVE_UP_AFTER: Final = dt.timedelta(days=1)
+"""Age of an event with exceptions after which it is not tried again: it counts as handled."""
 
 
 class Posted(StrEnum):
@@ -80,37 +87,42 @@ def handle_batch(*, limit: int) -> BatchResult:
 
     Raises:
         OperationalError: the database is away, and no row has changed.
+        ProgrammingError: the code or the schema is wrong, and no row has changed.
     """
     with transaction.atomic():
         events = custom_events.claim(limit=limit)
         failed = _handle_or_halve(events)
-        if events:
-            custom_events.end(events)
-    return BatchResult(len(events), failed)
+        waiting = [each for each in failed if clock.now() - each.received_at < GIVE_UP_AFTER]
+        if waiting:
+            custom_events.postpone(waiting, wait=RETRY_AFTER)
+        if ended := [each for each in events if each not in waiting]:
+            custom_events.end(ended)
+    return BatchResult(len(events), len(failed))
 
 
-def _handle_or_halve(events: Sequence[UnhandledEvent]) -> int:
-    """Handle events; returns the number of events with an exception, which have no effect.
+def _handle_or_halve(events: Sequence[UnhandledEvent]) -> list[UnhandledEvent]:
+    """Handle events; returns the events with an exception, which have no effect.
 
     Raises:
         OperationalError: the database is away.
         InterfaceError: as OperationalError.
+        ProgrammingError: the code or the schema is wrong, which no event causes.
     """
     if not events:
-        return 0
+        return []
     try:
         with transaction.atomic():
             _enrol_by_trigger(events)
             custom_events.wake(events)
-    except (OperationalError, InterfaceError):
+    except (OperationalError, InterfaceError, ProgrammingError):
         raise
     except Exception:  # noqa: BLE001 - an event with any exception must not stop others
         if len(events) == 1:
             _log.exception("custom_event_failed", custom_event=events[0].id)
-            return 1
+            return list(events)
         half = len(events) // 2
-        return _handle_or_halve(events[:half]) + _handle_or_halve(events[half:])
-    return 0
+        return [*_handle_or_halve(events[:half]), *_handle_or_halve(events[half:])]
+    return []
 
 
 def _enrol_by_trigger(events: Sequence[UnhandledEvent]) -> None:

@@ -101,7 +101,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "flight_recorder_read": "Notes of dead processes of this host were put into the sent-ledger.",
     "server_not_verified": "The URL in `variable` switches a part of the verification of TLS off.",
     "settled_one_by_one": "A batch of outcomes could not be stored; each is stored alone.",
-    "custom_event_failed": "A custom event raised an exception and has no effect on series.",
+    "custom_event_failed": "A custom event raised an exception and has no effect on series; it is"
+    " tried again for a day.",
     "enrolment_failed": "A step of a series raised an exception; the sweep tries again later.",
     "daily_report_refused": "The daily report of an operator was not accepted; `reason` tells why.",
     "identity_provider_unavailable": "The identity provider gave no usable answer; `reason` tells"

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event
 
 import pytest
-from django.db import connection, connections
+from django.db import ProgrammingError, connection, connections
 
 from notifications import clock
 from notifications.intake import accept
@@ -18,6 +18,7 @@ from notifications.rules.problems import Problem
 from notifications.rules.series import custom_events as rule
 from notifications.rules.series.custom_events import CustomEventRequest
 from notifications.series import events
+from notifications.store.postgres import custom_events
 from notifyproj.devstack.demo.environment import until
 from tests.journey import Reach
 from tests.series.conftest import MakeSeries, enrol, post, send, sweep_once
@@ -289,6 +290,63 @@ def _signed_up(user_id: str) -> CustomEventRequest:
         properties={"name": "Ana"},
         idempotency_key=f"key-{user_id}",
     )
+
+
+@pytest.mark.usefixtures("maria")
+def test_an_event_that_raises_waits_for_another_try_and_the_others_go_on(
+    make: MakeSeries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(send("one"), trigger={"event": "broken"})
+    make(send("two"), trigger={"event": "well"}, name="other")
+    wake = custom_events.wake
+
+    def fail(rows: list[custom_events.UnhandledEvent]) -> int:
+        if any(each.name == "broken" for each in rows):
+            raise ZeroDivisionError
+        return wake(rows)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(custom_events, "wake", fail)
+        for name in ("broken", "broken", "well"):
+            post(name, name="Ana")
+        assert sweep_once(limit=2).failed == 2
+        assert _sent() == ["two"], "two events that raise fill a batch"
+        assert sweep_once().failed == 0, "the next try is later"
+    waiting = CustomEvent.objects.filter(name="broken", handled=False)
+    assert waiting.update(due_at=clock.now() - HOUR) == 2
+    assert sweep_once().failed == 0
+    assert sorted(_sent()) == ["one", "two"]
+    assert not CustomEvent.objects.filter(handled=False).exists()
+
+
+@pytest.mark.usefixtures("maria")
+def test_an_event_that_raises_for_a_day_is_given_up(
+    make: MakeSeries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_rows: object) -> int:
+        raise ZeroDivisionError
+
+    make(send("one"))
+    post("broken")
+    CustomEvent.objects.update(received_at=clock.now() - events.GIVE_UP_AFTER)
+    monkeypatch.setattr(custom_events, "wake", fail)
+    assert sweep_once().failed == 1
+    assert not CustomEvent.objects.filter(handled=False).exists()
+
+
+@pytest.mark.usefixtures("maria")
+def test_an_error_of_the_schema_ends_no_event(
+    make: MakeSeries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_rows: object) -> int:
+        raise ProgrammingError("column does not exist")
+
+    make(send("one"))
+    post("well")
+    monkeypatch.setattr(custom_events, "wake", fail)
+    with pytest.raises(ProgrammingError):
+        sweep_once()
+    assert CustomEvent.objects.get().handled is False
 
 
 @pytest.mark.usefixtures("maria")

@@ -68,6 +68,11 @@ def end(events: Sequence[UnhandledEvent]) -> None:
     db.run("custom_events_end", {"ids": [each.id for each in events]})
 
 
+def postpone(events: Sequence[UnhandledEvent], *, wait: dt.timedelta) -> None:
+    """Let events with an exception wait for their next try."""
+    db.run("custom_events_postpone", {"ids": [each.id for each in events], "wait": wait})
+
+
 def wake(events: Sequence[UnhandledEvent]) -> int:
     """Make the running enrolments due whose version listens to the events; returns their number.
 
