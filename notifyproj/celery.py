@@ -116,22 +116,31 @@ def _serve_metrics_of_beat(**_signal: object) -> None:
     metrics.serve()
 
 
-@worker_ready.connect
-def _watch_clock(sender: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
+@celeryd_after_setup.connect
+def _watch_clock(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
     """Compare the host's clock with Postgres's; consume no lane while the host's clock is wrong.
 
     The worker still consumes the queue of the sweeps, because sweeps call no provider and use
-    Postgres's clock.
+    Postgres's clock. A worker that the broker does not let in takes rows from Postgres
+    (`tasks.direct`), so the watch begins before the sign-in.
     """
-    from notifications.store.postgres import host_clock  # noqa: PLC0415 - after Django is set up
+    from notifications import clock  # noqa: PLC0415 - after Django is set up
+    from notifications.store.postgres import host_clock  # noqa: PLC0415 - as above
 
-    names = [name for name in sender.app.amqp.queues.consume_from if name != OPS]
+    names = [name for name in instance.app.amqp.queues.consume_from if name != OPS]
 
-    def turn(trusted: bool) -> None:  # noqa: FBT001 - the watch's protocol
+    def turn(consumer: Any) -> None:  # noqa: ANN401 - Celery is untyped
+        change = consumer.add_task_queue if clock.is_trusted() else consumer.cancel_task_queue
         for name in names:
-            sender.call_soon(sender.add_task_queue if trusted else sender.cancel_task_queue, name)
+            change(name)
 
-    host_clock.Watch(on_change=turn).start()
+    def turn_soon(*_trusted: bool, **_signal: object) -> None:
+        consumer = getattr(instance, "consumer", None)
+        if consumer is not None:  # one that connects later is turned by `worker_ready`
+            consumer.call_soon(turn, consumer)
+
+    worker_ready.connect(turn_soon, weak=False)
+    host_clock.Watch(on_change=turn_soon).start()
 
 
 @beat_init.connect

@@ -26,17 +26,19 @@ SetClock = Callable[[float], object]
 
 @contextmanager
 def _with_a_clock_of_its_own(
-    world: World, name: str, folder: Path, off: float
+    world: World, name: str, folder: Path, off: float, *, broker_url: str = ""
 ) -> Iterator[SetClock]:
     """Run one process with a clock that is `off` seconds wrong; gives the function that sets it."""
     file = folder / name
     file.write_text(str(off))
     path = os.pathsep.join((str(_FOLDER), str(ROOT)))
     world.processes[name].kill()
-    odd = world.process(name, PYTHONPATH=path, WRONG_CLOCK_FILE=str(file))
+    broker = {"CELERY_BROKER_URL": broker_url} if broker_url else {}
+    odd = world.process(name, PYTHONPATH=path, WRONG_CLOCK_FILE=str(file), **broker)
     world.processes[name], usual = odd, world.processes[name]
     odd.start()
-    odd.wait_ready()
+    if not broker_url:  # a worker without a broker is never ready
+        odd.wait_ready()
     try:
         yield lambda seconds: file.write_text(str(seconds))
     finally:
@@ -88,4 +90,22 @@ def test_a_worker_whose_clock_is_wrong_takes_nothing_and_lets_nothing_expire(
         world.settled(codes)
         assert set(world.statuses(codes)) <= _ARRIVED
         assert world.shown(codes) == [1] * 3
+        until(lambda: not _alerts(world), what="the alert is resolved")
+
+
+def test_a_worker_that_the_broker_never_lets_in_takes_nothing_with_a_wrong_clock(
+    world: World, tmp_path: Path
+) -> None:
+    somebody = world.person(email="x@sandbox.example")
+    broker = world.stack.broker
+    refused = broker.url.replace(broker.password, "a-wrong-password")
+    with _with_a_clock_of_its_own(
+        world, "p0", tmp_path, 2 * _HOUR, broker_url=refused
+    ) as set_clock:
+        until(lambda: len(_alerts(world)) == 1, what="the alert")
+        codes = [world.send_otp(somebody) for _ in range(3)]
+        assert set(world.statuses(codes)) == {Status.QUEUED}
+        set_clock(0)
+        world.settled(codes)
+        assert set(world.statuses(codes)) <= _ARRIVED
         until(lambda: not _alerts(world), what="the alert is resolved")
