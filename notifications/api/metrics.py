@@ -97,7 +97,7 @@ class Metric(Enum):
     PROCESSES_WITHOUT = (
         _GAUGE,
         "processes_without",
-        "Processes that work without a server by a fallback: broker or state",
+        "Processes that work by a fallback without: broker, state or flight_recorder",
         "server",
     )
     LANE_PAUSED = _GAUGE, "lane_paused", "1 while the tasks of a lane fail and it is paused", "lane"

@@ -62,6 +62,7 @@ _PAGES: Final[Mapping[AlertKind, str]] = MappingProxyType({
     AlertKind.SMS_ADDRESS_CEILING: f"{_LISTS}smsoverride/",
     AlertKind.SMS_PUMPING: f"{_LISTS}smsoverride/",
     AlertKind.STALE_DROPPED: f"{_LISTS}laglimits/",
+    AlertKind.FLIGHT_RECORDER_OFF: f"{_LISTS}delivery/workers/",
     AlertKind.STATE_AWAY: f"{_LISTS}delivery/workers/",
     AlertKind.SWEEP_FAILED: f"{_LISTS}sweeprun/",
     AlertKind.SWEEP_LATE: _TASKS,

@@ -109,6 +109,10 @@ class AlertKind(StrEnum):
         *("feed_held", "The change feed is held", Severity.TICKET),
         "A transaction stays open: the change feed and status webhooks wait for its end.",
     )
+    FLIGHT_RECORDER_OFF = (
+        *("flight_recorder_off", "A worker takes no notes of its calls", Severity.TICKET),
+        "The folder of NOTIFY_FLIGHT_RECORDER is not usable: calls of a killed worker are unknown.",
+    )
     LANE_BEHIND = (
         *("lane_behind", "P2 or P3 deliveries wait too long", Severity.TICKET),
         "Due P2 or P3 deliveries wait for a worker for over 15 minutes: add workers.",
@@ -269,6 +273,7 @@ BEAT: Final = "beat"
 """The subject of `BEAT_DEAD`."""
 RENEWED: Final = frozenset({
     AlertKind.BROKER_AWAY,
+    AlertKind.FLIGHT_RECORDER_OFF,
     AlertKind.LANE_PAUSED,
     AlertKind.NO_PROVIDER,
     AlertKind.PROVIDER_MISCONFIGURED,
@@ -332,6 +337,7 @@ COVERED: Final = (
     Coverage(AlertKind.SWEEP_UNFINISHED, AlertKind.BEAT_DEAD, SameSubject.ANY),
     Coverage(AlertKind.BROKER_AWAY, AlertKind.BROKER_AWAY, SameSubject.ANY),
     Coverage(AlertKind.STATE_AWAY, AlertKind.STATE_AWAY, SameSubject.ANY),
+    Coverage(AlertKind.FLIGHT_RECORDER_OFF, AlertKind.FLIGHT_RECORDER_OFF, SameSubject.ANY),
 )
 """The first rule with an open cause decides; `docs/alerts.md` has the table.
 

@@ -145,6 +145,8 @@ class _Process:
         self.opening = threading.Lock()
         self.recorder: _Recorder | None = None
         self.is_tried = False
+        self.fault = ""
+        """The reason why the recorder is off against the settings."""
         self.is_full = False
 
     def open_once(self) -> _Recorder | None:
@@ -180,6 +182,12 @@ def free_records() -> int:
     """Return the number of calls that can be noted now."""
     recorder = _process.open_once()
     return len(recorder.free) if recorder is not None else 0
+
+
+def fault() -> str:
+    """Return why this process takes no notes until it restarts; empty if it does, or is set off."""
+    _process.open_once()
+    return _process.fault
 
 
 def plan(delivery_id: UUID, attempt: int, entry: bytes) -> Flight | None:
@@ -275,6 +283,7 @@ def _open() -> _Recorder | None:
         return _Recorder(folder, f"{_installation()}-{uuid4().hex}")
     except OSError as error:
         _log.warning("flight_recorder_off", folder=str(folder), why=str(error))
+        _process.fault = f"cannot use {folder}: {error.strerror or error}"
         return None
 
 

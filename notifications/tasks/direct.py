@@ -253,5 +253,5 @@ def _start(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery i
     def ask() -> str:
         return broker.fault() or ("" if is_connected() else _NOT_CONSUMING)
 
-    servers = [replace(fallbacks.BROKER, ask=ask), fallbacks.STATE]
+    servers = [replace(fallbacks.BROKER, ask=ask), fallbacks.STATE, fallbacks.FLIGHTS]
     fallbacks.FallbackWatch(instance.hostname, servers).start()

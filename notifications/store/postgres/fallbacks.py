@@ -1,5 +1,7 @@
 """Fallbacks: a process that works without the broker or without the state Redis says so.
 
+A worker that takes no notes of its calls (`store.flight_recorder`) says so in the same way.
+
 A fallback hides its cause: a worker with a wrong password of the broker delivers from PostgreSQL
 for ever. So a thread of each process asks both servers. After `PATIENCE` without a server the
 process raises an alert with the process's name; `/readyz` and `/metrics` of the web processes read
@@ -22,6 +24,7 @@ from django.db.models import QuerySet
 from notifications import broker, clock
 from notifications.models import Alert
 from notifications.rules.alerts import AlertKind
+from notifications.store import flight_recorder
 from notifications.store.postgres import alerts, host_clock
 from notifications.store.redis import state
 
@@ -70,6 +73,14 @@ BROKER: Final = Server(
     _ask_broker,
     "deliveries and sweeps are taken from PostgreSQL",
 )
+FLIGHTS: Final = Server(
+    AlertKind.FLIGHT_RECORDER_OFF,
+    "the flight recorder",
+    "flight_recorder",
+    flight_recorder.fault,
+    "if the process is killed, its calls are unanswered",
+)
+_ALL: Final = (BROKER, STATE, FLIGHTS)
 
 
 class FallbackWatch:
@@ -152,11 +163,11 @@ def counts(*, now: dt.datetime) -> Mapping[str, int]:
         django.db.Error: the database is away.
     """
     kinds = list(_rows(now).values_list("kind", flat=True))
-    return {server.label: kinds.count(server.kind) for server in (BROKER, STATE)}
+    return {server.label: kinds.count(server.kind) for server in _ALL}
 
 
 def _rows(now: dt.datetime) -> QuerySet[Alert]:
     """Return the open alerts of running processes."""
-    rows = Alert.objects.filter(kind__in=[server.kind for server in (BROKER, STATE)])
+    rows = Alert.objects.filter(kind__in=[server.kind for server in _ALL])
     fresh = rows.filter(resolved_at=None, seen_at__gt=now - _RENEWED_WITHIN)
     return fresh.order_by("kind", "subject")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -13,6 +14,7 @@ from django.test import Client
 from notifications import clock, conf
 from notifications.models import Alert, SweepRun
 from notifications.rules.alerts import OpenAlert, causes
+from notifications.store import flight_recorder
 from notifications.store.postgres import alerts, fallbacks
 from notifications.store.postgres.fallbacks import FallbackWatch
 from notifications.store.redis import state
@@ -105,7 +107,11 @@ def test_a_short_interruption_is_no_alert_and_a_return_resolves_it(
     use_state(right)
     watch.look()
     assert _told() == []
-    assert fallbacks.counts(now=clock.now()) == {"broker": 0, "state": 0}
+    assert fallbacks.counts(now=clock.now()) == {
+        "broker": 0,
+        "state": 0,
+        "flight_recorder": 0,
+    }
 
 
 def test_the_alert_of_the_process_before_is_resolved_by_its_successor() -> None:
@@ -120,6 +126,28 @@ def test_a_process_that_ended_is_not_told_and_its_alert_ends_by_time() -> None:
     assert fallbacks.counts(now=now)["broker"] == 1
     assert fallbacks.current(now=now + dt.timedelta(minutes=2)) == []
     assert alerts.resolve_gone(now=now + dt.timedelta(minutes=6), paused=()) == 1
+
+
+def test_a_worker_that_takes_no_notes_of_its_calls_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, later: Callable[[dt.timedelta], None]
+) -> None:
+    (tmp_path / "file").touch()
+    for chosen in (str(tmp_path / "file" / "flights"), "off", str(tmp_path / "flights")):
+        other = replace(conf.current(), flight_recorder=chosen)
+        with monkeypatch.context() as patched:
+            patched.setattr(conf, "current", lambda other=other: other)
+            flight_recorder.forget()
+            watch = FallbackWatch("worker@host", [fallbacks.FLIGHTS])
+            watch.look()
+            later(fallbacks.PATIENCE)
+            watch.look()
+            is_told = _told() == [("flight_recorder_off", "worker@host")]
+            assert is_told is ("file" in chosen)
+            if is_told:
+                [said] = fallbacks.current(now=clock.now())
+                assert f"the flight recorder cannot use {chosen}: Not a directory" in said
+                assert fallbacks.counts(now=clock.now())["flight_recorder"] == 1
+            flight_recorder.forget()
 
 
 def test_the_oldest_alert_of_many_processes_is_the_cause_of_the_others() -> None:
