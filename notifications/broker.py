@@ -106,6 +106,16 @@ def probe() -> bool:
     return not found
 
 
+def eviction_policy() -> str:
+    """Return the `maxmemory-policy` of a Redis; empty for RabbitMQ, and if the server is away."""
+    if not url().startswith("redis"):
+        return ""
+    try:
+        return server_faults.eviction_policy(_redis())
+    except redis.RedisError:
+        return ""
+
+
 def url() -> str:
     """Return the broker's URL, with the password.
 

@@ -1,7 +1,8 @@
 """The fault of a server in words, from an error of a client: away, or there and refusing.
 
 The words complete a sentence that begins with the server's name: "refuses the sign-in". No word of
-the error is repeated, because an error may quote a URL.
+the error is repeated, because an error may quote a URL. A Redis that drops keys has no error, so
+its policy is asked for.
 """
 
 from __future__ import annotations
@@ -58,3 +59,15 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
     while seen is not None:
         yield seen
         seen = seen.__cause__ or seen.__context__
+
+
+def eviction_policy(client: redis.Redis) -> str:
+    """Return the server's `maxmemory-policy`; empty if it does not tell the process.
+
+    Raises:
+        redis.RedisError: the server is away.
+    """
+    try:
+        return str(client.info("memory").get("maxmemory_policy", ""))
+    except redis.ResponseError:  # a user without the right to INFO
+        return ""

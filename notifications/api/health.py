@@ -10,17 +10,21 @@ Each part has a time limit, so that a frozen server or a locked table delays the
 the broker and the state Redis 0.3 s a call, the commit 2 s (`commit_probe`), each read of the
 database 2 s (`_Parts`). The answer names the part that was not read.
 
+It also names what a start does not check: migrations that are not applied, and a server that drops
+keys when its memory is full.
+
 A stopped beat cannot raise an alert, so a request for `/readyz` or `/metrics` checks for overdue
 sweeps and raises the alert.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
-from django.db import Error, connection
+from django.db import Error, ProgrammingError, connection
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -34,10 +38,12 @@ from notifications.store.postgres import (
     db,
     disk,
     fallbacks,
+    first_migration,
     host_clock,
     lane_lag,
     session_settings,
     time_limit,
+    unapplied_migrations,
 )
 from notifications.store.rate_limits import breaker_status
 from notifications.store.redis import state
@@ -49,8 +55,10 @@ seconds."""
 
 _SLOWEST: Final = 2.0
 """Seconds for each read of the database, which takes some milliseconds."""
-_MOST_SLOW: Final = 2
-"""Slow reads, after which the answer leaves the other reads out."""
+_MOST_UNREAD: Final = 2
+"""Reads that failed, after which the answer leaves the other reads out."""
+_FIRST: Final = f"notifications.{first_migration.NAME}"
+_KEEPS_ALL: Final = "noeviction"
 _COMMIT_HINT: Final = "the server is frozen or unreachable, or a synchronous standby is gone"
 
 
@@ -100,6 +108,9 @@ def _blocking_problems(parts: _Parts) -> dict[str, str]:
     if not parts.read("the mode of the server", db.is_writable, default=True):
         connection.close()  # a failover: the next session may find the new primary
         return {"database": "takes no writes"}
+    parts.unapplied = parts.read("the migrations", unapplied_migrations.find, default=[])
+    if _FIRST in parts.unapplied:
+        return {"database": "it has no tables: run `manage.py migrate`"}
     if disk.is_full():
         return {"database": "its disk is full: make room on it"}
     return {}
@@ -117,25 +128,30 @@ class _Parts:
     """The parts of an answer that are read from the database, each with a time limit."""
 
     def __init__(self) -> None:
-        self.slow: list[str] = []
+        self.unread: list[str] = []
+        self.unapplied: list[str] = []
+        """Migrations of this release that the database does not have."""
 
     def read(self, part: str, work: Callable[[], _Found], *, default: _Found) -> _Found:
-        """Return what `work` reads, or `default` and a sentence in `slow` about the part.
+        """Return what `work` reads, or `default` and a sentence in `unread` about the part.
 
         Raises:
             _CommitHangs: the database answers nothing any more.
             django.db.Error: the database is away.
         """
-        if len(self.slow) >= _MOST_SLOW:
-            self.slow.append(f"{part}: not read, because other reads were too slow")
+        if len(self.unread) >= _MOST_UNREAD:
+            self.unread.append(f"{part}: not read, because other reads were too slow")
             return default
         try:
             with time_limit.of_session(seconds=_SLOWEST):
                 return work()
+        except ProgrammingError:
+            self.unread.append(f"{part}: not read, its table is of another release")
+            return default
         except time_limit.TooSlow as error:
             if commit_probe.hangs():
                 raise _CommitHangs from error
-            self.slow.append(
+            self.unread.append(
                 f"{part}: not read within {_SLOWEST:g} s, look for locks in the database"
             )
             return default
@@ -152,21 +168,22 @@ def _status(parts: _Parts) -> dict[str, Any]:
     }
     waiting = {name: found for name, found in lags.items() if found.is_shown}
     is_taking = broker.probe()
-    wrong = _lane_problems(lags)
+    wrong = [f"{each} is not applied: run `manage.py migrate`" for each in parts.unapplied]
+    wrong += _lane_problems(lags)
     wrong += parts.read("the breakers", _resting_providers, default=[])
     wrong += parts.read("the alerts of lanes and deliveries", _failing_code, default=[])
-    wrong += _missing_servers(is_taking=is_taking)
+    wrong += _missing_servers(is_taking=is_taking) + _evicting_servers()
     wrong += parts.read("the fallbacks", lambda: fallbacks.current(now=now), default=[])
     wrong += [
         trouble.text
         for trouble in parts.read("overdue sweeps", overdue.look, default=list[overdue.Trouble]())
     ]
     wrong += parts.read("the session settings", _missing_settings, default=[])
-    wrong += parts.slow
+    wrong += parts.unread
     return {
         "status": "degraded" if wrong else "ready",
         "wrong": wrong,
-        "database": "slow" if parts.slow else "ok",
+        "database": "partly read" if parts.unread else "ok",
         "broker": "ok" if is_taking else "away",
         "sweeps": {name: round(age.total_seconds(), 1) for name, age in ages.items()},
         "lanes": {
@@ -217,6 +234,18 @@ def _missing_servers(*, is_taking: bool) -> list[str]:
     if not state.answers():
         wrong.append("the state Redis is away: evidence of calls and limits are not shared")
     return wrong
+
+
+def _evicting_servers() -> list[str]:
+    """Return which servers drop keys when their memory is full, instead of refusing writes."""
+    policies = {"the broker": broker.eviction_policy()}
+    with contextlib.suppress(state.Away):
+        policies["the state Redis"] = state.eviction_policy()
+    return [
+        f"{server} may drop keys (maxmemory-policy={policy}): set it to {_KEEPS_ALL}"
+        for server, policy in policies.items()
+        if policy not in {"", _KEEPS_ALL}
+    ]
 
 
 def _failing_code() -> list[str]:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import datetime as dt
+import pkgutil
 import re
 
 import pytest
+import redis
 from django.db import OperationalError, connection
+from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
-from notifications import broker, clock, sweeps
+from notifications import broker, clock, migrations, server_faults, sweeps
 from notifications.models import Alert, Delivery, Recipient, SweepRun
 from notifications.rules import ids
 from notifications.rules.alerts import AlertKind
 from notifications.rules.rate_limits.circuit_breaker import CallStats, HealthKey
-from notifications.store.postgres import alerts, backlog, sweep_runs
+from notifications.store.postgres import alerts, backlog, first_migration, sweep_runs
 from notifications.store.rate_limits import circuit_breakers
+from notifyproj.devstack.servers import Stack
+from notifyproj.devstack.servers.valkey import Valkey
 from providers.contract import Channel
 from tests.api.conftest import Caller
 
@@ -137,6 +142,57 @@ def test_a_paused_lane_and_unreachable_deliveries_are_named() -> None:
             "p1.sms is paused: UndefinedColumn: quiet_hours",
         ],
     )
+
+
+def _forget_migration(name: str) -> None:
+    MigrationRecorder(connection).migration_qs.filter(app="notifications", name=name).delete()
+
+
+def test_migrations_that_are_not_applied_are_named() -> None:
+    _tick(ago=dt.timedelta(seconds=1))
+    *_, last = sorted(each.name for each in pkgutil.iter_modules(migrations.__path__))
+    _forget_migration(last)
+    said = f"notifications.{last} is not applied: run `manage.py migrate`"
+    expected = (200, "degraded", [said])
+    if last == first_migration.NAME:
+        expected = (503, "unavailable", [])
+    assert _ready() == expected
+
+
+def test_a_database_without_tables_is_not_ready_and_says_how_to_make_them() -> None:
+    _forget_migration(first_migration.NAME)
+    answer = Client().get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json()["database"] == "it has no tables: run `manage.py migrate`"
+
+
+@pytest.mark.parametrize("name", ["state", "broker"])
+def test_a_server_that_may_drop_keys_is_named(stack: Stack, name: str) -> None:
+    _tick(ago=dt.timedelta(seconds=1))
+    server: Valkey = getattr(stack, name)
+    words = {"state": "the state Redis", "broker": "the broker"}
+    with redis.Redis.from_url(server.url) as client:
+        client.config_set("maxmemory-policy", "allkeys-lru")
+        try:
+            said = _ready()
+        finally:
+            client.config_set("maxmemory-policy", "noeviction")
+    wrong = f"{words[name]} may drop keys (maxmemory-policy=allkeys-lru): set it to noeviction"
+    assert said == (200, "degraded", [wrong])
+    assert _ready() == (200, "ready", [])
+
+
+def test_a_server_that_does_not_tell_its_policy_is_not_blamed(stack: Stack) -> None:
+    with redis.Redis.from_url(stack.state.url) as client:
+        client.acl_setuser(
+            "small", enabled=True, passwords=["+pw"], keys=["*"], categories=["+@all"]
+        )
+        client.acl_setuser("small", enabled=True, commands=["-info"])
+        try:
+            with redis.Redis(port=stack.state.port, username="small", password="pw") as limited:
+                assert server_faults.eviction_policy(limited) == ""
+        finally:
+            client.acl_deluser("small")
 
 
 def test_metrics_speak_prometheus() -> None:

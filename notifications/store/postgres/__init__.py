@@ -17,7 +17,7 @@
     operators     alerts, alert_notices, fallbacks, audit, role_groups, second_factors
     archive       archive_rows, archive_keys
     upkeep        partitions, periodic_tasks, sweep_runs, host_clock, database_sessions,
-                  first_migration, commit_probe
+                  first_migration, unapplied_migrations, commit_probe
 
 `sql/` has one statement per file; the head of the file names the locks and the index.
 """

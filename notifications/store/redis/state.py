@@ -104,6 +104,16 @@ def probe() -> str:
     return ""
 
 
+def eviction_policy() -> str:
+    """Return the server's `maxmemory-policy`; empty if the server does not tell it.
+
+    Raises:
+        Away: as `connection`.
+    """
+    with connection() as redis_:
+        return server_faults.eviction_policy(redis_)
+
+
 def call(script: str, keys: list[str], arguments: list[str | int | float | bytes]) -> object:
     """Run `lua/<script>.lua`.
 

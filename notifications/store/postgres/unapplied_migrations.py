@@ -1,0 +1,43 @@
+"""The migrations of this release that the database does not have yet.
+
+`migrate` is a step of its own, so a process can start before it. Only names are compared: the
+modules of the migrations are not imported. A database of a later release has further names, which
+is no fault.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import pkgutil
+
+from django.apps import apps
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+
+
+def find() -> list[str]:
+    """Return the migrations to apply, such as `notifications.0001_initial`, in order.
+
+    Raises:
+        django.db.Error: the database is away.
+    """
+    with connection.cursor() as running:
+        running.execute("SELECT to_regclass('django_migrations') IS NOT NULL")
+        (has_table,) = running.fetchone() or (False,)
+    applied = MigrationRecorder(connection).migration_qs.values_list("app", "name")
+    done = set(applied) if has_table else set()
+    return [f"{app}.{name}" for app, name in sorted(_of_release() - done)]
+
+
+@functools.cache
+def _of_release() -> frozenset[tuple[str, str]]:
+    found = []
+    for config in apps.get_app_configs():
+        module, _ = MigrationLoader.migrations_module(config.label)
+        spec = importlib.util.find_spec(module) if module else None
+        if spec is not None:
+            names = pkgutil.iter_modules(spec.submodule_search_locations)
+            found += [(config.label, each.name) for each in names if each.name[0] not in "_~"]
+    return frozenset(found)
