@@ -98,9 +98,12 @@ def _require_scheduler(sender: Any, **_signal: object) -> None:  # noqa: ANN401 
         )
 
 
-@worker_ready.connect
+@celeryd_after_setup.connect
 def _read_flight_recorders(**_signal: object) -> None:
-    """Publish the notes that killed workers of this host have left."""
+    """Publish the notes that killed workers of this host have left.
+
+    A worker that the broker does not let in delivers as well (`tasks.direct`).
+    """
     from notifications.store import flight_recorder  # noqa: PLC0415 - after Django is set up
     from notifications.store.redis import state  # noqa: PLC0415 - as above
 

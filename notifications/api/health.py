@@ -7,7 +7,7 @@
   is behind leave accepting safe: 200, `degraded`, with what is wrong.
 
 Each part has a time limit, so that a frozen server or a locked table delays the answer by seconds:
-the broker and the state Redis 0.3 s a call, the commit 2 s (`commit_probe`), each read of the
+a Redis 0.3 s a call, RabbitMQ 3 s, the commit 2 s (`commit_probe`), each read of the
 database 2 s (`_Parts`). The answer names the part that was not read.
 
 It also names what a start does not check: migrations that are not applied, and a server that drops

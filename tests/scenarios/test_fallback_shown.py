@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from notifications.rules.states import Status
@@ -28,6 +29,30 @@ def _open_alerts(world: World) -> list[str]:
         " WHERE kind = 'broker_away' AND resolved_at IS NULL"
     )
     return [row["said"] for row in found]
+
+
+def test_a_worker_that_the_broker_does_not_let_in_reads_the_notes_of_its_predecessor(
+    world: World, tmp_path: Path
+) -> None:
+    world.processes["p0"].kill()
+    somebody = world.person(email="x@sandbox.example")
+    broker, folder = world.stack.broker, tmp_path / "flights"
+    noting = world.process("p0", NOTIFY_FLIGHT_RECORDER=str(folder))
+    wrong = broker.url.replace(broker.password, "a-wrong-password")
+    refused = world.process("p0", NOTIFY_FLIGHT_RECORDER=str(folder), CELERY_BROKER_URL=wrong)
+    try:
+        world.processes["p0"] = noting
+        noting.start()
+        world.in_status(Status.DELIVERED, [world.send_otp(somebody)])
+        noting.kill()
+        [notes] = folder.glob("*.calls")
+        world.processes["p0"] = refused
+        refused.start()
+        until(lambda: not notes.exists(), what="the notes are read")
+    finally:
+        world.processes["p0"].kill()
+        world.processes["p0"] = world.process("p0")
+        world.start("p0")
 
 
 def test_a_worker_whose_sign_in_is_refused_is_named_while_it_delivers(world: World) -> None:
