@@ -1767,6 +1767,7 @@ class Migration(migrations.Migration):
                 ("received_at", models.DateTimeField()),
                 ("idempotency_key", models.CharField(blank=True, max_length=255, null=True)),
                 ("handled", models.BooleanField(default=False, db_default=False)),
+                ("due_at", models.DateTimeField(help_text="Next try after an exception; null: the row is due at once.", null=True)),
             ],
             options={
                 "db_table": "custom_event",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 from collections.abc import Iterator
 from dataclasses import replace
@@ -154,7 +155,7 @@ def test_a_kill_between_two_stores_leaves_the_note_before_or_none(
         memories.append(Recording(os.pread(file, length, 0)))
         return memories[-1]
 
-    monkeypatch.setattr(flight_recorder.mmap, "mmap", memory)
+    monkeypatch.setattr(mmap, "mmap", memory)
     delivery_id = uuid4()
     former = flight_recorder.plan(uuid4(), 7, ENTRY)
     assert former
