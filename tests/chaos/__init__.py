@@ -6,6 +6,7 @@
     dice        chance from a seed, independent of the order of the draws
     plans       what a run posts and when, what it kills and when
     named       the runs that have names
+    frozen_servers    the runs in which a server stands still
     long_runs   the runs that take long
     stand_in    the providers: a process that answers slowly and logs each call before that
     stage       servers, processes, people; what a fault does to them

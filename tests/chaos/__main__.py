@@ -9,6 +9,7 @@ import sys
 from notifyproj.devstack.servers import EmbeddedError
 from notifyproj.devstack.supervisor.process import ProcessFailed
 from tests.chaos import drive, named, plans, report
+from tests.chaos.frozen_servers import FROZEN_SERVERS
 from tests.chaos.long_runs import LONG_RUNS
 from tests.chaos.memory import Memory
 from tests.chaos.plans import Plan
@@ -25,14 +26,15 @@ def main() -> int:
     )
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
-    runs = {**named.RUNS, **LONG_RUNS}
-    known = f"{', '.join(named.RUNS)}; long: {', '.join(LONG_RUNS)}"
+    short = {**named.RUNS, **FROZEN_SERVERS}
+    runs = {**short, **LONG_RUNS}
+    known = f"{', '.join(short)}; long: {', '.join(LONG_RUNS)}"
     parser.add_argument("runs", nargs="*", help=f"all but the long runs, or some of {known}")
     asked = parser.parse_args()
     unknown = [name for name in asked.runs if name not in {"all", *runs}]
     if unknown:
         parser.error(f"no run {unknown[0]!r}: there are {known}")
-    names = list(named.RUNS) if "all" in asked.runs else asked.runs
+    names = list(short) if "all" in asked.runs else asked.runs
     chosen = [runs[name](asked.seed) for name in names] or [
         plans.seeded(kills=asked.kills, seed=asked.seed)
     ]

@@ -181,6 +181,12 @@ class _Run:
         self._stage.processes[action.target].ask_to_stop()
 
     def _freeze(self, action: Action) -> frozenset[int]:
+        if action.target in SERVERS:
+            self._stage.signal_server(action.target, signal.SIGSTOP)
+            self._after(
+                action.seconds, lambda: self._stage.signal_server(action.target, signal.SIGCONT)
+            )
+            return frozenset()
         process = self._stage.processes[action.target]
         ports = self._stage.stop_still(action.target)
         self._after(action.seconds, lambda: process.signal(signal.SIGCONT))

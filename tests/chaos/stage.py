@@ -255,6 +255,12 @@ class Stage:
             for link in each.net_connections(kind="tcp")
         )
 
+    def signal_server(self, name: str, number: signal.Signals) -> None:
+        """Send a signal to a server and all its processes: a back end of Postgres has a session."""
+        root = psutil.Process(self.server(name).pid)
+        for each in (root, *root.children(recursive=True)):
+            each.send_signal(number)
+
     def kill_main(self, name: str) -> None:
         """SIGKILL for the process that the supervisor knows, not for those that it started."""
         pid = self.processes[name].pid
