@@ -1,7 +1,7 @@
 """The list of the slow tests: `make test` leaves them out, and `make test-all` runs every test.
 
-They kill processes and wait for leases, drive a browser, or run npm. Of the tests with killed
-processes, one for each class of failure stays in `make test`.
+They kill processes and wait for leases, drive a browser, run npm, or try each operation of the API.
+Of the tests with killed processes, one for each class of failure stays in `make test`.
 
 With several processes of pytest, a file runs in one of them, and the scenarios run in two: the
 scenarios of a process share a product, and wait while the other processes compute. Slow tests
@@ -37,6 +37,18 @@ SLOW: Final = (
     "tests/features/test_inbox_sign_in.py",
     "tests/features/test_preference_pages.py",
     "tests/features/test_web_push_browser.py",
+    # Each operation of the API in turn, with many requests.
+    "tests/api/test_access.py::test_a_test_key_changes_nothing_that_live_mode_reads",
+    "tests/api/test_access.py::test_the_request_of_each_operation_succeeds_in_live_mode",
+    "tests/api/test_audit.py::test_each_operation_that_changes_something_is_in_the_log",
+    "tests/api/test_schema_fuzz.py",
+    "tests/clients/python/test_docs_examples.py",
+    # The process of an archive is killed at ten steps; a program starts for each case.
+    "tests/archive/test_days_killed.py",
+    "tests/test_celery_options.py",
+    "tests/test_deploy_check.py",
+    # Names and sentences of each module.
+    "tests/architecture/test_prose.py",
 )
 """Beginnings of the ids of slow tests, in the order in which the processes take them."""
 CHOSEN: Final = {
