@@ -6,6 +6,7 @@ processes are those of `make demo` that deliver, and a `Crew` keeps them alive a
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
@@ -259,7 +260,8 @@ class Stage:
         """Send a signal to a server and all its processes: a back end of Postgres has a session."""
         root = psutil.Process(self.server(name).pid)
         for each in (root, *root.children(recursive=True)):
-            each.send_signal(number)
+            with contextlib.suppress(psutil.NoSuchProcess):  # a session that has just ended
+                each.send_signal(number)
 
     def kill_main(self, name: str) -> None:
         """SIGKILL for the process that the supervisor knows, not for those that it started."""
