@@ -14,6 +14,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -122,12 +123,13 @@ def _run_steps(batch: Batch) -> list[Retry]:
     for step in STEPS:
         step(batch)
         batch.commit()
-    while batch.deliveries:
-        _send_by_first_provider(batch)
+    with ExitStack() as at_end:
+        while batch.deliveries:
+            _send_by_first_provider(batch, at_end)
     return batch.retries + ordering.publish_next(queues)
 
 
-def _send_by_first_provider(batch: Batch) -> None:
+def _send_by_first_provider(batch: Batch, at_end: ExitStack) -> None:
     """Send each delivery by its first provider; failed-over deliveries stay in the batch."""
     routed: list[admission.Routed] = []
     for name, together in _by_provider(batch.deliveries).items():
@@ -140,7 +142,7 @@ def _send_by_first_provider(batch: Batch) -> None:
     going, onward = admission.admit(batch, routed)
     frequency_caps.renew(claimed for _, together in going for claimed in together)
     for provider, together in going:
-        send.send(batch, together, provider=provider)
+        send.send(batch, together, provider=provider, at_end=at_end)
         onward += [each for each in together if each.providers[0] != provider.name]
     batch.deliveries = onward
 

@@ -20,11 +20,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from notifications.delivery import fall_back
-from notifications.delivery.batch import DeliveryDecision, secrets_to_wipe
+from notifications.delivery.batch import (
+    DeliveryDecision,
+    decisions_of,
+    members_of,
+    secrets_to_wipe,
+)
 from notifications.rules.outcomes import Decision
 from notifications.rules.reasons import Reason
 from notifications.rules.transitions import (
@@ -40,7 +45,14 @@ from notifications.rules.transitions import (
     RETRY_REFUNDED,
     RETURN_REFUNDED,
 )
-from notifications.store.postgres import attempts, db, dead_letters, secret_variables, transitions
+from notifications.store.postgres import (
+    attempts,
+    db,
+    dead_letters,
+    locked_rows,
+    secret_variables,
+    transitions,
+)
 from notifications.store.postgres.attempts import AttemptRow
 from notifications.store.postgres.transitions import FromProvider
 from providers.contract import (
@@ -69,43 +81,59 @@ _REFUSED: Final = "refused by the provider"
 """Resolution of the dead letters of unanswered deliveries that a late refusal changes."""
 
 
+class Settled(NamedTuple):
+    """The result of `settle`."""
+
+    changed: list[DeliveryDecision]
+    """The decisions about the changed rows."""
+    moved: set[UUID]
+    """The ids of the changed rows."""
+    locked: Sequence[UUID] = ()
+    """Rows that another transaction has locked: call again."""
+
+
 def settle(
     entries: Sequence[DeliveryDecision], calls: Sequence[AttemptRow], *, provider: str
-) -> tuple[list[DeliveryDecision], set[UUID]]:
+) -> Settled:
     """Store late refusals, in a transaction of their own.
 
     Args:
         entries: decisions about these deliveries and others, as for a row of the claim.
         calls: the refused calls of deliveries that the claim holds no more.
         provider: the provider of the calls.
-
-    Returns:
-        The decisions about the changed rows, and the ids of the changed rows.
     """
     numbers = {each.delivery_id: each.number for each in calls}
-    late = [each for each in entries if each.delivery.id in numbers]
+    late = decisions_of(numbers, entries)
 
-    def work() -> tuple[list[DeliveryDecision], set[UUID]]:
-        attempts.answer_late([_nothing_sent(each) for each in calls], provider=provider)
-        made = fall_back.plan({each.delivery.id for each in late if each.delivery.falls_back})
-        final = {
-            each.delivery.id: _after_lease(each.decision, is_over=made.replaces(each.delivery.id))
-            for each in late
-            if each.decision.transition in _LATE
-        }
-        moved = transitions.write(final, FromProvider(provider, calls=numbers))
-        fall_back.carry_out(made, moved)
-        going = [each for each in moved if not final[each].transition.dead_letter]
-        dead_letters.resolve_of(going, _REFUSED)
-        changed = [
-            each._replace(decision=final[each.delivery.id])
-            for each in late
-            if each.delivery.id in moved
-        ]
-        secret_variables.wipe(secrets_to_wipe(changed))
-        return changed, moved
+    def write(ids: Sequence[UUID]) -> Settled:
+        wanted = set(ids)
+        some = [each for each in calls if each.delivery_id in wanted]
+        return db.in_transaction(lambda: _write(decisions_of(wanted, late), some, provider))
 
-    return db.in_transaction(work)
+    written, locked = locked_rows.leave_out(write, list(numbers), members=members_of(late))
+    return written._replace(locked=locked)
+
+
+def _write(late: Sequence[DeliveryDecision], calls: Sequence[AttemptRow], provider: str) -> Settled:
+    attempts.answer_late([_nothing_sent(each) for each in calls], provider=provider)
+    made = fall_back.plan({each.delivery.id for each in late if each.delivery.falls_back})
+    final = {
+        each.delivery.id: _after_lease(each.decision, is_over=made.replaces(each.delivery.id))
+        for each in late
+        if each.decision.transition in _LATE
+    }
+    numbers = {each.delivery_id: each.number for each in calls}
+    moved = transitions.write(final, FromProvider(provider, calls=numbers))
+    fall_back.carry_out(made, moved)
+    going = [each for each in moved if not final[each].transition.dead_letter]
+    dead_letters.resolve_of(going, _REFUSED)
+    changed = [
+        each._replace(decision=final[each.delivery.id])
+        for each in late
+        if each.delivery.id in moved
+    ]
+    secret_variables.wipe(secrets_to_wipe(changed))
+    return Settled(changed, moved)
 
 
 def _nothing_sent(call: AttemptRow) -> AttemptRow:

@@ -10,8 +10,9 @@ queue and counts as no attempt. Several waves of one task overlap. No transactio
 call.
 
 Each outcome goes to the sent-ledger on arrival, and is settled with retries until Postgres takes
-it. The outcome of a locked row is settled last. An outcome survives a
-failed settle, a database restart and an error in another wave for as long as the process lives.
+it. The outcome of a locked row is settled at the end of the task, behind the calls of all
+providers. An outcome survives a failed settle, a database restart and an error in another wave for
+as long as the process lives.
 
 Deliveries without a call return to the queue when the task's time is over or the process stops.
 """
@@ -21,6 +22,7 @@ from __future__ import annotations
 import functools
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from queue import SimpleQueue
 from typing import Final, TypeVar
 from uuid import UUID
@@ -54,16 +56,9 @@ from notifications.rules.transitions import RETURN
 from notifications.store.postgres import claims, db_errors
 from notifications.store.rate_limits import frequency_caps as caps
 from notifications.store.redis import sent_ledger
-from providers.contract import (
-    Message,
-    Misconfigured,
-    Provider,
-    Rejected,
-    Result,
-)
+from providers.contract import Message, Misconfigured, Provider, Rejected, Result
 
 Answer = TypeVar("Answer")
-
 _log = structlog.get_logger(__name__)
 
 _SETTLE_AT: Final = 250
@@ -83,16 +78,19 @@ _RENEW_WITHIN: Final = 10.0
 """Seconds for which the write that marks calls as begun is tried again."""
 
 
-def send(batch: Batch, deliveries: Sequence[ClaimedDelivery], *, provider: Provider) -> None:
+def send(
+    batch: Batch, deliveries: Sequence[ClaimedDelivery], *, provider: Provider, at_end: ExitStack
+) -> None:
     """Send deliveries through a provider and settle the outcomes.
 
-    Failed-over deliveries stay in the batch, with their next provider first.
+    Failed-over deliveries stay in the batch, with their next provider first. `at_end` settles the
+    outcomes of locked rows, which takes as long as the locks.
 
     Raises:
         OperationalError: Postgres failed; every call that had begun is settled.
         Exception: the error of a wave; every call that had begun is settled.
     """
-    _Sending(batch, deliveries, provider).run()
+    _Sending(batch, deliveries, provider).run(at_end)
 
 
 class _Sending:
@@ -116,16 +114,15 @@ class _Sending:
         self._gated_at = batch.claim.taken_at
         self._error: Exception | None = None
 
-    def run(self) -> None:
+    def run(self, at_end: ExitStack) -> None:
         while self._waiting and not self._error and self._may_begin():
             self._run_step(self._begin_wave)
             self._run_step(self._handle_arrivals)
         while self._waves or self._unsettled:
             self._run_step(self._handle_arrivals)
-        while self._locked:
-            self._run_step(self._settle_locked)
-        if self._error:
-            raise self._error
+        if self._locked:
+            at_end.callback(self._settle_locked)
+        self._raise_error()
         self._return_waiting()
 
     def _run_step(self, step: Callable[[], None]) -> None:
@@ -134,6 +131,11 @@ class _Sending:
             step()
         except Exception as error:  # noqa: BLE001 - raised again by `run`
             self._error = self._error or error
+
+    def _raise_error(self) -> None:
+        if self._error:
+            error, self._error = self._error, None
+            raise error
 
     def _may_begin(self) -> bool:
         return not stopping.is_stopping() and self._seconds_left() > 0
@@ -257,7 +259,7 @@ class _Sending:
         is_late = clock.monotonic() - self._settled_at >= _SETTLE_AFTER
         if self._unsettled and (not self._waves or is_late or len(self._unsettled) >= _SETTLE_AT):
             results, self._unsettled = self._unsettled, []
-            self._settle(results)
+            self._settle_each(self._fail_over(self._judge(self._pairs(results))))
             self._settled_at = clock.monotonic()
 
     def _wait_limit(self) -> float | None:
@@ -290,13 +292,12 @@ class _Sending:
     def _pairs(self, results: Iterable[Result]) -> list[settle.Pair]:
         return [(self._called[each.delivery_id], each) for each in results]
 
-    def _settle(self, results: Sequence[Result]) -> None:
-        self._settle_each(self._fail_over(self._judge(self._pairs(results))))
-
     def _settle_locked(self) -> None:
-        """Settle the outcomes of locked rows, at the end."""
-        pairs, self._locked = self._locked, []
-        self._settle_each(pairs)
+        """Settle the outcomes of locked rows, until no row is locked."""
+        while self._locked:
+            pairs, self._locked = self._locked, []
+            self._run_step(functools.partial(self._settle_each, pairs))
+        self._raise_error()
 
     def _settle_each(self, pairs: Sequence[settle.Pair]) -> None:
         """Settle outcomes. An error that is not the database's keeps no outcome from the rows."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -90,15 +90,22 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> Sequen
     began = clock.monotonic()
     ids = [each.delivery.id for each in decided]
     written, locked = locked_rows.leave_out(write, ids, members=members_of(decided))
-    later = set(locked)
-    settled = [pair for pair in pairs if pair[0].delivery.id not in later]
-    entries, moved = _with_late(*written, settled, decided, provider)
+    entries, moved = written
+    late = _settle_late(_without(pairs, locked), decided, moved, provider)
+    entries = [each for each in entries if each.delivery.id not in late.moved] + late.changed
+    moved = moved | late.moved
+    settled = _without(pairs, {*locked, *late.locked})
     call_metrics.settled(seconds=clock.monotonic() - began)
     refund_caps(entries, moved=moved)
     batch.retries += retries_of(entries, moved=moved)
     _log_calls(settled, provider)
     call_metrics.record(settled, provider=provider.name, now=batch.now)
-    return [pair for pair in pairs if pair[0].delivery.id in later]
+    done = {claimed.delivery.id for claimed, _ in settled}
+    return _without(pairs, done)
+
+
+def _without(pairs: Sequence[Pair], delivery_ids: Collection[UUID]) -> Sequence[Pair]:
+    return [pair for pair in pairs if pair[0].delivery.id not in delivery_ids]
 
 
 def _decided(batch: Batch, pairs: Sequence[Pair], provider: Provider) -> list[DeliveryDecision]:
@@ -117,24 +124,21 @@ def _decided(batch: Batch, pairs: Sequence[Pair], provider: Provider) -> list[De
     return decided
 
 
-def _with_late(
-    entries: list[DeliveryDecision],
-    moved: set[UUID],
+def _settle_late(
     pairs: Sequence[Pair],
     decided: Sequence[DeliveryDecision],
+    moved: Collection[UUID],
     provider: Provider,
-) -> tuple[list[DeliveryDecision], set[UUID]]:
-    """Settle the refusals after the lease; returns all decisions and all changed rows."""
+) -> late_refusals.Settled:
+    """Settle the refusals that came after the lease: those of rows that the claim has not moved."""
     refused = [
         _call(claimed, result, provider)
-        for claimed, result in pairs
-        if claimed.delivery.id not in moved and isinstance(result.outcome, late_refusals.REFUSALS)
+        for claimed, result in _without(pairs, moved)
+        if isinstance(result.outcome, late_refusals.REFUSALS)
     ]
     if not refused:
-        return entries, moved
-    late, moved_late = late_refusals.settle(decided, refused, provider=provider.name)
-    entries = [each for each in entries if each.delivery.id not in moved_late] + late
-    return entries, moved | moved_late
+        return late_refusals.Settled([], set())
+    return late_refusals.settle(decided, refused, provider=provider.name)
 
 
 def record_calls(pairs: Sequence[Pair], *, provider: Provider) -> None:

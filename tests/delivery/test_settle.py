@@ -17,7 +17,7 @@ from psycopg import sql
 from notifications.delivery import deliver, rescue, settle
 from notifications.delivery.batch import Batch
 from notifications.delivery.withholding import CallFailed
-from notifications.models import Attempt, Delivery, Price
+from notifications.models import Attempt, Delivery, Price, ProviderRoute
 from notifications.rules import ids
 from notifications.rules.states import Status
 from notifications.store.cached import prices
@@ -31,7 +31,16 @@ from providers.contract import (
     Rejected,
     Throttled,
 )
-from tests.journey import CHAIN, Accept, Reach, deliveries_of, lapse, statuses, take_rows
+from tests.journey import (
+    CHAIN,
+    Accept,
+    AddVendor,
+    Reach,
+    deliveries_of,
+    lapse,
+    statuses,
+    take_rows,
+)
 from tests.vendors import Scripted
 
 
@@ -227,6 +236,48 @@ def test_a_locked_row_holds_up_no_outcome_of_a_later_wave(
         deliver.deliver(rows)
     assert locked.seen[-1] == [Status.SENT] * 2
     assert statuses(rows) == [Status.SENT] * 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_locked_row_holds_up_no_next_provider(
+    scripted: Scripted, take: Accept, add_vendor: AddVendor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_vendor("spare")
+    ProviderRoute.objects.create(channel=Channel.EMAIL, provider="spare", rank=1)
+    rows = take_rows(take, 3)
+
+    def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
+        [(first, accepted), *others] = locked.answer(batch)
+        yield first, accepted
+        yield from ((each, Throttled(code="429")) for each, _ in others)
+
+    with _Locked(rows[0], monkeypatch, looks_at=rows[1:], held_for=3) as locked:
+        scripted.answer = answer
+        deliver.deliver(rows)
+    assert locked.seen[-1] == [Status.SENT] * 2
+    assert statuses(rows) == [Status.SENT] * 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_locked_row_with_a_late_refusal_holds_up_no_outcome_of_a_later_wave(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = take_rows(take, 3)
+    scripted.concurrency = 1
+
+    def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
+        if batch[0].delivery_id != rows[0]:
+            return locked.answer(batch)
+        rescue.rescue([lapse(rows[0])])
+        connection.close()  # of the thread of the call
+        return locked.answer(batch, Throttled(code="429"))
+
+    with _Locked(rows[0], monkeypatch, looks_at=rows[1:], held_for=4) as locked:
+        scripted.answer = answer
+        deliver.deliver(rows)
+    assert locked.seen[-1] == [Status.SENT] * 2
+    assert statuses(rows) == [Status.RETRYING, Status.SENT, Status.SENT]
+    assert Attempt.objects.count() == 3
 
 
 @pytest.mark.usefixtures("outbox")
