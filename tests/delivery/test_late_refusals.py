@@ -201,6 +201,19 @@ def test_a_late_refusal_resolves_the_dead_letter_of_a_closed_delivery(
     assert not DeadLetter.objects.filter(resolved_at=None).exists()
 
 
+def test_a_late_rejection_replaces_the_cause_of_the_dead_letter_of_a_closed_delivery(
+    scripted: Scripted, take: Accept
+) -> None:
+    [row] = take_rows(take, 1)
+
+    def close() -> None:
+        rescue.resend_or_close([lapse(row)])
+
+    _deliver_late(scripted, row, Rejected(code="550"), meanwhile=close)
+    [letter] = DeadLetter.objects.all()
+    assert (letter.reason, letter.detail) == (Reason.PERMANENT, "after the lease: 550")
+
+
 def test_the_resend_of_a_p0_goes_on_after_a_late_refusal(scripted: Scripted, take: Accept) -> None:
     [row] = take_rows(take, 1, priority="P0")
     _deliver_late(scripted, row, Unavailable(code="503"))

@@ -1,6 +1,7 @@
 -- Insert a dead letter for each delivery that has just failed. The snapshot outlives the partition of the
--- notification. A delivery has one open dead letter at most. Parameters: `ids` and `details` of equal length;
--- `notification_ids` prunes partitions. Locks the new rows. Uses the primary keys.
+-- notification. A delivery has one open dead letter at most: the letter of a delivery that had no answer takes the
+-- cause that is known now. Parameters: `ids` and `details` of equal length; `notification_ids` prunes partitions. Locks
+-- the new rows and, in the order of the deliveries, the open letters. Uses the primary keys and the unique open letter.
 INSERT INTO notifications_deadletter
     (delivery_id, mode, priority, channel, producer_id, recipient_id, contact_id, provider, reason, detail, snapshot,
      created_at, resolution)
@@ -14,4 +15,6 @@ JOIN delivery d ON d.id = w.id
 JOIN notification n ON n.id = notification_of(d.id)
 LEFT JOIN notifications_template t ON t.id = n.template
 WHERE d.id = ANY(%(ids)s) AND n.id = ANY(%(notification_ids)s)
-ON CONFLICT DO NOTHING
+ORDER BY d.id
+ON CONFLICT (delivery_id) WHERE resolved_at IS NULL
+DO UPDATE SET reason = excluded.reason, detail = excluded.detail, provider = excluded.provider
