@@ -3,14 +3,12 @@
 They kill processes and wait for leases, drive a browser, run npm, or try each operation of the API.
 Of the tests with killed processes, one for each class of failure stays in `make test`.
 
-With several processes of pytest, a file runs in one of them, and the scenarios run in two: the
-scenarios of a process share a product, and wait while the other processes compute. Slow tests
-begin first.
+With several processes of pytest, a file runs in one of them, and all scenarios run in one: the
+scenarios share a product, and wait while the other processes compute. Slow tests begin first.
 """
 
 from __future__ import annotations
 
-import zlib
 from typing import Final
 
 import pytest
@@ -65,13 +63,11 @@ _SCENARIOS: Final = "tests/scenarios/"
 
 
 class Scheduling(LoadScopeScheduling):
-    """Gives each file to one process of pytest-xdist, and half of the scenarios to each of two."""
+    """Gives each file to one process of pytest-xdist, and all scenarios to one."""
 
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.partition("::")[0]
-        if not path.startswith(_SCENARIOS):
-            return path
-        return f"{_SCENARIOS}{zlib.crc32(path.encode()) % 2}"
+        return _SCENARIOS if path.startswith(_SCENARIOS) else path
 
 
 def mark(items: list[pytest.Item]) -> None:

@@ -91,9 +91,10 @@ class Visitor:
         return found
 
     def push(self, **payload: object) -> None:
-        """Deliver a push, as the push service of the vendor does; returns when the worker has it.
+        """Deliver a push, as the push service of the vendor does; returns when it is handled.
 
-        A busy Chromium loses a push of the protocol now and then, before the worker.
+        A busy Chromium loses a push of the protocol now and then, before the worker. A look at the
+        shown notifications makes it forget one that is being shown.
         """
         self._chrome.execute_cdp_cmd("ServiceWorker.enable", {})
         delivered = {
@@ -101,13 +102,17 @@ class Visitor:
             "registrationId": _FIRST_REGISTRATION,
             "data": orjson.dumps(payload).decode(),
         }
-        before = self.ask()["pushes"]
+        before = self._handled()
         for _ in range(_TRIES):
             self._chrome.execute_cdp_cmd("ServiceWorker.deliverPushMessage", delivered)
             with contextlib.suppress(TimeoutException):
-                self.wait(lambda: self.ask()["pushes"] > before, seconds=_WAIT_SECONDS / _TRIES)
+                self.wait(lambda: self._handled() > before, seconds=_WAIT_SECONDS / _TRIES)
                 return
         raise AssertionError("The service worker got no push.")
+
+    def _handled(self) -> int:
+        pushes: int = self.ask(count=True)["pushes"]
+        return pushes
 
     def errors(self) -> list[str]:
         lines = self._chrome.get_log("browser")  # type: ignore[no-untyped-call]  # selenium's own

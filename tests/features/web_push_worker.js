@@ -21,7 +21,16 @@ PushManager.prototype.subscribe = async ({ applicationServerKey }) => {
   return subscription;
 };
 
-self.addEventListener("push", () => void pushes++);
+// Counts the pushes that every listener has handled.
+self.addEventListener("push", (event) => {
+  const works = [];
+  const wait = event.waitUntil.bind(event);
+  event.waitUntil = (work) => {
+    works.push(work);
+    wait(work);
+  };
+  setTimeout(() => Promise.allSettled(works).then(() => pushes++));
+});
 
 async function dispatch(event) {
   let work;
@@ -32,6 +41,7 @@ async function dispatch(event) {
 
 self.addEventListener("message", async ({ data, ports: [port] }) => {
   if (data.notify) return;
+  if (data.count) return port.postMessage({ pushes });
   if (data.happen) {
     const [name, action] = data.happen;
     const [notification] = await self.registration.getNotifications();
@@ -44,7 +54,6 @@ self.addEventListener("message", async ({ data, ports: [port] }) => {
   const shown = await self.registration.getNotifications();
   port.postMessage({
     opened,
-    pushes,
     endpoint: subscription?.endpoint,
     shown: shown.map(({ title, body, tag, dir, data, actions }) => ({ title, body, tag, dir, data, actions })),
   });
