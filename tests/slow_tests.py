@@ -63,7 +63,7 @@ _SCENARIOS: Final = "tests/scenarios/"
 
 
 class Scheduling(LoadScopeScheduling):
-    """Gives each file to one process of pytest-xdist, and all scenarios to one."""
+    """Scheduling of pytest-xdist: a file runs in one process, and all scenarios in one process."""
 
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.partition("::")[0]

@@ -5,8 +5,8 @@
 The ledger has an answer before the task sees the answer. A settle behind a lock or a frozen
 Postgres therefore keeps no answer from the ledger. One thread of the process writes for all tasks,
 with one Redis call for the answers of the moment. Answers of P2 and P3 are gathered for a few
-milliseconds.
-A hanging state Redis delays the answers by the timeout of a call, and stops no thread of a wave.
+milliseconds. A hanging state Redis delays the answers by the timeout of a call, and stops no thread
+of a wave.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class _Answers:
 
     def forget(self) -> None:
         self._queue: SimpleQueue[_Answer] = SimpleQueue()
-        self._hurry = threading.Event()
+        self._urgent = threading.Event()
         self._starting = threading.Lock()
         self._is_running = False
 
@@ -139,7 +139,7 @@ class _Answers:
         if self._is_running or self._start():
             self._queue.put(answer)
             if not answer.lingers:
-                self._hurry.set()
+                self._urgent.set()
         else:
             _hand_over([answer])
 
@@ -166,8 +166,8 @@ class _Answers:
         """
         group = [self._queue.get()]
         if group[0].lingers:
-            self._hurry.wait(_LINGER)
-        self._hurry.clear()
+            self._urgent.wait(_LINGER)
+        self._urgent.clear()
         while True:
             try:
                 group.append(self._queue.get_nowait())

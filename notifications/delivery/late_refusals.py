@@ -48,7 +48,6 @@ from notifications.rules.transitions import (
 from notifications.store.postgres import (
     attempts,
     db,
-    dead_letters,
     locked_rows,
     secret_variables,
     transitions,
@@ -77,8 +76,6 @@ _LATE: Final = MappingProxyType({
 the delivery `unknown`, because an earlier call may have sent the message."""
 _AFTER_LEASE: Final = "after the lease"
 """Begin of the detail of events and dead letters."""
-_REFUSED: Final = "refused by the provider"
-"""Resolution of the dead letters of unanswered deliveries that a late refusal changes."""
 
 
 class Settled(NamedTuple):
@@ -125,8 +122,6 @@ def _write(late: Sequence[DeliveryDecision], calls: Sequence[AttemptRow], provid
     numbers = {each.delivery_id: each.number for each in calls}
     moved = transitions.write(final, FromProvider(provider, calls=numbers))
     fall_back.carry_out(made, moved)
-    going = [each for each in moved if not final[each].transition.dead_letter]
-    dead_letters.resolve_of(going, _REFUSED)
     changed = [
         each._replace(decision=final[each.delivery.id])
         for each in late

@@ -82,9 +82,9 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> Sequen
     decided = _decided(batch, pairs, provider)
 
     def write(ids: Sequence[UUID]) -> tuple[list[DeliveryDecision], set[UUID]]:
-        wanted = set(ids)
-        some = [pair for pair in pairs if pair[0].delivery.id in wanted]
-        entries = decisions_of(wanted, decided)
+        some, entries = pairs, decided
+        if len(ids) < len(pairs):
+            some, entries = _only(pairs, ids), decisions_of(ids, decided)
         return db.in_transaction(lambda: _write(batch, some, entries, provider=provider))
 
     began = clock.monotonic()
@@ -92,19 +92,27 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> Sequen
     written, locked = locked_rows.leave_out(write, ids, members=members_of(decided))
     entries, moved = written
     late = _settle_late(_without(pairs, locked), decided, moved, provider)
-    entries = [each for each in entries if each.delivery.id not in late.moved] + late.changed
-    moved = moved | late.moved
-    settled = _without(pairs, {*locked, *late.locked})
+    if late.moved:
+        entries = [each for each in entries if each.delivery.id not in late.moved] + late.changed
+        moved = moved | late.moved
+    locked = [*locked, *late.locked]
+    settled = _without(pairs, locked)
     call_metrics.settled(seconds=clock.monotonic() - began)
     refund_caps(entries, moved=moved)
     batch.retries += retries_of(entries, moved=moved)
     _log_calls(settled, provider)
     call_metrics.record(settled, provider=provider.name, now=batch.now)
-    done = {claimed.delivery.id for claimed, _ in settled}
-    return _without(pairs, done)
+    return _only(pairs, locked)
+
+
+def _only(pairs: Sequence[Pair], delivery_ids: Collection[UUID]) -> Sequence[Pair]:
+    wanted = set(delivery_ids)
+    return [pair for pair in pairs if pair[0].delivery.id in wanted] if wanted else ()
 
 
 def _without(pairs: Sequence[Pair], delivery_ids: Collection[UUID]) -> Sequence[Pair]:
+    if not delivery_ids:
+        return pairs
     return [pair for pair in pairs if pair[0].delivery.id not in delivery_ids]
 
 
@@ -133,8 +141,8 @@ def _settle_late(
     """Settle the refusals that came after the lease: those of rows that the claim has not moved."""
     refused = [
         _call(claimed, result, provider)
-        for claimed, result in _without(pairs, moved)
-        if isinstance(result.outcome, late_refusals.REFUSALS)
+        for claimed, result in pairs
+        if isinstance(result.outcome, late_refusals.REFUSALS) and claimed.delivery.id not in moved
     ]
     if not refused:
         return late_refusals.Settled([], set())

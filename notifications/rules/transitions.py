@@ -21,6 +21,8 @@ _WAITING = frozenset({_S.SCHEDULED, _S.QUEUED, _S.RETRYING})
 _NOT_FINAL = _WAITING | {_S.SENDING}
 _ACCEPTED = frozenset({_S.SENT, _S.UNCONFIRMED, _S.UNKNOWN})
 _DEAD = frozenset({_S.FAILED, _S.BOUNCED, _S.EXPIRED, _S.UNKNOWN})
+_REFUSED: Final = "refused by the provider"
+"""Resolution of the dead letter of an unanswered call that was refused."""
 WITH_DEAD_LETTER: Final = frozenset({_S.FAILED, _S.BOUNCED, _S.UNKNOWN})
 """Statuses in which a delivery can have an open dead letter."""
 _STOPPED = frozenset({_S.SUPPRESSED, _S.CANCELLED})
@@ -55,7 +57,7 @@ class Transition:
     dead_letter: bool = False
     """Leaves a dead letter."""
     closes_letter: str = ""
-    """The resolution of an open dead letter of the delivery: its message left or arrived after all.
+    """The resolution of an open dead letter: the delivery goes on, or has arrived after all.
     Empty: an open dead letter stays open."""
 
 
@@ -127,10 +129,18 @@ ACCEPT_LATE: Final = Transition(
 REJECT_LATE: Final = Transition(
     name="reject_late", sources={_S.UNKNOWN}, to=_S.FAILED, dead_letter=True
 )
-DROP_LATE: Final = Transition(name="drop_late", sources={_S.UNKNOWN}, to=_S.FAILED)
-RETRY_LATE: Final = Transition(name="retry_late", sources={_S.UNKNOWN}, to=_S.RETRYING)
+DROP_LATE: Final = Transition(
+    name="drop_late", sources={_S.UNKNOWN}, to=_S.FAILED, closes_letter=_REFUSED
+)
+RETRY_LATE: Final = Transition(
+    name="retry_late", sources={_S.UNKNOWN}, to=_S.RETRYING, closes_letter=_REFUSED
+)
 RETRY_LATE_REFUNDED: Final = Transition(
-    name="retry_late_refunded", sources={_S.UNKNOWN}, to=_S.RETRYING, refunds_attempt=True
+    name="retry_late_refunded",
+    sources={_S.UNKNOWN},
+    to=_S.RETRYING,
+    refunds_attempt=True,
+    closes_letter=_REFUSED,
 )
 DELIVER: Final = Transition(
     name="deliver",
@@ -185,7 +195,10 @@ FALL_BACK_UNANSWERED: Final = Transition(
 )
 FALL_BACK_FAILED: Final = Transition(name="fall_back_failed", sources=FAIL.sources, to=_S.FAILED)
 FALL_BACK_RESOLVED: Final = Transition(
-    name="fall_back_resolved", sources={_S.UNKNOWN}, to=_S.FAILED
+    name="fall_back_resolved",
+    sources={_S.UNKNOWN},
+    to=_S.FAILED,
+    closes_letter="the next channel follows",
 )
 
 TRANSITIONS: Final = tuple(each for each in globals().values() if isinstance(each, Transition))

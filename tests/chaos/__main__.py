@@ -56,7 +56,7 @@ def _play(plan: Plan) -> bool:
     with Stage(
         seed=plan.seed, clocks=plan.clocks, settings=plan.settings, beside=plan.beside
     ) as stage:
-        with Memory(stage) as memory:
+        with Memory(stage).sampled() as memory:
             facts = drive.play(plan, stage)
         account = reconcile(facts, levels=plan.levels)
         for line in report.timelines(account, facts, stage):

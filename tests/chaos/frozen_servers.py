@@ -15,23 +15,22 @@ _SLOW: Final = Manner(fastest=0.5, slowest=2.5)
 
 
 def frozen_state(seed: int) -> Plan:
-    """The state instance stands still for 30 s: P0 and P1 keep their service levels."""
-    return Plan(
-        name="state instance frozen for 30 s",
-        seed=seed,
-        posts=Tokens(seed).trickle(5, 45, Priority),
-        actions=[Action(at=5, deed=Deed.FREEZE, target="state", seconds=30)],
-        levels=SERVICE_LEVELS,
-    )
+    """The state instance stands still for 30 s."""
+    return _frozen("state", "state instance", seed)
 
 
 def frozen_broker(seed: int) -> Plan:
-    """The broker stands still for 30 s: P0 and P1 keep their service levels."""
+    """The broker stands still for 30 s."""
+    return _frozen("broker", "broker", seed)
+
+
+def _frozen(target: str, name: str, seed: int) -> Plan:
+    """P0 and P1 keep their service levels."""
     return Plan(
-        name="broker frozen for 30 s",
+        name=f"{name} frozen for 30 s",
         seed=seed,
         posts=Tokens(seed).trickle(5, 45, Priority),
-        actions=[Action(at=5, deed=Deed.FREEZE, target="broker", seconds=30)],
+        actions=[Action(at=5, deed=Deed.FREEZE, target=target, seconds=30)],
         levels=SERVICE_LEVELS,
     )
 

@@ -1,4 +1,4 @@
-"""Runs that take long: each is played by its name alone."""
+"""Long runs, which `RUNS=all` leaves out."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import statistics
 import threading
 import time
 from collections.abc import Iterator
-from types import TracebackType
+from contextlib import contextmanager
 from typing import Final, Self
 
 import psutil
@@ -23,26 +23,23 @@ _MIB: Final = 1024 * 1024
 
 
 class Memory:
-    """Samples in a thread while the context is open, also into `memory.csv`."""
+    """The samples of a run, also written to `memory.csv`."""
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
         self._samples: dict[str, list[float]] = {name: [] for name in stage.processes}
         self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="memory", daemon=True)
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stopped.set()
-        self._thread.join()
+    @contextmanager
+    def sampled(self) -> Iterator[Self]:
+        """Take samples in a thread while the context is open."""
+        thread = threading.Thread(target=self._run, name="memory", daemon=True)
+        thread.start()
+        try:
+            yield self
+        finally:
+            self._stopped.set()
+            thread.join()
 
     def table(self) -> Iterator[str]:
         """The growth of each process, a line each; nothing for a run that is too short to tell."""

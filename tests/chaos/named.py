@@ -1,4 +1,4 @@
-"""The runs that have names: one trouble each, and what it must not do."""
+"""The named runs: each has one fault, and states the harm that the fault must not do."""
 
 from __future__ import annotations
 

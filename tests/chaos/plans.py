@@ -149,7 +149,7 @@ PEOPLE: Final = 60
 
 
 def token(seed: object, number: int) -> str:
-    """A word that is in one message only."""
+    """Return a word of one message only."""
     return f"tok_{int(dice.chance('token', seed, number) * 2**40):010x}{number:06x}"
 
 

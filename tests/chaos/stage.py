@@ -161,7 +161,7 @@ class Stage:
         """Process groups whose first process was killed alone."""
 
     def __enter__(self) -> Self:
-        """Start everything; returns when the web process says that it is ready.
+        """Start servers, stand-ins and processes; return when the web process is ready.
 
         Raises:
             EmbeddedError: a server does not start.
@@ -244,7 +244,7 @@ class Stage:
             link.execute("SELECT pg_reload_conf()")
 
     def stop_still(self, name: str) -> frozenset[int]:
-        """SIGSTOP for a process; returns its ends of the connections that it has."""
+        """Send SIGSTOP to a process; return the local ports of its connections."""
         process = self.processes[name]
         if process.pid is None:
             return frozenset()
@@ -264,7 +264,7 @@ class Stage:
                 each.send_signal(number)
 
     def kill_main(self, name: str) -> None:
-        """SIGKILL for the process that the supervisor knows, not for those that it started."""
+        """Send SIGKILL to the process of the supervisor, and to none of its children."""
         pid = self.processes[name].pid
         if pid is not None:
             self._orphaned.append(pid)  # it leads a group of its own

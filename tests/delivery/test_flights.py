@@ -1,4 +1,4 @@
-"""A worker that is killed leaves to the others how far each of its calls had come."""
+"""A killed worker leaves the progress of each call to the other workers of the host."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ SetClock = Callable[[float], object]
 def _with_a_clock_of_its_own(
     world: World, name: str, folder: Path, off: float, *, broker_url: str = ""
 ) -> Iterator[SetClock]:
-    """Run one process with a clock that is `off` seconds wrong; gives the function that sets it."""
+    """Run a process with a clock that is `off` seconds wrong; yield a function that sets the clock."""
     file = folder / name
     file.write_text(str(off))
     path = os.pathsep.join((str(_FOLDER), str(ROOT)))

@@ -104,7 +104,9 @@ def apply_rows(
         return db.in_transaction(lambda: _move_and_bury(transition, batch, guard))
     if not transition.closes_letter:
         return _move(transition, batch, guard)
-    moved = _move(transition, batch, guard, but=WITH_DEAD_LETTER)
+    moved: Sequence[Mapping[str, Any]] = []
+    if not transition.sources | transition.if_called <= WITH_DEAD_LETTER:
+        moved = _move(transition, batch, guard, but=WITH_DEAD_LETTER)
     done = {row["id"] for row in moved}
     rest = [each for each in batch if each.id not in done]
     if not rest:

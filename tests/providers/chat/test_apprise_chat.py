@@ -1,4 +1,4 @@
-"""What chat services get from us, and what we make of their answers."""
+"""Requests to chat services, and the outcomes of the answers."""
 
 from __future__ import annotations
 
