@@ -44,8 +44,8 @@ _TOLERANCES: Final[Mapping[str, float]] = {
     **dict.fromkeys(NAMES, 0.01),
     "statements": 0.05,
     "state_commands": 0.05,
-    "wal_bytes": 0.08,
-    "python_calls": 0.05,
+    "wal_bytes": 0.15,  # a split of an index page more or less
+    "python_calls": 0.08,  # a busy machine has more and smaller groups of answers
 }
 """Share of a count by which two runs may differ: a cache ends in an idle sweep, an index page is
 split, and answers arrive in groups of different sizes."""

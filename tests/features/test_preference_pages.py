@@ -12,6 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.shadowroot import ShadowRoot
+from selenium.webdriver.support import expected_conditions
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -101,7 +102,8 @@ def test_a_choice_is_made_by_keyboard_and_without_scripts(
     assert digest.first_selected_option.text == "At once"
     digest.select_by_value("marketing/daily")
     chrome.find_element(By.CSS_SELECTOR, "button[type=submit]").send_keys(Keys.ENTER)
-    status = chrome.find_element(By.CSS_SELECTOR, "[role=status]")
+    shown = expected_conditions.presence_of_element_located((By.CSS_SELECTOR, "[role=status]"))
+    status = WebDriverWait(chrome, WAIT_SECONDS).until(shown)
     assert status.text == "Your changes are saved."
     assert chrome.title.startswith("Your changes are saved.")
     assert chrome.switch_to.active_element == status

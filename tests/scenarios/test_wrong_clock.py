@@ -28,7 +28,7 @@ SetClock = Callable[[float], object]
 def _with_a_clock_of_its_own(
     world: World, name: str, folder: Path, off: float, *, broker_url: str = ""
 ) -> Iterator[SetClock]:
-    """Run a process with a clock that is `off` seconds wrong; yield a function that sets the clock."""
+    """Run a process with a clock that is `off` seconds wrong; yield the setter of the clock."""
     file = folder / name
     file.write_text(str(off))
     path = os.pathsep.join((str(_FOLDER), str(ROOT)))
