@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from django.db import OperationalError
-from structlog.testing import capture_logs
 
 from notifications import clock
 from notifications.delivery import routing
@@ -52,14 +53,16 @@ def test_an_alert_of_a_breaker_that_redis_lost_is_resolved() -> None:
 
 
 @pytest.mark.parametrize("subject", ["acme pager", "acme", ""])
-def test_an_alert_with_an_unknown_subject_leaves_the_others_alone(subject: str) -> None:
+def test_an_alert_with_an_unknown_subject_leaves_the_others_alone(
+    subject: str, log_output: Callable[[], str]
+) -> None:
     circuit_breakers.record_calls({PUSH: FAULT})
     alerts.raise_once(AlertKind.BREAKER_OPEN, subject, "of another release")
     state.client().flushdb()
-    with capture_logs() as logs:
-        assert sweep.run_once(now=clock.now(), limit=10).moved == 1
+    assert sweep.run_once(now=clock.now(), limit=10).moved == 1
     assert Alert.objects.get(resolved_at=None).subject == subject
-    [entry] = [each for each in logs if each["event"] == "alert_subject_unknown"]
+    lines = map(json.loads, log_output().splitlines())
+    [entry] = [each for each in lines if each["event"] == "alert_subject_unknown"]
     assert entry["subject"] == subject
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import socket
+from collections.abc import Callable
 from contextlib import ExitStack
 from urllib.request import urlopen
 
 import pytest
-from structlog.testing import capture_logs
 
 from notifications.conf import ListenAddress
 from notifications.telemetry import exposition, instruments
@@ -34,14 +35,14 @@ def _neighbours(stack: ExitStack, count: int) -> list[socket.socket]:
     pytest.fail("no ports in a row are free")
 
 
-def test_a_process_takes_the_first_free_port() -> None:
+def test_a_process_takes_the_first_free_port(log_output: Callable[[], str]) -> None:
     with ExitStack() as stack:
         busy, free = _neighbours(stack, 2)
         first, last = busy.getsockname()[1], free.getsockname()[1]
         free.close()
         instruments.SETTLE_SECONDS.observe(0.01)
-        with capture_logs() as lines:
-            exposition.serve(ListenAddress(_HOST, first, last)).join()
+        exposition.serve(ListenAddress(_HOST, first, last)).join()
+        lines = map(json.loads, log_output().splitlines())
         assert [(line["event"], line["port"]) for line in lines] == [("metrics_served", last)]
         with urlopen(f"http://{_HOST}:{last}/metrics") as answer:
             text = answer.read().decode()
@@ -49,12 +50,13 @@ def test_a_process_takes_the_first_free_port() -> None:
     assert "process_resident_memory_bytes" in text
 
 
-def test_without_a_free_port_the_process_works_on_and_says_so() -> None:
+def test_without_a_free_port_the_process_works_on_and_says_so(
+    log_output: Callable[[], str],
+) -> None:
     with ExitStack() as stack:
         [busy] = _neighbours(stack, 1)
         port = busy.getsockname()[1]
-        with capture_logs() as lines:
-            exposition.serve(ListenAddress(_HOST, port, port)).join()
-    [line] = lines
-    assert (line["event"], line["log_level"]) == ("metrics_not_served", "warning")
+        exposition.serve(ListenAddress(_HOST, port, port)).join()
+    [line] = map(json.loads, log_output().splitlines())
+    assert (line["event"], line["level"]) == ("metrics_not_served", "warning")
     assert "in use" in line["reason"]
