@@ -34,6 +34,7 @@ help:
 	@echo 'make test    the tests of each change, on servers of their own: all but the slow tests of'
 	@echo '             tests/slow_tests.py; ONLY=tests/rules runs a part, with its slow tests;'
 	@echo '             PROCESSES=0 runs them in one process, as a debugger needs it;'
+	@echo '             BROKER=rabbitmq runs them with RabbitMQ as the broker, which must be installed;'
 	@echo "             CLOCK='2026-03-08 06:58' runs them at that time in UTC (needs a C compiler)"
 	@echo 'make test-all    every test: killed processes, chaos, browsers, npm; ONLY= and so on as above'
 	@echo 'make check   lint, format, types, arrows, compose file, licences'

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from notifyproj.devstack.servers import Stack
+from tests.brokers import BROKER
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 
@@ -42,13 +43,14 @@ def stack(
     environ: Mapping[str, str] = os.environ,
     postgres_settings: Mapping[str, str] | None = None,
 ) -> Stack:
-    """The servers of `purpose` for this process of the run, not started; with the run's clock."""
+    """The servers of `purpose` for this process, not started; with its clock and broker."""
     is_moved = "CLOCK_OFFSET" in os.environ
     process = os.environ.get("PYTEST_XDIST_WORKER")
     return Stack(
         "-".join(filter(None, [purpose, process, "clock" if is_moved else None])),
         root=ROOT,
         environ=environ,
+        broker=BROKER,
         postgres_settings=postgres_settings,
         fresh=is_moved,
     )

@@ -53,7 +53,7 @@ CHOSEN: Final = {
     "killed worker": "test_killed_worker.py::test_killed_during_the_call_it_is_sent_again"
     "_with_the_same_key",
     "killed web process": "test_killed_web.py::test_what_was_committed_leaves_without_it",
-    "lost broker": "test_lost_broker.py::test_flushall_under_load",
+    "lost broker": "test_lost_broker.py::test_all_queues_deleted_under_load",
     "lost database": "test_lost_database.py::test_a_restart_under_load_loses_nothing",
     "lost state": "test_lost_state.py::test_killed_under_load_it_loses_and_doubles_nothing",
     "frozen worker": "test_frozen_worker.py::test_another_worker_that_took_over_is_not_disturbed",

@@ -228,7 +228,7 @@ class Stage:
 
     def valkey(self, name: str) -> Valkey:
         """`broker` or `state`."""
-        return {"broker": self.stack.broker, "state": self.stack.state}[name]
+        return {"broker": self.stack.valkey_broker, "state": self.stack.state}[name]
 
     def fill(self, name: str, *, is_full: bool) -> None:
         """Let a Valkey take no more writes, or take them again."""

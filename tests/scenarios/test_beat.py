@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from notifications.rules.states import Status
 from notifyproj.devstack.demo.environment import until
+from tests.brokers import valkey_only
 from tests.scenarios.world import World
 
 
@@ -25,6 +26,7 @@ def test_two_beats_and_two_sweepers_publish_nothing_twice(world: World) -> None:
     assert world.shown(mails) == [1] * len(mails)
 
 
+@valkey_only
 def test_the_messages_of_sweeps_are_not_acknowledged(world: World) -> None:
     with world.broker() as broker:
 

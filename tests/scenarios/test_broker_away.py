@@ -31,16 +31,6 @@ def _dead_broker(world: World) -> Iterator[None]:
         world.stack.broker.start()
 
 
-@contextmanager
-def _full_broker(world: World) -> Iterator[None]:
-    with world.broker() as broker:
-        broker.config_set("maxmemory", "1")
-        try:
-            yield
-        finally:
-            broker.config_set("maxmemory", "0")
-
-
 def _arrives(world: World, notification: UUID) -> None:
     until(lambda: world.got([notification]), what="the provider has it")
 
@@ -92,9 +82,9 @@ def test_a_broker_that_is_dead_for_half_a_minute(world: World) -> None:
 def test_a_broker_that_takes_no_writes(world: World) -> None:
     pids = _pids(world)
     for _ in range(4):  # a worker that pops a message just then cannot even note it
-        with _full_broker(world):
+        with world.full_broker():
             pass
-    with _full_broker(world):
+    with world.full_broker():
         sent = _goes_on(world)
         assert _told_broker(world) == "away"
     _each_arrived_once(world, sent)

@@ -24,8 +24,11 @@ from notifications.rules.states import Status
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.ports import LOOPBACK
 from notifyproj.devstack.servers.postgres import Postgres
+from tests.brokers import valkey_only
 from tests.scenarios import places
 from tests.scenarios.world import WORKERS, World
+
+pytestmark = valkey_only
 
 MARK: Final = "Kanarienvogel7913"
 _FLOWER_PASSWORD: Final = "opens-only-this-flower"
@@ -76,7 +79,7 @@ def _tell_all(server: Postgres, *, on: bool) -> None:
 @pytest.fixture
 def listeners(loud: World) -> Iterator[dict[str, places.Listener]]:
     """Everything that is said to the two Valkeys."""
-    servers = {"state": loud.stack.state, "broker": loud.stack.broker}
+    servers = {"state": loud.stack.state, "broker": loud.stack.valkey_broker}
     made = {name: places.Listener(server) for name, server in servers.items()}
     yield made
     for each in made.values():
@@ -331,7 +334,7 @@ def _everything(world: World, asking: _Asking, sent: list[UUID]) -> dict[str, by
         **dict(places.in_admin(world, password=world.environ["DEMO_ADMIN_PASSWORD"])),
         **dict(places.in_database(postgres)),
         **dict(places.in_valkey(world.stack.state, name="state")),
-        **dict(places.in_valkey(world.stack.broker, name="broker")),
+        **dict(places.in_valkey(world.stack.valkey_broker, name="broker")),
         **dict(places.in_files(world.var)),
         f"log {postgres.log}": postgres.log.read_bytes(),
         **dict(places.in_processes(world)),

@@ -29,9 +29,12 @@ from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.supervisor.process import ROOT
 from tests import roles
+from tests.brokers import valkey_only
 from tests.scenarios import rule_series
 from tests.scenarios.rule_series import Sample
 from tests.scenarios.world import World
+
+pytestmark = valkey_only
 
 _PASSWORD: Final = "p@ss/w:rd#1%25"
 """Of the two Valkeys: a URL with this password unquoted names another server."""

@@ -15,10 +15,11 @@ from uuid import UUID
 
 from notifications.rules.states import Status
 from notifyproj.devstack.demo.environment import until
+from tests.brokers import valkey_only
 from tests.scenarios.world import World
 
 _MANY = 300
-_LIST = "notify:p1.email"
+_QUEUE = "p1.email"
 _NOTICED = timedelta(seconds=60)
 """A loss is noticed 15 s after the publish, by a look every 15 s; then they are delivered."""
 
@@ -45,7 +46,7 @@ def _arrive_once(world: World, mails: list[UUID]) -> None:
     assert world.shown(mails) == [1] * len(mails)
 
 
-def test_flushall_under_load(world: World) -> None:
+def test_all_queues_deleted_under_load(world: World) -> None:
     somebody = world.person(email="x@sandbox.example")
     with _standing_still(world):
         mails = world.send_mails(_MANY, user_id=somebody)
@@ -66,27 +67,27 @@ def test_away_for_a_while(world: World) -> None:
     _arrive_once(world, mails)
 
 
-def test_one_list_deleted(world: World) -> None:
+def test_one_queue_emptied(world: World) -> None:
     somebody = world.person(email="x@sandbox.example")
     with _standing_still(world):
         # In three messages: the first is already on its way to the worker.
         mails = world.send_mails(120, user_id=somebody, priority="P1")
-        with world.broker() as broker:
-            until(lambda: broker.llen(_LIST), what="the others wait in their list")
-            assert broker.delete(_LIST) == 1
+        until(lambda: world.waiting(_QUEUE), what="the others wait in their queue")
+        world.discard(_QUEUE)
     _arrive_once(world, mails)
 
 
+@valkey_only
 def test_killed_and_back_with_an_old_snapshot(world: World, tmp_path: Path) -> None:
     somebody = world.person(email="x@sandbox.example")
     with _standing_still(world):
         old = world.send_mails(20, user_id=somebody, priority="P1")
         _published(world, old)
-        world.stack.broker.save(tmp_path / "old.rdb")
+        world.stack.valkey_broker.save(tmp_path / "old.rdb")
     _arrive_once(world, old)
     with _standing_still(world):
         new = world.send_mails(20, user_id=somebody, priority="P1")
         new += world.send_mails(20, user_id=somebody, priority="P1")
         _published(world, new)
-        world.stack.broker.restore(tmp_path / "old.rdb")
+        world.stack.valkey_broker.restore(tmp_path / "old.rdb")
     _arrive_once(world, [*old, *new])

@@ -23,12 +23,14 @@ import redis
 from celery import Celery
 from psycopg.rows import dict_row
 
+from celeryconfig import KEY_PREFIX
 from notifications.rules.ids import notification_of
 from notifications.rules.states import OPEN, Status
 from notifyproj.devstack.child_process import preload_variables
 from notifyproj.devstack.demo.environment import Sandbox, Service, TooLate, now, until
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.servers import Stack
+from notifyproj.devstack.servers.rabbitmq import RabbitMQ
 from notifyproj.devstack.supervisor.process import ROOT, Process
 from notifyproj.devstack.supervisor.programs import Ports, program
 from tests import roles
@@ -324,8 +326,40 @@ class World:
             return bool(client.keys(f"sent:{delivery_id.hex}:*"))
 
     def broker(self) -> redis.Redis:
-        """A client of the broker."""
-        return redis.Redis.from_url(self.stack.broker.url)
+        """A client of the broker, a Valkey."""
+        return redis.Redis.from_url(self.stack.valkey_broker.url)
+
+    def waiting(self, queue: str) -> int:
+        """Return the number of messages that wait in a queue of the broker."""
+        broker = self.stack.broker
+        if isinstance(broker, RabbitMQ):
+            return broker.waiting(queue)
+        with self.broker() as client:
+            return int(client.llen(f"{KEY_PREFIX}{queue}"))
+
+    def discard(self, queue: str) -> None:
+        """Delete the messages that wait in a queue of the broker."""
+        broker = self.stack.broker
+        if isinstance(broker, RabbitMQ):
+            broker.discard(queue)
+            return
+        with self.broker() as client:
+            assert client.delete(f"{KEY_PREFIX}{queue}") == 1
+
+    @contextmanager
+    def full_broker(self) -> Iterator[None]:
+        """Fill the memory of the broker, so that the broker takes no message."""
+        broker = self.stack.broker
+        if isinstance(broker, RabbitMQ):
+            with broker.full():
+                yield
+            return
+        with self.broker() as client:
+            client.config_set("maxmemory", "1")
+            try:
+                yield
+            finally:
+                client.config_set("maxmemory", "0")
 
     def publish(self, lane: str, delivery_ids: Sequence[UUID]) -> None:
         """Publish a further message with these ids on a lane."""

@@ -6,7 +6,7 @@ DATABASE_URL, REDIS_URL and CELERY_BROKER_URL set, this package starts no server
     Stack ── location   folder of the data, account of the processes, paths of the programs
       ├── Postgres ─┐
       ├── Valkey    ├── Server   start, wait, stop, kill, restart; end of a killed run's processes
-      └── Valkey   ─┘
+      └── Valkey   ─┘  or RabbitMQ, for tests
 
     with Stack("demo", root=checkout) as stack:
         run(environ=stack.urls())

@@ -11,6 +11,7 @@ import shutil
 import signal
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 import psutil
@@ -24,14 +25,16 @@ _START_SECONDS: Final = 60.0
 """Longest start; crash recovery of a busy demo takes a few seconds."""
 _PAUSE_SECONDS: Final = 0.03
 """Pause between two checks for an answer of the server."""
-_ENVIRONMENT: Final = {"LANG": "C.UTF-8", "TZ": "UTC", "PATH": "/usr/bin:/bin"}
+ENVIRONMENT: Final = {"LANG": "C.UTF-8", "TZ": "UTC", "PATH": "/usr/bin:/bin"}
 
 
 class Server(Child, ABC):
-    """Base class of Postgres and Valkey."""
+    """Base class of Postgres, Valkey and RabbitMQ."""
 
     program: ClassVar[str]
     """Name of the process, which identifies leftover processes."""
+    helpers: ClassVar[Sequence[str]] = ()
+    """Names of further processes of the server in the same folder."""
 
     def __init__(self, name: str, *, place: Location, password: str) -> None:
         super().__init__(name, log=place.folder / f"{name}.log")
@@ -66,6 +69,10 @@ class Server(Child, ABC):
         """Return the server's standard input."""
         return b""
 
+    def environ(self) -> Mapping[str, str]:
+        """Return the environment of the process."""
+        return ENVIRONMENT
+
     def prepare(self) -> None:
         """Prepare the data folder before each start, while no process uses the folder."""
         make_folder(self.data, mode=PRIVATE)
@@ -86,7 +93,7 @@ class Server(Child, ABC):
         self.spawn(
             self.command(),
             folder=self.data,
-            environ=_ENVIRONMENT,
+            environ=self.environ(),
             account=self.place.account,
             standard_input=self.configuration(),
         )
@@ -116,10 +123,11 @@ class Server(Child, ABC):
         Raises:
             EmbeddedError: a process cannot be stopped.
         """
+        names = {self.program, *self.helpers}
         found = [
             process
             for process in psutil.process_iter(["name", "cwd"])
-            if process.info["name"] == self.program and process.info["cwd"] == str(self.data)
+            if process.info["name"] in names and process.info["cwd"] == str(self.data)
         ]
         _signal_all(found, self.stop_signal)
         _, alive = psutil.wait_procs(found, timeout=self.stop_seconds)

@@ -15,6 +15,7 @@ from typing import IO, Final, Self, TypeVar
 from notifyproj.devstack.servers.errors import EmbeddedError, plain_words
 from notifyproj.devstack.servers.location import Location, find_location
 from notifyproj.devstack.servers.postgres import Postgres
+from notifyproj.devstack.servers.rabbitmq import RabbitMQ
 from notifyproj.devstack.servers.server import Server
 from notifyproj.devstack.servers.valkey import Valkey
 
@@ -28,18 +29,21 @@ _STATE_SAVE = "300 1"
 
 
 _S = TypeVar("_S", bound=Server)
+_BROKERS: Final[Mapping[str, type[Valkey | RabbitMQ]]] = {"valkey": Valkey, "rabbitmq": RabbitMQ}
 
 
 class Stack:
     """Real PostgreSQL and two Valkeys for one purpose (`demo`, `test`, ...) of one checkout.
 
     A server that `environ` names by DATABASE_URL, REDIS_URL or CELERY_BROKER_URL is used, and the
-    stack starts no server in its place. `fresh` erases the data of the stack's servers before the
-    start. A process holds a purpose exclusively; the start in a second process fails. The servers
-    end with a killed process only after a start from the main thread (see `child_process`).
+    stack starts no server in its place. `broker` is `valkey`, or `rabbitmq` for tests, if the
+    system has RabbitMQ. `fresh` erases the data of the stack's servers before the start. A process
+    holds a purpose exclusively; the start in a second process fails. The servers end with a killed
+    process only after a start from the main thread (see `child_process`).
 
     Raises:
-        ValueError: `purpose` has other characters than lower-case letters, digits and dashes.
+        ValueError: `purpose` has other characters than lower-case letters, digits and dashes, or
+            `broker` is neither `valkey` nor `rabbitmq`.
     """
 
     def __init__(
@@ -49,6 +53,7 @@ class Stack:
         root: Path,
         environ: Mapping[str, str] = os.environ,
         postgres_settings: Mapping[str, str] | None = None,
+        broker: str = "valkey",
         fresh: bool = False,
     ) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9-]{0,30}", purpose):
@@ -59,6 +64,9 @@ class Stack:
             name: environ[name] for name in (DATABASE, STATE, BROKER) if environ.get(name)
         }
         self._postgres_settings = postgres_settings or {}
+        if broker not in _BROKERS:
+            raise ValueError(f"broker {broker!r}: {' or '.join(_BROKERS)}")
+        self._broker = broker
         self._fresh = fresh
         self._servers: dict[str, Server] = {}
         self._lock: IO[str] | None = None
@@ -83,8 +91,13 @@ class Stack:
         return self._own(STATE, Valkey)
 
     @property
-    def broker(self) -> Valkey:
+    def broker(self) -> Valkey | RabbitMQ:
         """The stack's broker; EmbeddedError if CELERY_BROKER_URL names another server."""
+        return self._own(BROKER, _BROKERS[self._broker])
+
+    @property
+    def valkey_broker(self) -> Valkey:
+        """The stack's broker if it is a Valkey; EmbeddedError otherwise."""
         return self._own(BROKER, Valkey)
 
     def start(self) -> dict[str, str]:
@@ -149,13 +162,21 @@ class Stack:
     def _make_servers(self, place: Location) -> dict[str, Server]:
         password = _password(place.folder / "password")
         settings = self._postgres_settings
-        broker = Valkey("broker", place=place, password=password, save="")
-        broker.forget()
         return {
             DATABASE: Postgres(place=place, password=password, settings=settings),
             STATE: Valkey("state", place=place, password=password, save=_STATE_SAVE),
-            BROKER: broker,
+            BROKER: self._make_broker(place, password),
         }
+
+    def _make_broker(self, place: Location, password: str) -> Server:
+        """Return a broker without the messages of an earlier run."""
+        if self._broker == "rabbitmq":
+            node = RabbitMQ("rabbitmq", place=place, password=password)
+            node.erase()
+            return node
+        broker = Valkey("broker", place=place, password=password, save="")
+        broker.forget()
+        return broker
 
     def _take_lock(self, path: Path) -> IO[str]:
         """Lock the purpose for this process; the kernel releases the lock at the process's end.

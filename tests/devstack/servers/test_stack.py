@@ -69,9 +69,9 @@ def test_the_broker_forgets_at_a_kill_and_comes_back_with_an_old_snapshot_when_t
 ) -> None:
     client = redis.Redis.from_url(own.broker.url)
     client.set("first", 1)
-    own.broker.save(tmp_path / "old.rdb")
+    own.valkey_broker.save(tmp_path / "old.rdb")
     client.set("second", 2)
-    own.broker.restore(tmp_path / "old.rdb")
+    own.valkey_broker.restore(tmp_path / "old.rdb")
     assert client.mget("first", "second") == [b"1", None]
     own.broker.flush()
     own.broker.kill()

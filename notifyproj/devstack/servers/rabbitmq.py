@@ -1,0 +1,215 @@
+"""RabbitMQ from the system's package, on TCP at 127.0.0.1 with a password, for tests.
+
+    epmd        names of the Erlang nodes, on a port of the stack
+    beam.smp    the node: AMQP, and a port for `rabbitmqctl`
+
+The node has its own name, port mapper, cookie, data and log, and no plugins: it meets no other
+RabbitMQ of the machine. The working folder of both processes is the data folder, so both are found
+after a killed run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from kombu import Connection
+
+from notifyproj.devstack.child_process import Child
+from notifyproj.devstack.ports import LOOPBACK, free_port
+from notifyproj.devstack.servers.errors import EmbeddedError
+from notifyproj.devstack.servers.location import PRIVATE, Location
+from notifyproj.devstack.servers.server import ENVIRONMENT, Server
+
+_SCRIPTS: Final = Path("/usr/lib/rabbitmq/bin")
+"""The scripts behind Debian's wrappers in /usr/sbin, which would switch to the user `rabbitmq`."""
+_USER: Final = "notify"
+_VHOST: Final = "/"
+_ANSWER_SECONDS: Final = 2.0
+"""Timeout of a look at a loopback server."""
+_CTL_SECONDS: Final = 60.0
+"""Timeout of `rabbitmqctl`, which starts an Erlang machine of its own."""
+_MEMORY: Final = "0.4"
+"""RabbitMQ's default of the memory watermark: a part of the machine's memory."""
+
+
+class RabbitMQ(Server):
+    """A RabbitMQ node; queues and messages survive a restart and a SIGKILL."""
+
+    program = "beam.smp"
+    helpers = ("epmd",)
+    stop_signal = signal.SIGTERM
+
+    def __init__(self, name: str, *, place: Location, password: str) -> None:
+        super().__init__(name, place=place, password=password)
+        self._port_mapper = Child(f"{name}-epmd", log=place.folder / f"{name}-epmd.log")
+        self._ports: dict[str, int] = {}
+
+    @property
+    def url(self) -> str:
+        """An `amqp://` URL of the virtual host `/`."""
+        return f"amqp://{_USER}:{self.password}@{LOOPBACK}:{self.port}//"
+
+    def launch(self) -> None:
+        """Start the port mapper and the node without waiting; `wait_ready` must follow.
+
+        Raises:
+            EmbeddedError: RabbitMQ is not installed.
+        """
+        if not (_SCRIPTS / "rabbitmq-server").exists() or not shutil.which("epmd"):
+            raise EmbeddedError(
+                "RabbitMQ is not installed: apt-get install rabbitmq-server, or leave BROKER out"
+                " for Valkey."
+            )
+        super().launch()
+
+    def prepare(self) -> None:
+        """Write the node's configuration and start the port mapper."""
+        super().prepare()
+        seed = f"{self.place.folder}/{self.name}"
+        for name in ("epmd", "node"):
+            self._ports.setdefault(name, free_port(f"{seed}/{name}"))
+        self.port = self.port or free_port(seed)
+        self._write("rabbitmq.conf", self._settings())
+        self._write("enabled_plugins", "[].\n")
+        self._port_mapper.log.unlink(missing_ok=True)
+        self._port_mapper.spawn(
+            ["epmd", "-port", str(self._ports["epmd"]), "-address", LOOPBACK],
+            folder=self.data,
+            environ=self.environ(),
+            account=self.place.account,
+        )
+
+    def command(self) -> list[str]:
+        """Return the command of the node in the foreground; the password is in a file."""
+        return [str(_SCRIPTS / "rabbitmq-server"), "-noinput"]
+
+    def environ(self) -> Mapping[str, str]:
+        """Return the variables of the node and of `rabbitmqctl`."""
+        loopback = "-kernel inet_dist_use_interface {127,0,0,1}"
+        return {
+            **ENVIRONMENT,
+            "HOME": str(self.data),  # of the Erlang cookie
+            "ERL_EPMD_PORT": str(self._ports["epmd"]),
+            "ERL_CRASH_DUMP": str(self.data / "crash.dump"),
+            "RABBITMQ_ALLOW_INPUT": "1",  # no shell between this process and the node
+            "RABBITMQ_CONF_ENV_FILE": os.devnull,
+            "RABBITMQ_CONFIG_FILE": str(self.data / "rabbitmq.conf"),
+            "RABBITMQ_DIST_PORT": str(self._ports["node"]),
+            "RABBITMQ_ENABLED_PLUGINS_FILE": str(self.data / "enabled_plugins"),
+            "RABBITMQ_LOG_BASE": str(self.data / "log"),
+            "RABBITMQ_LOGS": "-",
+            "RABBITMQ_MNESIA_BASE": str(self.data / "mnesia"),
+            "RABBITMQ_NODENAME": f"notify-{self._ports['node']}@localhost",
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": loopback,
+        }
+
+    def answers(self) -> bool:
+        """Return True if the node takes connections of its user."""
+        link = Connection(self.url)
+        try:
+            with self._link():
+                return True
+        except (*link.connection_errors, *link.channel_errors):  # a channel error: no user yet
+            return False
+
+    def stop(self) -> None:
+        """Stop the node cleanly, then the port mapper."""
+        super().stop()
+        self._port_mapper.stop()
+
+    def kill(self) -> None:
+        """Kill the node and the port mapper."""
+        super().kill()
+        self._port_mapper.kill()
+
+    def flush(self) -> None:
+        """Delete all queues, exchanges and messages now, and end all connections."""
+        self.ctl("delete_vhost", _VHOST)
+        self.ctl("add_vhost", _VHOST)
+        self.ctl("set_permissions", "-p", _VHOST, _USER, ".*", ".*", ".*")
+
+    def purge(self) -> None:
+        """Delete the messages that wait in queues; workers keep what they hold."""
+        with self._link() as link, link.channel() as channel:
+            for name in self.ctl("-q", "list_queues", "--no-table-headers", "name").split():
+                channel.queue_purge(name)
+
+    def waiting(self, queue: str) -> int:
+        """Return the number of messages that wait in a queue."""
+        with self._link() as link, link.channel() as channel:
+            found: int = channel.queue_declare(queue, passive=True).message_count
+            return found
+
+    def discard(self, queue: str) -> int:
+        """Delete the messages that wait in a queue; return their number."""
+        with self._link() as link, link.channel() as channel:
+            found: int = channel.queue_purge(queue)
+            return found
+
+    @contextlib.contextmanager
+    def full(self) -> Iterator[None]:
+        """Raise a memory alarm, in which RabbitMQ blocks the connections that publish."""
+        self.ctl("set_vm_memory_high_watermark", "0")
+        try:
+            yield
+        finally:
+            self.ctl("set_vm_memory_high_watermark", _MEMORY)
+
+    def ctl(self, *arguments: str) -> str:
+        """Run `rabbitmqctl` against the node and return the output.
+
+        Raises:
+            EmbeddedError: the command failed.
+        """
+        account = self.place.account
+        done = subprocess.run(
+            [str(_SCRIPTS / "rabbitmqctl"), *arguments],
+            cwd=self.data,
+            env=dict(self.environ()),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_CTL_SECONDS,
+            user=account.uid if account else None,
+            group=account.gid if account else None,
+            extra_groups=[] if account else None,
+        )
+        if done.returncode:
+            said = (done.stderr or done.stdout).strip().replace("\n", " ")
+            raise EmbeddedError(f"rabbitmqctl {arguments[0]}: {said}")
+        return done.stdout
+
+    def _settings(self) -> str:
+        lines = [
+            f"listeners.tcp.1 = {LOOPBACK}:{self.port}",
+            f"default_user = {_USER}",
+            f"default_pass = {self.password}",
+            "disk_free_limit.absolute = 50MB",
+            f"vm_memory_high_watermark.relative = {_MEMORY}",
+        ]
+        return "\n".join([*lines, ""])
+
+    def _write(self, name: str, text: str) -> None:
+        """Write a file for the account of the node alone."""
+        path = self.data / name
+        path.touch(mode=PRIVATE & 0o600)
+        self.place.chown(path)
+        path.write_text(text)
+
+    @contextlib.contextmanager
+    def _link(self) -> Iterator[Connection]:
+        """Connect without retries.
+
+        Raises:
+            OSError: no answer within `_ANSWER_SECONDS`.
+        """
+        with Connection(self.url, connect_timeout=_ANSWER_SECONDS) as link:
+            link.connect()
+            yield link
