@@ -15,7 +15,7 @@ from kombu.transport import TRANSPORT_ALIASES
 from kombu.utils.url import parse_url
 
 from notifications import server_tls
-from notifications.rules.lane import LANES
+from notifications.rules.lane import LANES, routing_key
 from notifyproj.service_urls import foreign_variables, service_url
 
 if _mistakes := foreign_variables(os.environ):
@@ -48,7 +48,7 @@ task_queues = [
     Queue(
         name,
         _exchange,
-        routing_key=name,
+        routing_key=name if _on_redis else routing_key(name),
         queue_arguments=_arguments,
         no_ack=_on_redis and name in {OPS, TELL, EXPAND},
     )

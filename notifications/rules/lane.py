@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import re
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -75,6 +76,22 @@ class Lane:
         return name if self.mode is Mode.LIVE else f"test.{name}"
 
 
+def routing_key(queue: str) -> str:
+    """Return the routing key of a queue on RabbitMQ: one word.
+
+    kombu's delayed delivery binds a queue to each key that ends with the words of the queue's key
+    (`#.p0.push`), so `test.p0.push` would reach the queue `p0.push` too. No word ends with another.
+    """
+    return queue.replace(".", "-")
+
+
+def queue_of(key: str) -> str:
+    """Return the queue of a message's routing key; on Redis the key is the queue's name."""
+    return _WAIT.sub("", key).replace("-", ".")
+
+
+_WAIT: Final = re.compile(r"^(?:[01]\.)+")
+"""The binary digits of a message's wait, which kombu's delayed delivery puts before the key."""
 LANES: Final = tuple(
     Lane(mode, priority, channel) for mode in Mode for priority in Priority for channel in Channel
 )

@@ -15,6 +15,7 @@ from celery.signals import celeryd_after_setup, worker_shutting_down
 
 from notifications import broker, lanes, stopping
 from notifications.delivery import deliver
+from notifications.rules.lane import queue_of
 from notifications.tasks.slots import Slots
 from providers.contract import Channel
 
@@ -50,7 +51,7 @@ def _deliver(self: Task[Any, Any], delivery_ids: list[str]) -> None:
     """
     if stopping.is_stopping():
         raise Reject(requeue=True)
-    lane: str = (self.request.delivery_info or {}).get("routing_key", "")
+    lane = queue_of((self.request.delivery_info or {}).get("routing_key", ""))
     with SLOTS.hold(lane) as free:
         if not free:
             raise (
@@ -82,6 +83,7 @@ def _publish_again(
         return task.retry(
             args=(delivery_ids,),
             countdown=countdown,
+            queue=lane,  # else Celery takes the default queue for a second wait on RabbitMQ
             exc=TryAgain(f"{text} in {countdown:g} s"),
             throw=False,
             argsrepr=text,
