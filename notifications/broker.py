@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import os
 import queue
 import threading
@@ -114,6 +115,11 @@ def eviction_policy() -> str:
         return server_faults.eviction_policy(_redis())
     except redis.RedisError:
         return ""
+
+
+def countdown(seconds: float) -> float:
+    """Return a wait of at least `seconds` that the broker can hold: on RabbitMQ whole seconds."""
+    return seconds if url().startswith("redis") else max(1, math.ceil(seconds))
 
 
 def url() -> str:

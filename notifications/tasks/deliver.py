@@ -77,6 +77,7 @@ def _publish_again(
     Returns None if publishing failed: the rows come due in Postgres, a little later.
     """
     text = lanes.describe(lane, len(delivery_ids))
+    countdown = broker.countdown(countdown)
     if not broker.takes_messages():
         return None
     try:
@@ -91,8 +92,14 @@ def _publish_again(
             **options,
         )
     except Reject as error:
-        broker.record_failure(error)
-        _log.warning("retry_not_published", count=len(delivery_ids), countdown=countdown)
+        if isinstance(error.reason, broker.errors()):
+            broker.record_failure(error.reason)
+        _log.warning(
+            "retry_not_published",
+            count=len(delivery_ids),
+            countdown=countdown,
+            reason=type(error.reason).__name__,
+        )
         return None
 
 

@@ -88,7 +88,7 @@ def test_the_bindings_of_an_earlier_release_copy_no_message(node: RabbitMQ) -> N
     assert _waiting() == {"test.p0.push": 2}
 
 
-@pytest.mark.parametrize("seconds", [1.0, 1.2])
+@pytest.mark.parametrize("seconds", [0.25, 1.0, 1.2])
 def test_a_task_that_has_waited_waits_again_in_its_own_lane(seconds: float) -> None:
     task = deliver.TASKS[_PUSH]
     task.push_request(
