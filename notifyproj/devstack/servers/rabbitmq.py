@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from kombu import Connection
+from amqp import AMQPError, Connection  # type: ignore[import-untyped]  # untyped
 
 from notifyproj.devstack.child_process import Child
 from notifyproj.devstack.ports import LOOPBACK, free_port
@@ -64,8 +64,8 @@ class RabbitMQ(Server):
         """
         if not (_SCRIPTS / "rabbitmq-server").exists() or not shutil.which("epmd"):
             raise EmbeddedError(
-                "RabbitMQ is not installed: apt-get install rabbitmq-server, or leave BROKER out"
-                " for Valkey."
+                "RabbitMQ is not installed: install Debian's package rabbitmq-server, or leave"
+                " BROKER out for Valkey."
             )
         super().launch()
 
@@ -112,11 +112,10 @@ class RabbitMQ(Server):
 
     def answers(self) -> bool:
         """Return True if the node takes connections of its user."""
-        link = Connection(self.url)
         try:
             with self._link():
                 return True
-        except (*link.connection_errors, *link.channel_errors):  # a channel error: no user yet
+        except (OSError, AMQPError):
             return False
 
     def stop(self) -> None:
@@ -205,11 +204,12 @@ class RabbitMQ(Server):
 
     @contextlib.contextmanager
     def _link(self) -> Iterator[Connection]:
-        """Connect without retries.
-
-        Raises:
-            OSError: no answer within `_ANSWER_SECONDS`.
-        """
-        with Connection(self.url, connect_timeout=_ANSWER_SECONDS) as link:
-            link.connect()
+        # By amqp, because kombu would keep its own transport for the service in the same process.
+        with Connection(
+            f"{LOOPBACK}:{self.port}",
+            userid=_USER,
+            password=self.password,
+            virtual_host=_VHOST,
+            connect_timeout=_ANSWER_SECONDS,
+        ) as link:
             yield link
