@@ -29,6 +29,7 @@ if broker_url:
     # variable may have no password: CELERY_BROKER_PASSWORD would never be used. kombu verifies no
     # certificate unless the URL says so (`server_tls.checked`).
     os.environ["CELERY_BROKER_URL"] = broker_url
+TRANSPORT_ALIASES["amqp"] = "notifications.rabbitmq:PlainTransport"
 TRANSPORT_ALIASES["amqps"] = "notifications.amqps:Transport"
 _on_redis = broker_url.startswith(("redis", "valkey"))
 # Flower alone reads this setting, for lengths of queues. kombu and redis-py read the URL.
@@ -73,7 +74,7 @@ broker_transport_options = (
         "global_keyprefix": KEY_PREFIX,
     }
     if _on_redis
-    else {"confirm_publish": True}
+    else {"confirm_publish": True, "max_retries": 0}
 )
 broker_connection_retry_on_startup = True
 broker_pool_limit = 10

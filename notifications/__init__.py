@@ -27,6 +27,8 @@
      clock   conf   stopping           time and random numbers; settings; the stop flag
      server_faults   server_tls        the fault of a server in words; TLS parameters of URLs
                 |
+             rabbitmq                  time limits of RabbitMQ's answers
+                |
               rules                    pure decisions
                 |
         providers (own package)        vendors, behind one contract

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from kombu.transport import pyamqp
 
-from notifications import server_tls
+from notifications import rabbitmq, server_tls
 
 _NAMES: Final[Mapping[str, str]] = {
     server_tls.CA: "ca_certs",
@@ -24,6 +24,8 @@ _NAMES: Final[Mapping[str, str]] = {
 
 class Transport(pyamqp.SSLTransport):
     """A connection to RabbitMQ over TLS."""
+
+    Connection = rabbitmq.Connection
 
     def __init__(self, client: Any, **options: Any) -> None:  # noqa: ANN401 - kombu is untyped
         """Translate the parameters of a URL; a clone of a connection has them translated."""

@@ -5,9 +5,9 @@
     record_failure()   records that a publish failed
     probe()            writes once to the broker; a worker probes every second
 
-After a failure a thread probes every second until the broker takes a write. A Redis or Valkey that
-answers but refuses writes counts as away: full without eviction, or read-only. A RabbitMQ that
-blocks its publishers does not (docs/deploy.md, "RabbitMQ").
+After a failure a thread probes every second until the broker takes a write. A broker that answers
+but takes no writes counts as away: a Redis or Valkey that is full without eviction, or read-only; a
+RabbitMQ that blocks its publishers, or whose quorum queues have no majority.
 
 A broker that has become a replica keeps its connections. So a refusal for that reason closes the
 idle connections of the process, and the next connection reaches the new primary.
@@ -24,19 +24,22 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 import redis
+from amqp.exceptions import MessageNacked  # type: ignore[import-untyped]  # untyped
 from celery import current_app
 from kombu import Connection, pools
 from kombu.exceptions import OperationalError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from notifications import conf, server_faults
+from notifications import conf, rabbitmq, server_faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 TIMEOUT: Final = 0.3
-"""Socket timeout of a publisher or a probe, in seconds."""
+"""Longest wait of a publisher or a probe for an answer, in seconds."""
+_CONFIRMED_WITHIN: Final = 1.0
+"""The same for RabbitMQ, which confirms a message of a quorum queue after a write to the disk."""
 _EVERY: Final = 1.0
 """Seconds between two probes while the broker is away."""
 _KEY: Final = "notify:probe"
@@ -101,7 +104,7 @@ def record_failure(error: BaseException) -> None:
 
 
 def probe() -> bool:
-    """Write to the broker, within `TIMEOUT` seconds; records and returns the result."""
+    """Write to the broker, within the limit of a publisher; records and returns the result."""
     found = _write()
     _state.record(found)
     return not found
@@ -140,6 +143,8 @@ def connection() -> Connection:
     options = dict(current_app.conf.broker_transport_options)
     if "socket_timeout" in options:
         options |= {"socket_timeout": TIMEOUT, "socket_connect_timeout": TIMEOUT}
+    else:
+        options |= {"answer_within": _CONFIRMED_WITHIN}
     return Connection(url(), transport_options=options, connect_timeout=TIMEOUT)
 
 
@@ -149,7 +154,7 @@ def errors() -> tuple[type[Exception], ...]:
     link = connection()
     return (
         *(OperationalError, OSError, redis.RedisError),
-        *(*link.connection_errors, *link.channel_errors),
+        *(*link.connection_errors, *link.channel_errors, MessageNacked),
     )
 
 
@@ -182,7 +187,7 @@ def _close_idle_connections() -> None:
 
 @functools.cache
 def _writer() -> Callable[[], None]:
-    return _write_to_redis if url().startswith("redis") else _ask_rabbitmq
+    return _write_to_redis if url().startswith("redis") else _write_to_rabbitmq
 
 
 def _write_to_redis() -> None:
@@ -199,7 +204,11 @@ def _redis() -> redis.Redis:
     )
 
 
-def _ask_rabbitmq() -> None:
-    """Open a channel. RabbitMQ answers unless it is away, also while it blocks publishers."""
-    with contextlib.closing(connection().clone()) as link, link.channel():
-        return
+def _write_to_rabbitmq() -> None:
+    _rabbitmq(os.getpid()).write()
+
+
+@functools.cache
+def _rabbitmq(_pid: int) -> rabbitmq.Probe:
+    """Return the probe of a process; a fork must not use the connection of its parent."""
+    return rabbitmq.Probe(connection().clone)

@@ -6,16 +6,17 @@ message is a list of delivery ids. A lost message loses no delivery, and a dupli
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 from uuid import UUID
 
 from celery import current_app
-from kombu import Connection, pools
+from kombu import Connection, Producer, pools
 from kombu.transport.redis import Channel as RedisChannel
 from kombu.utils.scheduling import round_robin_cycle
 
-from notifications import broker
+from notifications import broker, rabbitmq
 from notifications.rules.lane import Lane
 from providers.contract import Channel
 
@@ -95,6 +96,14 @@ def describe(lane: str, count: int) -> str:
     return f"{lane}, {count} deliver{'y' if count == 1 else 'ies'}"
 
 
+@contextmanager
+def lent_producer() -> Iterator[Producer]:
+    """Lend a producer of the process, whose answers have a time limit; an error closes it."""
+    with pools.producers[broker.connection()].acquire(block=True, timeout=1) as producer:
+        rabbitmq.drop_if_closed(producer.connection)
+        yield producer
+
+
 def publish(lane: Lane, delivery_ids: Iterable[Sequence[UUID]]) -> None:
     """Publish lists of ids on the lane's queue, as a message for each list.
 
@@ -105,7 +114,7 @@ def publish(lane: Lane, delivery_ids: Iterable[Sequence[UUID]]) -> None:
     if not broker.takes_messages():
         raise BrokerAway
     try:
-        with pools.producers[broker.connection()].acquire(block=True, timeout=1) as producer:
+        with lent_producer() as producer:
             for chunk in delivery_ids:
                 current_app.send_task(
                     task_name(lane.channel),

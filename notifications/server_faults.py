@@ -14,6 +14,8 @@ from typing import Final
 import redis
 from amqp.exceptions import AccessRefused, NotAllowed  # type: ignore[import-untyped]  # untyped
 
+from notifications.rabbitmq import Blocked
+
 AWAY: Final = "does not answer"
 _FAULTS: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
     (
@@ -26,6 +28,7 @@ _FAULTS: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
     ),
     ((redis.ReadOnlyError,), "takes no writes: it is a replica"),
     ((redis.exceptions.OutOfMemoryError,), "takes no writes: its memory is full"),
+    ((Blocked,), "takes no messages: an alarm of its memory or disk blocks publishers"),
     (
         (ssl.SSLCertVerificationError,),
         "has a certificate that the process does not trust: check ssl_ca_certs in the URL",
@@ -39,7 +42,7 @@ _OTHER_HOST_CODES: Final = (62, 64)
 
 def words(error: BaseException) -> str:
     """Return the fault of the server that raised an error in its client."""
-    causes = list(_chain(error))
+    causes = list(chain(error))
     if any(getattr(each, "verify_code", 0) in _OTHER_HOST_CODES for each in causes):
         return _OTHER_HOST
     for kinds, fault in _FAULTS:
@@ -50,10 +53,10 @@ def words(error: BaseException) -> str:
 
 def is_read_only(error: BaseException) -> bool:
     """Return True if the server is a replica: another server has become the primary."""
-    return any(isinstance(each, redis.ReadOnlyError) for each in _chain(error))
+    return any(isinstance(each, redis.ReadOnlyError) for each in chain(error))
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def chain(error: BaseException) -> Iterator[BaseException]:
     """Yield the error and its causes, the outermost first."""
     seen: BaseException | None = error
     while seen is not None:

@@ -81,16 +81,18 @@ def _publish_again(
     if not broker.takes_messages():
         return None
     try:
-        return task.retry(
-            args=(delivery_ids,),
-            countdown=countdown,
-            queue=lane,  # else Celery takes the default queue for a second wait on RabbitMQ
-            exc=TryAgain(f"{text} in {countdown:g} s"),
-            throw=False,
-            argsrepr=text,
-            kwargsrepr="",
-            **options,
-        )
+        with lanes.lent_producer() as producer:
+            return task.retry(
+                args=(delivery_ids,),
+                countdown=countdown,
+                queue=lane,  # else Celery takes the default queue for a second wait on RabbitMQ
+                producer=producer,
+                exc=TryAgain(f"{text} in {countdown:g} s"),
+                throw=False,
+                argsrepr=text,
+                kwargsrepr="",
+                **options,
+            )
     except Reject as error:
         if isinstance(error.reason, broker.errors()):
             broker.record_failure(error.reason)

@@ -82,7 +82,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     " and stays open.",
     "replay_job_failed": "A replay job raised an exception; the next run tries again.",
     "request": "One HTTP request: route, status, duration, trace id.",
-    "retry_not_published": "The broker did not take a retry; the sweep `retry` finds it.",
+    "retry_not_published": "A retry was not published; the sweep `retry` finds it.",
     "rollup_position_lost": "The position of the roll-ups is of another database, as after a"
     " restore; the count continues with new changes, and `manage.py recount_rollups` counts earlier"
     " days.",
