@@ -7,7 +7,7 @@ because Postgres gives each run of a sweep to one worker.
 
 Beat keeps one connection to the broker. After a failover the connection may lead to a replica,
 which refuses each message: the scheduler closes the connection, and the next task reaches the new
-primary.
+primary. A connection to RabbitMQ does not come back by itself, so the scheduler does the same.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from celery.utils.time import maybe_make_aware
 from django_celery_beat.schedulers import DatabaseScheduler, ModelEntry
 
 from notifications import server_faults
+from notifications.rabbitmq import Blocked
 
 
 class Entry(ModelEntry):  # type: ignore[misc]  # untyped
@@ -54,4 +55,12 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]  # untyped
                 self.connection.close()
                 for cached in ("producer", "connection"):
                     self.__dict__.pop(cached, None)
+            elif self.connection.transport.driver_type == "amqp" and not _is_blocked(error):
+                self.connection.collect()
+                self.producer.revive(self.connection)  # the next task connects
             raise
+
+
+def _is_blocked(error: SchedulingError) -> bool:
+    """Return True if RabbitMQ blocks the connection, and will say when the block ends."""
+    return any(isinstance(each, Blocked) for each in server_faults.chain(error))
