@@ -33,6 +33,7 @@ _DEBIAN: Final = {
     "npm": "the same",
     "pgbouncer": "tests behind a pooler",
     "prometheus": "promtool, which checks the alert rules",
+    "rabbitmq-server": "tests of RabbitMQ as the broker",
     "python3-venv": "the virtual environments of CI",
 }
 """Packages of Debian, each with its reason. Debian's maintainers decide who holds a name."""
