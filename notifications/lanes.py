@@ -101,7 +101,11 @@ def lent_producer() -> Iterator[Producer]:
     """Lend a producer of the process, whose answers have a time limit; an error closes it."""
     with pools.producers[broker.connection()].acquire(block=True, timeout=1) as producer:
         rabbitmq.drop_if_closed(producer.connection)
-        yield producer
+        try:
+            yield producer
+        except BaseException:
+            rabbitmq.drop(producer.connection)
+            raise
 
 
 def publish(lane: Lane, delivery_ids: Iterable[Sequence[UUID]]) -> None:

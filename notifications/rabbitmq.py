@@ -83,12 +83,9 @@ class Channel(pyamqp.Channel):
         while self._confirmed < number:
             if self.connection is None:
                 raise RecoverableConnectionError("the connection was closed")
-            try:
-                self.connection.drain_events()
-            except Silent as silence:
-                if self.connection.is_blocked:
-                    raise Blocked("the connection is blocked") from silence
-                raise
+            self.connection.drain_events()
+            if self._confirmed < number and self.connection and self.connection.is_blocked:
+                raise Blocked("the connection is blocked")
         if number in self._refused:
             self._refused.discard(number)
             raise MessageNacked
@@ -171,6 +168,16 @@ def drop_if_closed(link: KombuConnection) -> None:
     except TimeoutError:
         return  # the node has said nothing more
     except (*link.connection_errors, *link.channel_errors):
+        link.collect()
+
+
+def drop(link: KombuConnection) -> None:
+    """Close a connection without a word to the node, which may not answer.
+
+    kombu would wait for an answer to the end of the channel and to the end of the connection. A
+    connection of another broker stays as it is.
+    """
+    if link.connected and isinstance(link.connection, Connection):
         link.collect()
 
 
