@@ -27,7 +27,7 @@ import redis
 from amqp.exceptions import MessageNacked  # type: ignore[import-untyped]  # untyped
 from celery import current_app
 from kombu import Connection, pools
-from kombu.exceptions import OperationalError
+from kombu.exceptions import LimitExceeded, OperationalError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -153,7 +153,7 @@ def errors() -> tuple[type[Exception], ...]:
     """Return the exception types that kombu or its client raises while the broker is away."""
     link = connection()
     return (
-        *(OperationalError, OSError, redis.RedisError),
+        *(LimitExceeded, OperationalError, OSError, redis.RedisError),
         *(*link.connection_errors, *link.channel_errors, MessageNacked),
     )
 

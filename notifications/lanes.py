@@ -98,7 +98,11 @@ def describe(lane: str, count: int) -> str:
 
 @contextmanager
 def lent_producer() -> Iterator[Producer]:
-    """Lend a producer of the process, whose answers have a time limit; an error closes it."""
+    """Lend a producer of the process, whose answers have a time limit; an error closes it.
+
+    Raises:
+        LimitExceeded: the other threads used all producers for a second.
+    """
     with pools.producers[broker.connection()].acquire(block=True, timeout=1) as producer:
         rabbitmq.drop_if_closed(producer.connection)
         try:

@@ -13,6 +13,7 @@ from typing import Final
 
 import redis
 from amqp.exceptions import AccessRefused, NotAllowed  # type: ignore[import-untyped]  # untyped
+from kombu.exceptions import LimitExceeded
 
 from notifications.rabbitmq import Blocked
 
@@ -28,6 +29,7 @@ _FAULTS: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
     ),
     ((redis.ReadOnlyError,), "takes no writes: it is a replica"),
     ((redis.exceptions.OutOfMemoryError,), "takes no writes: its memory is full"),
+    ((LimitExceeded,), "answers slowly: all connections of the process wait for it"),
     ((Blocked,), "takes no messages: an alarm of its memory or disk blocks publishers"),
     (
         (ssl.SSLCertVerificationError,),

@@ -93,14 +93,16 @@ def _publish_again(
                 kwargsrepr="",
                 **options,
             )
-    except Reject as error:
-        if isinstance(error.reason, broker.errors()):
-            broker.record_failure(error.reason)
+    except (Reject, *broker.errors()) as error:
+        # `retry` wraps the client's error; the connection is lent before it.
+        reason = error.reason if isinstance(error, Reject) else error
+        if isinstance(reason, broker.errors()):
+            broker.record_failure(reason)
         _log.warning(
             "retry_not_published",
             count=len(delivery_ids),
             countdown=countdown,
-            reason=type(error.reason).__name__,
+            reason=type(reason).__name__,
         )
         return None
 
