@@ -5,15 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
-import threading
-from collections.abc import Coroutine
-from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Final, Self
 
 from notifyproj.devstack.ports import LOOPBACK
+from tests.providers.fakes import Listener
 
 _PART: Final = 65_536
-Result = TypeVar("Result")
 
 
 class TlsProxy:
@@ -23,49 +20,31 @@ class TlsProxy:
         """Present the certificate of `context`; `target`: the port of the server."""
         self._target = target
         self._context = context
-        self._loop = asyncio.new_event_loop()
-        self._open: set[asyncio.StreamWriter] = set()
-        self.port = 0
         self.handshakes = 0
         """Connections whose client has accepted the certificate."""
 
     def __enter__(self) -> Self:
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._thread.start()
-        self._server = self._in_loop(self._listen())
-        self.port = self._server.sockets[0].getsockname()[1]
+        self._listener = Listener(self._connection, tls=self._context)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._in_loop(self._end())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+    def __exit__(self, *_error: object) -> None:
+        self._listener.close()
 
-    def _in_loop(self, work: Coroutine[object, object, Result]) -> Result:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
+    @property
+    def port(self) -> int:
+        """The port that clients connect to."""
+        return self._listener.port
 
-    async def _listen(self) -> asyncio.Server:
-        return await asyncio.start_server(self._serve, LOOPBACK, 0, ssl=self._context)
-
-    async def _end(self) -> None:
-        self._server.close()
-        for writer in self._open:
-            if not writer.is_closing():  # CPython 3.11.2 cannot abort a connection that has ended
-                writer.transport.abort()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        await asyncio.gather(*others, return_exceptions=True)
+    def _connection(self) -> asyncio.Protocol:
+        return asyncio.StreamReaderProtocol(asyncio.StreamReader(), self._serve)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.handshakes += 1
         from_server, to_server = await asyncio.open_connection(LOOPBACK, self._target)
-        self._open |= {writer, to_server}
-        await asyncio.gather(_copy(reader, to_server), _copy(from_server, writer))
+        try:
+            await asyncio.gather(_copy(reader, to_server), _copy(from_server, writer))
+        finally:
+            to_server.transport.abort()
 
 
 async def _copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:

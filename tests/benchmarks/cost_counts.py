@@ -49,7 +49,8 @@ _TOLERANCES: Final[Mapping[str, float]] = {
 }
 """Share of a count by which two runs may differ: a cache ends in an idle sweep, an index page is
 split, and answers arrive in groups of different sizes."""
-_ROUNDING: Final = 0.001
+_ONE_MORE: Final = 1.01 / ITEMS
+"""Difference that no count must keep: a background thread sends one command more or less."""
 
 Costs = dict[str, dict[str, float]]
 """Subject, name of the count, count."""
@@ -113,7 +114,7 @@ def differences(costs: Costs) -> list[str]:
         f"{subject}: {name} is {costs[subject][name]:g}, the committed count is {known:g}"
         for subject, values in committed().items()
         for name, known in values.items()
-        if abs(costs[subject][name] - known) > tolerances[name] * known + _ROUNDING
+        if abs(costs[subject][name] - known) > tolerances[name] * known + _ONE_MORE
     ]
 
 
