@@ -5,7 +5,7 @@
 INSERT INTO notifications_retrypreset (name, base_seconds, multiplier, cap_seconds, attempts, jitter, drops) VALUES
     ('critical', 2, 4, 300, 7, 'full', false),
     ('low', 2, 4, 10, 3, 'full', true),
-    ('patient', 2, 4, 300, 52, 'second', false),
+    ('patient', 2, 4, 300, 57, 'second', false),
     ('plain', 1, 2, 3600, 6, 'none', false),
     ('push', 2, 2, 120, 6, 'second', false),
     ('push_spread', 2, 2, 120, 6, 'full', false),

@@ -256,7 +256,9 @@ def _settle(row: Withdrawal, result: Result, now: dt.datetime, endings: list[End
     if isinstance(outcome, Rejected):
         endings.append(Ending(row.pk, Reason.NOT_WITHDRAWN, cause))
         return
-    wait = rules.next_try(failures=row.failures, retry_after=result.retry_after)
+    wait = rules.next_try(
+        failures=row.failures, retry_after=result.retry_after, chance=clock.jitter()
+    )
     if now + wait > row.ends_at:
         endings.append(Ending(row.pk, Reason.NOT_WITHDRAWN, f"the time is over: {cause}"))
     else:

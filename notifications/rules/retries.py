@@ -1,9 +1,10 @@
 """The time of the next attempt, and the end of the attempts.
 
-    delay = min(cap, jittered(base * multiplier ** n)), n = 0 for the first retry
+    delay = jittered(base * multiplier ** n), at most the cap; n = 0 for the first retry
 
-Jitter spreads messages that failed together. A provider's longer wait wins; a wait that ends after
-the notification's TTL is not begun. The presets are data.
+Jitter spreads messages that failed together, also at the cap: a delay above the cap becomes one of
+80 to 100 % of the cap. A provider's longer wait wins; a wait that ends after the notification's TTL
+is not begun. The presets are data.
 """
 
 from __future__ import annotations
@@ -53,6 +54,10 @@ class Preset:
 
 _S: Final = dt.timedelta(seconds=1)
 _THIRD: Final = 0.3
+_AT_CAP_FROM: Final = 0.8
+"""Shortest delay of those that the cap shortens, as a share of the cap. The share is the same for
+each jitter: one second of jitter at a cap of five minutes would bring all messages of an outage
+back together."""
 
 _SHIPPED: Final = (
     Preset("worker", Jitter.DOUBLE, base=_S, multiplier=2, cap=30 * _S, attempts=5),
@@ -63,8 +68,8 @@ _SHIPPED: Final = (
     Preset("critical", Jitter.FULL, base=2 * _S, multiplier=4, cap=300 * _S, attempts=7),
     Preset("low", Jitter.FULL, base=2 * _S, multiplier=4, cap=10 * _S, attempts=3, drops=True),
     # For types that must get through an outage of hours: four retries within three minutes, then
-    # one every five minutes, for four hours in all.
-    Preset("patient", Jitter.SECOND, base=2 * _S, multiplier=4, cap=300 * _S, attempts=52),
+    # one every four to five minutes, for about four hours in all.
+    Preset("patient", Jitter.SECOND, base=2 * _S, multiplier=4, cap=300 * _S, attempts=57),
 )
 PRESETS: Final = MappingProxyType({preset.name: preset for preset in _SHIPPED})
 """As shipped; `store.cached.retry_presets` adds what admin has changed."""
@@ -110,19 +115,36 @@ def timetable(preset: Preset) -> list[Try]:
     tries: list[Try] = []
     earliest = latest = dt.timedelta(0)
     for number in range(1, preset.attempts):
-        delay = grown(preset, number)
-        shortest = min(preset.cap, _add_jitter(preset, delay, 0.0))
-        longest = min(preset.cap, _add_jitter(preset, delay, 1.0))
+        shortest, longest = _bounds(preset, number)
         earliest, latest = earliest + shortest, latest + longest
         tries.append(Try(number, shortest, longest, earliest, latest))
     return tries
 
 
-def grown(preset: Preset, calls_made: int) -> dt.timedelta:
-    """Return the delay after so many calls, before jitter and cap."""
+def delay_after(preset: Preset, calls_made: int, *, chance: float) -> dt.timedelta:
+    """Return the jittered delay after so many calls, at most the cap.
+
+    A delay above the cap becomes one of the last fifth below the cap, in the order of the draws.
+    """
     # A power of a large number of calls is no number that a timedelta can hold.
     factor = min(preset.multiplier ** min(calls_made - 1, 64), 1e6)
-    return preset.base * factor
+    grown = preset.base * factor
+    delay = _add_jitter(preset, grown, chance)
+    if delay <= preset.cap:
+        return delay
+    if preset.jitter is Jitter.NONE:
+        return preset.cap
+    lowest = max(preset.cap, _add_jitter(preset, grown, 0.0))
+    share = (delay - lowest) / (_add_jitter(preset, grown, 1.0) - lowest)
+    return preset.cap * (_AT_CAP_FROM + (1 - _AT_CAP_FROM) * share)
+
+
+def _bounds(preset: Preset, calls_made: int) -> tuple[dt.timedelta, dt.timedelta]:
+    """Return the shortest and the longest delay after so many calls."""
+    shortest = delay_after(preset, calls_made, chance=0.0)
+    longest = delay_after(preset, calls_made, chance=1.0)
+    is_shortened = longest == preset.cap and preset.jitter is not Jitter.NONE
+    return min(shortest, preset.cap * _AT_CAP_FROM) if is_shortened else shortest, longest
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +186,11 @@ def next_try(
     """
     if calls_made >= preset.attempts:
         return Reason.RETRIES_EXHAUSTED
-    delay = _add_jitter(preset, grown(preset, calls_made), chance)
+    delay = delay_after(preset, calls_made, chance=chance)
     asked = retry_after or dt.timedelta(0)
     if is_urgent:
         asked = min(asked, LONGEST_URGENT_WAIT)
-    delay = round_up(max(min(preset.cap, delay), asked))
+    delay = round_up(max(delay, asked))
     return Reason.TTL_EXCEEDED if delay >= time_to_live else Again(delay)
 
 

@@ -11,8 +11,10 @@ import datetime as dt
 from collections.abc import Iterable
 from typing import Final
 
+from notifications.rules import retries
 from notifications.rules.described import Described
 from notifications.rules.reasons import Reason
+from notifications.rules.retries import Jitter
 from notifications.rules.states import OPEN, Status
 from providers.contract import Channel
 
@@ -53,6 +55,10 @@ HELD: Final = dt.timedelta(seconds=15)
 """Wait while a circuit breaker is open or a switch holds the provider, channel or lane."""
 _FIRST: Final = dt.timedelta(seconds=5)
 _LONGEST: Final = dt.timedelta(minutes=5)
+_RETRIES: Final = retries.Preset(
+    "withdrawal", Jitter.THIRD, base=_FIRST, multiplier=2, cap=_LONGEST, attempts=1 << 15
+)
+"""The end of a withdrawal is `ends_at`, and no number of calls."""
 
 
 def ends_at(*, now: dt.datetime, expires_at: dt.datetime) -> dt.datetime:
@@ -60,9 +66,15 @@ def ends_at(*, now: dt.datetime, expires_at: dt.datetime) -> dt.datetime:
     return max(expires_at, now + LIFE)
 
 
-def next_try(*, failures: int, retry_after: dt.timedelta | None) -> dt.timedelta:
-    """Return the wait after a failed call; `failures` counts the earlier failed calls."""
-    wait = min(_FIRST * (1 << min(failures, 10)), _LONGEST)
+def next_try(*, failures: int, retry_after: dt.timedelta | None, chance: float) -> dt.timedelta:
+    """Return the wait after a failed call.
+
+    Args:
+        failures: the earlier failed calls.
+        retry_after: the wait that the provider asks for; a shorter wait is lengthened to it.
+        chance: one draw from [0, 1), so that the messages of one outage do not come back together.
+    """
+    wait = retries.delay_after(_RETRIES, failures + 1, chance=chance)
     return max(wait, retry_after or dt.timedelta(0))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 from collections import Counter
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from notifications.rules import retries
 from notifications.rules.lane import Priority
 from notifications.rules.reasons import Reason
 from notifications.rules.retries import (
@@ -48,7 +50,7 @@ def test_a_delay_is_never_over_its_cap_nor_under_its_jitter(
     if calls >= preset.attempts:
         return
     plain = preset.base * preset.multiplier ** (calls - 1)
-    low = dt.timedelta(0) if preset.jitter is Jitter.FULL else min(plain, preset.cap)
+    low = dt.timedelta(0) if preset.jitter is Jitter.FULL else min(plain, preset.cap * 0.8)
     assert low.total_seconds() <= _delay(name, calls, chance) <= preset.cap.total_seconds()
 
 
@@ -117,7 +119,7 @@ def test_a_lane_has_its_preset_unless_the_type_chose_one(
 
 
 @pytest.mark.parametrize("name", sorted(PRESETS))
-@pytest.mark.parametrize("calls", [1, 2, 3])
+@pytest.mark.parametrize("calls", [1, 2, 3, 4, 5, 6, 51])
 def test_retries_that_failed_together_do_not_come_back_together(name: str, calls: int) -> None:
     preset = PRESETS[name]
     if calls >= preset.attempts or preset.jitter is Jitter.NONE:
@@ -127,7 +129,7 @@ def test_retries_that_failed_together_do_not_come_back_together(name: str, calls
         chance = place / 1_000
         delay = _delay(name, calls, chance)
         exact = _exact(preset, calls, chance)
-        assert 0 <= delay - exact <= 0.25
+        assert -1e-5 <= delay - exact <= 0.25 + 1e-5
         drawn[int(exact / 0.25)] += 1
         used[int(delay / 0.25)] += 1
     # Rounding may move a wait by one bucket. It must not gather waits that were drawn apart.
@@ -137,7 +139,7 @@ def test_retries_that_failed_together_do_not_come_back_together(name: str, calls
 
 def _exact(preset: Preset, calls: int, chance: float) -> float:
     """The wait before rounding, written a second time on purpose."""
-    plain = preset.base.total_seconds() * preset.multiplier ** (calls - 1)
+    plain = preset.base.total_seconds() * min(preset.multiplier ** (calls - 1), 1e6)
     spread: float = {
         Jitter.NONE: plain,
         Jitter.DOUBLE: plain * (1 + chance),
@@ -145,7 +147,36 @@ def _exact(preset: Preset, calls: int, chance: float) -> float:
         Jitter.SECOND: plain + chance,
         Jitter.FULL: plain * chance,
     }[preset.jitter]
-    return min(preset.cap.total_seconds(), spread)
+    cap = preset.cap.total_seconds()
+    if spread <= cap or preset.jitter is Jitter.NONE:
+        return min(cap, spread)
+    top = {Jitter.DOUBLE: plain * 2, Jitter.THIRD: plain * 1.3, Jitter.SECOND: plain + 1}
+    lowest = cap if preset.jitter is Jitter.FULL else max(cap, plain)
+    return cap * (0.8 + 0.2 * (spread - lowest) / (top.get(preset.jitter, plain) - lowest))
+
+
+@pytest.mark.parametrize("name", ["patient", "critical", "worker"])
+def test_waits_at_the_cap_are_spread_over_a_fifth_of_the_cap(name: str) -> None:
+    preset = dataclasses.replace(PRESETS[name], attempts=60)
+    waits = [retries.delay_after(preset, 50, chance=place / 1_000) for place in range(1_000)]
+    cap = preset.cap
+    near = [each for each in waits if each >= cap * 0.8]
+    assert max(waits) <= cap
+    assert len(near) > 900
+    for tenth in range(10):
+        low = cap * (0.8 + tenth * 0.02)
+        assert 80 < sum(low <= each < low + cap * 0.02 for each in near) < 120
+
+
+def test_a_timetable_names_the_shortest_and_the_longest_wait_of_each_retry() -> None:
+    for preset in PRESETS.values():
+        for each in retries.timetable(preset):
+            waits = [
+                retries.delay_after(preset, each.number, chance=place / 1_000)
+                for place in range(1_001)
+            ]
+            assert min(waits) - each.shortest < preset.cap * 0.001
+            assert each.shortest <= min(waits) <= max(waits) == each.longest
 
 
 @given(st.integers(0, 3600), _CHANCE)

@@ -41,7 +41,7 @@ def test_standard_repeats_for_about_a_day(chance: float) -> None:
     waits = _waits(RetryPreset.STANDARD, chance=chance)
     assert len(waits) == 13
     assert waits == sorted(waits)
-    assert 22 * 3600 < sum(waits) < 30 * 3600
+    assert 20 * 3600 < sum(waits) < 28 * 3600
 
 
 def test_brief_repeats_three_times_and_never_a_refusal() -> None:

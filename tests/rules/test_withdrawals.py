@@ -46,6 +46,18 @@ def test_tries_end_with_the_time_to_live_and_last_an_hour_at_least() -> None:
 
 
 def test_waits_grow_to_five_minutes_and_keep_to_the_wait_of_the_provider() -> None:
-    waits = [rules.next_try(failures=each, retry_after=None) for each in (0, 1, 2, 40)]
-    assert [each.total_seconds() for each in waits] == [5, 10, 20, 300]
-    assert rules.next_try(failures=0, retry_after=HOUR) == HOUR
+    for chance, expected in ((0.0, [5, 10, 20, 240]), (1.0, [6.5, 13, 26, 300])):
+        waits = [
+            rules.next_try(failures=each, retry_after=None, chance=chance) for each in (0, 1, 2, 40)
+        ]
+        assert [each.total_seconds() for each in waits] == expected
+    assert rules.next_try(failures=0, retry_after=HOUR, chance=0.5) == HOUR
+
+
+def test_calls_that_failed_together_are_not_repeated_together() -> None:
+    for failures in (0, 3, 40):
+        waits = {
+            rules.next_try(failures=failures, retry_after=None, chance=place / 100)
+            for place in range(100)
+        }
+        assert len(waits) == 100
