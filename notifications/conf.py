@@ -140,6 +140,8 @@ class Conf:
     """True: a message that is read in the inbox is removed from the devices that show its push."""
     inbox_url_schemes: frozenset[str] = frozenset()
     """App schemes that links of in-app messages may have beside https."""
+    bulk_job_rate: float | None = None
+    """Messages per second that no bulk job exceeds; None: no ceiling."""
     sms_max_segments: int = 4
     """Maximum segments of an SMS; a longer SMS is rejected at accept."""
     max_clock_skew: dt.timedelta = dt.timedelta(seconds=2)

@@ -183,6 +183,12 @@ class Environment(
         description="a number of seconds from 0 to 3600: the ramp of P2 and P3 deliveries that"
         " waited for the end of quiet hours",
     )
+    bulk_job_per_hour: Annotated[int, Field(ge=0, le=360_000_000)] = Field(
+        alias="NOTIFY_BULK_JOB_PER_HOUR",
+        default=500_000,
+        description="a number from 0 to 360000000: the messages an hour that no bulk job exceeds;"
+        " 0: no ceiling",
+    )
     sms_max_segments: Annotated[int, Field(ge=1, le=100)] = Field(
         alias="NOTIFY_SMS_MAX_SEGMENTS",
         default=4,

@@ -237,6 +237,7 @@ NOTIFICATIONS = Conf(
     idempotency_keys_kept=dt.timedelta(hours=ENVIRONMENT.idempotency_hours),
     breaker_failures=ENVIRONMENT.breaker_failures,
     calls_in_flight=ENVIRONMENT.calls_in_flight,
+    bulk_job_rate=ENVIRONMENT.bulk_job_per_hour / 3_600 or None,
     sms_max_segments=ENVIRONMENT.sms_max_segments,
     metrics_listen=ENVIRONMENT.metrics_listen,
     web=ENVIRONMENT.web,

@@ -37,6 +37,7 @@ _SETTINGS: Final = {
     "NOTIFY_PUBLIC_URL": "http://testserver",
     "NOTIFY_ALLOWED_HOSTS": "127.0.0.1,localhost",
     "NOTIFY_ROUTES": ",".join(f"{channel}=sandbox" for channel in _CHANNELS),
+    "NOTIFY_BULK_JOB_PER_HOUR": "0",  # audiences of tests leave at once
     "NOTIFY_CAPS": "none",  # a test's one person gets what else a hundred would
     "NOTIFY_SANDBOX_URL": "http://127.0.0.1:1",  # nobody listens there: a test starts its own
     "NOTIFY_SANDBOX_SECRET": "whsec_dGVzdHMtc2lnbi10aGVpci1yZWNlaXB0cy13aXRoLXRoaXM=",

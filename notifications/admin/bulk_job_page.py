@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.bulk_jobs import figures
 from notifications.bulk_jobs.figures import Figures
 from notifications.models import AuditEntry, BulkJob
@@ -68,7 +68,7 @@ def context(job: BulkJob, *, may_steer: bool) -> dict[str, Any]:
         "is_moving": not state.is_final or found.whole.total(Total.ACCEPTED) < found.accepted,
         "percent": f"{found.percent:g}",
         "rate": schedule_text.rate(found.rate) if found.rate else "none",
-        "rate_wanted": schedule_text.rate(found.rate_wanted) if found.rate_wanted else "no limit",
+        "rate_wanted": _wanted(found),
         "end": schedule_text.instant(found.ends_at, now=now) if found.ends_at else "",
         "remaining": schedule_text.duration((found.ends_at - now).total_seconds())
         if found.ends_at
@@ -85,6 +85,14 @@ def context(job: BulkJob, *, may_steer: bool) -> dict[str, Any]:
         "history": list(_history(job)),
         "buttons": _buttons(state) if may_steer else [],
     }
+
+
+def _wanted(found: Figures) -> str:
+    if found.rate_wanted is None:
+        return "no limit"
+    is_ceiling = found.rate_wanted == found.rate_ceiling
+    said = schedule_text.rate(found.rate_wanted)
+    return f"{said}, the most of this installation" if is_ceiling else said
 
 
 def _funnel(whole: VariantFigures, *, accepted: int) -> Iterator[Step]:
@@ -152,6 +160,7 @@ def schedule_of(job: BulkJob) -> Schedule:
         send_at_local=local_time(job.send_at_local),
         rate_per_second=job.rate_per_second,
         spread_seconds=job.spread_seconds,
+        ceiling=conf.current().bulk_job_rate,
         test_group_size=job.test_group_size,
         test_group_seconds=job.test_group_seconds,
     )

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.admin import compose_checks
 from notifications.admin.compose_checks import Check, Sample
 from notifications.admin.compose_form import HOUR, MINUTE, ComposeForm
@@ -157,6 +157,7 @@ def _schedule(value: Mapping[str, Any]) -> Schedule:
         send_at_local=at.replace(tzinfo=None) if at and start == "local" else None,
         rate_per_second=number / HOUR if number and pace == "rate" else None,
         spread_seconds=round(number * HOUR) if number and pace == "spread" else None,
+        ceiling=conf.current().bulk_job_rate,
         test_group_size=value.get("test_group_size") or 0,
         test_group_seconds=round((minutes or 0) * MINUTE),
     )

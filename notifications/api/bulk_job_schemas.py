@@ -88,7 +88,10 @@ class BulkJobProgress(ResponseModel):
     rate_per_second: float
     """Notifications per second in the last minute."""
     rate_wanted: float | None
-    """Limit of the rate; null: no limit."""
+    """Limit of the rate; null: no limit. A job without a rate, or with a larger one, has the rate
+    of `rate_ceiling`."""
+    rate_ceiling: float | None
+    """Notifications per second that no job of this installation exceeds; null: no ceiling."""
     ends_at: dt.datetime | None
     """Expected end of the expansion; null: unknown."""
 
@@ -103,6 +106,7 @@ class BulkJobProgress(ResponseModel):
             left_out=dict(figures.left_out),
             rate_per_second=figures.rate,
             rate_wanted=figures.rate_wanted,
+            rate_ceiling=figures.rate_ceiling,
             ends_at=figures.ends_at,
         )
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.models import BulkJob
 from notifications.rules.bulk_jobs import figures
 from notifications.rules.bulk_jobs.figures import (
@@ -45,6 +45,8 @@ class Figures:
     """Notifications per second in the last minute; 0 for a job that is not running."""
     rate_wanted: float | None
     """Notifications per second at most; None: no limit."""
+    rate_ceiling: float | None
+    """Notifications per second that no job of the installation exceeds; None: no ceiling."""
     ends_at: dt.datetime | None
     """Expected end of the expansion; None if unknown."""
     whole: VariantFigures
@@ -100,6 +102,7 @@ def _figures(
         left_out=_most_frequent_first(expansion.left_out),
         rate=round(speed.accepted, 3),
         rate_wanted=plan.rate,
+        rate_ceiling=plan.ceiling,
         ends_at=figures.end(plan, expansion, speed, now=now),
         whole=_sum(counts.values()),
         variants={name: each for name, each in counts.items() if name},
@@ -115,6 +118,7 @@ def plan_of(job: BulkJob) -> Plan:
         estimate=job.estimate,
         rate_per_second=job.rate_per_second,
         spread_seconds=job.spread_seconds,
+        ceiling=conf.current().bulk_job_rate,
     )
 
 

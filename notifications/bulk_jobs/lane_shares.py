@@ -20,6 +20,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Sum
 
+from notifications import conf
 from notifications.bulk_jobs import stages
 from notifications.models import BulkJob, BulkJobPace, BulkJobRange, BulkLane
 from notifications.rules import ids
@@ -88,7 +89,8 @@ def _store_shares(lane: Lane, row: BulkLane, now: dt.datetime) -> None:
         job.pk: max(row.granted.get(str(job.pk), 0.0), created.get(job.pk, 0)) for job in jobs
     }
     unused = {key: total - created.get(key, 0) for key, total in granted.items()}
-    rates = {job.pk: rate for job in jobs if (rate := pace.rate(job)) is not None}
+    ceiling = conf.current().bulk_job_rate
+    rates = {job.pk: rate for job in jobs if (rate := pace.rate(job, ceiling=ceiling)) is not None}
     wanted = dict.fromkeys(granted, math.inf) | _slots(rates, now)
     waiting, behind = _waiting(lane)
     row.window = shares.window(

@@ -57,6 +57,7 @@ _SETTINGS: Final = {
     "NOTIFY_SMTP_FROM": "Shop <no-reply@shop.example>",
     "NOTIFY_ROUTES": "push=fcm,sms=sandbox,email=sandbox,in_app=sandbox,webhook=sandbox,"
     "chat=sandbox",
+    "NOTIFY_BULK_JOB_PER_HOUR": "0",  # audiences of tests leave at once
     # Counted like anybody's, but two thousand people get what else a city would.
     "NOTIFY_CAPS": "push=999999/hour,sms=999999/hour,email=999999/hour",
 }

@@ -50,7 +50,7 @@ def measure(stage: Stage, name: str, limits: Mapping[str, int]) -> Figure:
     minutes, ahead = _counts(job, start)
     job.delete()
     _clear(stage, start)
-    wanted = (pace.rate(job) or 0) * _MINUTE
+    wanted = (pace.rate(job, ceiling=None) or 0) * _MINUTE
     error = max(abs(count - wanted) for count in minutes) / wanted
     return Figure(
         name=name,

@@ -6,11 +6,13 @@ import datetime as dt
 import itertools
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from django.db import connection, transaction
 
-from notifications.bulk_jobs import lane_shares, pace
+from notifications import conf
+from notifications.bulk_jobs import figures, lane_shares, pace
 from notifications.models import BulkJob, BulkJobPace, BulkJobRange, BulkLane
 from notifications.rules.bulk_jobs import pace as rules
 from notifications.rules.bulk_jobs import shares
@@ -239,3 +241,21 @@ def test_the_test_group_is_exact_and_the_others_wait(new_job: NewJob) -> None:
     BulkJobPace.objects.create(job=job, test_group_ends_at=_START + 65 * _SECOND)
     assert _run(job, seconds=60, start=_START + 5 * _SECOND, every=20) == []
     assert _run(job, seconds=3, start=_START + 65 * _SECOND)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("wanted", [None, 10_000.0])
+def test_a_job_without_a_rate_or_above_the_ceiling_gets_the_ceiling(
+    new_job: NewJob, monkeypatch: pytest.MonkeyPatch, wanted: float | None
+) -> None:
+    limited = replace(conf.current(), bulk_job_rate=2.0)
+    monkeypatch.setattr(conf, "current", lambda: limited)
+    job = new_job(rate_per_second=wanted)
+    BulkJob.objects.filter(pk=job.pk).update(state=BulkJobState.RUNNING, started_at=_START)
+    _ranges(job, 1)
+    part = BulkJobRange.objects.get(job=job)
+    times = _page(part.pk, _START)
+    assert len(times) == 2 * shares.RATED_WINDOW.total_seconds()
+    assert {later - first for first, later in itertools.pairwise(times)} == {_SECOND / 2}
+    found = figures.of(BulkJob.objects.get(pk=job.pk), now=_START)
+    assert found.rate_wanted == found.rate_ceiling == 2.0

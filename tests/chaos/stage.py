@@ -52,6 +52,7 @@ _SETTINGS: Final = {
     "NOTIFY_SANDBOX_SECRET": _WEBHOOK_SECRET,
     "NOTIFY_ROUTES": "push=fcm,sms=twilio,email=smtp,webhook=webhook,in_app=sandbox,chat=sandbox",
     "NOTIFY_ALLOWED_HOSTS": LOOPBACK,
+    "NOTIFY_BULK_JOB_PER_HOUR": "0",  # audiences of tests leave at once
     "NOTIFY_CAPS": "none",  # one person stands for many
     "NOTIFY_WEBHOOK_SECRETS": _WEBHOOK_SECRET,
     "NOTIFY_WEBHOOK_ALLOW_PRIVATE": "yes",

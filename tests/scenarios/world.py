@@ -44,6 +44,7 @@ _SECRETS: Final = {
     "NOTIFY_SANDBOX_SECRET": "whsec_dGVzdHMtc2lnbi10aGVpci1yZWNlaXB0cy13aXRoLXRoaXM=",
     "NOTIFY_ROUTES": "push=sandbox,sms=sandbox,email=sandbox,webhook=sandbox,chat=sandbox",
     "NOTIFY_ALLOWED_HOSTS": LOOPBACK,
+    "NOTIFY_BULK_JOB_PER_HOUR": "0",  # audiences of tests leave at once
     "NOTIFY_CAPS": "none",  # one person stands for many
     "DEMO_ADMIN_PASSWORD": "opens-nothing",
     "PYTHONUNBUFFERED": "1",

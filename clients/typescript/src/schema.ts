@@ -403,8 +403,10 @@ export interface components {
             };
             /** @description Notifications per second in the last minute. */
             rate_per_second: number;
-            /** @description Limit of the rate; null: no limit. */
+            /** @description Limit of the rate; null: no limit. A job without a rate, or with a larger one, has the rate of `rate_ceiling`. */
             rate_wanted: number | null;
+            /** @description Notifications per second that no job of this installation exceeds; null: no ceiling. */
+            rate_ceiling: number | null;
             /** @description Expected end of the expansion; null: unknown. */
             ends_at: string | null;
         };

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from notifications.rules.bulk_jobs import pace
 from notifications.rules.bulk_jobs.states import BulkJobState
 
 _WHOLE: Final = 100.0
@@ -67,15 +68,13 @@ class Plan:
     """Estimated size of the audience."""
     rate_per_second: float | None = None
     spread_seconds: int | None = None
+    ceiling: float | None = None
+    """Messages per second that no job exceeds; None: no ceiling."""
 
     @property
     def rate(self) -> float | None:
         """Wanted messages per second; None: as fast as the lanes deliver."""
-        if self.rate_per_second is not None:
-            return self.rate_per_second
-        if self.spread_seconds and self.estimate:
-            return self.estimate / self.spread_seconds
-        return None
+        return pace.rate(self, ceiling=self.ceiling)
 
 
 @dataclass(frozen=True, slots=True)

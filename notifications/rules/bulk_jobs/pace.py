@@ -30,18 +30,39 @@ _SMALLEST_RATE: Final = 0.001
 class Paced(Protocol):
     """The columns of a bulk job that give its rate."""
 
-    rate_per_second: float | None
-    spread_seconds: int | None
-    estimate: int | None
+    @property
+    def rate_per_second(self) -> float | None:
+        """Messages per second."""
+
+    @property
+    def spread_seconds(self) -> int | None:
+        """Time over which the messages are spread evenly."""
+
+    @property
+    def estimate(self) -> int | None:
+        """Estimated size of the audience in recipients."""
 
 
-def rate(job: Paced) -> float | None:
-    """Return slots per second; None without a limit.
+def rate(job: Paced, *, ceiling: float | None) -> float | None:
+    """Return slots per second, at most `ceiling`; None without a limit.
 
     `spread_seconds` divides the estimated audience evenly: 5 million recipients over 10 hours are
     138.9 slots per second. A recipient who is left out uses a slot as well. The messages therefore
     end with the time and never exceed the rate.
     """
+    wanted = _wanted(job)
+    if ceiling is None or wanted is None:
+        return wanted or ceiling
+    return min(wanted, ceiling)
+
+
+def is_limited(job: Paced, *, ceiling: float | None) -> bool:
+    """Return True if the ceiling makes a job slower than its request."""
+    wanted = _wanted(job)
+    return ceiling is not None and (wanted is None or wanted > ceiling)
+
+
+def _wanted(job: Paced) -> float | None:
     if job.rate_per_second:
         return max(job.rate_per_second, _SMALLEST_RATE)
     if job.spread_seconds and job.estimate:

@@ -195,7 +195,8 @@ class BulkJobRequest(_JobPart):
         ]
         | None
     ) = None
-    """Messages per second at most; omitted: as fast as the lanes deliver."""
+    """Messages per second at most; omitted: as fast as the lanes deliver. The ceiling of the
+    installation (500,000 an hour by default) limits both."""
     spread_seconds: (
         Annotated[int, Field(ge=1, le=int(MAX_SPREAD.total_seconds())), WHOLE] | None
     ) = None

@@ -9,8 +9,10 @@ All instants are shown in UTC. An estimated size has no more than two significan
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from notifications.rules.bulk_jobs import pace
 
 _MINUTE: Final = 60
 _HOUR: Final = 3_600
@@ -34,6 +36,8 @@ class Schedule:
     """Messages a second; None: no limit of the job."""
     spread_seconds: int | None = None
     """Time over which the messages are spread evenly."""
+    ceiling: float | None = None
+    """Messages a second that no job exceeds; None: no ceiling."""
     test_group_size: int = 0
     """Recipients of the test group; 0: no test group."""
     test_group_seconds: int = 0
@@ -54,8 +58,21 @@ def sentences(schedule: Schedule, *, count: int | None, now: dt.datetime) -> str
             f"The first {schedule.test_group_size:,} recipients are a test group; the others"
             f" follow {duration(schedule.test_group_seconds)} later."
         )
-    said.append(_pace(schedule, count=count, now=now))
+    wanted = _Wanted(schedule.rate_per_second, schedule.spread_seconds, count)
+    if not pace.is_limited(wanted, ceiling=schedule.ceiling) or schedule.ceiling is None:
+        return " ".join([*said, _pace(schedule, count=count, now=now)])
+    limited = replace(schedule, rate_per_second=schedule.ceiling, spread_seconds=None)
+    said.append(_pace(limited, count=count, now=now))
+    said.append(f"No bulk job of this installation is faster than {rate(schedule.ceiling)}.")
     return " ".join(said)
+
+
+class _Wanted(NamedTuple):
+    """The pace of a request, for an audience of `estimate` recipients."""
+
+    rate_per_second: float | None
+    spread_seconds: int | None
+    estimate: int | None
 
 
 def rate(per_second: float) -> str:
@@ -106,11 +123,11 @@ def _pace(schedule: Schedule, *, count: int | None, now: dt.datetime) -> str:
             start = f"{_capital(rate(count / seconds))} for"
         return f"{start} {duration(seconds)}, {_end(schedule, seconds, now)}."
     if schedule.rate_per_second:
-        pace = _capital(rate(schedule.rate_per_second))
+        speed = _capital(rate(schedule.rate_per_second))
         if not count:
-            return f"{pace} at most."
+            return f"{speed} at most."
         seconds = count / schedule.rate_per_second
-        return f"{pace} for {duration(seconds)}, {_end(schedule, seconds, now)}."
+        return f"{speed} for {duration(seconds)}, {_end(schedule, seconds, now)}."
     return "Without a rate of its own: as fast as the providers of the lane take messages."
 
 

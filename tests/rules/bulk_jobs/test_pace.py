@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 import itertools
 from types import SimpleNamespace
@@ -37,7 +38,7 @@ def _job(
 def test_the_rate_is_given_or_follows_from_the_estimate_and_the_time(
     job: SimpleNamespace, expected: float | None
 ) -> None:
-    assert pace.rate(job) == (expected and pytest.approx(expected, rel=1e-5))
+    assert pace.rate(job, ceiling=None) == (expected and pytest.approx(expected, rel=1e-5))
 
 
 @given(rate=_RATES, counts=st.lists(st.integers(0, 300), min_size=1, max_size=10))
@@ -81,3 +82,32 @@ def test_recipients_who_are_left_out_use_slots_of_a_spread_job(count: int, left_
     assert abs(next_at - _NOW - dt.timedelta(seconds=slots / 100)) <= _MICROSECOND
     gaps = {later - earlier for earlier, later in itertools.pairwise(times)}
     assert not gaps or max(gaps) - min(gaps) <= _MICROSECOND
+
+
+@dataclasses.dataclass(frozen=True)
+class _Job:
+    rate_per_second: float | None = None
+    spread_seconds: int | None = None
+    estimate: int | None = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("job", "rate", "is_limited"),
+    [
+        (_Job(), 100.0, True),
+        (_Job(rate_per_second=5_000), 100.0, True),
+        (_Job(rate_per_second=50), 50.0, False),
+        (_Job(spread_seconds=3_600), 100.0, True),
+        (_Job(spread_seconds=100_000), 10.0, False),
+        (_Job(spread_seconds=3_600, estimate=None), 100.0, True),
+    ],
+)
+def test_no_job_is_faster_than_the_ceiling(job: _Job, rate: float, *, is_limited: bool) -> None:
+    assert pace.rate(job, ceiling=100) == rate
+    assert pace.is_limited(job, ceiling=100) is is_limited
+    assert not pace.is_limited(job, ceiling=None)
+
+
+def test_without_a_ceiling_a_job_has_the_rate_of_its_request() -> None:
+    assert pace.rate(_Job(), ceiling=None) is None
+    assert pace.rate(_Job(rate_per_second=5_000), ceiling=None) == 5_000

@@ -85,3 +85,13 @@ def test_durations(seconds: float, text: str) -> None:
 )
 def test_rates(per_second: float, text: str) -> None:
     assert schedule_text.rate(per_second) == text
+
+
+def test_a_ceiling_of_the_installation_is_named_where_it_makes_a_job_slower() -> None:
+    ceiling = 500_000 / 3_600
+    for given in ({}, {"rate_per_second": 5_000}, {"spread_seconds": 3_600}):
+        assert said(ceiling=ceiling, **given) == (
+            "Starts now. About 500,000 an hour for 10 h, ends about 22:30 UTC."
+            " No bulk job of this installation is faster than about 500,000 an hour."
+        )
+    assert "No bulk job" not in said(ceiling=ceiling, rate_per_second=10)

@@ -156,7 +156,13 @@ class BulkJobProgress(TypedDict):
     """Notifications per second in the last minute."""
 
     rate_wanted: float | None
-    """Limit of the rate; null: no limit."""
+    """Limit of the rate; null: no limit.
+
+    A job without a rate, or with a larger one, has the rate of `rate_ceiling`.
+    """
+
+    rate_ceiling: float | None
+    """Notifications per second that no job of this installation exceeds; null: no ceiling."""
 
     ends_at: str | None
     """Expected end of the expansion; null: unknown."""
@@ -202,7 +208,10 @@ class BulkJobRequest(TypedDict):
     """
 
     rate_per_second: NotRequired[float | None]
-    """Messages per second at most; omitted: as fast as the lanes deliver."""
+    """Messages per second at most; omitted: as fast as the lanes deliver.
+
+    The ceiling of the installation (500,000 an hour by default) limits both.
+    """
 
     spread_seconds: NotRequired[int | None]
     """The messages are spread evenly over this time; instead of `rate_per_second`."""

@@ -98,7 +98,10 @@ class DryRunRequest(TypedDict):
     """
 
     rate_per_second: NotRequired[float | None]
-    """Messages per second at most; omitted: as fast as the lanes deliver."""
+    """Messages per second at most; omitted: as fast as the lanes deliver.
+
+    The ceiling of the installation (500,000 an hour by default) limits both.
+    """
 
     spread_seconds: NotRequired[int | None]
     """The messages are spread evenly over this time; instead of `rate_per_second`."""

@@ -189,7 +189,8 @@ class NotificationCancelled(TypedDict):
     stopped: list[str]
     in_flight: list[str]
     """Deliveries in the hands of a worker, whose provider call may have begun: the message may
-    still arrive, and a webhook has the result."""
+    still arrive, and a webhook has the result.
+    """
 
     deliveries: list[DeliveryBrief]
 
