@@ -176,6 +176,17 @@ def test_an_operator_overrules_a_code(server: AnsweringFake, transport: Transpor
     assert shape(outcome) == CONTRACT[Verdict.MISCONFIGURED]
 
 
+@pytest.mark.parametrize("body", [b'{"code": 20500}', b"<html>"])
+def test_an_operator_sends_all_messages_on_after_a_500(
+    server: AnsweringFake, transport: Transport, body: bytes
+) -> None:
+    server.answer = ServerAnswer(status=500, body=body)
+    (outcome,) = send(adapter(server, transport))
+    assert shape(outcome) == CONTRACT[Verdict.UNANSWERED]
+    (outcome,) = send(adapter(server, transport, CODES="20500=unavailable, 500=unavailable"))
+    assert shape(outcome) == CONTRACT[Verdict.UNAVAILABLE]
+
+
 def test_a_text_that_is_too_long_harms_no_neighbour(
     server: AnsweringFake, transport: Transport
 ) -> None:
