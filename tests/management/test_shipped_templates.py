@@ -51,3 +51,11 @@ def test_each_text_of_the_otp_says_its_code_once_in_one_segment(source: wording.
         size = sms_segments.measure(rendered.body)
         assert size.segments == 1
         assert size.encoding is Encoding.GSM_7 or source.locale not in TRANSLITERABLE
+
+
+@pytest.mark.parametrize(
+    "text", [each for each in OTP if each.channel is Channel.EMAIL], ids=lambda each: each.label
+)
+def test_each_mail_with_a_code_names_the_two_minutes(text: wording.TextSource) -> None:
+    two = "دقيقتين" if text.locale == "ar" else "2"  # the dual of Arabic has no number
+    assert two in text.body
