@@ -23,6 +23,8 @@ SLOW: Final = (
     "tests/architecture/test_openapi_page.py::test_the_linters_",
     # A process of the streams is killed, frozen and asked for a thousand streams.
     "tests/inbox/test_service.py",
+    # Up to 250 pages of the admin.
+    "tests/admin/test_links.py::test_no_link_of_an_admin_page_is_dead",
     # A browser.
     "tests/admin/test_alerts_browser.py",
     "tests/admin/test_archive_search.py::test_the_pages_suit_every_reader_at_each_size",

@@ -21,16 +21,23 @@ from notifications.admin.monitoring import plots, tables
 from notifications.admin.monitoring.answer import Figures, Part, Plot
 from notifications.admin.monitoring.names import Names
 from notifications.admin.monitoring.scope import Scope
-from notifications.models import Attempt, NotificationType, Producer, Template
+from notifications.models import Attempt, NotificationType, Producer, RollupValue, Template
+from notifications.rules import in_app
 from notifications.rules.lane import Mode
 from notifications.rules.rollups import Dimension
 from notifications.rules.states import Status
 from notifications.rules.times.time_range import TimeRange
 from notifications.store.postgres import activity
 from notifications.store.postgres.activity import ActivityLine, ActivityQuery
-from providers import registry
+from providers import dry_run, registry
 from providers.contract import Channel
 
+_PROVIDERS: Final = frozenset({
+    *(each.name for each in registry.VENDORS),
+    in_app.PROVIDER,
+    dry_run.NAME,
+})
+"""Each name that a delivery can have as its provider."""
 _FAILURES: Final = 20
 _LONGEST_SCAN: Final = dt.timedelta(days=7)
 _STATUSES: Final = (Status.FAILED, Status.BOUNCED, Status.RETRYING)
@@ -105,7 +112,7 @@ def find(kind: str, value: str, channel: str = "") -> Subject:
         Http404: there is no such subject.
     """
     match kind:
-        case "provider" if value in {each.name for each in registry.VENDORS}:
+        case "provider" if value in _PROVIDERS:
             return _provider(value, channel)
         case "template":
             page = f"{reverse('admin:notifications_template_changelist')}?q={value}"
@@ -116,13 +123,23 @@ def find(kind: str, value: str, channel: str = "") -> Subject:
             if row is not None:
                 page = reverse("admin:notifications_producer_change", args=[row.pk])
                 return Subject(kind=kind, value=str(row.pk), name=row.name, change_url=page)
-        case "type":
-            if NotificationType.objects.filter(pk=value).exists():
-                page = reverse("admin:notifications_notificationtype_change", args=[value])
-                return Subject(kind=kind, value=value, name=value, change_url=page)
+        case "type" if page := _type_page(value):
+            return Subject(kind=kind, value=value, name=value, change_url=page)
         case _:
             pass
     raise Http404(f"there is no {kind} {value[:64]}")
+
+
+def _type_page(value: str) -> str:
+    """Return the page that changes a type; empty for a name that no message has.
+
+    A request with a priority may name a type that no row configures: its page is the list.
+    """
+    if NotificationType.objects.filter(pk=value).exists():
+        return reverse("admin:notifications_notificationtype_change", args=[value])
+    if RollupValue.objects.filter(dimension="type", value=value).exists():
+        return reverse("admin:notifications_notificationtype_changelist")
+    return ""
 
 
 def _provider(value: str, channel: str) -> Subject:
