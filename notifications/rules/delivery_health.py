@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from notifications.rules.service_levels import EventShare
+
 FAILING_CALLS: Final = 20
 """Calls in the window below which a share of failed calls is ignored."""
 FAILING_FROM: Final = 0.5
@@ -17,7 +19,7 @@ FAILING_UNTIL: Final = 0.4
 """Share at or below which the provider is well again."""
 
 LOW_FAILURES: Final = 5
-"""Failed deliveries below which the delivery rate of a channel is ignored."""
+"""Bad deliveries below which the delivery rate of a channel is ignored."""
 LOW_UNDER: Final = 0.995
 """Delivery rate under which the rate of a channel is low."""
 LOW_UNTIL: Final = 0.997
@@ -37,20 +39,6 @@ class CallShare(NamedTuple):
         return self.failed / self.calls if self.calls else 0.0
 
 
-class DeliveryRate(NamedTuple):
-    """The ended deliveries of a channel."""
-
-    good: int
-    """Sent, delivered and read deliveries."""
-    bad: int
-    """Failed and bounced deliveries."""
-
-    @property
-    def rate(self) -> float:
-        """The share of good deliveries; 1 without deliveries."""
-        return self.good / (self.good + self.bad) if self.good + self.bad else 1.0
-
-
 def is_failing(calls: CallShare, *, before: bool) -> bool:
     """Return True if a provider is failing; `before`: it was failing at the last look."""
     if calls.calls < FAILING_CALLS:
@@ -58,8 +46,8 @@ def is_failing(calls: CallShare, *, before: bool) -> bool:
     return calls.share > (FAILING_UNTIL if before else FAILING_FROM)
 
 
-def is_low(found: DeliveryRate, *, before: bool) -> bool:
+def is_low(ended: EventShare, *, before: bool) -> bool:
     """Return True if a delivery rate is low; `before`: it was low at the last look."""
-    if found.bad < LOW_FAILURES:
+    if ended.bad < LOW_FAILURES:
         return False
-    return found.rate < (LOW_UNTIL if before else LOW_UNDER)
+    return 1 - ended.share < (LOW_UNTIL if before else LOW_UNDER)

@@ -49,7 +49,7 @@ class ServiceLevel:
     fewest_bad: int
     """Bad events of the long window below which nothing is reported."""
     pages: bool = True
-    """False: no burn rate pages, because a large campaign waits for the provider's rate limit."""
+    """False: no burn rate pages, because a cause outside the service is the usual one."""
 
     @property
     def budget(self) -> float:
@@ -81,6 +81,11 @@ URGENT_CALLED: Final = ServiceLevel(
     name="P0 called within 3 s", target=0.99, fewest_bad=_FEWEST_MINUTES
 )
 """P0 waits for nothing but its provider, so the latency of each delivery counts."""
+URGENT_DELIVERED: Final = ServiceLevel(
+    name="P0 delivered within 3 s", target=0.99, fewest_bad=FEWEST_BAD, pages=False
+)
+"""From accept to the arrival that a receipt reports. The last part of the way is a carrier's or a
+device's, so a low share pages nobody: `URGENT_CALLED` pages for the part of the service."""
 URGENT_MS: Final = 3_000
 PUNCTUAL: Final[Mapping[Priority, tuple[ServiceLevel, dt.timedelta]]] = {
     priority: (
@@ -99,7 +104,8 @@ PUNCTUAL: Final[Mapping[Priority, tuple[ServiceLevel, dt.timedelta]]] = {
     )
 }
 """P1, P2 and P3 also wait for quiet hours and caps, so the minutes count in which a due delivery
-waited longer than the limit for a worker."""
+waited longer than the limit for a worker. P2 and P3 page nobody: a large campaign waits for the
+rate limit of its provider."""
 
 
 def burning(level: ServiceLevel, windows: Mapping[dt.timedelta, EventShare]) -> BurnWindow | None:

@@ -17,11 +17,13 @@ from notifications import conf
 from notifications.rules import service_levels as rules
 from notifications.rules.alerts import AlertKind, Severity
 from notifications.rules.lane import Priority
+from notifications.rules.rollups import Latency
 from notifications.rules.service_levels import (
     DELIVERED,
     LENGTHS,
     PUNCTUAL,
     URGENT_CALLED,
+    URGENT_DELIVERED,
     URGENT_MS,
     EventShare,
     ServiceLevel,
@@ -55,6 +57,10 @@ _SWEPT: Final = (*(Status.SCHEDULED, Status.RETRYING, Status.SENT, Status.UNKNOW
 """Statuses whose due rows a sweep handles within seconds."""
 _NAMED: Final = 8
 """Unreachable deliveries that the alert names: as many as its detail holds."""
+_URGENT_LEVELS: Final = (
+    (URGENT_CALLED, Latency.ACCEPT_TO_CALL),
+    (URGENT_DELIVERED, Latency.ACCEPT_TO_DELIVERED),
+)
 _URGENT: Final = frozenset({Priority.P0, Priority.P1})
 
 
@@ -91,8 +97,9 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 def _levels(now: dt.datetime) -> Iterator[Problem]:
     delivered = {length: found.delivered for length, found in _counts(now).items()}
     yield from _level(DELIVERED, delivered)
-    called = figures.called_within(URGENT_MS, Priority.P0, LENGTHS, now=now)
-    yield from _level(URGENT_CALLED, called)
+    for level, latency in _URGENT_LEVELS:
+        shares = figures.within(URGENT_MS, latency, Priority.P0, LENGTHS, now=now)
+        yield from _level(level, shares)
     for priority, (level, limit) in PUNCTUAL.items():
         shares = figures.punctual_minutes(limit, priority, LENGTHS, now=now)
         yield from _level(level, shares)
@@ -168,7 +175,9 @@ def _shares(now: dt.datetime) -> Iterator[Problem]:
     if rules.is_unknown_high(hour.unknown):
         detail = f"{hour.unknown.bad} deliveries had no answer in an hour"
         yield Problem(AlertKind.UNKNOWN_GROW, "", detail)
-    calls = figures.called_within(rules.PROCESSING_MS, Priority.P0, [_TEN_MINUTES], now=now)
+    calls = figures.within(
+        rules.PROCESSING_MS, Latency.ACCEPT_TO_CALL, Priority.P0, [_TEN_MINUTES], now=now
+    )
     if rules.is_processing_slow(calls[_TEN_MINUTES]):
         detail = f"{calls[_TEN_MINUTES].share:.0%} of P0 took over 500 ms in ten minutes"
         yield Problem(AlertKind.PROCESSING_SLOW, "P0", detail)

@@ -81,6 +81,18 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
             {**id_ranges.LANE_COLUMNS, **span, "statuses": [2, 4], "counted": 10_000, "front": 64},
             3,
         ),
+        (
+            "unanswered_lately",
+            {
+                **id_ranges.LANE_COLUMNS,
+                **span,
+                "unknown": Status.UNKNOWN,
+                "mode": Mode.LIVE,
+                "most": 100,
+                "closed_in": _SECOND,
+            },
+            3,
+        ),
         ("waiting", {**id_ranges.LANE_COLUMNS, **span, "statuses": [2, 4], "counted": 1_000}, 3),
         (
             "wipe_secrets",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules.delivery_health import CallShare, DeliveryRate, is_failing, is_low
+from notifications.rules.delivery_health import CallShare, is_failing, is_low
+from notifications.rules.service_levels import EventShare
 
 
 @pytest.mark.parametrize(
@@ -35,5 +36,5 @@ def test_a_provider_is_failing(calls: int, failed: int, *, starts: bool, lasts: 
     ],
 )
 def test_a_delivery_rate_is_low(good: int, bad: int, *, starts: bool, lasts: bool) -> None:
-    found = DeliveryRate(good, bad)
+    found = EventShare(good, bad)
     assert (is_low(found, before=False), is_low(found, before=True)) == (starts, lasts)

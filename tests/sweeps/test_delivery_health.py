@@ -11,14 +11,17 @@ from notifications.models import Alert
 from notifications.rules.alerts import AlertKind
 from notifications.rules.rate_limits.circuit_breaker import CallStats, HealthKey
 from notifications.rules.states import Status
+from notifications.rules.unanswered import CLOSE_AFTER, RECHECK_AFTER
+from notifications.store.postgres import rollups
 from notifications.store.rate_limits import circuit_breakers
 from notifications.store.redis import state
 from notifications.sweeps import delivery_health as sweep
 from providers import status_pages
 from providers.contract import Channel
+from tests.analytics.conftest import MakeRollup, make_rollup
 from tests.store.stored_rows import MakeDelivery, make_delivery
 
-__all__ = ["make_delivery"]
+__all__ = ["make_delivery", "make_rollup"]
 SANDBOX = HealthKey("sandbox", Channel.EMAIL)
 LATER = dt.timedelta(minutes=7)
 
@@ -34,8 +37,8 @@ def open_alerts(kind: AlertKind) -> dict[str, str]:
     return dict(rows.values_list("subject", "detail"))
 
 
-def look() -> int:
-    return sweep.run_once(now=clock.now() + LATER, limit=1).moved
+def look(*, after: dt.timedelta = dt.timedelta()) -> int:
+    return sweep.run_once(now=clock.now() + after, limit=1).moved
 
 
 def test_rejected_and_failed_calls_make_a_provider_failing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,15 +72,61 @@ def test_few_failed_calls_are_silent() -> None:
     assert look() == 0
 
 
-def test_failed_deliveries_lower_the_rate_of_their_channel(make_delivery: MakeDelivery) -> None:
-    good = [make_delivery(Status.DELIVERED) for _ in range(20)]
-    for status in (*[Status.FAILED] * 4, Status.BOUNCED):
-        make_delivery(status)
-    make_delivery(Status.QUEUED)
-    assert sweep.run_once(now=clock.now(), limit=1).moved == 0, "too early: retries go on"
+def test_expired_sms_lower_the_rate_of_a_channel_with_little_traffic(
+    make_rollup: MakeRollup,
+) -> None:
+    now = clock.now()
+    make_rollup(now, {"sent": 260_000}, channel=Channel.PUSH)
+    make_rollup(now, {"sent": 1_869})
+    make_rollup(now, {"expired": 831}, reason="ttl_passed")
     assert look() == 1
-    assert open_alerts(AlertKind.DELIVERY_RATE_LOW) == {"email": "80.0% of 25 deliveries were sent"}
-    later = clock.now() + 2 * LATER
-    assert sweep.run_once(now=later, limit=1).moved == 0
+    found = open_alerts(AlertKind.DELIVERY_RATE_LOW)
+    assert found == {"sms": "69.2% of 2700 deliveries were sent"}
+    assert look(after=LATER) == 0
     assert open_alerts(AlertKind.DELIVERY_RATE_LOW) == {}
-    assert good
+
+
+def test_failed_and_returned_deliveries_lower_the_rate(make_rollup: MakeRollup) -> None:
+    now = clock.now()
+    make_rollup(now, {"sent": 22})
+    make_rollup(now, {"failed": 3}, reason="permanent")
+    make_rollup(now, {"failed": 1}, reason="receipt_failed")
+    make_rollup(now, {"bounced": 1}, reason="receipt_bounced")
+    assert look() == 1
+    found = open_alerts(AlertKind.DELIVERY_RATE_LOW)
+    assert found == {"sms": "80.0% of 25 deliveries were sent"}
+
+
+def test_an_unanswered_call_lowers_the_rate_unless_the_message_is_sent_again(
+    make_delivery: MakeDelivery,
+) -> None:
+    closes, resends = clock.now() + CLOSE_AFTER, clock.now() + RECHECK_AFTER
+    for due_at in (*[closes] * 4, *[resends] * 4):
+        make_delivery(Status.UNKNOWN, due_at=due_at)
+    make_delivery(Status.UNKNOWN, due_at=closes - LATER)
+    assert look() == 0, "four unanswered, one of them long ago, and four that are sent again"
+    make_delivery(Status.UNKNOWN, due_at=closes)
+    assert look() == 1
+    found = open_alerts(AlertKind.DELIVERY_RATE_LOW)
+    assert found == {"email": "0.0% of 5 deliveries were sent"}
+
+
+def test_deliveries_that_expire_by_the_wish_of_a_person_lower_no_rate(
+    make_rollup: MakeRollup,
+) -> None:
+    now = clock.now()
+    make_rollup(now, {"sent": 10})
+    for reason in ("ttl_passed_in_quiet_hours", "ttl_passed_while_paused"):
+        make_rollup(now, {"expired": 30}, reason=reason)
+    assert look() == 0
+
+
+def test_late_roll_ups_end_no_alert_about_a_channel(
+    make_rollup: MakeRollup, make_delivery: MakeDelivery
+) -> None:
+    make_rollup(clock.now(), {"failed": 9}, reason="permanent")
+    rollups.count_next(limit=1)  # counting begins now
+    assert look() == 1
+    make_delivery(Status.DELIVERED)  # not counted
+    assert look(after=LATER) == 1
+    assert list(open_alerts(AlertKind.DELIVERY_RATE_LOW)) == ["sms"]

@@ -85,22 +85,46 @@ def test_retries_without_success_and_unknown_deliveries_alarm() -> None:
     assert set(look()) == {("retry_success_low", ""), ("unknown_grow", "")}
 
 
-def test_slow_calls_of_p0_miss_the_service_level() -> None:
-    slow, quick = rollups.bin_of(5_000), rollups.bin_of(100)
+def test_deliveries_closed_without_an_answer_burn_the_budget() -> None:
+    count(sent=1_000)
+    count(reason="closed_unanswered", unknown=30)
+    [(key, detail)] = look().items()
+    assert key == ("service_level_missed", "deliveries sent")
+    assert "30 of 1030 bad" in detail
+
+
+def latencies(latency: Latency, bins: dict[int, int]) -> None:
+    """Store latencies of P0 in this minute and its hour."""
     for step in (Step.MINUTE, Step.HOUR):
         RollupLatency.objects.create(
             cube=Cube(step, DimensionSet.ROUTE).number,
             series_id=series(priority=Priority.P0).pk,
-            kind=int(Latency.ACCEPT_TO_CALL),
+            kind=int(latency),
             bucket=step.floor(clock.now()),
-            sketch=sketch_of({slow: 20, quick: 80}),
+            sketch=sketch_of(bins),
         )
+
+
+SLOW, QUICK = rollups.bin_of(5_000), rollups.bin_of(100)
+
+
+def test_slow_calls_of_p0_miss_the_service_level() -> None:
+    latencies(Latency.ACCEPT_TO_CALL, {SLOW: 20, QUICK: 80})
     found = look()
     assert set(found) == {
         ("service_level_missed", "P0 called within 3 s"),
         ("processing_slow", "P0"),
     }
     assert "20 of 100 bad" in found["service_level_missed", "P0 called within 3 s"]
+
+
+def test_p0_that_arrives_late_is_a_ticket_until_it_arrives_in_time() -> None:
+    latencies(Latency.ACCEPT_TO_DELIVERED, {SLOW: 20, QUICK: 80})
+    [(key, detail)] = look().items()
+    assert key == ("service_level_at_risk", "P0 delivered within 3 s")
+    assert "20 of 100 bad" in detail
+    RollupLatency.objects.update(sketch=sketch_of({QUICK: 100}))
+    assert look() == {}
 
 
 def test_late_minutes_and_a_deep_queue_alarm_and_end() -> None:

@@ -17,6 +17,7 @@ from django.db.models import Avg, Count, StdDev
 from notifications.models import BacklogSample
 from notifications.rules import ids, rollups
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.reasons import Reason
 from notifications.rules.rollups import Cube, DimensionSet, Latency, Step
 from notifications.rules.service_levels import (
     DEEP,
@@ -25,6 +26,7 @@ from notifications.rules.service_levels import (
     UsualDepth,
 )
 from notifications.rules.states import Status
+from notifications.rules.unanswered import CLOSE_AFTER
 from notifications.store.postgres import db, id_ranges
 from providers.contract import Channel
 
@@ -35,10 +37,12 @@ _USUAL: Final = dt.timedelta(days=7)
 _RECENT: Final = dt.timedelta(minutes=30)
 _WAITING: Final = (Status.SCHEDULED, Status.QUEUED, Status.RETRYING)
 _OURS: Final = [
-    *("retries_exhausted", "ttl_exceeded", "ttl_passed", "render_error", "poison"),
-    "closed_unanswered",
+    *(Reason.RETRIES_EXHAUSTED, Reason.TTL_EXCEEDED, Reason.TTL_PASSED, Reason.RENDER_ERROR),
+    *(Reason.POISON, Reason.CLOSED_UNANSWERED),
 ]
 """Reasons of failure of the service or of a provider. A rejected address is none."""
+_MOST_UNANSWERED: Final = 10_000
+"""Unanswered deliveries that are counted for a lane."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,16 +72,47 @@ def counts(
     return found
 
 
-def called_within(
-    milliseconds: float, priority: Priority, windows: Sequence[dt.timedelta], *, now: dt.datetime
+def by_channel(window: dt.timedelta, *, now: dt.datetime) -> dict[Channel, EventShare]:
+    """Return the deliveries of each channel that ended within a window of up to an hour.
+
+    Good: taken by a provider, and not returned. Bad: failed, bounced, expired for a reason of the
+    service or of a provider, and unanswered without a second call.
+    """
+    good, bad = Counter[Channel](), Counter[Channel]()
+    minutes = Cube(Step.MINUTE, DimensionSet.ROUTE)
+    asked = {**_cube(minutes), "since": now - window, "ours": _OURS}
+    for row in db.rows("delivery_rates", {**asked, "after_sent": [Reason.RECEIPT_FAILED]}):
+        channel = Channel(row["channel"])
+        good[channel] = max(0, row["sent"] - row["returned"])
+        bad[channel] = row["returned"] + row["ended"]
+    asked = {
+        **id_ranges.LANE_COLUMNS,
+        "mode": int(Mode.LIVE),
+        "unknown": int(Status.UNKNOWN),
+        "closed_in": CLOSE_AFTER - window,
+        "most": _MOST_UNANSWERED,
+    }
+    for span in id_ranges.current():
+        for row in db.rows("unanswered_lately", {**asked, **span}):
+            bad[Channel(row["channel"])] += row["found"]
+    return {channel: EventShare(good[channel], bad[channel]) for channel in Channel}
+
+
+def within(
+    milliseconds: float,
+    latency: Latency,
+    priority: Priority,
+    windows: Sequence[dt.timedelta],
+    *,
+    now: dt.datetime,
 ) -> Shares:
-    """Return the deliveries of a priority whose first call began within the time, or later."""
+    """Return the deliveries of a priority whose latency is up to the time, and those above."""
     found: Shares = {}
     slow = rollups.bin_of(milliseconds) + 1
     for cube, lengths in _by_cube(windows):
         parameters = {
             **_window(cube, lengths, now),
-            "kind": int(Latency.ACCEPT_TO_CALL),
+            "kind": int(latency),
             "priority": int(priority),
         }
         for row in db.rows("service_level_latencies", parameters):
@@ -201,10 +236,16 @@ def _by_cube(windows: Sequence[dt.timedelta]) -> list[tuple[Cube, list[dt.timede
 
 def _window(cube: Cube, lengths: Sequence[dt.timedelta], now: dt.datetime) -> dict[str, object]:
     return {
-        "cube": cube.number,
-        "dimension_set": int(cube.dimension_set),
-        "mode": int(Mode.LIVE),
+        **_cube(cube),
         "windows": [int(each.total_seconds()) for each in lengths],
         "now": now,
         "since": now - max(lengths),
+    }
+
+
+def _cube(cube: Cube) -> dict[str, object]:
+    return {
+        "cube": cube.number,
+        "dimension_set": int(cube.dimension_set),
+        "mode": int(Mode.LIVE),
     }

@@ -3,9 +3,10 @@
 WITH buckets AS MATERIALIZED (
     SELECT r.bucket,
            sum(r.sent) AS sent,
-           sum(coalesce(r.failed, 0) + coalesce(r.expired, 0)) FILTER (WHERE s.reason = ANY(%(ours)s)) AS ours,
+           sum(coalesce(r.failed, 0) + coalesce(r.expired, 0) + coalesce(r.unknown, 0))
+               FILTER (WHERE s.reason = ANY(%(ours)s)) AS ours,
            sum(r.failed) FILTER (WHERE s.reason = 'permanent') AS permanent,
-           sum(r.unknown) AS unknown,
+           sum(r.unknown) FILTER (WHERE s.reason <> ALL(%(ours)s)) AS unknown,
            sum(r.sent_after_retry) AS sent_after_retry,
            sum(r.failed_after_retry) AS failed_after_retry
     FROM rollup_series s
