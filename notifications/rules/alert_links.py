@@ -52,6 +52,7 @@ _PAGES: Final[Mapping[AlertKind, str]] = MappingProxyType({
     AlertKind.PROVIDER_FAILING: f"{_LISTS}breaker/",
     AlertKind.PROVIDER_MISCONFIGURED: f"{_LISTS}providerroute/providers/",
     AlertKind.QUEUE_DEEP: "/admin/",
+    AlertKind.QUEUE_OVERSIZED: f"{_LISTS}delivery/workers/",
     AlertKind.REFUSALS_NOT_BELIEVED: f"{_LISTS}breaker/",
     AlertKind.RETRY_SUCCESS_LOW: f"{_LISTS}deadletter/?{_LIVE}&reason=retries_exhausted",
     AlertKind.ROLLUPS_LATE: f"{_LISTS}sweeprun/",

@@ -161,6 +161,10 @@ class AlertKind(StrEnum):
         *("queue_deep", "A queue is deep", Severity.TICKET),
         "Over 10,000 deliveries of a priority are due, or far more than usual.",
     )
+    QUEUE_OVERSIZED = (
+        *("queue_oversized", "More deliveries wait than planned for", Severity.PAGE),
+        "The waiting deliveries of a priority are above the planned size: see Workers.",
+    )
     REFUSALS_NOT_BELIEVED = (
         *("refusals_not_believed", "A provider refuses most messages", Severity.PAGE),
         "Most calls are refused: check the settings.",
@@ -330,6 +334,8 @@ COVERED: Final = (
     Coverage(AlertKind.DELIVERY_RATE_LOW, AlertKind.BREAKER_OPEN, SameSubject.CHANNEL),
     Coverage(AlertKind.DELIVERY_RATE_LOW, AlertKind.PROVIDER_FAILING, SameSubject.CHANNEL),
     Coverage(AlertKind.SERVICE_LEVEL_AT_RISK, AlertKind.SERVICE_LEVEL_MISSED, SameSubject.WHOLE),
+    Coverage(AlertKind.QUEUE_DEEP, AlertKind.QUEUE_OVERSIZED, SameSubject.WHOLE),
+    Coverage(AlertKind.WORKERS_WANTED, AlertKind.QUEUE_OVERSIZED, SameSubject.WHOLE),
     Coverage(AlertKind.DELIVERIES_STUCK, AlertKind.BEAT_DEAD, SameSubject.ANY),
     Coverage(AlertKind.DELIVERIES_ORPHANED, AlertKind.BEAT_DEAD, SameSubject.ANY),
     Coverage(AlertKind.ROLLUPS_LATE, AlertKind.BEAT_DEAD, SameSubject.ANY),

@@ -3,6 +3,7 @@
     lag of a P3 lane over a limit       new P3 posts get 429 with Retry-After
     lag of a P3 lane over a higher one  P3 deliveries that wait too long are dropped
     lag of a P2 or P3 lane over 100,000 more workers are recommended
+    lag of a priority over its size     an alert, also for P0, P1 and P2
 
 The lag of a lane is the number of due deliveries without a worker, and the age of the oldest. P0,
 P1 and P2 are never refused or dropped. Test lanes have a lag and no limits.
@@ -60,6 +61,15 @@ REPLICAS: Final = {Priority.P2: (8, 32), Priority.P3: (4, 64)}
 """Least and most worker processes of a priority, over all channels."""
 
 
+SIZES: Final = {
+    Priority.P0: 500_000,
+    Priority.P1: 2_000_000,
+    Priority.P2: 10_000_000,
+    Priority.P3: 50_000_000,
+}
+"""Waiting deliveries of a priority, over all channels, that an installation is planned for."""
+
+
 def is_limited(lane: Lane) -> bool:
     """Return True if the limits apply to the lane: P3 of live mode."""
     return lane.mode is Mode.LIVE and lane.priority is Priority.P3
@@ -98,18 +108,23 @@ def with_jitter(seconds: int, *, chance: float) -> dt.timedelta:
     return dt.timedelta(seconds=math.ceil(seconds * (1 + JITTER * chance)))
 
 
+def by_priority(waiting: Mapping[Lane, int]) -> dict[Priority, int]:
+    """Return the lag of each priority of live mode, over all channels."""
+    found = dict.fromkeys(Priority, 0)
+    for lane, count in waiting.items():
+        if lane.mode is Mode.LIVE:
+            found[lane.priority] += count
+    return found
+
+
 def workers_wanted(waiting: Mapping[Lane, int]) -> dict[Priority, int]:
     """Return the recommended worker processes of P2 and of P3, from the live lanes' lags.
 
     A lag of SCALE_WAITING over all channels needs the least number; each further share of
     SCALE_WAITING divided by the least number adds a process, up to the most.
     """
-    found = {}
-    for priority, (least, most) in REPLICAS.items():
-        lag = sum(
-            count
-            for lane, count in waiting.items()
-            if lane.mode is Mode.LIVE and lane.priority is priority
-        )
-        found[priority] = min(max(least, math.ceil(lag * least / SCALE_WAITING)), most)
-    return found
+    lags = by_priority(waiting)
+    return {
+        priority: min(max(least, math.ceil(lags[priority] * least / SCALE_WAITING)), most)
+        for priority, (least, most) in REPLICAS.items()
+    }

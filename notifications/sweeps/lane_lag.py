@@ -18,7 +18,7 @@ from notifications.models import LaneLag
 from notifications.rules import back_pressure
 from notifications.rules.alerts import AlertKind
 from notifications.rules.back_pressure import Limits
-from notifications.rules.lane import Lane, Mode, Priority
+from notifications.rules.lane import Lane, Priority
 from notifications.rules.rollups import Dimension
 from notifications.store.postgres import alerts, lane_lag
 from notifications.sweeps import sms_outage, stale
@@ -38,7 +38,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     for row in limited:
         _refuse_or_accept(row, limits[Channel(row.channel)], now=now)
         done += stale.drop(row, limits[Channel(row.channel)], now=now, limit=limit)
-    _recommend_workers(rows)
+    _look_at_priorities(rows)
     return done
 
 
@@ -79,18 +79,21 @@ def _rate(channel: Channel, *, now: dt.datetime) -> float:
     return sent / _RATE_OVER.total_seconds()
 
 
-def _recommend_workers(rows: Iterable[LaneLag]) -> None:
-    """Raise the alert about missing workers of P2 and P3, and resolve it under the limit."""
+def _look_at_priorities(rows: Iterable[LaneLag]) -> None:
+    """Raise the alerts about the lag of a priority, and resolve them well under the limits."""
     waiting: Mapping[Lane, int] = {lane_lag.lane_of(row): row.waiting for row in rows}
-    wanted = back_pressure.workers_wanted(waiting)
-    for priority, processes in wanted.items():
-        lag = sum(
-            count
-            for lane, count in waiting.items()
-            if lane.mode is Mode.LIVE and lane.priority is priority
-        )
-        if lag > back_pressure.SCALE_WAITING:
-            detail = f"{lag:,} wait; {processes} worker processes are recommended"
-            alerts.raise_once(AlertKind.WORKERS_WANTED, priority.name, detail)
-        elif lag <= back_pressure.SCALE_WAITING * back_pressure.END_SHARE:
-            alerts.resolve(AlertKind.WORKERS_WANTED, priority.name)
+    lags = back_pressure.by_priority(waiting)
+    for priority, processes in back_pressure.workers_wanted(waiting).items():
+        detail = f"{lags[priority]:,} wait; {processes} worker processes are recommended"
+        size = back_pressure.SCALE_WAITING
+        _compare(AlertKind.WORKERS_WANTED, priority, lags[priority], size, detail)
+    for priority, size in back_pressure.SIZES.items():
+        detail = f"{lags[priority]:,} wait; planned for {size:,}"
+        _compare(AlertKind.QUEUE_OVERSIZED, priority, lags[priority], size, detail)
+
+
+def _compare(kind: AlertKind, priority: Priority, lag: int, most: int, detail: str) -> None:
+    if lag > most:
+        alerts.raise_once(kind, priority.name, detail)
+    elif lag <= most * back_pressure.END_SHARE:
+        alerts.resolve(kind, priority.name)

@@ -81,18 +81,6 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
             {**id_ranges.LANE_COLUMNS, **span, "statuses": [2, 4], "counted": 10_000, "front": 64},
             3,
         ),
-        (
-            "unanswered_lately",
-            {
-                **id_ranges.LANE_COLUMNS,
-                **span,
-                "unknown": Status.UNKNOWN,
-                "mode": Mode.LIVE,
-                "most": 100,
-                "closed_in": _SECOND,
-            },
-            3,
-        ),
         ("waiting", {**id_ranges.LANE_COLUMNS, **span, "statuses": [2, 4], "counted": 1_000}, 3),
         (
             "wipe_secrets",
@@ -107,9 +95,16 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
             {**day, "ids": one, "scheduled": Status.SCHEDULED, "most": ids.MAX_DELIVERIES},
             1,
         ),
+        *_asked_by_alerts(span),
         *_asked_by_chains(day, one),
         ("rollup_add", {**rollups._PAGE, **day, "below": 9, "scanned": 20_000}, 1),
     ]
+
+
+def _asked_by_alerts(span: Mapping[str, Any]) -> list[tuple[str, dict[str, Any], int]]:
+    lanes = {**id_ranges.LANE_COLUMNS, **span, "mode": Mode.LIVE}
+    lately = {"unknown": Status.UNKNOWN, "most": 100, "closed_in": _SECOND}
+    return [("unanswered_lately", {**lanes, **lately}, 3)]
 
 
 def _asked_by_chains(

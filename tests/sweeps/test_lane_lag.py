@@ -156,5 +156,26 @@ def test_a_large_lag_of_p2_recommends_workers(
     assert not Alert.objects.filter(kind=AlertKind.WORKERS_WANTED, resolved_at=None).exists()
 
 
+def test_more_waiting_deliveries_than_planned_for_are_an_alert_until_they_have_left(
+    make_row: MakeRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(back_pressure.SIZES, Priority.P0, 10)
+    made = [
+        make_row(priority=Priority.P0, channel=channel)
+        for channel in (Channel.SMS, Channel.PUSH)
+        for _ in range(6)
+    ]
+    _run()
+    alert = Alert.objects.get(resolved_at=None)
+    assert (alert.kind, alert.subject) == (AlertKind.QUEUE_OVERSIZED, "P0")
+    assert alert.detail == "12 wait; planned for 10"
+    _end(made[:3])
+    _run()
+    assert Alert.objects.filter(resolved_at=None).exists(), "over 80 % of the size"
+    _end(made[3:])
+    _run()
+    assert not Alert.objects.filter(resolved_at=None).exists()
+
+
 def _end(made: Sequence[UUID]) -> None:
     Delivery.objects.filter(id__in=made).update(status=Status.SENT, due_at=None)
