@@ -37,6 +37,7 @@ from notifications.store.postgres import (
     lane_lag,
     periodic_tasks,
     rollups,
+    service_levels,
     time_limit,
     unreachable,
 )
@@ -69,6 +70,12 @@ class Metric(Enum):
         "lane",
     )
     BEHIND = _GAUGE, "behind_seconds", "Lag of a lane: age of the oldest due delivery", "lane"
+    RETRYING = (
+        _GAUGE,
+        "retrying",
+        "Deliveries of live mode that wait for a retry, counted each minute up to 100,000",
+        "priority",
+    )
     LAG_AGE = _GAUGE, "lag_sample_age_seconds", "Age of the figures of the lag of the lanes"
     REFUSES = _GAUGE, "refuses", "1 while the lag of a P3 lane refuses new posts with 429", "lane"
     DROPS = _GAUGE, "drops", "1 while the lag of a P3 lane drops stale deliveries", "lane"
@@ -212,6 +219,8 @@ def _from_database() -> Iterator[Family]:
     ages = health.sweep_ages()
     yield _one_label(Metric.SWEEP_AGE, {name: age.total_seconds() for name, age in ages.items()})
     yield from _lag()
+    retrying = service_levels.retrying(now=clock.now())
+    yield _one_label(Metric.RETRYING, {each.name: n for each, n in retrying.items()})
     yield _one_label(Metric.DEAD_LETTERS, backlog.dead_letters())
     yield from _breakers()
     behind_of_rollups = Metric.ROLLUPS_BEHIND.family()

@@ -54,6 +54,7 @@ _PAGES: Final[Mapping[AlertKind, str]] = MappingProxyType({
     AlertKind.QUEUE_DEEP: "/admin/",
     AlertKind.QUEUE_OVERSIZED: f"{_LISTS}delivery/workers/",
     AlertKind.REFUSALS_NOT_BELIEVED: f"{_LISTS}breaker/",
+    AlertKind.RETRIES_DEEP: f"{_LISTS}breaker/",
     AlertKind.RETRY_SUCCESS_LOW: f"{_LISTS}deadletter/?{_LIVE}&reason=retries_exhausted",
     AlertKind.ROLLUPS_LATE: f"{_LISTS}sweeprun/",
     AlertKind.SCHEDULE_FAILED: f"{_LISTS}schedule/{{subject}}/change/",
@@ -74,6 +75,7 @@ _PAGES: Final[Mapping[AlertKind, str]] = MappingProxyType({
     AlertKind.URGENT_DEAD_LETTERS: f"{_LISTS}deadletter/?{_LIVE}",
     AlertKind.URGENT_LANE_BEHIND: "/admin/",
     AlertKind.WEBHOOK_PAUSED: f"{_LISTS}webhookendpoint/{{number}}/change/",
+    AlertKind.WORKERS_BUSY: f"{_LISTS}delivery/workers/",
     AlertKind.WORKERS_WANTED: f"{_LISTS}delivery/workers/",
 })
 

@@ -169,6 +169,10 @@ class AlertKind(StrEnum):
         *("refusals_not_believed", "A provider refuses most messages", Severity.PAGE),
         "Most calls are refused: check the settings.",
     )
+    RETRIES_DEEP = (
+        *("retries_deep", "Far more deliveries than usual wait for a retry", Severity.TICKET),
+        "Far more deliveries of a priority than usual wait for a retry: see Breakers.",
+    )
     RETRY_SUCCESS_LOW = (
         *("retry_success_low", "Few retries succeed", Severity.TICKET),
         "Under 65 % of the deliveries with retries of an hour were sent.",
@@ -241,6 +245,10 @@ class AlertKind(StrEnum):
         *("webhook_paused", "A webhook endpoint of a producer is paused", Severity.TICKET),
         "A producer's webhook endpoint failed for an hour and is paused: see Webhook endpoints.",
     )
+    WORKERS_BUSY = (
+        *("workers_busy", "All slots of a worker are busy", Severity.TICKET),
+        "All slots of a worker, or of a channel in it, have been busy for 5 minutes: see Workers.",
+    )
     WORKERS_WANTED = (
         *("workers_wanted", "More workers are recommended", Severity.TICKET),
         "Over 100,000 deliveries of P2 or P3 wait: add workers, or let an autoscaler add them.",
@@ -284,6 +292,7 @@ RENEWED: Final = frozenset({
     AlertKind.REFUSALS_NOT_BELIEVED,
     AlertKind.SENT_LEDGER_UNREAD,
     AlertKind.STATE_AWAY,
+    AlertKind.WORKERS_BUSY,
 })
 """Raised again by every delivery or process that meets the cause, and resolved by time."""
 WITH_BREAKER: Final = frozenset({

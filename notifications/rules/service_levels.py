@@ -131,6 +131,8 @@ class BacklogPoint(NamedTuple):
     """Due deliveries without a worker."""
     behind: dt.timedelta
     """Time since the oldest due time."""
+    retrying: int = 0
+    """Deliveries that wait for a retry."""
 
 
 DEEP: Final = 10_000
@@ -138,6 +140,8 @@ DEEP: Final = 10_000
 DEEP_MINUTES: Final = 5
 _LEAST_DEPTH: Final = 1_000
 """Depth below which the deviation from the usual depth is ignored."""
+LEAST_RETRYING: Final = 100
+"""The same for deliveries that wait for a retry."""
 _SIGMAS: Final = 3
 _UNUSUAL_MINUTES: Final = 10
 _FEWEST_POINTS: Final = 24 * 60
@@ -174,19 +178,24 @@ class UsualDepth(NamedTuple):
     deviation: float
 
 
-def is_unusual(recent: Sequence[BacklogPoint], usual: UsualDepth) -> bool:
+def is_unusual(recent: Sequence[int], usual: UsualDepth, *, least: int = _LEAST_DEPTH) -> bool:
     """Return True if the depth is three standard deviations above the usual depth, and stays.
 
     Ten minutes must be unusual, and the last minute must not be well below the first: a release
     after quiet hours drains. Without a day of history nothing is unusual.
+
+    Args:
+        recent: the depth of each minute, the oldest first.
+        usual: of the minutes before.
+        least: the depth up to which nothing is unusual.
     """
     latest = recent[-_UNUSUAL_MINUTES:]
     if len(latest) < _UNUSUAL_MINUTES or usual.points < _FEWEST_POINTS:
         return False
-    limit = max(_LEAST_DEPTH, math.ceil(usual.mean + _SIGMAS * usual.deviation))
-    if any(each.depth <= limit for each in latest):
+    limit = max(least, math.ceil(usual.mean + _SIGMAS * usual.deviation))
+    if any(each <= limit for each in latest):
         return False
-    return latest[-1].depth >= _DRAINS * latest[0].depth
+    return latest[-1] >= _DRAINS * latest[0]
 
 
 FEWEST_RETRIED: Final = 20

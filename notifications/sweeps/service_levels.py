@@ -45,6 +45,7 @@ _KINDS: Final = (
     AlertKind.DELIVERIES_STUCK,
     AlertKind.DELIVERIES_ORPHANED,
     AlertKind.DELIVERIES_UNREACHABLE,
+    AlertKind.RETRIES_DEEP,
     AlertKind.RETRY_SUCCESS_LOW,
     AlertKind.PERMANENT_FAILURES_HIGH,
     AlertKind.UNKNOWN_GROW,
@@ -137,9 +138,16 @@ def _backlog(now: dt.datetime) -> Iterator[Problem]:
             yield Problem(kind, priority.name, f"a due delivery has waited for {waited:.0f} s")
         if rules.is_deep(recent):
             yield Problem(AlertKind.QUEUE_DEEP, priority.name, f"{newest.depth} or more are due")
-        elif rules.is_unusual(recent, figures.usual_depth(priority, now=now)):
+        elif rules.is_unusual(
+            [each.depth for each in recent], figures.usual_depth(priority, "depth", now=now)
+        ):
             detail = f"{newest.depth} are due, far more than usual, and the number does not fall"
             yield Problem(AlertKind.QUEUE_DEEP, priority.name, detail)
+        usual = figures.usual_depth(priority, "retrying", now=now)
+        retrying = [each.retrying for each in recent]
+        if rules.is_unusual(retrying, usual, least=rules.LEAST_RETRYING):
+            detail = f"{newest.retrying:,} wait for a retry; {usual.mean:,.0f} are usual"
+            yield Problem(AlertKind.RETRIES_DEEP, priority.name, detail)
 
 
 def _overdue(now: dt.datetime) -> Iterator[Problem]:

@@ -4,10 +4,10 @@
     sweep     sweep_relay(), sweep_rescue() ...         on `ops`, sent by beat
 
 `slots` limits the concurrent tasks of a worker, `consumer` survives the loss of the broker, and
-`metrics` serves the figures of a process. While the broker is away, `direct` runs the same work
-from Postgres.
+`metrics` serves the figures of a process, and `saturation` watches its slots. While the broker is
+away, `direct` runs the same work from Postgres.
 """
 
-from notifications.tasks import deliver, direct, sweep
+from notifications.tasks import deliver, direct, saturation, sweep
 
-__all__ = ["deliver", "direct", "sweep"]
+__all__ = ["deliver", "direct", "saturation", "sweep"]

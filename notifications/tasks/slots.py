@@ -10,10 +10,12 @@ from typing import Final
 
 from notifications import clock, lanes
 from notifications.rules.lane import Priority
+from providers.contract import Channel
 
 _BULK: Final = Priority.P3.name.lower()
 _SOCIAL: Final = Priority.P2.name.lower()
 _URGENT: Final = frozenset(each.name.lower() for each in Priority if each.is_urgent)
+_CHANNELS: Final = tuple(each.label for each in Channel)
 _PATIENT_SLOTS: Final = 8
 """Concurrent tasks of P2 and P3 that keep a processor busy, including tasks that wait for
 answers."""
@@ -68,6 +70,15 @@ class Slots:
         is_bulk_only = all(_BULK in parts for parts in lanes_served)
         self._limits = {**shares, _BULK: slots if is_bulk_only else quarter}
         self._idle_bulk = slots if is_bulk_only else max(quarter, patient - quarter)
+
+    def of_channels(self) -> dict[str, tuple[int, int]]:
+        """Return the busy slots and the slots of each channel with a share of its own."""
+        with self._changed:
+            return {
+                each: (self._busy[each], self._limits[each])
+                for each in _CHANNELS
+                if each in self._limits
+            }
 
     @contextmanager
     def hold(self, lane: str) -> Iterator[bool]:

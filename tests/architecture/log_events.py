@@ -42,7 +42,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "digested": "Messages were merged into digests; `merged` counts them.",
     "direct_look_failed": "A worker could not read due deliveries; the next look comes in seconds.",
     "direct_work_failed": "A delivery task that ran without the broker failed; its rows come due.",
-    "fallback_not_noted": "PostgreSQL did not take the alert of a process with a fallback.",
+    "fallback_not_noted": "PostgreSQL did not take the alert of a process about itself.",
     "inbox_not_cleared": "Cached inboxes could not be cleared; old pages stay for an hour at most.",
     "inbox_away": "In-app messages could not be stored, because the database was away; they wait.",
     "lane_not_relayed": "A lane could not be published because of a lock or a lost connection.",

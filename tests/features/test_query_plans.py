@@ -104,7 +104,12 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
 def _asked_by_alerts(span: Mapping[str, Any]) -> list[tuple[str, dict[str, Any], int]]:
     lanes = {**id_ranges.LANE_COLUMNS, **span, "mode": Mode.LIVE}
     lately = {"unknown": Status.UNKNOWN, "most": 100, "closed_in": _SECOND}
-    return [("unanswered_lately", {**lanes, **lately}, 3)]
+    axes = {"priorities": [int(each) for each in Priority], "channels": [1, 2]}
+    retrying = {**axes, "statuses": [Status.RETRYING], "ahead": _SECOND, "most": 100}
+    return [
+        ("unanswered_lately", {**lanes, **lately}, 3),
+        ("backlog_depths", {**span, **retrying, "mode": Mode.LIVE}, 3),
+    ]
 
 
 def _asked_by_chains(

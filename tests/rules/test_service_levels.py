@@ -95,8 +95,8 @@ BUSY = usual(minute * 37 % 401 for minute in range(_WEEK))
 
 
 def test_a_depth_that_stays_far_above_the_usual_depth_alarms() -> None:
-    assert rules.is_unusual(points([4_000] * 10), BUSY)
-    assert rules.is_unusual(points(range(2_000, 12_000, 1_000)), BUSY)
+    assert rules.is_unusual([4_000] * 10, BUSY)
+    assert rules.is_unusual(range(2_000, 12_000, 1_000), BUSY)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_depth_that_stays_far_above_the_usual_depth_alarms() -> None:
     ],
 )
 def test_no_false_alarm_about_the_depth(recent: list[int], before: UsualDepth) -> None:
-    assert not rules.is_unusual(points(recent), before)
+    assert not rules.is_unusual(recent, before)
 
 
 def test_ten_thousand_due_deliveries_alarm_after_five_minutes() -> None:

@@ -12,6 +12,7 @@ from notifications.rules import rollups
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.rollups import Cube, DimensionSet, Latency, Step
 from notifications.rules.states import Status
+from notifications.store.postgres import service_levels as figures
 from notifications.sweeps import service_levels
 from providers.contract import Channel
 from tests.analytics.conftest import sketch_of
@@ -141,6 +142,48 @@ def test_late_minutes_and_a_deep_queue_alarm_and_end() -> None:
         ("service_level_missed", "P1 called within 10 s"),
     }
     BacklogSample.objects.update(depth=0, behind_ms=0)
+    assert look() == {}
+
+
+def test_far_more_retries_than_usual_are_an_alert_until_they_fall(make_row: MakeRow) -> None:
+    at = clock.now().replace(second=0, microsecond=0)
+    BacklogSample.objects.bulk_create(
+        BacklogSample(
+            at=at - minute * MINUTE,
+            priority=Priority.P2,
+            depth=0,
+            behind_ms=0,
+            retrying=400 if 0 < minute < 15 else minute % 21,
+        )
+        for minute in range(1, 26 * 60)
+    )
+    for _ in range(3):
+        make_row(Status.RETRYING, due_at=clock.now() + MINUTE)
+    make_row(Status.SCHEDULED, due_at=clock.now() + MINUTE)
+    assert look() == {}, "the sample of this minute has fallen"
+    newest = BacklogSample.objects.filter(priority=Priority.P2).latest("at")
+    assert (newest.retrying, newest.depth) == (3, 0)
+    assert figures.retrying(now=clock.now())[Priority.P2] == 3
+    BacklogSample.objects.filter(pk=newest.pk).update(retrying=410)
+    [(key, detail)] = look().items()
+    assert key == ("retries_deep", "P2")
+    assert "410 wait for a retry; 10 are usual" in detail
+    BacklogSample.objects.filter(pk=newest.pk).update(retrying=20)
+    assert look() == {}
+
+
+def test_samples_without_retries_give_no_usual_number_of_retries() -> None:
+    at = clock.now().replace(second=0, microsecond=0)
+    BacklogSample.objects.bulk_create(
+        BacklogSample(
+            at=at - minute * MINUTE,
+            priority=Priority.P2,
+            depth=0,
+            behind_ms=0,
+            retrying=400 if minute < 15 else None,
+        )
+        for minute in range(26 * 60)
+    )
     assert look() == {}
 
 

@@ -100,7 +100,7 @@ class FallbackWatch:
 
     def start(self) -> None:
         """Ask until the process ends."""
-        threading.Thread(target=self._keep_looking, name="fallbacks", daemon=True).start()
+        keep_looking(self.look, name="fallbacks")
 
     def look(self) -> None:
         """Ask each server once; raise and resolve alerts."""
@@ -131,15 +131,21 @@ class FallbackWatch:
         if lasted is not None:
             _log.warning("works_without_fallback", process=self._process, server=server.label)
 
-    def _keep_looking(self) -> None:
-        pause = threading.Event()
-        while not pause.wait(EVERY.total_seconds()):
-            try:
-                self.look()
-            except Error as error:
-                _log.warning("fallback_not_noted", cause=str(error.__cause__ or error)[:200])
-            finally:
-                connection.close()
+
+def keep_looking(look: Callable[[], None], *, name: str) -> None:
+    """Look every `EVERY` in a thread of this name, until the process ends."""
+    threading.Thread(target=_keep_looking, args=(look,), name=name, daemon=True).start()
+
+
+def _keep_looking(look: Callable[[], None]) -> None:
+    pause = threading.Event()
+    while not pause.wait(EVERY.total_seconds()):
+        try:
+            look()
+        except Error as error:
+            _log.warning("fallback_not_noted", cause=str(error.__cause__ or error)[:200])
+        finally:
+            connection.close()
 
 
 def name_of(role: str) -> str:

@@ -10,7 +10,7 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from django.db.models import Avg, Count, StdDev
 
@@ -18,6 +18,7 @@ from notifications.models import BacklogSample
 from notifications.rules import ids, rollups
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.reasons import Reason
+from notifications.rules.request import MAX_TTL
 from notifications.rules.rollups import Cube, DimensionSet, Latency, Step
 from notifications.rules.service_levels import (
     DEEP,
@@ -41,6 +42,7 @@ _OURS: Final = [
     *(Reason.POISON, Reason.CLOSED_UNANSWERED),
 ]
 """Reasons of failure of the service or of a provider. A rejected address is none."""
+_MOST_RETRYING: Final = 100_000
 _MOST_UNANSWERED: Final = 10_000
 """Unanswered deliveries that are counted for a lane."""
 
@@ -141,7 +143,8 @@ def punctual_minutes(
 
 def sample(*, now: dt.datetime) -> None:
     """Store the backlog of each priority; a second sample of a minute is left out."""
-    depths = _depths()
+    depths = _depths(_WAITING, ahead=dt.timedelta(), most=DEEP)
+    retrying = _depths((Status.RETRYING,), ahead=MAX_TTL, most=_MOST_RETRYING)
     behind = dict.fromkeys(Priority, dt.timedelta())
     for row in _overdue(_WAITING, before=now):
         # A row that its producer's share puts before others is due since before its creation.
@@ -153,6 +156,7 @@ def sample(*, now: dt.datetime) -> None:
             at=at,
             priority=priority,
             depth=min(depths[priority], DEEP),
+            retrying=min(retrying[priority], _MOST_RETRYING),
             behind_ms=behind[priority] // dt.timedelta(milliseconds=1),
         )
         for priority in Priority
@@ -160,13 +164,14 @@ def sample(*, now: dt.datetime) -> None:
     BacklogSample.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-def _depths() -> Counter[Priority]:
+def _depths(statuses: Sequence[Status], *, ahead: dt.timedelta, most: int) -> Counter[Priority]:
     asked = {
         "priorities": [int(each) for each in Priority],
         "channels": [int(each) for each in Channel],
-        "statuses": [int(each) for each in _WAITING],
+        "statuses": [int(each) for each in statuses],
         "mode": int(Mode.LIVE),
-        "most": DEEP,
+        "ahead": ahead,
+        "most": most,
     }
     depths: Counter[Priority] = Counter()
     for span in id_ranges.current():
@@ -185,18 +190,29 @@ def recent_points(priority: Priority, *, now: dt.datetime) -> list[BacklogPoint]
     """Return the samples of the last half hour, the oldest first."""
     rows = BacklogSample.objects.filter(priority=priority, at__gt=now - _RECENT, at__lte=now)
     return [
-        BacklogPoint(row.at, row.depth, dt.timedelta(milliseconds=row.behind_ms))
+        BacklogPoint(row.at, row.depth, dt.timedelta(milliseconds=row.behind_ms), row.retrying or 0)
         for row in rows.order_by("at")
     ]
 
 
-def usual_depth(priority: Priority, *, now: dt.datetime) -> UsualDepth:
+def usual_depth(
+    priority: Priority, column: Literal["depth", "retrying"], *, now: dt.datetime
+) -> UsualDepth:
     """Return the depth of the last seven days without the last half hour."""
     rows = BacklogSample.objects.filter(
         priority=priority, at__gt=now - _USUAL, at__lte=now - _RECENT
     )
-    found = rows.aggregate(points=Count("pk"), mean=Avg("depth"), deviation=StdDev("depth"))
+    found = rows.aggregate(points=Count(column), mean=Avg(column), deviation=StdDev(column))
     return UsualDepth(found["points"], found["mean"] or 0.0, found["deviation"] or 0.0)
+
+
+def retrying(*, now: dt.datetime) -> dict[Priority, int]:
+    """Return the deliveries that wait for a retry at the last sample; 0 without a new sample."""
+    found = {}
+    for priority in Priority:
+        latest = recent_points(priority, now=now)[-1:]
+        found[priority] = sum(each.retrying for each in latest)
+    return found
 
 
 def overdue(

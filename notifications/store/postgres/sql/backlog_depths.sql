@@ -1,4 +1,4 @@
--- Return the number of due live deliveries of each priority, at most `most`. Locks nothing. Uses delivery_due for each
+-- Return the number of live deliveries of each priority that are due within `ahead`, at most `most`. Locks nothing. Uses delivery_due for each
 -- status and channel, and reads at most `most` rows of a priority.
 SELECT wanted.priority, bounded.depth
 FROM unnest(%(priorities)s::smallint[]) AS wanted (priority)
@@ -11,7 +11,7 @@ CROSS JOIN LATERAL (
       SELECT 1 FROM delivery d
       WHERE d.id >= %(floor)s::uuid AND d.id < %(ceiling)s::uuid
         AND d.status = s.status AND d.mode = %(mode)s AND d.priority = wanted.priority
-        AND d.channel = c.channel AND d.due_at <= now()
+        AND d.channel = c.channel AND d.due_at <= now() + %(ahead)s::interval
       ORDER BY d.due_at
       LIMIT %(most)s::bigint
     ) due
