@@ -127,6 +127,8 @@ class Conf:
     """True: an operator who wrote a version of a template does not publish the version."""
     alert_urls: tuple[str, ...] = field(default=(), repr=False)
     """URLs of alert destinations."""
+    alerts_kept: dt.timedelta = dt.timedelta(days=7)
+    """Retention of resolved alerts."""
     dead_letters_alert: int = 20
     """Number of new dead letters in five minutes above which an alert is raised."""
     broker_messages: int = 24

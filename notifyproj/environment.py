@@ -21,12 +21,12 @@ from notifications.rules import in_app
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE
 from notifications.rules.rate_limits.circuit_breaker import STREAKS
 from notifications.rules.rate_limits.frequency_caps import DEFAULTS
+from notifyproj.alert_environment import AlertEnvironment
 from notifyproj.inbox_environment import InboxEnvironment
 from notifyproj.live_environment import LiveEnvironment
 from notifyproj.service_urls import foreign_variables, with_passwords
 from notifyproj.sign_in_environment import SignInEnvironment
 from notifyproj.values import (
-    AlertUrls,
     ArchiveUrl,
     BrokerUrl,
     FernetKeys,
@@ -80,7 +80,12 @@ class Delivery(StrEnum):
 
 
 class Environment(
-    WebEnvironment, InboxEnvironment, LiveEnvironment, SignInEnvironment, WorkerEnvironment
+    WebEnvironment,
+    InboxEnvironment,
+    LiveEnvironment,
+    SignInEnvironment,
+    WorkerEnvironment,
+    AlertEnvironment,
 ):
     """A valid environment. Each description completes the sentence "Give ..."."""
 
@@ -245,19 +250,6 @@ class Environment(
         alias="NOTIFY_REQUIRE_SECOND_FACTOR",
         default=False,
         description="yes or no: whether each operator must set up a second factor (TOTP)",
-    )
-    alert_urls: AlertUrls = Field(
-        alias="NOTIFY_ALERT_URLS",
-        default=(),
-        description="a comma list of URLs to which alerts are sent, such as"
-        " mailto:oncall@example.com or slack://TokenA/TokenB/TokenC",
-        repr=False,
-    )
-    dead_letter_alert: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
-        alias="NOTIFY_DEAD_LETTER_ALERT",
-        default=20,
-        description="a number from 1 to 1000000: the number of new dead letters in five minutes"
-        " above which an alert is raised",
     )
     broker_messages: Annotated[int, Field(ge=2, le=10_000)] = Field(
         alias="NOTIFY_BROKER_MESSAGES",

@@ -36,7 +36,6 @@ _FEED_HELD_FOR: Final = dt.timedelta(minutes=5)
 """Longer than any transaction of the service."""
 _JOBS_KEPT_LONGER: Final = dt.timedelta(days=8)
 """A bulk job outlives its notifications, whose last day may wait for an open delivery."""
-_ALERTS_KEPT: Final = dt.timedelta(days=7)
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
@@ -95,5 +94,6 @@ def _trim_rejected(limit: int) -> int:
 
 
 def _delete_old_alerts(now: dt.datetime, limit: int) -> int:
-    old = Alert.objects.filter(resolved_at__lt=now - _ALERTS_KEPT).values("id")[:limit]
+    before = now - conf.current().alerts_kept
+    old = Alert.objects.filter(resolved_at__lt=before).values("id")[:limit]
     return Alert.objects.filter(id__in=old).delete()[0]

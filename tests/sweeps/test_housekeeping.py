@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 
 import pytest
 from django.db import connection
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.models import Alert, ChangeMark, IdempotencyKey, Notification, Rejected
 from notifications.sweeps import housekeeping
 from tests.sweeps.conftest import MakeRow
@@ -63,6 +64,21 @@ def test_expired_secrets_are_wiped_batch_by_batch(make_row: MakeRow) -> None:
         cursor.execute("UPDATE notification SET secrets = 'x', expires_at = now() - interval '1s'")
     assert housekeeping.run_once(now=clock.now(), limit=2).moved == 5
     assert not Notification.objects.filter(secrets__isnull=False).exists()
+
+
+def test_resolved_alerts_are_kept_for_the_days_of_the_setting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = clock.now()
+    for hours in (23, 25, 24 * 6):
+        Alert.objects.create(kind="test", resolved_at=now - hours * _HOUR)
+    Alert.objects.create(kind="test")
+    housekeeping.run_once(now=now, limit=100)
+    assert Alert.objects.count() == 4, "the default is a week"
+    settings = replace(conf.current(), alerts_kept=dt.timedelta(days=1))
+    monkeypatch.setattr(conf, "current", lambda: settings)
+    housekeeping.run_once(now=now, limit=100)
+    assert Alert.objects.count() == 2, "one of 23 hours, and the open alert"
 
 
 def test_a_transaction_that_stays_open_raises_an_alert_until_its_end() -> None:
