@@ -73,7 +73,7 @@ class Metric(Enum):
     RETRYING = (
         _GAUGE,
         "retrying",
-        "Deliveries of live mode that wait for a retry, counted each minute up to 100,000",
+        "Deliveries of live mode that wait for a retry, counted each minute up to 20,000",
         "priority",
     )
     LAG_AGE = _GAUGE, "lag_sample_age_seconds", "Age of the figures of the lag of the lanes"

@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
             name="retrying",
             field=models.IntegerField(
                 null=True,
-                help_text="Deliveries that wait for a retry, up to 100,000; empty in samples of"
+                help_text="Deliveries that wait for a retry, up to 20,000; empty in samples of"
                 " earlier releases.",
             ),
         ),

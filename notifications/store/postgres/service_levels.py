@@ -42,7 +42,9 @@ _OURS: Final = [
     *(Reason.POISON, Reason.CLOSED_UNANSWERED),
 ]
 """Reasons of failure of the service or of a provider. A rejected address is none."""
-_MOST_RETRYING: Final = 100_000
+_MOST_RETRYING: Final = 20_000
+"""Deliveries that wait for a retry, counted for a priority: each costs a page of the table, so
+100,000 took two seconds of a busy machine."""
 _MOST_UNANSWERED: Final = 10_000
 """Unanswered deliveries that are counted for a lane."""
 
