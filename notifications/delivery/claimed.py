@@ -28,6 +28,9 @@ class ClaimedDelivery:
     is_confirmed_elsewhere: bool = False
     """True if another channel of the fallback chain has reached the recipient; set by
     `fall_back`."""
+    is_fallback: bool = False
+    """True for a later channel of a fallback chain whose earlier channel failed without a
+    rejection of the address, or whose push was accepted; set by `fall_back`."""
     segments: int | None = None
     """SMS segments of the text; None on other channels."""
     call: int = 0

@@ -119,7 +119,7 @@ def deliver(delivery_ids: Sequence[UUID], *, lane: str = "") -> list[RetryGroup]
 def _run_steps(batch: Batch) -> list[Retry]:
     batch.commit()
     queues = ordering.mark_waiting(batch.deliveries)
-    fall_back.mark_confirmed(batch.deliveries)
+    fall_back.mark_members(batch.deliveries)
     for step in STEPS:
         step(batch)
         batch.commit()

@@ -195,8 +195,8 @@ def insert(deliveries: Collection[NewDelivery]) -> None:
         transaction.on_commit(lambda: _publish(deliveries))
 
 
-def mark_confirmed(deliveries: Iterable[ClaimedDelivery]) -> None:
-    """Mark claimed members of chains after a receipt of another channel.
+def mark_members(deliveries: Iterable[ClaimedDelivery]) -> None:
+    """Mark claimed members of chains whose recipient is reached elsewhere, and fallbacks.
 
     A receipt cancels waiting deliveries; a delivery that a worker held at that time waits again
     after a hold, a retry or the worker's death, and the gate stops the delivery.
@@ -209,9 +209,13 @@ def mark_confirmed(deliveries: Iterable[ClaimedDelivery]) -> None:
         "ids": list(members),
         "channels": [int(each.delivery.channel) for each in members.values()],
         "reached": sorted(fallback.REACHED),
+        "stopped": sorted(fallback.STOPPED_UNSENT),
+        "failed": int(Status.FAILED),
+        "push": int(Channel.PUSH),
     }
-    for row in db.rows("chain_reached", parameters):
-        members[row["id"]].is_confirmed_elsewhere = True
+    for row in db.rows("chain_others", parameters):
+        members[row["id"]].is_confirmed_elsewhere = row["is_reached"]
+        members[row["id"]].is_fallback = row["is_fallback"]
 
 
 def _are_over(unchanged: Collection[UUID]) -> bool:

@@ -68,7 +68,7 @@ def look_again(batch: Batch, deliveries: Sequence[ClaimedDelivery]) -> Sequence[
             claimed.notification, claimed.destination = notification, contact
     known = [each for each in deliveries if each.notification.id in notifications]
     known = [each for each in known if each.delivery.contact_id in contacts]
-    fall_back.mark_confirmed(known)
+    fall_back.mark_members(known)
     return _stop_closed(batch, known)
 
 

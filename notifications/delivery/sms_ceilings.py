@@ -2,10 +2,11 @@
 
 Accept has counted the SMS of posts and of steps of series, and the count of such an SMS stays as it
 is. The step counts the others: SMS of schedules, bulk jobs and fallback chains, and SMS that leave
-over ten minutes after accept. A held SMS is tried again when the ceiling has room, and expires at
-the end of its time to live; a fallback chain goes on with the next channel at once. While the state
-Redis is away, each SMS passes. SMS of all priorities to a country that the producer may not send to
-are suppressed.
+over ten minutes after accept. The ceilings of prefix and country hold no SMS that follows a failed
+or unconfirmed channel (`ClaimedDelivery.is_fallback`). A held SMS is tried again when the ceiling
+has room, and expires at the end of its time to live; a fallback chain goes on with the next channel
+at once. While the state Redis is away, each SMS passes. SMS of all priorities to a country that the
+producer may not send to are suppressed.
 
 Safe to run twice: a counted SMS counts once. One Redis call counts a batch, and a batch without P0
 and P1 SMS needs no call. Deliveries in test mode have no ceiling.
@@ -70,7 +71,7 @@ def _suppress(batch: Batch, texts: Iterable[ClaimedDelivery]) -> list[ClaimedDel
 
 def _requests(texts: Iterable[ClaimedDelivery]) -> list[tuple[ClaimedDelivery, SmsRequest]]:
     found = []
-    policy, now = sms_policy.current(), clock.now()
+    policy = sms_policy.current()
     for claimed in texts:
         if not claimed.delivery.priority.is_urgent:
             continue
@@ -81,7 +82,7 @@ def _requests(texts: Iterable[ClaimedDelivery]) -> list[tuple[ClaimedDelivery, S
             producer_id=row.producer_id,
             idempotency_key=row.idempotency_key,
             notification_id=row.id,
-            now=now,
+            is_fallback=claimed.is_fallback,
         )
         if request is not None:
             found.append((claimed, request))

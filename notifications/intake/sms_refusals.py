@@ -17,7 +17,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from notifications import clock
 from notifications.intake.idempotency_keys import Repeat
 from notifications.intake.plan import Plan
 from notifications.rules.problems import Kind, Problem
@@ -87,7 +86,7 @@ def _requests(plans: Sequence[Entry]) -> dict[int, SmsRequest]:
     if not texts:
         return {}
     found: dict[int, SmsRequest] = {}
-    policy, now = sms_policy.current(), clock.now()
+    policy = sms_policy.current()
     for place, plan in texts:
         request = sms_ceilings.request_of(
             policy,
@@ -95,7 +94,6 @@ def _requests(plans: Sequence[Entry]) -> dict[int, SmsRequest]:
             producer_id=plan.producer_id,
             idempotency_key=plan.key.name if plan.key else "",
             notification_id=plan.id,
-            now=now,
         )
         if request is not None:
             found[place] = request

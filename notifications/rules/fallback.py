@@ -55,6 +55,14 @@ _RESTS: Final = frozenset({
 """Reasons of a hold for which every provider of the channel rests, or no SMS may leave."""
 REACHED: Final = frozenset({Status.DELIVERED, Status.READ})
 """Statuses of a delivery that reached the recipient."""
+STOPPED_UNSENT: Final = frozenset({
+    Status.BOUNCED,
+    Status.EXPIRED,
+    Status.SUPPRESSED,
+    Status.CANCELLED,
+})
+"""Statuses of an earlier channel after which the next channel is no fallback for SMS pumping
+protection: the provider was not at fault."""
 _ON_THEIR_WAY: Final = frozenset({Status.QUEUED, Status.SENDING, Status.SENT, Status.UNKNOWN})
 """Statuses of an open device that can still reach the recipient without a retry."""
 _WAITING: Final = frozenset({Status.RETRYING, Status.SCHEDULED})

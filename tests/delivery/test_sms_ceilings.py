@@ -13,16 +13,18 @@ from notifications import clock
 from notifications.delivery import deliver
 from notifications.intake import accept
 from notifications.intake.accept import AcceptedRequest, Caller
-from notifications.models import Attempt, Delivery, Event, Producer, SmsLimits
+from notifications.models import Attempt, Delivery, Event, Producer, SmsLimits, SmsOverride
 from notifications.rules import request
 from notifications.rules.problems import Problem
 from notifications.rules.states import Status
 from notifications.store.rate_limits import sms_ceilings, sms_policy
 from notifications.store.redis import state
+from providers.contract import Channel
 from tests.journey import (
     CHAIN,
     Accept,
     Reach,
+    chain_of,
     chain_statuses,
     deliver_chain,
     status_and_reason,
@@ -109,6 +111,101 @@ def test_a_fallback_chain_goes_on_with_the_next_channel(take: Accept, reach: Rea
     assert [channel for channel, _, _ in found] == ["push", "sms", "email"]
     assert found[1] == ("sms", "failed", "escalated")
     assert found[2][1] == "sent"
+
+
+CODE: Final = {"fallback_chain": True, "priority": "P0", "channels": ["push", "sms"]}
+
+
+def _fall_back(take: Accept, user_id: str) -> AcceptedRequest:
+    """Accept a code, and deliver its push until the SMS is open."""
+    answer = take(user_id=user_id, **CODE)
+    assert isinstance(answer, AcceptedRequest)
+    while len(chain_of(answer)) == 1:
+        deliver_chain(answer)
+    return answer
+
+
+def _prefix_floor(floor: int) -> None:
+    SmsLimits.objects.update(prefix_floor=floor)
+    sms_policy.forget()
+
+
+def _counted(prefix: str) -> int:
+    number = int(clock.now().timestamp()) // 600
+    found = sms_ceilings.counts_of(sms_ceilings.PREFIXES, [number - 1, number])
+    return sum(each.get(prefix, 0) for each in found)
+
+
+def test_codes_of_an_outage_of_push_are_counted_and_leave(take: Accept, reach: Reach) -> None:
+    _prefix_floor(2)
+    for place in range(6):
+        reach(f"person{place}", push="token.503", sms=f"+55119876543{place:02}")
+        answer = _fall_back(take, f"person{place}")
+        deliver_chain(answer)
+        assert chain_statuses(answer)[1] == ("sms", "sent", "")
+    assert _counted("5511987") == 6
+    assert not sms_ceilings.refusals([int(clock.now().timestamp()) // 600])
+
+
+@pytest.mark.parametrize(
+    ("push", "leaves"),
+    [
+        ({"status": Status.UNCONFIRMED, "sent_at": clock.now}, True),
+        ({"status": Status.UNCONFIRMED}, True),  # the provider did not answer
+        ({"status": Status.FAILED, "channel": Channel.EMAIL}, True),
+        ({"status": Status.UNCONFIRMED, "sent_at": clock.now, "channel": Channel.EMAIL}, False),
+        ({"status": Status.FAILED, "sent_at": clock.now}, False),  # by a receipt
+        ({"status": Status.BOUNCED}, False),
+        ({"status": Status.SUPPRESSED}, False),
+        ({"status": Status.UNCONFIRMED, "channel": Channel.IN_APP, "contact_id": -1}, False),
+    ],
+)
+def test_an_address_that_nobody_rejected_is_needed_before_a_code_has_no_ceiling(
+    take: Accept, reach: Reach, push: dict[str, Any], leaves: object
+) -> None:
+    _prefix_floor(1)
+    reach("first", sms="+5511987654300")
+    _deliver(take_rows(take, 1, user_id="first", **TEXT))
+    reach("maria", push="token.503", sms="+5511987654301")
+    answer = _fall_back(take, "maria")
+    given = {name: value() if callable(value) else value for name, value in push.items()}
+    Delivery.objects.filter(id=chain_of(answer)[0].id).update(**given)
+    deliver_chain(answer)
+    found = ("sent", "") if leaves else ("scheduled", "sms_ceiling")
+    assert chain_statuses(answer)[1] == ("sms", *found)
+
+
+def test_codes_behind_rejected_tokens_have_the_ceilings(take: Accept, reach: Reach) -> None:
+    _prefix_floor(2)
+    found = []
+    for place in range(4):
+        reach(f"bot{place}", push="token.400", sms=f"+55119876543{place:02}")
+        answer = _fall_back(take, f"bot{place}")
+        deliver_chain(answer)
+        found.append(chain_statuses(answer)[1][1:])
+    assert found == [("sent", "")] * 2 + [("scheduled", "sms_ceiling")] * 2
+
+
+def test_codes_of_an_outage_have_the_ceiling_of_the_number(take: Accept, reach: Reach) -> None:
+    reach("maria", push="token.503", sms=NUMBER)
+    found = []
+    for _ in range(3):
+        answer = _fall_back(take, "maria")
+        deliver_chain(answer)
+        found.append(chain_statuses(answer)[1][1:])
+    assert found == [("sent", "")] * 2 + [("scheduled", "sms_ceiling")]
+
+
+@pytest.mark.parametrize(("ceiling", "value"), [("prefix", "4915"), ("country", "DE")])
+def test_an_operators_override_holds_the_codes_of_an_outage(
+    take: Accept, reach: Reach, ceiling: str, value: str
+) -> None:
+    SmsOverride.objects.create(ceiling=ceiling, value=value, limit=0, reason="attack")
+    sms_policy.forget()
+    reach("maria", push="token.503", sms=NUMBER)
+    answer = _fall_back(take, "maria")
+    deliver_chain(answer)
+    assert chain_statuses(answer)[1] == ("sms", "scheduled", "sms_ceiling")
 
 
 def test_a_country_that_the_producer_may_not_use_is_suppressed(

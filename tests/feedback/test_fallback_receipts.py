@@ -167,7 +167,7 @@ def test_a_bounce_after_a_late_receipt_opens_the_channel_behind_the_stopped_one(
     outbox: Outbox, reach: Reach, take: Accept, monkeypatch: pytest.MonkeyPatch, *, claimed: bool
 ) -> None:
     # With `claimed` the claim comes before the receipt, so the gate does not see the receipt.
-    monkeypatch.setattr(fall_back, "mark_confirmed", lambda _deliveries: None)
+    monkeypatch.setattr(fall_back, "mark_members", lambda _deliveries: None)
     reach(email="maria@example.com", sms="+15554000000", push="token")
     answer = take(**CHAIN | {"channels": ["email", "sms", "push"]})
     deliver_chain(answer)

@@ -86,6 +86,9 @@ class Share(NamedTuple):
     """Share of the traffic, from 0 to 1."""
 
 
+_NONE: Final = Share(NO_CEILING)
+
+
 class NumberCeilings(NamedTuple):
     """The ceilings of a number."""
 
@@ -103,9 +106,18 @@ class Policy(NamedTuple):
     overrides: Sequence[Override] = ()
 
     def of(
-        self, number: str, *, country: str, producer_id: int, now: dt.datetime
+        self,
+        number: str,
+        *,
+        country: str,
+        producer_id: int,
+        now: dt.datetime,
+        is_fallback: bool = False,
     ) -> NumberCeilings | None:
-        """Return the ceilings of a stored number; None: a number of the sandbox, or no number."""
+        """Return the ceilings of a stored number; None: a number of the sandbox, or no number.
+
+        A fallback has the ceiling of its address, and of prefix and country the overrides alone.
+        """
         digits = number.removeprefix("+")
         if not digits.isdigit() or is_test_number(number):
             return None
@@ -113,12 +125,16 @@ class Policy(NamedTuple):
         address, prefix, by_country = _overrides_of(overrides, digits, country)
         if by_country is not None:
             both = (_fixed(by_country),) * 2
+        elif is_fallback:
+            both = (_NONE, _NONE)
         else:
             both = (self._country(EVERYBODY, country), self._country(producer_id, country))
+        if prefix is not None:
+            of_prefix = _fixed(prefix)
+        else:
+            of_prefix = _NONE if is_fallback else self._prefix(prefix_of(digits))
         return NumberCeilings(
-            self.limits.address if address is None else _limit(address),
-            self._prefix(prefix_of(digits)) if prefix is None else _fixed(prefix),
-            *both,
+            self.limits.address if address is None else _limit(address), of_prefix, *both
         )
 
     def _prefix(self, prefix: str) -> Share:
@@ -127,7 +143,7 @@ class Policy(NamedTuple):
 
     def _country(self, producer_id: int, country: str) -> Share:
         if producer_id not in self.baselines.known:
-            return Share(NO_CEILING)
+            return _NONE
         usual = self.baselines.countries.get((producer_id, country), CountryBaseline())
         growth = self.limits.growth
         floor = max(self.limits.country_floor, growth * usual.peak)

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, cast
 from uuid import UUID
 
+from notifications import clock
 from notifications.rules.sms_pumping import ceilings
 from notifications.rules.sms_pumping.ceilings import Ceiling, NumberCeilings, Policy, prefix_of
 from notifications.store.redis import state
@@ -89,14 +90,21 @@ def request_of(
     producer_id: int,
     idempotency_key: str,
     notification_id: UUID,
-    now: dt.datetime,
+    is_fallback: bool = False,
 ) -> SmsRequest | None:
     """Return the request to count an SMS; None: no ceiling applies to the number.
 
-    The member is the same for each repeat with an idempotency key (empty: none).
+    The member is the same for each repeat with an idempotency key (empty: none). `is_fallback`: the
+    SMS follows another channel, see `Policy.of`.
     """
     country = ceilings.country_of(number)
-    limits = policy.of(number, country=country, producer_id=producer_id, now=now)
+    limits = policy.of(
+        number,
+        country=country,
+        producer_id=producer_id,
+        now=clock.now(),
+        is_fallback=is_fallback,
+    )
     if limits is None:
         return None
     member = _member_of(producer_id, idempotency_key, notification_id)

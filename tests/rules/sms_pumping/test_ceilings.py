@@ -94,6 +94,22 @@ def test_overrides_of_a_number_and_a_country() -> None:
     assert _of(policy, "+4915112345679").address == CeilingLimits().address
 
 
+def test_a_fallback_has_the_ceiling_of_its_number_and_overrides_alone() -> None:
+    def of(policy: Policy) -> NumberCeilings:
+        found = policy.of(
+            "+4915112345678", country="DE", producer_id=_PRODUCER, now=_NOW, is_fallback=True
+        )
+        assert found is not None
+        return found
+
+    none = Share(NO_CEILING)
+    assert of(Policy(baselines=_LEARNED)) == NumberCeilings(10, none, none, none)
+    attacked = Policy(
+        overrides=(Override(Ceiling.PREFIX, "4915", 5), Override(Ceiling.COUNTRY, "DE", 9))
+    )
+    assert of(attacked) == NumberCeilings(10, Share(5), Share(9), Share(9))
+
+
 @pytest.mark.parametrize("number", ["+15552000007", "", "maria@example.com"])
 def test_numbers_of_the_sandbox_have_no_ceilings(number: str) -> None:
     assert Policy().of(number, country="??", producer_id=_PRODUCER, now=_NOW) is None
