@@ -13,6 +13,7 @@ from tests.chaos.frozen_servers import FROZEN_SERVERS
 from tests.chaos.long_runs import LONG_RUNS
 from tests.chaos.memory import Memory
 from tests.chaos.plans import Plan
+from tests.chaos.push_outages import PUSH_OUTAGES
 from tests.chaos.reconcile import Broken, Promise, reconcile
 from tests.chaos.stage import Stage
 
@@ -26,7 +27,7 @@ def main() -> int:
     )
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
-    short = {**named.RUNS, **FROZEN_SERVERS}
+    short = {**named.RUNS, **FROZEN_SERVERS, **PUSH_OUTAGES}
     runs = {**short, **LONG_RUNS}
     known = f"{', '.join(short)}; long: {', '.join(LONG_RUNS)}"
     parser.add_argument("runs", nargs="*", help=f"all but the long runs, or some of {known}")
@@ -54,11 +55,15 @@ def _play(plan: Plan) -> bool:
         f"{plan.name}: {len(plan.messages)} messages, {len(plan.actions)} actions ...", flush=True
     )
     with Stage(
-        seed=plan.seed, clocks=plan.clocks, settings=plan.settings, beside=plan.beside
+        seed=plan.seed,
+        clocks=plan.clocks,
+        settings=plan.settings,
+        beside=plan.beside,
+        people=plan.people,
     ) as stage:
         with Memory(stage).sampled() as memory:
             facts = drive.play(plan, stage)
-        account = reconcile(facts, levels=plan.levels)
+        account = reconcile(facts, levels=plan.levels, may_be_late=plan.may_be_late)
         for line in report.timelines(account, facts, stage):
             print(line)
         for line in report.slowest(account, facts, stage):

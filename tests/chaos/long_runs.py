@@ -9,6 +9,7 @@ from typing import Final
 from notifications.rules.lane import Priority
 from tests.chaos.named import Tokens
 from tests.chaos.plans import CHANNELS, WELL, Action, Deed, Manner, Plan
+from tests.chaos.push_outages import outage_15_minutes
 
 _MINUTE: Final = 60.0
 _AWAY: Final = Manner(unavailable=1.0)
@@ -76,5 +77,5 @@ def flapping(seed: int) -> Plan:
 
 
 LONG_RUNS: Final[Mapping[str, Callable[[int], Plan]]] = MappingProxyType({
-    run.__name__: run for run in (steady_hours, flapping)
+    run.__name__: run for run in (steady_hours, flapping, outage_15_minutes)
 })

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -39,8 +38,9 @@ _LEASE_AND_MORE: Final = 75.0
 class Tokens:
     """Numbers a run's messages."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, people: int = PEOPLE) -> None:
         self._seed = seed
+        self._people = people
         self._made = 0
 
     def batch(self, count: int, priority: Priority, channel: Channel, *, at: float = 0.0) -> Post:
@@ -67,7 +67,7 @@ class Tokens:
             token=token(self._seed, self._made),
             priority=priority,
             channel=channel,
-            person=self._made % PEOPLE,
+            person=self._made % self._people,
         )
 
 
@@ -208,28 +208,6 @@ def sms_away(seed: int) -> Plan:
             Action(at=5, deed=Deed.STEER, target="sms", manner=_AWAY),
             Action(at=185, deed=Deed.STEER, target="sms", manner=_WELL),
         ],
-        drain_seconds=200.0,
-    )
-
-
-def push_away_with_chain(seed: int) -> Plan:
-    """The push provider answers 503 for three minutes, and codes fall back to SMS."""
-    posts = Tokens(seed).trickle(8, 195, [Priority.P0], [Channel.PUSH])
-    return Plan(
-        name="push provider away for 180 s, P0 with a fallback chain to SMS",
-        seed=seed,
-        posts=[
-            replace(
-                post,
-                messages=tuple(replace(each, falls_back_to=Channel.SMS) for each in post.messages),
-            )
-            for post in posts
-        ],
-        actions=[
-            Action(at=5, deed=Deed.STEER, target="push", manner=_AWAY),
-            Action(at=185, deed=Deed.STEER, target="push", manner=_WELL),
-        ],
-        levels={Priority.P0: 10.0},
         drain_seconds=200.0,
     )
 
@@ -385,7 +363,6 @@ RUNS: Final[Mapping[str, Callable[[int], Plan]]] = MappingProxyType({
         mail_hangs,
         push_hangs,
         sms_away,
-        push_away_with_chain,
         mostly_well,
         deploys,
         full_broker,

@@ -19,6 +19,9 @@ WORKERS: Final = ("p0", "p0-2", "channels", "transactional")
 """Those that call providers."""
 PROCESSES: Final = (*WORKERS, "web", "ops", "beat")
 SERVERS: Final = ("broker", "state", "postgres")
+PEOPLE: Final = 601
+"""A prime, so that each kind of message reaches each person in turn: a number has a ceiling for P0
+and P1 SMS."""
 
 
 class Deed(StrEnum):
@@ -119,8 +122,11 @@ class Plan:
     """Processes beside those of each run."""
     copies: int = 1
     """How many callers post each request at the same time."""
+    people: int = PEOPLE
     levels: dict[Priority, float] = field(default_factory=dict)
-    """Seconds from acceptance to the call, at p99, that hold in this run."""
+    """Seconds from acceptance to the call that hold in this run; none of the priority expires."""
+    may_be_late: float = 0.01
+    """Share of the messages that may be later than their level."""
     drain_seconds: float = 240.0
     """How long after the last post and deed everything may take to leave."""
 
@@ -145,7 +151,6 @@ _POST_SECONDS: Final = 0.25
 _FIRST_KILL: Final = 3.0
 _TAIL_SECONDS: Final = 3.0
 """Messages go on for a moment after the last kill."""
-PEOPLE: Final = 60
 
 
 def token(seed: object, number: int) -> str:

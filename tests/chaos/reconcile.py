@@ -7,7 +7,7 @@
     stuck          still open at the end, and overdue or not due for long
     refused        the API took it not at all, or blamed itself
     ended alone    a process ended though nothing was done to it, nor to a server while it started
-    late           later than the run's service level at p99
+    late           too many later than the run's service level
     left running   a process outlived the stop of the whole (told by `stage`)
 
 A call is in flight from the moment at which its worker commits to it until the answer is in the
@@ -109,15 +109,22 @@ class Account:
     """Calls that were in flight at a fault of their own worker or of a server."""
     delays: dict[Priority, list[float]] = field(default_factory=lambda: defaultdict(list))
     """Seconds from the answer 202 to the call that was taken."""
+    late: int = 0
+    """Later than the levels of the run."""
     slowest: dict[Priority, str] = field(default_factory=dict)
     """The notification with the longest delay."""
     broken: list[Broken] = field(default_factory=list)
 
 
-def reconcile(facts: Facts, *, levels: Mapping[Priority, float] = NO_LEVELS) -> Account:
+def reconcile(
+    facts: Facts, *, levels: Mapping[Priority, float] = NO_LEVELS, may_be_late: float = 0.01
+) -> Account:
     """Compare what was accepted with what the providers took and what the database says.
 
-    `levels` has the seconds that hold at p99, by priority.
+    Args:
+        facts: what was seen.
+        levels: seconds that hold, by priority. A message of such a priority may not expire.
+        may_be_late: share of the messages of a priority that may be later.
     """
     account = Account(accepted=len(facts.accepted))
     rows: dict[str, list[Row]] = defaultdict(list)
@@ -127,15 +134,19 @@ def reconcile(facts: Facts, *, levels: Mapping[Priority, float] = NO_LEVELS) -> 
     for call in facts.calls:
         calls[call.token].append(call)
     for message in facts.accepted:
-        judge = _Judge(account, message, calls[message.token], facts)
+        may_expire = message.priority not in levels
+        judge = _Judge(account, message, calls[message.token], facts, may_expire=may_expire)
         judge.judge(rows[message.notification_id])
     for why in (*facts.refused, *facts.server_errors):
         account.broken.append(Broken(promise=Promise.REFUSED, what=why))
     for who in facts.ended_alone:
         account.broken.append(Broken(promise=Promise.ENDED_ALONE, what=who))
     for priority, level in levels.items():
-        if (late := p99(account.delays[priority])) > level:
-            what = f"{priority.name} {late:.1f} s at p99 instead of {level:g} s"
+        delays = account.delays[priority]
+        late = sum(delay > level for delay in delays)
+        account.late += late
+        if late > may_be_late * len(delays):
+            what = f"{late} of {len(delays)} {priority.name} later than {level:g} s"
             account.broken.append(Broken(promise=Promise.LATE, what=what))
     return account
 
@@ -151,9 +162,16 @@ class _Judge:
     """Judges one message."""
 
     def __init__(
-        self, account: Account, message: Accepted, calls: list[Call], facts: Facts
+        self,
+        account: Account,
+        message: Accepted,
+        calls: list[Call],
+        facts: Facts,
+        *,
+        may_expire: bool,
     ) -> None:
         self._account = account
+        self._may_expire = may_expire
         self._message = message
         self._calls = calls
         self._taken = [call for call in calls if call.took]
@@ -261,7 +279,7 @@ class _Judge:
 
     def _may_have_expired(self) -> bool:
         longest = DEFAULT_TIME_TO_LIVE[self._message.priority].total_seconds()
-        return self._ended - self._message.at > longest
+        return self._may_expire and self._ended - self._message.at > longest
 
     def _is_interrupted(self, call: Call) -> bool:
         longest = PACE[self._message.priority].deadline.total_seconds()

@@ -50,6 +50,7 @@ def table(plan: Plan, facts: Facts, account: Account) -> list[str]:
         "statuses contradicted": account.contradicted,
         "calls": f"{len(facts.calls)} ({account.in_flight} in flight at a fault)",
         "worst delay, s": _delays(account),
+        "later than level": account.late,
         "faults": _faults(facts),
         "ended by themselves": ", ".join(facts.ended_alone) or "none",
     }

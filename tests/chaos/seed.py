@@ -20,6 +20,10 @@ from tests.chaos.people import TEMPLATE, TYPE, user_id
 from tests.chaos.plans import CHANNELS
 
 _PRODUCER: Final = "chaos"
+_AREA: Final = "+5511"
+_RANGES: Final = range(940, 1_000)
+"""Ranges of mobile numbers of Sao Paulo; each is a prefix of SMS pumping protection."""
+_ENDPOINTS: Final = 60
 
 
 def fill(people: int, webhook_port: int) -> str:
@@ -55,10 +59,10 @@ def fill(people: int, webhook_port: int) -> str:
 def _address(channel: Channel, number: int, webhook_port: int) -> str:
     match channel:
         case Channel.SMS:
-            return f"+1555200{number:04}"
+            return f"{_AREA}{_RANGES[number % len(_RANGES)]}{number:06}"
         case Channel.EMAIL:
             return f"person-{number}@chaos.example"
         case Channel.WEBHOOK:
-            return f"http://{LOOPBACK}:{webhook_port}/hooks/{number}"
+            return f"http://{LOOPBACK}:{webhook_port}/hooks/{number % _ENDPOINTS}"
         case _:
             return f"device-{number}-{'x' * 140}"

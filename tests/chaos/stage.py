@@ -133,6 +133,7 @@ class Stage:
         clocks: Mapping[str, int] | None = None,
         settings: Mapping[str, str] | None = None,
         beside: Sequence[str] = (),
+        people: int = PEOPLE,
     ) -> None:
         """Choose ports; nothing starts yet.
 
@@ -141,8 +142,10 @@ class Stage:
             clocks: processes whose host's clock is wrong, and by how many seconds.
             settings: environment variables that differ from those of other runs.
             beside: processes beside those of each run.
+            people: recipients of the run.
         """
         self._seed = str(seed)
+        self._people = str(people)
         self._clocks = clocks or {}
         self._settings = settings or {}
         self._names = (*PROCESSES, *beside)
@@ -175,7 +178,7 @@ class Stage:
             self._start_afresh()
             environ = self._environ(urls)
             self._command(["manage.py", "migrate"], environ)
-            people = ["-m", "tests.chaos.people", str(PEOPLE), str(self.stand_ins.doors.webhook)]
+            people = ["-m", "tests.chaos.people", self._people, str(self.stand_ins.doors.webhook)]
             self.key = self._command(people, environ).strip()
             self.processes = {name: self._process(name, environ) for name in self._names}
             self._crew = ProcessGroup(

@@ -187,6 +187,30 @@ def test_later_than_the_service_level() -> None:
     assert not reconcile(facts, levels={Priority.P2: 6.0}).broken
 
 
+def test_a_share_of_the_messages_may_be_late() -> None:
+    facts = Facts(
+        accepted=[replace(_MESSAGE, token=f"tok_{number}") for number in range(100)],
+        refused=[],
+        calls=[replace(_CALL, token="tok_0", at=115.0, ended=115.2)]
+        + [replace(_CALL, token=f"tok_{number}") for number in range(1, 100)],
+        faults=[],
+        rows=[_ROW],
+        ended=200.0,
+    )
+    levels = {Priority.P2: 10.0}
+    assert not reconcile(facts, levels=levels).broken
+    assert _broken(reconcile(facts, levels=levels, may_be_late=0.001)) == [Promise.LATE]
+
+
+def test_no_message_of_a_priority_with_a_level_may_expire() -> None:
+    row = replace(_ROW, status=Status.EXPIRED, reason="ttl_passed", provider_message_id="")
+    facts = Facts(
+        accepted=[_MESSAGE], refused=[], calls=[], faults=[], rows=[row], ended=10_000_000.0
+    )
+    assert not reconcile(facts).broken
+    assert _broken(reconcile(facts, levels={Priority.P2: 10.0})) == [Promise.NOT_SENT]
+
+
 def test_a_chain_counts_by_the_delivery_that_was_sent() -> None:
     given_up = replace(_ROW, status=Status.FAILED, reason="escalated", provider_message_id="")
     facts = Facts(
