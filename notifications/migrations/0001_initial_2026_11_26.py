@@ -353,6 +353,7 @@ class Migration(migrations.Migration):
                 ("at", models.DateTimeField(help_text="Start of the minute.")),
                 ("priority", models.SmallIntegerField()),
                 ("depth", models.IntegerField(help_text="Due deliveries without a worker, up to 10,000.")),
+                ("retrying", models.IntegerField(null=True, help_text="Deliveries that wait for a retry, up to 20,000; empty in samples of earlier releases.")),
                 ("behind_ms", models.BigIntegerField(help_text="Time since the oldest due time.")),
             ],
             options={
