@@ -1,8 +1,9 @@
 """Ceilings of a number: the most P0 and P1 SMS to its address, prefix and country.
 
     address            limits.address
-    prefix             the largest of limits.prefix_floor, growth * baseline, and PREFIX_SHARE of
-                       the SMS to the country in the last hour
+    prefix             the largest of limits.prefix_floor, growth * baseline, PREFIX_SHARE of the
+                       SMS to the country in the last hour, with those that other prefixes were
+                       refused, and OWN_SHARE of the producer's P0 of all channels in ten minutes
     country            the largest of limits.country_floor, growth * baseline, and
                        growth * learned share of the SMS of the last hour
 
@@ -15,8 +16,9 @@ ceiling. Numbers of the sandbox have no ceiling, because no carrier has the area
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from notifications.rules import phone
@@ -30,6 +32,8 @@ PREFIX_DIGITS: Final = 7
 10,000 numbers or more elsewhere."""
 PREFIX_SHARE: Final = 0.01
 """Share of the SMS to a country in the last hour that a prefix may have in 10 minutes."""
+OWN_SHARE: Final = PREFIX_SHARE * 6
+"""Share of a producer's P0 of ten minutes; PREFIX_SHARE for the hour that has six times as many."""
 NO_CEILING: Final = -1
 UNKNOWN_COUNTRY: Final = "??"
 """Country of satellite numbers and of unassigned ranges."""
@@ -104,6 +108,8 @@ class Policy(NamedTuple):
     limits: CeilingLimits = CeilingLimits()
     baselines: Baselines = Baselines()
     overrides: Sequence[Override] = ()
+    p0_by_producer: Mapping[int, int] = MappingProxyType({})
+    """P0 deliveries of all channels in the last PREFIX_INTERVAL, by producer id."""
 
     def of(
         self,
@@ -132,14 +138,17 @@ class Policy(NamedTuple):
         if prefix is not None:
             of_prefix = _fixed(prefix)
         else:
-            of_prefix = _NONE if is_fallback else self._prefix(prefix_of(digits))
+            of_prefix = _NONE if is_fallback else self._prefix(prefix_of(digits), producer_id)
         return NumberCeilings(
             self.limits.address if address is None else _limit(address), of_prefix, *both
         )
 
-    def _prefix(self, prefix: str) -> Share:
+    def _prefix(self, prefix: str, producer_id: int) -> Share:
         usual = self.limits.growth * self.baselines.prefixes.get(prefix, 0)
-        return Share(max(self.limits.prefix_floor, usual), PREFIX_SHARE)
+        own = self.p0_by_producer.get(producer_id, 0)
+        if producer_id == EVERYBODY:
+            own = max(self.p0_by_producer.values(), default=0)
+        return Share(max(self.limits.prefix_floor, usual, OWN_SHARE * own), PREFIX_SHARE)
 
     def _country(self, producer_id: int, country: str) -> Share:
         if producer_id not in self.baselines.known:

@@ -9,6 +9,8 @@ from typing import Final
 from django.db import transaction
 
 from notifications.models import SmsTraffic, SmsTrafficPosition
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.rollups import Cube, DimensionSet, Step
 from notifications.rules.sms_pumping import baselines
 from notifications.rules.sms_pumping.baselines import Baselines, Traffic
 from notifications.rules.sms_pumping.ceilings import Ceiling
@@ -59,6 +61,21 @@ def usual_traffic(*, today: dt.date) -> Baselines:
             for each in (Ceiling.PREFIX, Ceiling.COUNTRY)
         )
     )
+
+
+def p0_by_producer(*, since: dt.datetime) -> dict[int, int]:
+    """Return the live P0 deliveries of all channels since an instant, by producer id.
+
+    Counts whole minutes, and what the sweep `rollups` has counted.
+    """
+    parameters = {
+        "cube": Cube(Step.MINUTE, DimensionSet.PRODUCER).number,
+        "dimension_set": int(DimensionSet.PRODUCER),
+        "mode": int(Mode.LIVE),
+        "priority": int(Priority.P0),
+        "since": Step.MINUTE.floor(since),
+    }
+    return {row["producer_id"]: row["p0"] for row in db.rows("sms_p0_of", parameters)}
 
 
 def forget_old(*, today: dt.date) -> int:

@@ -26,6 +26,7 @@ from notifications.store.redis import state
 PREFIXES: Final = "sms:prefixes"
 COUNTRIES: Final = "sms:countries"
 REFUSALS: Final = "sms:refusals"
+REFUSED: Final = "sms:refused"
 """Names of the hashes; `:` and the number of the interval follow."""
 _SECOND: Final = dt.timedelta(seconds=1)
 _NEW, _REPEAT = 0, 1
@@ -146,7 +147,7 @@ def _count(requests: Sequence[SmsRequest], *, refuses: bool) -> list[SmsAnswer]:
             *each.ceilings.country,
             *each.ceilings.producer_country,
         ]
-    keys = [PREFIXES, COUNTRIES, REFUSALS, *(each.key for each in requests)]
+    keys = [PREFIXES, COUNTRIES, REFUSALS, REFUSED, *(each.key for each in requests)]
     answers = cast("list[tuple[int, int]]", state.call("sms_count", keys, arguments))
     return [
         SmsAnswer(_REFUSED_BY.get(result), wait * _SECOND, result == _NEW)

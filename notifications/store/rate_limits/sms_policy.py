@@ -1,21 +1,30 @@
 """The policy of SMS pumping protection: limits and overrides of the second, learned baselines.
 
-The baselines are read once in five minutes per process, because they change slowly.
+The baselines are read once in five minutes per process, because they change slowly, and the P0 of
+producers once in 15 seconds, from the roll-ups.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Final
 
 from notifications import clock
 from notifications.models import Producer, SmsLimits, SmsOverride
 from notifications.rules.sms_pumping.baselines import Baselines
-from notifications.rules.sms_pumping.ceilings import Ceiling, CeilingLimits, Override, Policy
+from notifications.rules.sms_pumping.ceilings import (
+    PREFIX_INTERVAL,
+    Ceiling,
+    CeilingLimits,
+    Override,
+    Policy,
+)
 from notifications.store.cached.ttl_cache import Fresh
 from notifications.store.postgres import sms_traffic
 
 _BASELINES_SECONDS: Final = 300
+_P0_SECONDS: Final = 15
 
 
 @Fresh
@@ -23,7 +32,9 @@ def current() -> Policy:
     """Return the policy."""
     row = SmsLimits.objects.first()
     limits = CeilingLimits() if row is None else _limits(row)
-    return Policy(limits, _baselines(), [_override(each) for each in SmsOverride.objects.all()])
+    return Policy(
+        limits, _baselines(), [_override(each) for each in SmsOverride.objects.all()], _p0()
+    )
 
 
 @Fresh
@@ -44,6 +55,7 @@ def forget() -> None:
     current.forget()
     allowed_countries.forget()
     _read_baselines.cache_clear()
+    _read_p0.cache_clear()
 
 
 def _baselines() -> Baselines:
@@ -53,6 +65,15 @@ def _baselines() -> Baselines:
 @functools.lru_cache(maxsize=1)
 def _read_baselines(_period: int) -> Baselines:
     return sms_traffic.usual_traffic(today=clock.now().date())
+
+
+def _p0() -> Mapping[int, int]:
+    return _read_p0(int(clock.monotonic() // _P0_SECONDS))
+
+
+@functools.lru_cache(maxsize=1)
+def _read_p0(_period: int) -> Mapping[int, int]:
+    return sms_traffic.p0_by_producer(since=clock.now() - PREFIX_INTERVAL)
 
 
 def _limits(row: SmsLimits) -> CeilingLimits:

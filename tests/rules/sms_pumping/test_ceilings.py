@@ -51,6 +51,14 @@ def test_the_ceiling_of_a_prefix_is_three_times_the_usual_peak_above_the_floor()
     assert _of(policy, "+4917612345678").prefix.floor == 50
 
 
+def test_the_ceiling_of_a_prefix_grows_with_the_p0_of_the_producer() -> None:
+    policy = Policy(p0_by_producer={_PRODUCER: 4_800, 8: 9_000})
+    assert _of(policy).prefix.floor == pytest.approx(288)
+    others = policy.of("+4915112345678", country="DE", producer_id=9, now=_NOW)
+    assert others is not None
+    assert others.prefix.floor == 50
+
+
 def test_the_usual_country_may_have_all_traffic_and_a_rare_one_its_share() -> None:
     policy = Policy(baselines=_LEARNED)
     assert _of(policy).country == Share(2_400, 1.0)

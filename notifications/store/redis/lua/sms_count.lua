@@ -1,6 +1,8 @@
--- Counts P0 and P1 SMS against the ceilings of SMS pumping protection. An SMS above a ceiling is refused and not counted.
+-- Counts P0 and P1 SMS against the ceilings of SMS pumping protection. An SMS above a ceiling is refused and not counted; one
+-- above the ceiling of its prefix counts for the traffic of the country, from which the ceilings of other prefixes grow.
 --
--- KEYS     names of the counts of prefixes, of countries and of refusals; then for each SMS: the set of the address
+-- KEYS     names of the counts of prefixes, of countries, of refusals and of SMS refused by prefix; then for each SMS: the set
+--          of the address
 -- ARGV     1 if ceilings refuse, 0 if SMS above a ceiling are counted and recorded; seconds of the window of an address; of an
 --          interval of prefixes; of an interval of countries; then for each SMS: member, prefix, country, producer, ceiling of the
 --          address; floor and share of the ceilings of prefix, country and country of the producer. -1: no ceiling
@@ -16,7 +18,7 @@ local seconds = tonumber(time[1])
 local now = seconds * 1000000 + tonumber(time[2])
 local now_text = string.format('%.0f', now) -- "%.0f": Lua converts a number to text with 14 digits
 local oldest = string.format('%.0f', now - window * 1000000)
-local KEPT = {[KEYS[1]] = 7200, [KEYS[2]] = 21600, [KEYS[3]] = 10800} -- seconds
+local KEPT = {[KEYS[1]] = 7200, [KEYS[2]] = 21600, [KEYS[3]] = 10800, [KEYS[4]] = 10800} -- seconds
 
 local function interval(name, length)
   local number = math.floor(seconds / length)
@@ -29,6 +31,7 @@ end
 
 local prefixes, countries = interval(KEYS[1], tonumber(ARGV[3])), interval(KEYS[2], tonumber(ARGV[4]))
 local refusals = interval(KEYS[3], tonumber(ARGV[3]))
+local refused = interval(KEYS[4], tonumber(ARGV[4]))
 
 -- The count of a field, read once in a call.
 local function read(of, field)
@@ -107,9 +110,14 @@ local function refusal(key, prefix, country, producer, at)
     return 2, wait
   end
   local in_country = read(countries, country)
-  wait = over(prefixes, read(prefixes, prefix), ARGV[at + 1], ARGV[at + 2], in_country)
-  if wait then
-    return 3, wait
+  local of_prefix, floor, share = read(prefixes, prefix), ARGV[at + 1], ARGV[at + 2]
+  if over(prefixes, of_prefix, floor, share, in_country) then
+    -- The refused SMS of a prefix do not raise its own ceiling.
+    local others = read(refused, country).sum - read(refused, prefix).sum
+    wait = over(prefixes, of_prefix, floor, share, {sum = in_country.sum + math.max(0, others)})
+    if wait then
+      return 3, wait
+    end
   end
   wait = over(countries, in_country, ARGV[at + 3], ARGV[at + 4], read(countries, '*'))
   if wait then
@@ -124,8 +132,8 @@ local function refusal(key, prefix, country, producer, at)
 end
 
 local answers = {}
-for number = 4, #KEYS do
-  local key, at = KEYS[number], 5 + (number - 4) * 11
+for number = 5, #KEYS do
+  local key, at = KEYS[number], 5 + (number - 5) * 11
   local member, prefix, country, producer = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   local counted_at = redis.call('ZSCORE', key, member)
   if counted_at and tonumber(counted_at) > tonumber(oldest) then
@@ -134,6 +142,10 @@ for number = 4, #KEYS do
     local by, wait = refusal(key, prefix, country, producer, at + 4)
     if by > 0 then
       add(refusals, table.concat({by, by > 3 and '' or prefix, country, producer}, '|'))
+    end
+    if by == 3 and refuses then
+      add(refused, country)
+      add(refused, prefix)
     end
     if by == 0 or not refuses then
       redis.call('ZADD', key, now_text, member)
@@ -147,7 +159,7 @@ for number = 4, #KEYS do
     answers[#answers + 1] = {by, wait}
   end
 end
-for _, of in ipairs({prefixes, countries, refusals}) do
+for _, of in ipairs({prefixes, countries, refusals, refused}) do
   store(of)
 end
 return answers
