@@ -85,6 +85,7 @@ SOURCE: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
         "reserved_at": _TIME,
         "settled_micros": pa.int64(),
         "settled_at": _TIME,
+        "answered_at": _TIME,
     },
     "event": {
         "notification_id": _TEXT,

@@ -112,7 +112,8 @@ def settle(
 
 
 def _write(late: Sequence[DeliveryDecision], calls: Sequence[AttemptRow], provider: str) -> Settled:
-    attempts.answer_late([_nothing_sent(each) for each in calls], provider=provider)
+    answers = [_nothing_sent(each) for each in calls]
+    attempts.answer_late(answers, provider=provider)
     made = fall_back.plan({each.delivery.id for each in late if each.delivery.falls_back})
     final = {
         each.delivery.id: _after_lease(each.decision, is_over=made.replaces(each.delivery.id))
@@ -121,6 +122,7 @@ def _write(late: Sequence[DeliveryDecision], calls: Sequence[AttemptRow], provid
     }
     numbers = {each.delivery_id: each.number for each in calls}
     moved = transitions.write(final, FromProvider(provider, calls=numbers))
+    attempts.tell(answers, moved=moved)
     fall_back.carry_out(made, moved)
     changed = [
         each._replace(decision=final[each.delivery.id])

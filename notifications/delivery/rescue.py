@@ -112,11 +112,19 @@ def _settle(rows: Sequence[Row], entries: Mapping[UUID, LedgerEntry]) -> int:
         _refund_caps(decisions, moved)
         paid = _settle_money(outcomes, moved)
         for provider, made in calls.items():
-            attempts.record([_with_price(each, paid) for each in made], provider=provider)
+            _record([_with_price(each, paid) for each in made], moved, provider=provider)
         _invalidate_contacts([row for row in rows if row["id"] in moved], outcomes)
         return len(moved)
 
     return db.in_transaction(work)
+
+
+def _record(
+    calls: Sequence[attempts.AttemptRow], moved: Collection[UUID], *, provider: str
+) -> None:
+    """Store calls, also of a row that a receipt has moved meanwhile."""
+    attempts.record(calls, provider=provider)
+    attempts.tell(calls, moved=moved)
 
 
 def _refund_caps(decisions: Mapping[UUID, Decision], moved: Collection[UUID]) -> None:

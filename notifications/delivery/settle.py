@@ -225,9 +225,8 @@ def _write(
         for delivery, decision, *_ in entries
         if decision.transition is ACCEPT and delivery.id not in moved
     ]
-    if late:
-        numbers = {delivery.id: call for delivery, _, _, call in entries}
-        transitions.accept_late(late, calls=numbers, since=batch.claim.at)
+    accepted_late = _accept_late(batch, late, entries, calls, provider.name) if late else ()
+    attempts.tell(calls, moved=moved.union(accepted_late))
     reasons = {
         claimed.delivery.contact_id: f"{provider.name}: {result.outcome.code}"
         for claimed, result in made
@@ -238,6 +237,20 @@ def _write(
     _alert_if_misconfigured(pairs, provider)
     secret_variables.wipe(secrets_to_wipe(entries))
     return entries, moved
+
+
+def _accept_late(
+    batch: Batch,
+    late: Sequence[Move],
+    entries: Iterable[DeliveryDecision],
+    calls: Iterable[attempts.AttemptRow],
+    provider: str,
+) -> Collection[UUID]:
+    """Store acceptances after the lease; returns the deliveries whose status has changed."""
+    wanted = {each.id for each in late}
+    attempts.answer_late([each for each in calls if each.delivery_id in wanted], provider=provider)
+    numbers = {delivery.id: call for delivery, _, _, call in entries}
+    return transitions.accept_late(late, calls=numbers, since=batch.claim.at)
 
 
 def _alert_if_misconfigured(pairs: Sequence[Pair], provider: Provider) -> None:

@@ -2422,6 +2422,12 @@ class Migration(migrations.Migration):
                             ),
                         ),
                         ("settled_at", models.DateTimeField(help_text="The time of the event that settled the cost.", null=True)),
+                        (
+                            "answered_at",
+                            models.DateTimeField(
+                                help_text="The time of the answer of a call that counted as unanswered before; empty otherwise.", null=True
+                            ),
+                        ),
                     ],
                     options={"db_table": "attempt"},
                 ),

@@ -100,6 +100,7 @@ CREATE TABLE attempt (
     reserved_at timestamptz,
     settled_at timestamptz,
     settled_micros bigint,
+    answered_at timestamptz,
     PRIMARY KEY (delivery_id, number)
 ) PARTITION BY RANGE (delivery_id);
 

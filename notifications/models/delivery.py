@@ -169,6 +169,11 @@ class Attempt(models.Model):
     settled_at = models.DateTimeField(
         null=True, help_text="The time of the event that settled the cost."
     )
+    answered_at = models.DateTimeField(
+        null=True,
+        help_text="The time of the answer of a call that counted as unanswered before; empty"
+        " otherwise.",
+    )
 
     class Meta:
         """Partitioned by day on `delivery_id`."""

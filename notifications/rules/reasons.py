@@ -59,6 +59,10 @@ class Reason(Described):
     UNANSWERED = "unanswered", "The provider did not answer: the message may have been sent."
 
     FAILED_OVER = "failed_over", "The call failed, and the same worker calls the next provider."
+    CALL_ENDED = (
+        "call_ended",
+        "The call ended after a receipt or another worker had set the status of the delivery.",
+    )
 
     # Sent, and what became of it.
     ACCEPTED_BEFORE_CRASH = (

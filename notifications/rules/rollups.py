@@ -200,19 +200,14 @@ MOST_VALUES, so that a producer with many types takes no place from others."""
 MOST_WITH_OWN: Final = 2_000
 """Most types and templates of a day and mode, with OWN_VALUES of all producers."""
 
-COUNTED: Final = frozenset(Status) - {_S.QUEUED, _S.SENDING}
-"""The statuses whose events count; of the other events, those with COUNTED_REASONS."""
 COUNTED_REASONS: Final = (
-    "accepted",
-    "fallback",
-    "released",
-    "replayed",
-    "resent_once",
     "client_clicked",
     "complained",
     "failed_over",
+    "call_ended",
     "cost_settled",
 )
+"""The events without a status that count; every event with a status counts."""
 REACHED: Final = frozenset({_S.SENT, _S.DELIVERED, _S.READ})
 GIVEN_UP: Final = frozenset({_S.FAILED, _S.EXPIRED})
 EXPLAINED: Final = frozenset({

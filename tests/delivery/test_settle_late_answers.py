@@ -111,7 +111,11 @@ def test_a_receipt_with_the_id_of_a_late_acceptance_is_about_that_call(
     rescue.rescue([lapse(row)])
     scripted.answer = _after_the_lease(row, Accepted(message_id="m-2"))
     deliver.deliver([row])
-    assert Attempt.objects.filter(delivery_id=row, outcome="unanswered").count() == 2
+    outcomes = Attempt.objects.filter(delivery_id=row).order_by("number")
+    assert list(outcomes.values_list("outcome", "detail")) == [
+        ("unanswered", "worker_lost"),
+        ("accepted", "m-2"),
+    ]
     assert delivery_receipts.record(scripted.name, [_receipt(kind, row, "m-other")]) == 0
     assert delivery_receipts.record(scripted.name, [_receipt(kind, row, "m-2")]) == 1
     assert status_and_reason(row)[1] == f"receipt_{kind.value}"

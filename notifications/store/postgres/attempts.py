@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -43,33 +43,54 @@ class AttemptRow(NamedTuple):
 
 
 def record(calls: Sequence[AttemptRow], *, provider: str) -> None:
-    """Write one attempt a call; an existing attempt stays."""
+    """Write one attempt a call; an existing attempt stays.
+
+    The same transaction writes an event of each delivery: by a move of its status, or by `tell`.
+    """
     if calls:
         db.run("attempts", {"provider": provider, **db.columns(calls)})
 
 
 def record_failed_over(calls: Sequence[AttemptRow], *, provider: str) -> None:
-    """Write one attempt a call, and an event for the timeline and the roll-ups.
+    """Write one attempt a call, each with an event: a delivery that fails over keeps its status.
 
-    The call of a settled delivery has the event of the new status; a delivery that fails over keeps
-    its status. Safe to run twice: an existing attempt stays, and gets no event.
+    Safe to run twice: an existing attempt stays, and gets no event.
     """
-    ids = {"delivery_id": [each.delivery_id for each in calls]}
-    numbers = {"number": [each.number for each in calls]}
-
-    def write() -> None:
-        record(calls, provider=provider)
-        db.run("events_of_calls", {"reason": Reason.FAILED_OVER.value, **ids, **numbers})
-
     if calls:
-        db.in_transaction(write)
+        db.in_transaction(lambda: _record_and_tell(calls, provider))
+
+
+def _record_and_tell(calls: Sequence[AttemptRow], provider: str) -> None:
+    record(calls, provider=provider)
+    _tell(calls, Reason.FAILED_OVER)
+
+
+def tell(calls: Iterable[AttemptRow], *, moved: Collection[UUID]) -> None:
+    """Write an event for each call that this transaction stored or answered without a move.
+
+    The roll-ups count a call with an event of its transaction. A move has written an event; a
+    receipt, or another claim, may have decided about the delivery before.
+
+    Args:
+        calls: calls that the transaction has stored or answered; other calls get no event.
+        moved: the deliveries whose status the transaction has changed.
+    """
+    _tell([each for each in calls if each.delivery_id not in moved], Reason.CALL_ENDED)
+
+
+def _tell(calls: Sequence[AttemptRow], reason: Reason) -> None:
+    if calls:
+        ids = {"delivery_id": [each.delivery_id for each in calls]}
+        numbers = {"number": [each.number for each in calls]}
+        db.run("events_of_calls", {"reason": reason.value, **ids, **numbers})
 
 
 def answer_late(calls: Sequence[AttemptRow], *, provider: str) -> None:
     """Give the answer to calls that the rescue has recorded without an answer; others stay.
 
-    Without the answer the delivery would count as perhaps sent for ever: its exhausted retries
-    would end as `unknown`, and its frequency cap would not be refunded. A budget keeps the price.
+    Without a refusal the delivery would count as perhaps sent for ever: its exhausted retries would
+    end as `unknown`, and its frequency cap would not be refunded. Without an acceptance no report
+    would have the cost of the call. A budget keeps the price.
     """
     if calls:
         db.run("answer_late", {"provider": provider, "lost": LOST, **db.columns(calls)})

@@ -231,7 +231,6 @@ def _parameters(cubes: list[Cube]) -> dict[str, Any]:
         "floor": None,
         "ceiling": None,
         "reached": sorted(rollups.REACHED),
-        "counted": sorted(rollups.COUNTED),
         "counted_reasons": list(rollups.COUNTED_REASONS),
         "given_up": sorted(rollups.GIVEN_UP),
         "explained": sorted(rollups.EXPLAINED),

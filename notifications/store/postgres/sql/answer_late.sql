@@ -1,5 +1,6 @@
--- Give the answer to calls that the rescue has recorded without an answer: nothing was sent, so such a call costs nothing.
--- A call with another answer stays. The times stay, so the roll-ups count no further call. Parameters: the provider of all
+-- Give the answer to calls that the rescue has recorded without an answer. A refused call sent nothing, so it costs nothing.
+-- A call with another answer stays. answered_at is the time of the transaction, whose event brings the answer into the
+-- roll-ups; the other times stay. Parameters: the provider of all
 -- calls, the code of the rescue, arrays of equal length. Locks the attempts in the order of the ids. Uses the primary key.
 WITH told AS (
     SELECT * FROM unnest(%(delivery_id)s::uuid[], %(number)s::smallint[], %(outcome)s::text[], %(code)s::text[],
@@ -15,7 +16,7 @@ WITH told AS (
 )
 UPDATE attempt a
 SET outcome = told.outcome, code = left(told.code, 64), detail = told.detail, http_status = told.http_status,
-    retry_after_s = told.retry_after_s, cost_micros = NULL
+    retry_after_s = told.retry_after_s, cost_micros = CASE WHEN told.outcome = 'accepted' THEN a.cost_micros END, answered_at = now()
 FROM told
 JOIN picked ON picked.delivery_id = told.id AND picked.number = told.number
 WHERE a.delivery_id = told.id AND a.number = told.number AND a.delivery_id = ANY(%(delivery_id)s)

@@ -12,9 +12,11 @@
 -- status and takes one from the status of the counted event before. `recounts` leaves these counts as they are.
 -- The first `most_values` types, templates and producers of a day have figures of their own. Later ones are `other`, except
 -- the first `own_values` types and templates of each producer, while the day has fewer than `most_with_own`.
--- A call is counted with the event of its transaction: started_at plus latency_ms is the time of that transaction,
--- as is the event's time. An event cost_settled has the settlement of its transaction: the difference between the settled
--- and the estimated cost counts at the time of the event, so a recount adds the same values.
+-- A call is counted with the first event of the transaction that stored its attempt: each such transaction writes one
+-- (attempts.py), and started_at plus latency_ms is the time of the transaction, as is the event's time. A late answer
+-- (answered_at) is an event too: it takes the unanswered call back and adds the answer. An event cost_settled has the
+-- settlement of its transaction: the difference between the settled and the estimated cost counts at the time of the
+-- event. Each figure reads an attempt as it was at the time of the event, so a recount adds the same values.
 WITH page AS MATERIALIZED (
     (SELECT xid, seq, notification_id, delivery_id, status, reason, at, occurred_at FROM event
      WHERE NOT %(recounts)s::boolean AND xid IS NOT NULL
@@ -39,7 +41,7 @@ WITH page AS MATERIALIZED (
     FROM page, bounds
     WHERE (NOT bounds.is_full OR page.xid < bounds.last_xid)
       AND page.delivery_id IS NOT NULL
-      AND (page.status = ANY(%(counted)s::smallint[]) OR page.reason = ANY(%(counted_reasons)s::text[]))
+      AND (page.status IS NOT NULL OR page.reason = ANY(%(counted_reasons)s::text[]))
     WINDOW same_time AS (PARTITION BY page.delivery_id, page.at)
 ), fact AS MATERIALIZED (
     SELECT e.notification_id, e.delivery_id, e.seq, n.bulk_job_id, n.variant,
@@ -56,7 +58,16 @@ WITH page AS MATERIALIZED (
            coalesce(e.is_first_reached AND e.at = d.sent_at, false) AS is_sent,
            coalesce(e.is_first_arrived AND e.at = d.delivered_at, false) AS is_delivered,
            coalesce(e.is_first AND a.ended_at = e.at, false) AS is_call,
+           coalesce(e.is_first AND a.answered_at = e.at, false) AS is_late_answer,
            coalesce(a.number > 1, false) AS is_repeated,
+           CASE WHEN e.is_first_reached AND e.at = d.sent_at THEN a.number > 1 AND a.outcome IN ('accepted', 'unanswered')
+                ELSE e.is_first AND a.ended_at = e.at AND a.number > 1 AND a.outcome = 'accepted' AND d.sent_at < e.at
+                     AND NOT EXISTS (
+                         SELECT FROM attempt b
+                         WHERE b.delivery_id = e.delivery_id AND b.delivery_id >= %(floor)s::uuid
+                           AND b.delivery_id < %(ceiling)s::uuid AND b.number < a.number
+                           AND (b.outcome IN ('accepted', 'unanswered') OR b.answered_at > e.at))
+           END IS TRUE AS is_sent_after_retry,
            e.status = ANY(%(given_up)s::smallint[]) AND coalesce(d.sent_at > e.at, true) AS is_given_up,
            a.number = 1 AS is_first_call,
            a.latency_ms AS answer_ms,
@@ -66,6 +77,7 @@ WITH page AS MATERIALIZED (
            e.reason = 'cost_settled' AS is_settled,
            CASE WHEN e.reason = 'cost_settled'
                 THEN a.settled_micros - CASE WHEN a.outcome = 'accepted' THEN a.cost_micros ELSE 0 END
+                WHEN a.answered_at = e.at AND a.settled_at < e.at THEN NULL
                 WHEN a.outcome = 'accepted' THEN coalesce(a.cost_micros, coalesce(a.segments, 1)
                 * (%(prices)s::bigint[])[array_position(%(channels)s::smallint[], d.channel)]) END AS cost_micros
     FROM counted e
@@ -79,14 +91,15 @@ WITH page AS MATERIALIZED (
         WHERE id = e.delivery_id AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid OFFSET 0
     ) d
     LEFT JOIN LATERAL (
-        SELECT provider, country, outcome, number, latency_ms, segments, cost_micros, settled_micros, started_at,
-               started_at + latency_ms * interval '1 millisecond' AS ended_at
+        SELECT provider, country, CASE WHEN answered_at > e.at THEN 'unanswered' ELSE outcome END AS outcome, number,
+               latency_ms, segments, cost_micros, settled_micros, settled_at, started_at,
+               answered_at, started_at + latency_ms * interval '1 millisecond' AS ended_at
         FROM attempt
         WHERE delivery_id = e.delivery_id AND delivery_id >= %(floor)s::uuid AND delivery_id < %(ceiling)s::uuid
           AND e.reason NOT IN ('accepted', 'fallback')
           AND CASE WHEN e.reason = 'cost_settled' THEN settled_at = e.at
                    ELSE started_at + latency_ms * interval '1 millisecond' <= e.at END
-        ORDER BY number DESC
+        ORDER BY answered_at = e.at DESC NULLS LAST, ended_at DESC, number DESC
         LIMIT 1
     ) a ON true
 ), measured AS (
@@ -105,15 +118,14 @@ WITH page AS MATERIALIZED (
     GROUP BY f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, m.kind,
              b.bin
 ), job_fact AS MATERIALIZED (
-    SELECT f.bulk_job_id, f.variant, f.status, f.reason, f.is_accepted, f.is_sent, f.is_delivered, f.is_call,
-           f.is_settled, f.cost_micros, b.status AS status_before
+    SELECT f.bulk_job_id, f.variant, f.status, f.reason, f.is_accepted, f.is_sent, f.is_delivered,
+           CASE WHEN f.is_call OR f.is_late_answer OR f.is_settled THEN f.cost_micros END AS cost_micros, b.status AS status_before
     FROM fact f
     LEFT JOIN LATERAL (
         SELECT p.status FROM event p
         WHERE p.notification_id = f.notification_id AND p.notification_id >= %(floor)s::uuid
           AND p.notification_id < %(ceiling)s::uuid AND p.delivery_id = f.delivery_id AND p.seq < f.seq
           AND p.status IS NOT NULL
-          AND (p.status = ANY(%(counted)s::smallint[]) OR p.reason = ANY(%(counted_reasons)s::text[]))
         ORDER BY p.seq DESC
         LIMIT 1
     ) b ON f.status IS NOT NULL
@@ -131,7 +143,7 @@ WITH page AS MATERIALIZED (
         ('total', 'failed', (f.status = %(failed)s)::int),
         ('total', 'bounced', (f.status = %(bounced)s)::int),
         ('total', 'complained', (f.reason = 'complained')::int),
-        ('total', 'cost_micros', CASE WHEN f.is_call OR f.is_settled THEN f.cost_micros END),
+        ('total', 'cost_micros', f.cost_micros),
         ('status', (%(status_labels)s::text[])[f.status], 1),
         ('status', (%(status_labels)s::text[])[f.status_before], -1)
     ) AS v(kind, name, count)
@@ -156,16 +168,18 @@ WITH page AS MATERIALIZED (
            count(*) FILTER (WHERE r.part = 2 AND f.status = %(retrying)s) AS retried,
            count(*) FILTER (WHERE r.part = 1 AND f.reason = 'replayed') AS replayed,
            count(*) FILTER (WHERE r.part = 1 AND f.is_call) AS calls,
-           count(*) FILTER (WHERE r.part = 3) AS failed_calls,
-           count(*) FILTER (WHERE r.part = 1 AND f.is_sent AND f.is_repeated) AS sent_after_retry,
+           count(*) FILTER (WHERE r.part = 3) - count(*) FILTER (WHERE r.part = 4) AS failed_calls,
+           count(*) FILTER (WHERE r.part = 1 AND f.is_sent_after_retry) AS sent_after_retry,
            count(*) FILTER (WHERE r.part = 1 AND f.is_given_up AND f.is_repeated) AS failed_after_retry,
-           sum(f.cost_micros) FILTER (WHERE r.part = 1 AND (f.is_call OR f.is_settled)) AS cost_micros
+           sum(f.cost_micros) FILTER (WHERE r.part = 1 AND (f.is_call OR f.is_late_answer OR f.is_settled)) AS cost_micros
     FROM fact f
-    CROSS JOIN LATERAL (VALUES (1, ''), (2, f.reason), (3, f.outcome)) AS r(part, reason)
-    WHERE (r.part = 1 AND (f.is_accepted OR f.is_sent OR f.is_delivered OR f.is_call OR f.is_settled OR f.status = %(read)s
+    CROSS JOIN LATERAL (VALUES (1, ''), (2, f.reason), (3, f.outcome), (4, 'unanswered')) AS r(part, reason)
+    WHERE (r.part = 1 AND (f.is_accepted OR f.is_sent OR f.is_delivered OR f.is_call OR f.is_late_answer OR f.is_settled
+                           OR f.is_sent_after_retry OR f.status = %(read)s
                            OR f.reason IN ('client_clicked', 'replayed') OR (f.is_given_up AND f.is_repeated)))
        OR (r.part = 2 AND f.status = ANY(%(explained)s::smallint[]))
-       OR (r.part = 3 AND f.is_call AND f.outcome <> 'accepted')
+       OR (r.part = 3 AND (f.is_call OR f.is_late_answer) AND f.outcome <> 'accepted')
+       OR (r.part = 4 AND f.is_late_answer)
     GROUP BY f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, r.reason
 ), combination AS MATERIALIZED (
     SELECT DISTINCT (b.minute AT TIME ZONE 'UTC')::date AS day,
@@ -291,10 +305,10 @@ WITH page AS MATERIALIZED (
         retried = coalesce(r.retried + excluded.retried, r.retried, excluded.retried),
         replayed = coalesce(r.replayed + excluded.replayed, r.replayed, excluded.replayed),
         calls = coalesce(r.calls + excluded.calls, r.calls, excluded.calls),
-        failed_calls = coalesce(r.failed_calls + excluded.failed_calls, r.failed_calls, excluded.failed_calls),
+        failed_calls = nullif(coalesce(r.failed_calls + excluded.failed_calls, r.failed_calls, excluded.failed_calls), 0),
         sent_after_retry = coalesce(r.sent_after_retry + excluded.sent_after_retry, r.sent_after_retry, excluded.sent_after_retry),
         failed_after_retry = coalesce(r.failed_after_retry + excluded.failed_after_retry, r.failed_after_retry, excluded.failed_after_retry),
-        cost_micros = coalesce(r.cost_micros + excluded.cost_micros, r.cost_micros, excluded.cost_micros)
+        cost_micros = nullif(coalesce(r.cost_micros + excluded.cost_micros, r.cost_micros, excluded.cost_micros), 0)
 ), sketches AS (
     INSERT INTO rollup_latency AS r (cube, series, kind, bucket, sketch)
     SELECT s.cube, s.id, m.kind, date_trunc(s.unit, m.minute, 'UTC') AS start, sum(m.sketch)
