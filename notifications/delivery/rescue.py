@@ -122,7 +122,7 @@ def _settle(rows: Sequence[Row], entries: Mapping[UUID, LedgerEntry]) -> int:
 def _record(
     calls: Sequence[attempts.AttemptRow], moved: Collection[UUID], *, provider: str
 ) -> None:
-    """Store calls, also of a row that a receipt has moved meanwhile."""
+    """Store calls, and events for rows in `calls` that a receipt has moved before."""
     attempts.record(calls, provider=provider)
     attempts.tell(calls, moved=moved)
 

@@ -246,7 +246,7 @@ def _accept_late(
     calls: Iterable[attempts.AttemptRow],
     provider: str,
 ) -> Collection[UUID]:
-    """Store acceptances after the lease; returns the deliveries whose status has changed."""
+    """Store acceptances after the lease; returns the deliveries that have moved."""
     wanted = {each.id for each in late}
     attempts.answer_late([each for each in calls if each.delivery_id in wanted], provider=provider)
     numbers = {delivery.id: call for delivery, _, _, call in entries}
