@@ -182,7 +182,7 @@ def drop(link: KombuConnection) -> None:
 
 
 class Probe:
-    """Publishes to a queue of its own, on one connection that lasts."""
+    """Publishes to the queue `notify.probe` on one lasting connection."""
 
     def __init__(self, connect: Callable[[], KombuConnection]) -> None:
         """Remember how to connect; the first write connects."""

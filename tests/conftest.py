@@ -11,6 +11,7 @@ no test and starts no server.
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 import os
 import sys
@@ -166,3 +167,18 @@ def _caches(_modules: int) -> list[Any]:
         for value in vars(module).values()
         if isinstance(value, Fresh)
     ]
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[dt.timedelta], None]:
+    """Return a function that moves the steady clock of this process on."""
+    from notifications import clock  # noqa: PLC0415 - after Django is set up
+
+    true, passed = clock.steady, dt.timedelta(0)
+
+    def let_pass(time: dt.timedelta) -> None:
+        nonlocal passed
+        passed += time
+        monkeypatch.setattr(clock, "steady", lambda: true() + passed.total_seconds())
+
+    return let_pass

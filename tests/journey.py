@@ -7,6 +7,7 @@ import functools
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 from urllib.request import urlopen
 from uuid import UUID
@@ -32,7 +33,7 @@ from notifications.rules import ids, request
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Problem
 from notifications.rules.states import Status
-from notifications.store.cached import notification_types
+from notifications.store.cached import notification_types, prices
 from notifications.store.rate_limits import circuit_breakers
 from notifications.store.redis import state
 from notifications.store.templates import template_cache
@@ -132,6 +133,19 @@ def reach(caller: Caller) -> Reach:
     return make
 
 
+@contextmanager
+def routed_to_scripted(monkeypatch: pytest.MonkeyPatch, channel: Channel) -> Iterator[Scripted]:
+    """Route a channel to a scripted provider. Request the fixture `outbox` before."""
+    provider = Scripted()
+    monkeypatch.setattr(registry, "VENDORS", (*registry.VENDORS, ScriptedVendor(provider)))
+    for module in (routing, in_flight, prices):
+        module.forget()
+    ProviderRoute.objects.create(channel=channel, provider=provider.name)
+    yield provider
+    for module in (routing, in_flight, prices):
+        module.forget()
+
+
 @pytest.fixture
 def scripted(
     outbox: Callable[[UUID], list[Any]],
@@ -140,15 +154,9 @@ def scripted(
 ) -> Iterator[Scripted]:
     """Route e-mail to the scripted provider, and create the recipient maria."""
     del outbox  # its settings come first
-    provider = Scripted()
-    monkeypatch.setattr(registry, "VENDORS", (*registry.VENDORS, ScriptedVendor(provider)))
-    routing.forget()
-    in_flight.forget()
-    ProviderRoute.objects.create(channel=Channel.EMAIL, provider="scripted")
-    reach(email="maria@example.com")
-    yield provider
-    routing.forget()
-    in_flight.forget()
+    with routed_to_scripted(monkeypatch, Channel.EMAIL) as provider:
+        reach(email="maria@example.com")
+        yield provider
 
 
 @pytest.fixture

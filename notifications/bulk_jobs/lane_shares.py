@@ -38,6 +38,11 @@ EVERY: Final = dt.timedelta(seconds=1)
 _NO_TIME: Final = dt.timedelta(0)
 
 
+def rate(job: BulkJob) -> float | None:
+    """Return the slots per second of a job, at most the ceiling of the installation."""
+    return pace.rate(job, ceiling=conf.current().bulk_job_rate)
+
+
 def share(job: BulkJob) -> int:
     """Return the rows that the job may create now, over all ranges; 0 before a division."""
     row = BulkLane.objects.filter(**_key(lane_of(job))).first()
@@ -89,8 +94,7 @@ def _store_shares(lane: Lane, row: BulkLane, now: dt.datetime) -> None:
         job.pk: max(row.granted.get(str(job.pk), 0.0), created.get(job.pk, 0)) for job in jobs
     }
     unused = {key: total - created.get(key, 0) for key, total in granted.items()}
-    ceiling = conf.current().bulk_job_rate
-    rates = {job.pk: rate for job in jobs if (rate := pace.rate(job, ceiling=ceiling)) is not None}
+    rates = {job.pk: found for job in jobs if (found := rate(job)) is not None}
     wanted = dict.fromkeys(granted, math.inf) | _slots(rates, now)
     waiting, behind = _waiting(lane)
     row.window = shares.window(

@@ -14,7 +14,6 @@ from __future__ import annotations
 import datetime as dt
 from typing import Final
 
-from notifications import conf
 from notifications.bulk_jobs import lane_shares, stages
 from notifications.models import BulkJob, BulkJobPace, BulkJobRange
 from notifications.rules.bulk_jobs import pace
@@ -23,25 +22,20 @@ _SHARED_SLOTS: Final = 20_000
 """Slots of a window above which several expanders create pages at the same time."""
 
 
-def rate(job: BulkJob) -> float | None:
-    """Return the slots per second of a job, at most the ceiling of the installation."""
-    return pace.rate(job, ceiling=conf.current().bulk_job_rate)
-
-
 def prepare(job: BulkJob, now: dt.datetime) -> None:
     """Store the rows that the pages of several expanders share, before the transaction of a page.
 
     A page keeps its locks until the commit. A process that is stopped in a page therefore blocks
     the range and the slots of the job, and no other job of the lane.
     """
-    if rate(job) is not None:
+    if lane_shares.rate(job) is not None:
         _make_row(job)
     lane_shares.divide(lane_shares.lane_of(job), now)
 
 
 def try_lock(job: BulkJob) -> bool:
     """Lock the slots of a job until the end of the transaction; False: a page has the slots."""
-    if rate(job) is None:
+    if lane_shares.rate(job) is None:
         return True
     _make_row(job)
     return bool(BulkJobPace.objects.select_for_update(skip_locked=True).filter(job=job))
@@ -58,7 +52,7 @@ def allowance(job: BulkJob, range_: BulkJobRange, now: dt.datetime) -> int:
     if range_.pk not in stages.open_ranges(job, now):
         return 0
     most = stages.test_group_room(job, now)
-    if (per_second := rate(job)) is not None:
+    if (per_second := lane_shares.rate(job)) is not None:
         slots = _free_slots(job, per_second, now)
         most = slots if most is None else min(most, slots)
     if most == 0:
@@ -95,7 +89,7 @@ def due_times(
         now: the present; the due time of each message without a rate.
         examined: the recipients of the page; default: `count`.
     """
-    per_second = rate(job)
+    per_second = lane_shares.rate(job)
     if per_second is None:
         return [now] * count
     _make_row(job)

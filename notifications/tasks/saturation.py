@@ -18,10 +18,12 @@ from celery.worker.state import active_requests
 from notifications import clock
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import LANES, Mode
-from notifications.store.postgres import alerts, fallbacks
+from notifications.store.postgres import alerts, looks
 from notifications.tasks.deliver import SLOTS
 from providers.contract import Channel
 
+EVERY: Final = dt.timedelta(seconds=10)
+"""Between two looks."""
 BUSY_FOR: Final = dt.timedelta(minutes=5)
 """Longer than a wave of OTPs; a worker with few tasks has a free slot at one of thirty looks."""
 _ALL: Final = ""
@@ -47,7 +49,7 @@ class SlotWatch:
 
     def start(self) -> None:
         """Look until the process ends."""
-        fallbacks.keep_looking(self.look, name="saturation")
+        looks.keep_looking(self.look, name="saturation", every=EVERY)
 
     def look(self) -> None:
         """Look once; raise the alerts about slots that have been busy for long."""

@@ -42,7 +42,6 @@ MEANINGS: Final[Mapping[str, str]] = {
     "digested": "Messages were merged into digests; `merged` counts them.",
     "direct_look_failed": "A worker could not read due deliveries; the next look comes in seconds.",
     "direct_work_failed": "A delivery task that ran without the broker failed; its rows come due.",
-    "fallback_not_noted": "PostgreSQL did not take the alert of a process about itself.",
     "inbox_not_cleared": "Cached inboxes could not be cleared; old pages stay for an hour at most.",
     "inbox_away": "In-app messages could not be stored, because the database was away; they wait.",
     "lane_not_relayed": "A lane could not be published because of a lock or a lost connection.",
@@ -56,6 +55,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "live_round_failed": "A round of a live process raised an exception and is repeated.",
     "live_subscriptions_begin": "A live process is connected to the state Redis and subscribes.",
     "live_subscriptions_lost": "A live process lost the state Redis and compares versions.",
+    "look_not_stored": "PostgreSQL did not take the alert of a process about itself; `look`"
+    " names the thread.",
     "lost_by_broker": "Published deliveries without a claim were made due again.",
     "lost_by_relay": "The deliveries of a relay that died before its publish were made due again.",
     "metrics_not_served": "No port of NOTIFY_METRICS_LISTEN was free; the process works unscraped.",

@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 
 from notifications import clock
-from notifications.delivery import deliver, in_flight, rescue, routing
+from notifications.delivery import deliver, rescue
 from notifications.models import (
     Attempt,
     Budget,
@@ -21,7 +21,6 @@ from notifications.models import (
     Delivery,
     Event,
     Price,
-    ProviderRoute,
 )
 from notifications.rules.lane import Mode
 from notifications.rules.states import Status
@@ -30,10 +29,17 @@ from notifications.store.cached import prices
 from notifications.store.postgres import budgets as ledgers
 from notifications.store.postgres import claims
 from notifications.sweeps import budgets as sweep
-from providers import registry
 from providers.contract import Accepted, Channel, Message, Outcome, Throttled, Unanswered
-from tests.journey import Accept, Reach, chain_of, deliveries_of, lapse, status_and_reason
-from tests.vendors import Scripted, ScriptedVendor
+from tests.journey import (
+    Accept,
+    Reach,
+    chain_of,
+    deliveries_of,
+    lapse,
+    routed_to_scripted,
+    status_and_reason,
+)
+from tests.vendors import Scripted
 
 CENT: Final = 10_000
 HELD: Final = (Status.SCHEDULED, "budget")
@@ -47,18 +53,10 @@ def provider(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Scripted]:
     """Route text messages to the scripted provider; the person has a number only."""
-    scripted = Scripted()
-    monkeypatch.setattr(registry, "VENDORS", (*registry.VENDORS, ScriptedVendor(scripted)))
-    routing.forget()
-    in_flight.forget()
-    ProviderRoute.objects.create(channel=Channel.SMS, provider="scripted")
-    reach(sms="+4915112345678")
-    Budget.objects.all().delete()
-    prices.forget()
-    yield scripted
-    routing.forget()
-    in_flight.forget()
-    prices.forget()
+    with routed_to_scripted(monkeypatch, Channel.SMS) as scripted:
+        reach(sms="+4915112345678")
+        Budget.objects.all().delete()
+        yield scripted
 
 
 def _budget(cents: float, **more: Any) -> Budget:  # noqa: ANN401 - columns

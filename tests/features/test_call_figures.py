@@ -1,4 +1,4 @@
-"""Each attempt counts once, with its price, whatever else decides about its delivery meanwhile."""
+"""Each attempt counts once with its price, also after a receipt, a rescue or a late answer."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from django.db import connection
 
 from notifications import clock
 from notifications.analytics.questions import Question, ask
-from notifications.delivery import deliver, in_flight, rescue, routing
+from notifications.delivery import deliver, rescue
 from notifications.feedback import delivery_receipts
-from notifications.models import Attempt, Delivery, Event, ProviderRoute
+from notifications.models import Attempt, Delivery, Event
 from notifications.rules.reasons import Reason
 from notifications.rules.rollups import Dimension
 from notifications.rules.states import Status
-from notifications.store.cached import prices
 from notifications.store.postgres import rollups
-from providers import registry
 from providers.contract import (
     Accepted,
     Channel,
@@ -30,9 +28,9 @@ from providers.contract import (
     ReceiptKind,
     Unavailable,
 )
-from tests.journey import Accept, Reach, lapse, statuses, take_rows
+from tests.journey import Accept, Reach, lapse, routed_to_scripted, statuses, take_rows
 from tests.old_days import recount_days
-from tests.vendors import Scripted, ScriptedVendor
+from tests.vendors import Scripted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 _CALLS = 100
@@ -46,16 +44,10 @@ def provider(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Scripted]:
     """Route text messages to the scripted provider, and begin to count."""
-    scripted = Scripted()
-    monkeypatch.setattr(registry, "VENDORS", (*registry.VENDORS, ScriptedVendor(scripted)))
-    for module in (routing, in_flight, prices):
-        module.forget()
-    ProviderRoute.objects.create(channel=Channel.SMS, provider="scripted")
-    reach(sms="+15550000000")
-    rollups.count_next(limit=1)
-    yield scripted
-    for module in (routing, in_flight, prices):
-        module.forget()
+    with routed_to_scripted(monkeypatch, Channel.SMS) as scripted:
+        reach(sms="+15550000000")
+        rollups.count_next(limit=1)
+        yield scripted
 
 
 def _early(outcome: Outcome) -> Callable[[Sequence[Message]], Iterator[tuple[Message, Outcome]]]:

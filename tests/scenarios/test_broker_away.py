@@ -51,7 +51,7 @@ def _goes_on(world: World) -> list[UUID]:
 
 
 def _told_broker(world: World) -> object:
-    """What `/readyz` says of it; another status than 200 would raise."""
+    """Return the broker's state in `/readyz`, whose status must be 200."""
     return world.service("operator").ask("GET", "/readyz").body["broker"]
 
 

@@ -59,7 +59,7 @@ class _Echo(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def echo() -> Iterator[tuple[str, list[bytes]]]:
-    """Its URL, and what it got."""
+    """The server's URL, and the bodies of the requests."""
     _Echo.got.clear()
     with http.server.ThreadingHTTPServer((LOOPBACK, 0), _Echo) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -78,7 +78,7 @@ def _tell_all(server: Postgres, *, on: bool) -> None:
 
 @pytest.fixture
 def listeners(loud: World) -> Iterator[dict[str, places.Listener]]:
-    """Everything that is said to the two Valkeys."""
+    """The commands to both Valkeys."""
     servers = {"state": loud.stack.state, "broker": loud.stack.valkey_broker}
     made = {name: places.Listener(server) for name, server in servers.items()}
     yield made
@@ -88,7 +88,7 @@ def listeners(loud: World) -> Iterator[dict[str, places.Listener]]:
 
 @pytest.fixture
 def loud(world: World) -> Iterator[World]:
-    """The product with everything that can be logged in its logs, and Flower beside it."""
+    """The product with the most verbose logs, and Flower."""
     names = ("web", *WORKERS, "beat")
     flower = world.process("flower", NOTIFY_FLOWER_PASSWORD=_FLOWER_PASSWORD)
     _tell_all(world.stack.postgres, on=True)
@@ -199,7 +199,7 @@ def _failed(world: World, asking: _Asking, body: Mapping[str, object]) -> None:
 
 
 def _repeated(asking: _Asking, body: dict[str, Any]) -> list[UUID]:
-    """One key again, with the same and another body; a batch with its own key and its items'."""
+    """Repeat a key with the same and with another body; post a batch with keys."""
     once = {"Idempotency-Key": uuid4().hex}
     first, again = asking.notify(body, **once), asking.notify(body, **once)
     assert first == again
@@ -232,7 +232,7 @@ class _Sent:
 
 
 def _sent(world: World, asking: _Asking, echo_url: str, template: str) -> _Sent:
-    """Send the value to providers that take it, refuse it, repeat it and do not answer."""
+    """Send the value to providers that accept, refuse, repeat and hang."""
     body = {"type": "OTP", "template_id": template, "variables": {"code": MARK}}
 
     def to(channel: str, address: str, **fields: object) -> dict[str, Any]:

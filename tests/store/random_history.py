@@ -230,7 +230,7 @@ class History:
 
 
 def _legal(chosen: list[UUID]) -> list[Transition]:
-    """Return the transitions that move any of the deliveries, besides those that move none."""
+    """Return transitions from the statuses of the deliveries, and two from other statuses."""
     statuses = set(Delivery.objects.filter(id__in=chosen).values_list("status", flat=True))
     legal = [each for each in TRANSITIONS if statuses & each.sources and each is not REPLAY]
     return [*legal, *TRANSITIONS[:2]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 
 import pytest
 
@@ -145,18 +146,19 @@ def test_late_minutes_and_a_deep_queue_alarm_and_end() -> None:
     assert look() == {}
 
 
-def test_far_more_retries_than_usual_are_an_alert_until_they_fall(make_row: MakeRow) -> None:
+def _sample_retries(waiting: Mapping[int, int | None]) -> None:
+    """Store samples of P2; `waiting`: the retries that waited so many minutes ago."""
     at = clock.now().replace(second=0, microsecond=0)
     BacklogSample.objects.bulk_create(
         BacklogSample(
-            at=at - minute * MINUTE,
-            priority=Priority.P2,
-            depth=0,
-            behind_ms=0,
-            retrying=400 if 0 < minute < 15 else minute % 21,
+            at=at - minute * MINUTE, priority=Priority.P2, depth=0, behind_ms=0, retrying=count
         )
-        for minute in range(1, 26 * 60)
+        for minute, count in waiting.items()
     )
+
+
+def test_far_more_retries_than_usual_are_an_alert_until_they_fall(make_row: MakeRow) -> None:
+    _sample_retries({each: 400 if each < 15 else each % 21 for each in range(1, 26 * 60)})
     for _ in range(3):
         make_row(Status.RETRYING, due_at=clock.now() + MINUTE)
     make_row(Status.SCHEDULED, due_at=clock.now() + MINUTE)
@@ -173,17 +175,7 @@ def test_far_more_retries_than_usual_are_an_alert_until_they_fall(make_row: Make
 
 
 def test_samples_without_retries_give_no_usual_number_of_retries() -> None:
-    at = clock.now().replace(second=0, microsecond=0)
-    BacklogSample.objects.bulk_create(
-        BacklogSample(
-            at=at - minute * MINUTE,
-            priority=Priority.P2,
-            depth=0,
-            behind_ms=0,
-            retrying=400 if minute < 15 else None,
-        )
-        for minute in range(26 * 60)
-    )
+    _sample_retries({each: 400 if each < 15 else None for each in range(26 * 60)})
     assert look() == {}
 
 

@@ -17,19 +17,6 @@ from notifications.tasks.slots import Slots
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[dt.timedelta], None]:
-    """Let time pass for this process."""
-    true, passed = clock.steady, dt.timedelta(0)
-
-    def let_pass(time: dt.timedelta) -> None:
-        nonlocal passed
-        passed += time
-        monkeypatch.setattr(clock, "steady", lambda: true() + passed.total_seconds())
-
-    return let_pass
-
-
 def _told() -> dict[str, str]:
     rows = Alert.objects.filter(kind="workers_busy", resolved_at=None)
     return dict(rows.values_list("subject", "detail"))

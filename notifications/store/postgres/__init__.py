@@ -14,7 +14,7 @@
     bulk_jobs     bulk_rows, bulk_job_figures; series: series, custom_events
     money         budgets, receipt_prices; SMS pumping: sms_traffic
     webhooks      webhook_messages
-    operators     alerts, alert_notices, fallbacks, audit, role_groups, second_factors
+    operators     alerts, alert_notices, fallbacks, looks, audit, role_groups, second_factors
     archive       archive_rows, archive_keys
     upkeep        partitions, periodic_tasks, sweep_runs, host_clock, database_sessions,
                   first_migration, unapplied_migrations, commit_probe

@@ -12,20 +12,18 @@ ends without renewal (`rules.alerts.RENEWED`).
 from __future__ import annotations
 
 import datetime as dt
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import structlog
-from django.db import Error, connection
 from django.db.models import QuerySet
 
 from notifications import broker, clock
 from notifications.models import Alert
 from notifications.rules.alerts import AlertKind
 from notifications.store import flight_recorder
-from notifications.store.postgres import alerts, host_clock
+from notifications.store.postgres import alerts, host_clock, looks
 from notifications.store.redis import state
 
 EVERY: Final = dt.timedelta(seconds=10)
@@ -100,7 +98,7 @@ class FallbackWatch:
 
     def start(self) -> None:
         """Ask until the process ends."""
-        keep_looking(self.look, name="fallbacks")
+        looks.keep_looking(self.look, name="fallbacks", every=EVERY)
 
     def look(self) -> None:
         """Ask each server once; raise and resolve alerts."""
@@ -130,22 +128,6 @@ class FallbackWatch:
         self._told.discard(server.kind)
         if lasted is not None:
             _log.warning("works_without_fallback", process=self._process, server=server.label)
-
-
-def keep_looking(look: Callable[[], None], *, name: str) -> None:
-    """Look every `EVERY` in a thread of this name, until the process ends."""
-    threading.Thread(target=_keep_looking, args=(look,), name=name, daemon=True).start()
-
-
-def _keep_looking(look: Callable[[], None]) -> None:
-    pause = threading.Event()
-    while not pause.wait(EVERY.total_seconds()):
-        try:
-            look()
-        except Error as error:
-            _log.warning("fallback_not_noted", cause=str(error.__cause__ or error)[:200])
-        finally:
-            connection.close()
 
 
 def name_of(role: str) -> str:

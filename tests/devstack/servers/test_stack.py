@@ -1,4 +1,4 @@
-"""The embedded servers: what they keep, what they forget, and what they survive."""
+"""The embedded servers keep data across restarts and survive kills."""
 
 from __future__ import annotations
 

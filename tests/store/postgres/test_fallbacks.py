@@ -39,19 +39,6 @@ def use_state(monkeypatch: pytest.MonkeyPatch) -> Iterator[UseState]:
     state.forget()
 
 
-@pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[dt.timedelta], None]:
-    """Let time pass for this process."""
-    true, passed = clock.steady, dt.timedelta(0)
-
-    def let_pass(time: dt.timedelta) -> None:
-        nonlocal passed
-        passed += time
-        monkeypatch.setattr(clock, "steady", lambda: true() + passed.total_seconds())
-
-    return let_pass
-
-
 def _url(**parts: str) -> str:
     known = urlsplit(conf.current().state_url)
     netloc = f":{parts.get('password', known.password)}@127.0.0.1:{parts.get('port', known.port)}"

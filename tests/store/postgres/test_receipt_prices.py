@@ -14,7 +14,7 @@ from django.db import connection
 from notifications import clock
 from notifications.analytics.questions import Question, ask
 from notifications.api.schemas import AttemptDetail
-from notifications.delivery import deliver, in_flight, routing
+from notifications.delivery import deliver
 from notifications.feedback import delivery_receipts
 from notifications.models import (
     Attempt,
@@ -22,20 +22,17 @@ from notifications.models import (
     BudgetDay,
     Delivery,
     Event,
-    ProviderRoute,
     ReceiptPrice,
 )
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.store.cached import budgets as cached
-from notifications.store.cached import prices
 from notifications.store.postgres import partitions, rollups
 from notifications.sweeps import budgets as sweep
-from providers import registry
 from providers.contract import Accepted, Channel, Receipt, ReceiptKind, Unanswered
-from tests.journey import Accept, Reach, deliveries_of, status_and_reason
+from tests.journey import Accept, Reach, deliveries_of, routed_to_scripted, status_and_reason
 from tests.old_days import recount_days
-from tests.vendors import Scripted, ScriptedVendor
+from tests.vendors import Scripted
 
 CENT: Final = 10_000
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -48,19 +45,13 @@ def provider(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Scripted]:
     """Route text messages to the scripted provider, which accepts each as the message `sm-1`."""
-    scripted = Scripted()
-    scripted.answer = lambda batch: ((each, Accepted(message_id="sm-1")) for each in batch)
-    monkeypatch.setattr(registry, "VENDORS", (*registry.VENDORS, ScriptedVendor(scripted)))
-    for module in (routing, in_flight, prices):
-        module.forget()
-    ProviderRoute.objects.create(channel=Channel.SMS, provider="scripted")
-    reach(sms="+4915112345678")
-    Budget.objects.all().delete()
-    Budget.objects.create(channel=Channel.SMS, amount_micros=100 * CENT)
-    cached.forget()
-    yield scripted
-    for module in (routing, in_flight, prices):
-        module.forget()
+    with routed_to_scripted(monkeypatch, Channel.SMS) as scripted:
+        scripted.answer = lambda batch: ((each, Accepted(message_id="sm-1")) for each in batch)
+        reach(sms="+4915112345678")
+        Budget.objects.all().delete()
+        Budget.objects.create(channel=Channel.SMS, amount_micros=100 * CENT)
+        cached.forget()
+        yield scripted
 
 
 def _text(take: Accept, **fields: object) -> UUID:
