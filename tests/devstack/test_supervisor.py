@@ -248,6 +248,24 @@ def test_the_demo_tells_how_to_remove_a_database_of_another_version(
         assert tables.fetchall() == [("django_migrations",)]
 
 
+def test_the_demo_shows_the_last_errors_of_each_log_after_a_failed_story(
+    ports: Ports, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = (
+        "import json, signal\nfor number in range(5):\n  line = dict(event=number, level='error')\n"
+        "  print(json.dumps(line, separators=(',', ':')))\nprint('ready'); signal.pause()"
+    )
+    entry = _program("one", code, ready=OutputShows("ready"))
+    crew = ProcessGroup([Process(entry, ports=ports, environ={}, var=tmp_path)], report=print)
+    crew.start()
+    capsys.readouterr()
+    demo._tell_errors(crew)
+    crew.stop()
+    told = capsys.readouterr().out.splitlines()
+    shown = [line.partition("one: ")[2] for line in told]
+    assert shown == [f'{{"event":{number},"level":"error"}}' for number in (2, 3, 4)]
+
+
 def test_the_demos_secrets_are_made_once_and_are_private(tmp_path: Path) -> None:
     first = demo_secrets(tmp_path)
     assert demo_secrets(tmp_path) == first

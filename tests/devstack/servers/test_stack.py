@@ -64,6 +64,21 @@ def test_a_stack_finds_its_data_again_on_the_same_ports(own: Stack) -> None:
     assert _rows(own) == [7]
 
 
+def test_a_new_checkout_at_the_path_of_a_removed_one_gets_no_data_of_it(
+    own: Stack, tmp_path: Path
+) -> None:
+    _keep(own, 7)
+    own.stop()
+    shutil.rmtree(tmp_path / "var")  # what `git clone` leaves out
+    own.start()
+    with psycopg.connect(own.urls()["DATABASE_URL"]) as link:
+        assert link.execute("SELECT to_regclass('kept')").fetchone() == (None,)
+    _keep(own, 8)
+    own.stop()
+    own.start()
+    assert _rows(own) == [8]
+
+
 def test_the_broker_forgets_at_a_kill_and_comes_back_with_an_old_snapshot_when_told(
     own: Stack, tmp_path: Path
 ) -> None:
