@@ -17,6 +17,8 @@ _TAKEN: Final = {204: OpenApiResponse(description="Any 2xx ends the calls of the
 class NotificationEventData(ResponseModel):
     """A status change of a notification or a delivery."""
 
+    producer: str
+    """The name of the producer that sent the notification."""
     notification_id: UUID
     delivery_id: UUID | None
     action_id: str = ""

@@ -13,6 +13,8 @@ from notifications.rules.described import Described
 class Reason(Described):
     """The reason of a status; `sentence` explains it to an operator."""
 
+    ACCEPTED = "accepted", "The service accepted the notification."
+
     # Holds: the delivery waits and no attempt is spent.
     SCHEDULED = "scheduled", "The producer asked for this delivery time."
     RESCHEDULED = "rescheduled", "The delivery time was changed."

@@ -56,7 +56,7 @@ class ToldChange(NamedTuple):
 
 
 TOLD: Final = (
-    ToldChange(Status.QUEUED, "accepted", StatusEvent.ACCEPTED),
+    ToldChange(Status.QUEUED, Reason.ACCEPTED, StatusEvent.ACCEPTED),
     ToldChange(Status.SCHEDULED, Reason.SCHEDULED, StatusEvent.ACCEPTED),
     ToldChange(Status.SENT, "", StatusEvent.SENT),
     ToldChange(Status.DELIVERED, "", StatusEvent.DELIVERED),

@@ -1,8 +1,8 @@
 """The request of a message: body, signature, guarded URL.
 
-    {"type": "notification.failed", "timestamp": ..., "data": {"notification_id", "delivery_id",
-    "user_id", "channel", "provider", "status", "reason", "message", "metadata", "occurred_at",
-    "request_id"}}
+    {"type": "notification.failed", "timestamp": ..., "data": {"producer", "notification_id",
+    "delivery_id", "user_id", "channel", "provider", "status", "reason", "message", "metadata",
+    "occurred_at", "request_id"}}
 
 The data of `contact.invalidated` and of `bulk_job.*` have fields of the contact and of the job.
 `inbox.action` has the field `action_id` too, which the row of the message keeps as its reason.
@@ -22,6 +22,7 @@ import orjson
 
 from notifications.rules import reasons
 from notifications.rules.reasons import Reason
+from notifications.rules.states import Status
 from notifications.rules.webhook_events import StatusEvent
 from notifications.store.postgres import secret_variables
 from notifications.store.postgres.webhook_messages import BulkJobFacts, ClaimedMessage, status_of
@@ -116,6 +117,7 @@ def _data(message: ClaimedMessage) -> dict[str, Any]:
     is_action = message.type == StatusEvent.INBOX_ACTION
     reason = Reason.INBOX_ACTION if is_action else message.reason
     return {
+        "producer": facts.producer,
         "notification_id": message.notification_id,
         "delivery_id": message.delivery_id,
         **({"action_id": message.reason} if is_action else {}),
@@ -124,11 +126,17 @@ def _data(message: ClaimedMessage) -> dict[str, Any]:
         "provider": facts.provider or None,
         "status": status.label,
         "reason": reason,
-        "message": reasons.sentence(reason),
+        "message": _sentence(reason, status),
         "metadata": facts.metadata,
         "occurred_at": message.occurred_at,
         "request_id": facts.traceparent[_TRACE_ID] or None,
     }
+
+
+def _sentence(reason: str, status: Status) -> str:
+    if not reason and status is Status.SENT:
+        return "The provider accepted the message."
+    return reasons.sentence(reason)
 
 
 def _bulk_job(message: ClaimedMessage, job: BulkJobFacts) -> dict[str, Any]:

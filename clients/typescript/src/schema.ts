@@ -1430,6 +1430,8 @@ export interface components {
         };
         /** @description A status change of a notification or a delivery. */
         NotificationEventData: {
+            /** @description The name of the producer that sent the notification. */
+            producer: string;
             /** Format: uuid */
             notification_id: string;
             delivery_id: string | null;

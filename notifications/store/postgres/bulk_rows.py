@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from notifications.rules import ids
+from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.store.postgres import copy_text, db, inserts
 from notifications.store.postgres.copy_text import NULL, VARIES
@@ -22,8 +23,6 @@ _VARYING: Final = (
     *("scheduled_at", "expires_at"),
 )
 """Columns of a notification that differ between the rows of a page."""
-FIRST_REASON: Final = "accepted"
-"""Reason of the first event of a delivery, as of a single request."""
 
 
 class SharedColumns(NamedTuple):
@@ -124,7 +123,7 @@ def _patterns(shared: SharedColumns, now: dt.datetime) -> _Patterns:
     return _Patterns(
         copy_text.pattern(_record(_NOTIFICATION, _notification(shared, now))),
         copy_text.pattern(_record(inserts.DELIVERY, _delivery(shared))),
-        copy_text.pattern((VARIES, VARIES, Status.QUEUED, FIRST_REASON, now)),
+        copy_text.pattern((VARIES, VARIES, Status.QUEUED, Reason.ACCEPTED.value, now)),
     )
 
 

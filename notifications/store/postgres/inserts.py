@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from notifications.rules.lane import Lane
+from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.store.postgres import db, fair_queue
 from notifications.store.postgres.fair_queue import Ask
@@ -104,7 +105,7 @@ def deliveries(
         for each in born
     ]
     events = [
-        (notification_id, each.id, each.status, each.reason or "accepted", now)
+        (notification_id, each.id, each.status, each.reason or Reason.ACCEPTED.value, now)
         for each, notification_id in zip(born, notification_ids, strict=True)
     ]
     db.insert(

@@ -27,6 +27,7 @@ called again after it."""
 class NotificationFacts:
     """The fields of a body from the rows of the notification and the delivery."""
 
+    producer: str
     user_id: str = field(repr=False)
     metadata: dict[str, Any] = field(repr=False)
     traceparent: str

@@ -93,6 +93,9 @@ class NotificationEvent(TypedDict):
 class NotificationEventData(TypedDict):
     """A status change of a notification or a delivery."""
 
+    producer: str
+    """The name of the producer that sent the notification."""
+
     notification_id: str
     delivery_id: str | None
     action_id: NotRequired[str]
