@@ -14,18 +14,19 @@ from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules import ids
 from notifications.rules.lane import Lane, Mode
 from notifications.rules.times.stages import Stage
+from notifications.store.postgres import attempts
 from notifications.telemetry import instruments
-from providers.contract import Accepted, NotStarted, Result
+from providers.contract import Accepted, NotStarted, Provider, Repeat, Result
 
 Pair = tuple[ClaimedDelivery, Result]
 
 
-def record(pairs: Sequence[Pair], *, provider: str, now: dt.datetime) -> None:
-    """Count results and retries, and observe latencies.
+def record(pairs: Sequence[Pair], *, provider: Provider, now: dt.datetime) -> None:
+    """Count results, retries and repeats, and observe latencies.
 
     Args:
         pairs: deliveries and the results of their calls.
-        provider: the name of the called provider.
+        provider: the called provider.
         now: the time on Postgres's clock, shortly after the results.
     """
     if not instruments.are_on():
@@ -37,11 +38,26 @@ def record(pairs: Sequence[Pair], *, provider: str, now: dt.datetime) -> None:
         together = list(group)
         outcomes = Counter(result.outcome.__class__ for _, result in together)
         for outcome, count in outcomes.items():
-            instruments.CALLS.labels(*labels, provider, outcome.__name__.lower()).inc(count)
+            instruments.CALLS.labels(*labels, provider.name, outcome.__name__.lower()).inc(count)
         if retries := sum(claimed.call > 1 for claimed, _ in together):
-            instruments.RETRIES.labels(*labels, provider).inc(retries)
+            instruments.RETRIES.labels(*labels, provider.name).inc(retries)
+            if repeats := _repeats(together, provider):
+                instruments.REPEATS.labels(*labels, provider.name).inc(repeats)
         if lane.mode is Mode.LIVE:
-            _observe(together, lane, provider=provider, now=now)
+            _observe(together, lane, provider=provider.name, now=now)
+
+
+def _repeats(pairs: Sequence[Pair], provider: Provider) -> int:
+    """Return the accepted calls whose person may have seen an earlier call's message too."""
+    calls = {
+        claimed.delivery.id: claimed.call
+        for claimed, result in pairs
+        if claimed.call > 1 and isinstance(result.outcome, Accepted)
+    }
+    if not calls:
+        return 0
+    is_visible = provider.capabilities.repeat is Repeat.VISIBLE
+    return attempts.perhaps_seen_before(calls, provider=provider.name, is_visible=is_visible)
 
 
 def settled(*, seconds: float) -> None:
@@ -56,12 +72,12 @@ def _lane(pair: Pair) -> tuple[int, int, int]:
 
 
 def _observe(pairs: Sequence[Pair], lane: Lane, *, provider: str, now: dt.datetime) -> None:
-    """Observe the latencies of live calls, and the time from accept for first calls.
+    """Observe the latencies of live calls, the lag of retries, and first calls since accept.
 
     The time from accept means nothing after a wait that the producer or a replay chose.
     """
     now_s = now.timestamp()
-    latencies, called, sent = [], [], []
+    latencies, called, sent, retried = [], [], [], []
     for claimed, result in pairs:
         if isinstance(result.outcome, NotStarted):
             continue
@@ -72,7 +88,13 @@ def _observe(pairs: Sequence[Pair], lane: Lane, *, provider: str, now: dt.dateti
             called.append(max(0.0, since_accept - latency))
             if isinstance(result.outcome, Accepted):
                 sent.append(since_accept)
+        due_at = claimed.delivery.retry_due_at
+        if due_at is not None and claimed.call == claimed.delivery.attempts + 1:
+            retried.append(max(0.0, now_s - latency - due_at.timestamp()))
     instruments.CALL_SECONDS.labels(provider, lane.channel.label).observe_all(latencies)
+    if retried:
+        lags = instruments.RETRY_LAG_SECONDS.labels(lane.priority.name, lane.channel.label)
+        lags.observe_all(retried)
     for stage, seconds in ((Stage.CALLED, called), (Stage.SENT, sent)):
         histogram = instruments.STAGE_SECONDS
         histogram.labels(stage.value, lane.priority.name, lane.channel.label).observe_all(seconds)

@@ -101,7 +101,7 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> Sequen
     refund_caps(entries, moved=moved)
     batch.retries += retries_of(entries, moved=moved)
     _log_calls(settled, provider)
-    call_metrics.record(settled, provider=provider.name, now=batch.now)
+    call_metrics.record(settled, provider=provider, now=batch.now)
     return _only(pairs, locked)
 
 
@@ -161,7 +161,7 @@ def record_calls(pairs: Sequence[Pair], *, provider: Provider) -> None:
 
     db.in_transaction(work)
     _log_calls(pairs, provider)
-    call_metrics.record(pairs, provider=provider.name, now=clock.now())
+    call_metrics.record(pairs, provider=provider, now=clock.now())
     _alert_if_misconfigured(pairs, provider)
 
 

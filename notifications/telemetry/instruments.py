@@ -106,6 +106,12 @@ RETRIES: Final = _counter(
     "Provider calls after the first call of a delivery",
     *("mode", "priority", "channel", "provider"),
 )
+REPEATS: Final = _counter(
+    "repeats",
+    "Accepted calls after an unanswered call whose message the person may have seen, so that the"
+    " person may have seen two",
+    *("mode", "priority", "channel", "provider"),
+)
 SWEPT_ROWS: Final = _counter(
     "swept_rows", "Rows that a sweep moved, and rows that failed", "sweep", "result"
 )
@@ -121,6 +127,12 @@ STAGE_SECONDS: Final = _histogram(
     "stage",
     "Time from accept to the first call and to its acceptance; without send_at, with other holds",
     *("stage", "priority", "channel"),
+    buckets=_STAGE_BUCKETS,
+)
+RETRY_LAG_SECONDS: Final = _histogram(
+    "retry_lag",
+    "Time from the due time of a retry to its call",
+    *("priority", "channel"),
     buckets=_STAGE_BUCKETS,
 )
 RECEIPT_SECONDS: Final = _histogram(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from uuid import UUID
+
 import pytest
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from notifications import clock
 from notifications.delivery import deliver
-from notifications.models import Delivery, Notification
+from notifications.models import Attempt, Delivery, Notification, ProviderRoute
 from notifications.rules.lane import Mode
+from notifications.rules.states import Status
 from notifications.telemetry import instruments
-from providers.contract import Accepted, Throttled
-from tests.journey import Accept, take_rows
+from providers.contract import Accepted, Channel, Repeat, Throttled
+from tests.journey import Accept, AddVendor, Reach, take_rows
 from tests.vendors import Scripted
 
 
@@ -73,12 +77,64 @@ def test_a_second_call_is_a_retry_and_no_first_call_of_a_stage(
     rows = take_rows(take, 2)
     scripted.answer = lambda batch: ((each, Throttled(code="429")) for each in batch)
     deliver.deliver(rows)
-    Delivery.objects.update(due_at=clock.now())
+    Delivery.objects.update(due_at=clock.now() - dt.timedelta(seconds=7))
     scripted.answer = lambda batch: ((each, Accepted()) for each in batch)
     growth = _Growth()
     deliver.deliver(rows)
     assert growth.of("retries_total", provider="scripted") == 2
     assert growth.of("stage_seconds_count") == 0
+    assert growth.of("retry_lag_seconds_count", priority="P2", channel="email") == 2
+    assert growth.of("retry_lag_seconds_sum") > 12
+    assert growth.of("repeats_total") == 0
+
+
+def test_a_first_call_after_a_wait_is_no_retry(scripted: Scripted, take: Accept) -> None:
+    rows = take_rows(take, 1)
+    Delivery.objects.update(status=Status.SCHEDULED, due_at=clock.now())
+    growth = _Growth()
+    deliver.deliver(rows)
+    assert scripted.name
+    assert growth.of("calls_total") == 1
+    assert growth.of("retry_lag_seconds_count") == 0
+
+
+def _called_before(row: UUID, *, provider: str, outcome: str = "unanswered") -> None:
+    Delivery.objects.filter(id=row).update(attempts=1)
+    Attempt.objects.create(
+        delivery_id=row,
+        number=1,
+        provider=provider,
+        outcome=outcome,
+        started_at=clock.now(),
+        latency_ms=1,
+    )
+
+
+def test_an_acceptance_after_an_unanswered_call_is_a_repeat_that_a_person_may_have_seen(
+    scripted: Scripted, take: Accept
+) -> None:
+    rows = take_rows(take, 3)
+    _called_before(rows[0], provider=scripted.name)
+    _called_before(rows[1], provider=scripted.name, outcome="unavailable")
+    growth = _Growth()
+    deliver.deliver(rows)
+    assert growth.of("calls_total", outcome="accepted") == 3
+    assert growth.of("repeats_total", mode="live", provider=scripted.name) == 1
+
+
+@pytest.mark.parametrize(("first", "repeats"), [("knows_keys", 0), ("another", 1)])
+def test_a_provider_that_recognises_the_key_repeats_only_calls_of_others(
+    reach: Reach, add_vendor: AddVendor, take: Accept, first: str, repeats: int
+) -> None:
+    add_vendor("knows_keys", repeat=Repeat.DEDUPLICATED)
+    ProviderRoute.objects.create(channel=Channel.EMAIL, provider="knows_keys")
+    reach(email="maria@sandbox.example")
+    [row] = take_rows(take, 1)
+    _called_before(row, provider=first)
+    growth = _Growth()
+    deliver.deliver([row])
+    assert growth.of("calls_total", provider="knows_keys", outcome="accepted") == 1
+    assert growth.of("repeats_total") == repeats
 
 
 def test_a_scheduled_delivery_has_no_time_from_accept(scripted: Scripted, take: Accept) -> None:

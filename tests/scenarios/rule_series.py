@@ -16,6 +16,7 @@ _SELECTOR: Final = re.compile(r"\b(notifications_[a-z0-9_]+)(?:{([^}]*)})?")
 """A series of the product, not of a recording rule, with its label matchers."""
 _MATCHER: Final = re.compile(r'(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"')
 AFTER_AN_EVENT: Final[Mapping[str, str]] = {
+    "NotificationsRepeats": "a call was repeated after an unanswered call",
     "NotificationsRequestsFail": "a request was answered with 5xx",
 }
 """Rule -> the event before which a series of the rule does not exist: each is about a ratio over

@@ -114,3 +114,21 @@ def without_answer(
     found = Attempt.objects.filter(delivery_id__in=delivery_ids, outcome="unanswered")
     calls = found.values_list("delivery_id", "number")
     return {each for each, number in calls if before is None or number < before[each]}
+
+
+def perhaps_seen_before(calls: Mapping[UUID, int], *, provider: str, is_visible: bool) -> int:
+    """Count the deliveries with an earlier unanswered call that their call may have repeated.
+
+    Args:
+        calls: delivery -> number of the call.
+        provider: the provider of the calls.
+        is_visible: True if the provider shows both messages of one idempotency key; otherwise only
+            a call to another provider counts.
+    """
+    found = Attempt.objects.filter(delivery_id__in=calls, outcome="unanswered")
+    earlier = found.values_list("delivery_id", "number", "provider")
+    return len({
+        each
+        for each, number, other in earlier
+        if number < calls[each] and (is_visible or other != provider)
+    })

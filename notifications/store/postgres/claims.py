@@ -47,6 +47,8 @@ class Claimed(NamedTuple):
     """Consecutive claims without a result, with this claim."""
     claimed_at: dt.datetime
     """Time of the claim on Postgres's clock, equal for all deliveries of a claim."""
+    retry_due_at: dt.datetime | None
+    """Due time of the retry that the claim takes; None: the delivery waited for no retry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +75,7 @@ def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
     token = uuid4()
     parameters = {
         "queued": Status.QUEUED,
+        "retrying": Status.RETRYING,
         "waiting": [Status.RETRYING, Status.SCHEDULED],
         "poison": suspects.POISON_AFTER,
         "small_after": suspects.SMALL_AFTER,

@@ -6,12 +6,13 @@
 -- to 500 ids. The second condition on `ids` prunes partitions.
 -- The commit does not wait for the disk. After a crash of Postgres a lost claim leaves a token that renews nothing,
 -- and the renewal before the first call is a commit that waits for the disk and covers both.
+-- Of a row that waited for a retry, `retry_due_at` is the due time; the arrays, which are mostly empty, avoid that join.
 -- A row with three unfinished claims is claimed with few others, later alone, because the row may crash its worker
 -- (notifications/rules/suspects.py).
 WITH unsynced AS MATERIALIZED (
     SELECT set_config('synchronous_commit', 'off', true)
 ), picked AS (
-    SELECT d.id
+    SELECT d.id, d.status, d.due_at
     FROM delivery d
     WHERE d.id = ANY(%(ids)s)
       AND (d.status = %(queued)s
@@ -33,8 +34,11 @@ WITH unsynced AS MATERIALIZED (
     WHERE d.id = ANY(ARRAY(SELECT id FROM picked)) AND d.id = ANY(%(ids)s)
     RETURNING d.id, d.mode, d.priority, d.channel, d.recipient_id, d.contact_id, d.attempts,
               d.attempts_before, d.resent, d.generation, d.slot_provider, d.slot_at, d.falls_back, d.claims
+), retried AS MATERIALIZED (
+    SELECT array_agg(id) AS ids, array_agg(due_at) AS due_at FROM picked WHERE status = %(retrying)s
 ), logged AS (
     INSERT INTO event (notification_id, delivery_id, status, at)
     SELECT notification_of(id), id, %(sending)s, now() FROM moved
 )
-SELECT moved.*, now() AS claimed_at FROM unsynced CROSS JOIN moved
+SELECT moved.*, now() AS claimed_at, retried.due_at[array_position(retried.ids, moved.id)] AS retry_due_at
+FROM unsynced CROSS JOIN moved CROSS JOIN retried
