@@ -87,7 +87,7 @@ class TextRequest(RequestModel):
     transliterate: bool = False
     """SMS: replace characters outside GSM-7 where possible."""
     max_segments: Annotated[int, Field(ge=1, le=MAX_SEGMENTS)] | None = None
-    """SMS: publishing fails if the examples render to more segments."""
+    """SMS: publishing fails if the examples render to more segments; null: to more than one."""
     shorten_links: bool = False
     """SMS: replace links by short links with click counts."""
     url: Link = ""

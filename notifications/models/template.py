@@ -104,7 +104,7 @@ class TemplateText(models.Model):
     max_segments = models.PositiveSmallIntegerField(
         null=True,
         blank=True,
-        help_text="SMS: a text whose example needs more segments cannot be published.",
+        help_text="SMS: a text whose example needs more segments cannot be published. Empty: one.",
     )
     shorten_links = models.BooleanField(
         default=False,

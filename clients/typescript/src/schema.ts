@@ -2315,7 +2315,7 @@ export interface components {
             html?: string;
             /** @description SMS: replace characters outside GSM-7 where possible. Default: `false`. */
             transliterate?: boolean;
-            /** @description SMS: publishing fails if the examples render to more segments. */
+            /** @description SMS: publishing fails if the examples render to more segments; null: to more than one. */
             max_segments?: number | null;
             /** @description SMS: replace links by short links with click counts. Default: `false`. */
             shorten_links?: boolean;

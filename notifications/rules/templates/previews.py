@@ -114,8 +114,8 @@ def _without_text(
 
 
 def _warnings(words: TextSource, sizes: Mapping[str, int], sms: SmsSize | None) -> Iterator[str]:
-    if sms and sms.segments > (words.max_segments or sms.segments):
-        yield f"{sms.segments} segments; its limit is {words.max_segments}."
+    if sms and sms.segments > words.most_segments:
+        yield f"{sms.segments} segments; its limit is {words.most_segments}."
     if words.channel is Channel.EMAIL and sizes.get("html", 0) > CLIPPED_HTML_BYTES:
         yield f"Gmail clips a message above {CLIPPED_HTML_BYTES} bytes."
     if words.channel is Channel.EMAIL and "title" not in sizes:

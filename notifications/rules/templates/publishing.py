@@ -76,7 +76,7 @@ def _to_source(
         yield "its links may hold what is sensitive, and short links are stored in the clear"
     if source.channel is not Channel.EMAIL and wording.has_link(source):
         yield f"{' or '.join(sorted(LINK_NAMES))} is for e-mail, and empty here"
-    if declared:
+    if declared or not wording.mentions(source):
         missing = variables.missing_declarations(declared, needs)
         yield from (f"it needs {name}, which no producer has to send" for name in missing)
         if not missing:
@@ -121,8 +121,9 @@ def _to_example(text: Wording, declared: Sequence[Variable], public_url: str) ->
         yield f"with the examples, {error}"
         return
     size = sms_segments.measure(rendered.body)
-    if source.channel is Channel.SMS and size.segments > (source.max_segments or size.segments):
+    if source.channel is Channel.SMS and size.segments > source.most_segments:
         yield (
             f"with the examples it takes {size.segments} segments"
-            f" ({size.units} units of {size.encoding}), at most {source.max_segments}"
+            f" ({size.units} units of {size.encoding}), at most {source.most_segments}; its"
+            " max_segments permits another number"
         )

@@ -53,11 +53,16 @@ class TextSource:
     transliterate: bool = False
     """SMS: into GSM-7, if all of it can be written there."""
     max_segments: int | None = None
-    """SMS: publishing fails if the example renders to more. Sent text is never truncated: the cut
-    part could be the link or the code."""
+    """SMS: publishing fails if the example renders to more; None: one segment. Sent text is never
+    truncated: the cut part could be the link or the code."""
     shorten_links: bool = False
     in_app: InAppPart = in_app.EMPTY
     """In-app and push: link and image; in-app: actions."""
+
+    @property
+    def most_segments(self) -> int:
+        """The segments up to which the examples of an SMS may render."""
+        return self.max_segments or 1
 
     @property
     def label(self) -> str:

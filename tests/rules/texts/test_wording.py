@@ -101,6 +101,8 @@ def test_a_text_needs_what_any_of_its_parts_needs() -> None:
         (source(body="{{ name|number }}"), "numbers was given a text"),
         (source(body="{{ name }}" + "x" * 158, max_segments=1), "2 segments (161 units of GSM-7)"),
         (source(body="ê" * 71, max_segments=1), "2 segments (71 units of UCS-2)"),
+        (source(body="x" * 161), "2 segments (161 units of GSM-7), at most 1"),
+        (source(body="x" * 307, max_segments=2), "3 segments (307 units of GSM-7), at most 2"),
         (source(body="{{ url }}", max_segments=1), "2 segments"),
         (source(body="{{ secret }}", shorten_links=True), "stored in the clear"),
         (source(body="Leave: {{ unsubscribe_url }}"), "is for e-mail"),
@@ -124,5 +126,7 @@ def test_a_good_version_meets_no_objection() -> None:
 
 def test_without_declarations_only_what_needs_them_is_refused() -> None:
     assert objections([source(body="{{ x }}")], declared=[]) == []
+    [objection] = objections([source(body="x" * 161)], declared=[])
+    assert "2 segments" in objection
     [objection] = objections([source(body="{{ x }}", max_segments=1)], declared=[])
     assert "declared" in objection

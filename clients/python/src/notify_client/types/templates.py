@@ -189,7 +189,7 @@ class TextRequest(TypedDict):
     """SMS: replace characters outside GSM-7 where possible. Default: `false`."""
 
     max_segments: NotRequired[int | None]
-    """SMS: publishing fails if the examples render to more segments."""
+    """SMS: publishing fails if the examples render to more segments; null: to more than one."""
 
     shorten_links: NotRequired[bool]
     """SMS: replace links by short links with click counts. Default: `false`."""

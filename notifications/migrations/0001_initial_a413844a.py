@@ -2087,7 +2087,7 @@ class Migration(migrations.Migration):
                 ("transliterate", models.BooleanField(default=False, db_default=False, help_text="SMS: replace characters outside GSM-7 where possible.")),
                 (
                     "max_segments",
-                    models.PositiveSmallIntegerField(blank=True, help_text="SMS: a text whose example needs more segments cannot be published.", null=True),
+                    models.PositiveSmallIntegerField(blank=True, help_text="SMS: a text whose example needs more segments cannot be published. Empty: one.", null=True),
                 ),
                 ("shorten_links", models.BooleanField(default=False, db_default=False, help_text="SMS: replace links by short links with click counts.")),
                 (
