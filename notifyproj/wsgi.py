@@ -8,6 +8,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyproj.settings")
 
 _django = get_wsgi_application()
 
+from django.urls import get_resolver  # noqa: E402 - it needs Django set up
+
 from notifications import conf  # noqa: E402 - it needs Django set up
 from notifications.api.request_slots import Slots  # noqa: E402 - it needs Django set up
 from notifications.intake import accept_metrics  # noqa: E402 - it needs Django set up
@@ -17,6 +19,7 @@ from notifyproj import connections, web  # noqa: E402 - connections needs Django
 
 application = Slots(_django, slots=conf.current().web.slots, threads=web.THREADS)
 
+_ = get_resolver().url_patterns  # the first request would load all views, for seconds
 accept_metrics.start_at_zero()
 host_clock.Watch().start()
 fallbacks.FallbackWatch(fallbacks.name_of("web")).start()

@@ -1,7 +1,6 @@
 """SMS countries: posts of SMS to a country that the producer may not send to are refused.
 
-The allow-list of a producer applies to live SMS of every priority. Test numbers of the sandbox have
-no country and no limit.
+The allow-list of a producer applies to live SMS of every priority.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from notifications.store.rate_limits import sms_policy
 
 def problem_of(producer_id: int, number: str, *, pointer: str) -> Problem | None:
     """Return the problem of a number in a country that the producer may not send to."""
-    if not number or ceilings.is_test_number(number):
+    if not number:
         return None
     country = ceilings.country_of(number)
     if sms_policy.is_allowed(producer_id, country):

@@ -87,6 +87,7 @@ class Container(Child):
         parts = [*service.get("entrypoint", []), *service["command"]]
         self.command = [self._here(part) for part in parts]
         self.check = [self._here(part) for part in service["healthcheck"]["test"]]
+        self._retries = service["healthcheck"]["retries"]
 
     def start(self) -> None:
         """Start the command of the service."""
@@ -97,7 +98,10 @@ class Container(Child):
         return " ready." in self.log.read_text()
 
     def is_healthy(self) -> bool:
-        """Run the health check of the service once."""
+        """Run the health check of the service as Docker does: `retries` failures are a fault."""
+        return any(self._answers_check() for _ in range(self._retries))
+
+    def _answers_check(self) -> bool:
         kind, *arguments = self.check
         command = ["/bin/sh", "-c", *arguments] if kind == "CMD-SHELL" else arguments
         done = subprocess.run(

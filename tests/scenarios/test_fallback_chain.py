@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import redis
 
@@ -17,8 +17,15 @@ _CODES = 200
 _CHAIN = {"channels": ["push", "sms"], "fallback_chain": True}
 
 
-def _send(world: World, user_id: str, count: int) -> list[UUID]:
-    batch = [world.otp(user_id, **_CHAIN)] * count
+def _people(world: World, count: int, *, push: str) -> list[str]:
+    """Return people with numbers of one range; a number may have ten SMS in ten minutes."""
+    begins = f"+55119{uuid4().int % 10_000:04}"
+    numbers = [f"{begins}{number:04}" for number in range(count)]
+    return [world.person(push=push, sms=number) for number in numbers]
+
+
+def _send(world: World, people: list[str], count: int) -> list[UUID]:
+    batch = [world.otp(people[number % len(people)], **_CHAIN) for number in range(count)]
     return [UUID(each) for each in world.service("auth-service").notify_all(batch)]
 
 
@@ -37,8 +44,8 @@ def _shown(world: World, codes: list[UUID]) -> dict[str, list[int]]:
 
 
 def test_an_unconfirmed_push_is_followed_by_one_sms(world: World) -> None:
-    somebody = world.person(push="phone.receipt-never", sms="+15552000011")
-    codes = _send(world, somebody, 5)
+    people = _people(world, 1, push="phone.receipt-never")
+    codes = _send(world, people, 5)
     until(
         lambda: _statuses(world, codes, Channel.SMS) == {Status.DELIVERED},
         what="every SMS is delivered",
@@ -50,9 +57,9 @@ def test_an_unconfirmed_push_is_followed_by_one_sms(world: World) -> None:
 
 
 def test_an_outage_of_push_moves_codes_to_sms_until_a_probe_succeeds(world: World) -> None:
-    somebody = world.person(push="phone", sms="+15552000012")
+    people = _people(world, 40, push="phone")
     world.sandbox.steer("503", "push")
-    codes = _send(world, somebody, _CODES)
+    codes = _send(world, people, _CODES)
     until(
         lambda: len(_shown(world, codes)["sms"]) == _CODES,
         what="every code has left by SMS",
@@ -63,9 +70,9 @@ def test_an_outage_of_push_moves_codes_to_sms_until_a_probe_succeeds(world: Worl
     world.sandbox.steer("")
     with redis.Redis.from_url(world.stack.state.url) as client:
         age(PROBE_EVERY, client)
-    after = _send(world, somebody, 1)  # the probe
+    after = _send(world, people, 1)  # the probe
     world.settled(after)
-    more = _send(world, somebody, 20)
+    more = _send(world, people, 20)
     until(
         lambda: _statuses(world, more, Channel.PUSH) == {Status.DELIVERED},
         what="codes go by push again",
@@ -74,8 +81,8 @@ def test_an_outage_of_push_moves_codes_to_sms_until_a_probe_succeeds(world: Worl
 
 
 def test_killed_workers_open_no_channel_twice(world: World) -> None:
-    somebody = world.person(push="phone.400", sms="+15552000013")
-    codes = _send(world, somebody, 50)
+    people = _people(world, 10, push="phone.400")
+    codes = _send(world, people, 50)
     world.kill_and_restart(world.processes["p0"])
     until(
         lambda: len(_shown(world, codes)["sms"]) == len(codes),

@@ -10,7 +10,7 @@
 The country of most messages has a learned share near 1, so its ceiling grows with the traffic: a
 launch day or a national campaign is not refused. The share of a prefix has the same purpose: a
 campaign reaches hundreds of prefixes, an attack few. An override of an operator replaces the
-ceiling. Numbers of the sandbox have no ceiling, because no carrier has the area code 555.
+ceiling.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ OWN_SHARE: Final = PREFIX_SHARE * 6
 NO_CEILING: Final = -1
 UNKNOWN_COUNTRY: Final = "??"
 """Country of satellite numbers and of unassigned ranges."""
-_TEST_NUMBERS: Final = "1555"
 
 
 class Ceiling(StrEnum):
@@ -120,12 +119,12 @@ class Policy(NamedTuple):
         now: dt.datetime,
         is_fallback: bool = False,
     ) -> NumberCeilings | None:
-        """Return the ceilings of a stored number; None: a number of the sandbox, or no number.
+        """Return the ceilings of a stored number; None: an address that is no number.
 
         A fallback has the ceiling of its address, and of prefix and country the overrides alone.
         """
         digits = number.removeprefix("+")
-        if not digits.isdigit() or is_test_number(number):
+        if not digits.isdigit():
             return None
         overrides = [each for each in self.overrides if each.is_on(now)]
         address, prefix, by_country = _overrides_of(overrides, digits, country)
@@ -157,11 +156,6 @@ class Policy(NamedTuple):
         growth = self.limits.growth
         floor = max(self.limits.country_floor, growth * usual.peak)
         return Share(floor, min(1.0, growth * usual.share))
-
-
-def is_test_number(number: str) -> bool:
-    """Return True for a stored number of the sandbox."""
-    return number.removeprefix("+").startswith(_TEST_NUMBERS)
 
 
 def country_of(number: str) -> str:

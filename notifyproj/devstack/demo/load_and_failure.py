@@ -8,6 +8,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from notifications.management.demo_data import CODE_READERS
 from notifyproj.devstack.demo.environment import DELIVERING, DemoEnvironment, Service, now, until
 from notifyproj.devstack.demo.report import Report, instant
 
@@ -109,12 +110,13 @@ def kill_workers_and_wipe_broker(scene: DemoEnvironment, tell: Report) -> None:
 def _hand_in(scene: DemoEnvironment) -> dict[str, set[str]]:
     """Send codes by SMS and order mails; return the notification ids by channel."""
     code: dict[str, object] = {"type": "OTP", "template_id": "otp_v2", "channels": ["sms"]}
-    code |= {"user_id": "u_lisa", "variables": {"code": "162342"}}
+    code |= {"variables": {"code": "162342"}}
+    readers = [f"code_reader_{number % CODE_READERS + 1:02}" for number in range(_KILLED)]
     mail: dict[str, object] = {"type": "ORDER_SHIPPED", "template_id": "order_shipped"}
     mail |= {"user_id": "u_lisa", "channels": ["email"], "variables": {"order_id": "ORD-96"}}
     return {
         "email": set(scene.orders.notify_all([mail] * _KILLED)),
-        "sms": set(scene.auth.notify_all([code] * _KILLED)),
+        "sms": set(scene.auth.notify_all([{**code, "user_id": each} for each in readers])),
     }
 
 

@@ -118,6 +118,12 @@ def test_a_fallback_has_the_ceiling_of_its_number_and_overrides_alone() -> None:
     assert of(attacked) == NumberCeilings(10, Share(5), Share(9), Share(9))
 
 
-@pytest.mark.parametrize("number", ["+15552000007", "", "maria@example.com"])
-def test_numbers_of_the_sandbox_have_no_ceilings(number: str) -> None:
+def test_a_fictional_number_has_the_ceilings_of_an_unknown_country() -> None:
+    found = Policy().of("+15552000007", country="??", producer_id=_PRODUCER, now=_NOW)
+    assert found is not None
+    assert (found.address, found.prefix.floor) == (10, 50)
+
+
+@pytest.mark.parametrize("number", ["", "maria@example.com"])
+def test_an_address_that_is_no_number_has_no_ceilings(number: str) -> None:
     assert Policy().of(number, country="??", producer_id=_PRODUCER, now=_NOW) is None
