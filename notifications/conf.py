@@ -13,6 +13,7 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
 
 from django.conf import settings
 
+from notifications.rules.alert_thresholds import AlertThresholds
 from notifications.rules.allowed import AllowList
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Priority
 from notifications.rules.rate_limits import frequency_caps
@@ -127,6 +128,7 @@ class Conf:
     """True: an operator who wrote a version of a template does not publish the version."""
     alert_urls: tuple[str, ...] = field(default=(), repr=False)
     """URLs of alert destinations."""
+    alert_thresholds: AlertThresholds = field(default_factory=AlertThresholds)
     alerts_kept: dt.timedelta = dt.timedelta(days=7)
     """Retention of resolved alerts."""
     dead_letters_alert: int = 20

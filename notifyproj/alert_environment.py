@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from notifyproj.values import AlertUrls
+from notifications.rules.alert_thresholds import AlertThresholds
+from notifyproj.values import AlertUrls, Thresholds
 
 
 class AlertEnvironment(BaseModel):
@@ -23,6 +24,13 @@ class AlertEnvironment(BaseModel):
         alias="NOTIFY_ALERT_DAYS",
         default=7,
         description="a number of days from 1 to 3650 for which resolved alerts are kept",
+    )
+    alert_thresholds: Thresholds = Field(
+        alias="NOTIFY_ALERT_THRESHOLDS",
+        default=AlertThresholds(),
+        description="a comma list of thresholds of alerts, such as"
+        " delivery_rate_low=99,processing_slow=800: percentages, and milliseconds for"
+        " processing_slow",
     )
     dead_letter_alert: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         alias="NOTIFY_DEAD_LETTER_ALERT",

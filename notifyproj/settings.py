@@ -229,6 +229,7 @@ NOTIFICATIONS = Conf(
     report_timezone=ENVIRONMENT.report_timezone,
     publish_needs_second_person=ENVIRONMENT.publish_needs_second_person,
     alert_urls=ENVIRONMENT.alert_urls,
+    alert_thresholds=ENVIRONMENT.alert_thresholds,
     alerts_kept=dt.timedelta(days=ENVIRONMENT.alert_days),
     dead_letters_alert=ENVIRONMENT.dead_letter_alert,
     broker_messages=ENVIRONMENT.broker_messages,

@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BeforeValidator
 
 from notifications import server_tls
 from notifications.conf import ListenAddress
+from notifications.rules.alert_thresholds import AlertThresholds
 from notifications.rules.allowed import AllowList
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Priority
 from notifications.rules.rate_limits.circuit_breaker import Streak
@@ -241,6 +242,8 @@ Providers = Annotated[Mapping[Channel, str], BeforeValidator(_routes)]
 """Provider by channel: `push=sandbox,email=smtp`."""
 MostOfEach = Annotated[Caps, BeforeValidator(_caps)]
 """Frequency cap of a recipient by channel: `push=10/hour,sms=3/day`, or `none`."""
+Thresholds = Annotated[AlertThresholds, BeforeValidator(AlertThresholds.parse)]
+"""Thresholds of alerts: `delivery_rate_low=99,processing_slow=800`."""
 Streaks = Annotated[Mapping[Channel, Streak], BeforeValidator(_failures_in_a_row)]
 TimesToLive = Annotated[Mapping[Priority, dt.timedelta], BeforeValidator(_times_to_live)]
 """Time to live by priority: `P0=300,P3=172800`, in seconds."""

@@ -48,7 +48,7 @@ def record(pairs: Sequence[Pair], *, provider: Provider, now: dt.datetime) -> No
 
 
 def _repeats(pairs: Sequence[Pair], provider: Provider) -> int:
-    """Return the accepted calls whose person may have seen an earlier call's message too."""
+    """Count the accepted calls after a call with a message that the person may have seen."""
     calls = {
         claimed.delivery.id: claimed.call
         for claimed, result in pairs

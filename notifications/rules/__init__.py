@@ -10,8 +10,8 @@ Modules:
     requests      request, request_fields, request_faults, in_app_fields, problems, sensitive, ids
     money         prices, budgets
     rights        scopes, access, roles, recipient_tokens, signed_token, origins
-    operators     alerts, alert_notices, alert_links, audit_facts, dead_letter_filter, redaction,
-                  masking, rollups, csv_lines
+    operators     alerts, alert_notices, alert_links, alert_thresholds, audit_facts,
+                  dead_letter_filter, redaction, masking, rollups, csv_lines
     shared        described
 
 Packages:

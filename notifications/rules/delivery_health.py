@@ -1,8 +1,8 @@
 """Alerts about failing providers and channels, by the calls and deliveries of five minutes.
 
-An alert starts above one threshold and ends below a lower one, so that a share near a threshold
-raises one alert. A floor of calls or failures keeps single failures of little traffic silent: with
-five messages a minute, `FAILING_CALLS` are reached within five minutes.
+An alert starts above a threshold (`alert_thresholds`) and ends below a lower one, so that a share
+near a threshold raises one alert. A floor of calls or failures keeps single failures of little
+traffic silent: with five messages a minute, `FAILING_CALLS` are reached within five minutes.
 """
 
 from __future__ import annotations
@@ -13,17 +13,14 @@ from notifications.rules.service_levels import EventShare
 
 FAILING_CALLS: Final = 20
 """Calls in the window below which a share of failed calls is ignored."""
-FAILING_FROM: Final = 0.5
-"""Share of failed and rejected calls above which a provider is failing."""
-FAILING_UNTIL: Final = 0.4
-"""Share at or below which the provider is well again."""
+_FAILING_UNTIL: Final = 0.8
+"""Part of the threshold up to which a provider is well again: 40 % of 50 %."""
 
 LOW_FAILURES: Final = 5
 """Bad deliveries below which the delivery rate of a channel is ignored."""
-LOW_UNDER: Final = 0.995
-"""Delivery rate under which the rate of a channel is low."""
-LOW_UNTIL: Final = 0.997
-"""Delivery rate from which the channel is well again."""
+_LOW_UNTIL: Final = 0.6
+"""Part of the tolerated share of bad deliveries up to which a channel is well again: 0.3 % of
+0.5 %."""
 
 
 class CallShare(NamedTuple):
@@ -39,15 +36,27 @@ class CallShare(NamedTuple):
         return self.failed / self.calls if self.calls else 0.0
 
 
-def is_failing(calls: CallShare, *, before: bool) -> bool:
-    """Return True if a provider is failing; `before`: it was failing at the last look."""
+def is_failing(calls: CallShare, threshold: float, *, before: bool) -> bool:
+    """Return True if a provider is failing.
+
+    Args:
+        calls: the calls of the provider.
+        threshold: `AlertThresholds.provider_failing`.
+        before: the provider was failing at the last look.
+    """
     if calls.calls < FAILING_CALLS:
         return False
-    return calls.share > (FAILING_UNTIL if before else FAILING_FROM)
+    return calls.share > threshold / 100 * (_FAILING_UNTIL if before else 1)
 
 
-def is_low(ended: EventShare, *, before: bool) -> bool:
-    """Return True if a delivery rate is low; `before`: it was low at the last look."""
+def is_low(ended: EventShare, threshold: float, *, before: bool) -> bool:
+    """Return True if a delivery rate is low.
+
+    Args:
+        ended: the ended deliveries of the channel.
+        threshold: `AlertThresholds.delivery_rate_low`.
+        before: the rate was low at the last look.
+    """
     if ended.bad < LOW_FAILURES:
         return False
-    return 1 - ended.share < (LOW_UNTIL if before else LOW_UNDER)
+    return ended.share > (1 - threshold / 100) * (_LOW_UNTIL if before else 1)

@@ -13,8 +13,6 @@ from notifications.rules.described import Described
 class Reason(Described):
     """The reason of a status; `sentence` explains it to an operator."""
 
-    ACCEPTED = "accepted", "The service accepted the notification."
-
     # Holds: the delivery waits and no attempt is spent.
     SCHEDULED = "scheduled", "The producer asked for this delivery time."
     RESCHEDULED = "rescheduled", "The delivery time was changed."
@@ -54,6 +52,9 @@ class Reason(Described):
     TASK_FAILED = "task_failed", "The worker's task raised an error before the call began."
     RESENT_ONCE = "resent_once", "The first call got no answer, so the message is sent once more."
     REPLAYED = "replayed", "An operator replayed the dead letter."
+
+    # The first event.
+    ACCEPTED = "accepted", "The service accepted the notification."
 
     # Retries.
     THROTTLED = "throttled", "The provider asked for fewer messages; no attempt was spent."

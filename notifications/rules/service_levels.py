@@ -200,14 +200,10 @@ def is_unusual(recent: Sequence[int], usual: UsualDepth, *, least: int = _LEAST_
 
 FEWEST_RETRIED: Final = 20
 """Ended deliveries with retries below which their success is ignored."""
-RETRY_SUCCESS: Final = 0.65
 FEWEST_PERMANENT: Final = 10
-PERMANENT_SHARE: Final = 0.05
 FEWEST_UNKNOWN: Final = 20
 """Deliveries that became unknown in an hour."""
-UNKNOWN_SHARE: Final = 0.01
 FEWEST_CALLS: Final = 20
-PROCESSING_MS: Final = 500
 _BEYOND_P95: Final = 0.05
 ROLLUPS_LATE: Final = dt.timedelta(minutes=5)
 STUCK_AFTER: Final = dt.timedelta(minutes=15)
@@ -216,22 +212,22 @@ ORPHANED_AFTER: Final = dt.timedelta(minutes=2)
 """Forty runs of the sweep `rescue`."""
 
 
-def is_retry_success_low(retried: EventShare) -> bool:
-    """Return True if fewer than 65 % of the deliveries with retries were sent."""
+def is_retry_success_low(retried: EventShare, threshold: float) -> bool:
+    """Return True if fewer deliveries with retries were sent than the threshold, in percent."""
     total = retried.good + retried.bad
-    return total >= FEWEST_RETRIED and retried.good < RETRY_SUCCESS * total
+    return total >= FEWEST_RETRIED and retried.good < threshold / 100 * total
 
 
-def is_permanent_high(ended: EventShare) -> bool:
-    """Return True if over 5 % of the ended deliveries were rejected for good."""
-    return ended.bad >= FEWEST_PERMANENT and ended.share > PERMANENT_SHARE
+def is_permanent_high(ended: EventShare, threshold: float) -> bool:
+    """Return True if more deliveries were rejected for good than the threshold, in percent."""
+    return ended.bad >= FEWEST_PERMANENT and ended.share > threshold / 100
 
 
-def is_unknown_high(ended: EventShare) -> bool:
-    """Return True if over 1 % of the deliveries of an hour became unknown."""
-    return ended.bad >= FEWEST_UNKNOWN and ended.share > UNKNOWN_SHARE
+def is_unknown_high(ended: EventShare, threshold: float) -> bool:
+    """Return True if more deliveries of an hour became unknown than the threshold, in percent."""
+    return ended.bad >= FEWEST_UNKNOWN and ended.share > threshold / 100
 
 
 def is_processing_slow(calls: EventShare) -> bool:
-    """Return True if the 95th percentile lies above 500 ms; `calls`: up to 500 ms, and longer."""
+    """Return True if the 95th percentile is above a threshold; `calls`: up to it, and longer."""
     return calls.good + calls.bad >= FEWEST_CALLS and calls.share > _BEYOND_P95

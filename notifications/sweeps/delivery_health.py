@@ -3,6 +3,8 @@
     provider_failing     over half of a provider's calls in five minutes failed or were rejected
     delivery_rate_low    under 99.5 % of a channel's deliveries that ended in five minutes were sent
 
+NOTIFY_ALERT_THRESHOLDS changes the two shares.
+
 The calls are those of the circuit breakers' windows. The delivery rate counts the ends of
 deliveries in the roll-ups, whenever the deliveries were accepted, so a small channel counts beside
 a large one, and a delivery that waits for a retry does not count. While the roll-ups are late, the
@@ -15,6 +17,7 @@ import datetime as dt
 from collections.abc import Iterator
 from typing import Final
 
+from notifications import conf
 from notifications.delivery import routing
 from notifications.models import Alert
 from notifications.rules import delivery_health
@@ -38,9 +41,10 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 
 def _look_at_providers() -> int:
     before = _open(AlertKind.PROVIDER_FAILING)
+    threshold = conf.current().alert_thresholds.provider_failing
     failing = 0
     for subject, provider, calls in _calls():
-        if delivery_health.is_failing(calls, before=subject in before):
+        if delivery_health.is_failing(calls, threshold, before=subject in before):
             page = status_pages.PAGES.get(provider, "")
             detail = f"{calls.share:.0%} of {calls.calls} calls in five minutes failed"
             detail += f"; status page: {page}" if page else ""
@@ -71,9 +75,10 @@ def _look_at_channels(now: dt.datetime) -> int:
     before = _open(AlertKind.DELIVERY_RATE_LOW)
     if rollups.lag(now=now) > ROLLUPS_LATE:
         return len(before)
+    threshold = conf.current().alert_thresholds.delivery_rate_low
     low = 0
     for channel, ended in figures.by_channel(_WINDOW, now=now).items():
-        if delivery_health.is_low(ended, before=channel.label in before):
+        if delivery_health.is_low(ended, threshold, before=channel.label in before):
             detail = f"{1 - ended.share:.1%} of {ended.good + ended.bad} deliveries were sent"
             alerts.raise_once(AlertKind.DELIVERY_RATE_LOW, channel.label, detail)
             low += 1

@@ -175,19 +175,21 @@ def _unreachable() -> Iterator[Problem]:
 
 def _shares(now: dt.datetime) -> Iterator[Problem]:
     hour = figures.counts([_HOUR], now=now)[_HOUR]
-    if rules.is_retry_success_low(hour.retried):
+    thresholds = conf.current().alert_thresholds
+    if rules.is_retry_success_low(hour.retried, thresholds.retry_success_low):
         yield Problem(AlertKind.RETRY_SUCCESS_LOW, "", _good(hour.retried, "retried deliveries"))
-    if rules.is_permanent_high(hour.permanent):
+    if rules.is_permanent_high(hour.permanent, thresholds.permanent_failures_high):
         detail = f"{hour.permanent.bad} deliveries were rejected for good in an hour"
         yield Problem(AlertKind.PERMANENT_FAILURES_HIGH, "", detail)
-    if rules.is_unknown_high(hour.unknown):
+    if rules.is_unknown_high(hour.unknown, thresholds.unknown_grow):
         detail = f"{hour.unknown.bad} deliveries had no answer in an hour"
         yield Problem(AlertKind.UNKNOWN_GROW, "", detail)
     calls = figures.within(
-        rules.PROCESSING_MS, Latency.ACCEPT_TO_CALL, Priority.P0, [_TEN_MINUTES], now=now
+        thresholds.processing_slow, Latency.ACCEPT_TO_CALL, Priority.P0, [_TEN_MINUTES], now=now
     )
     if rules.is_processing_slow(calls[_TEN_MINUTES]):
-        detail = f"{calls[_TEN_MINUTES].share:.0%} of P0 took over 500 ms in ten minutes"
+        share, limit = calls[_TEN_MINUTES].share, thresholds.processing_slow
+        detail = f"{share:.0%} of P0 took over {limit:g} ms in ten minutes"
         yield Problem(AlertKind.PROCESSING_SLOW, "P0", detail)
     lag = rollups.lag(now=now)
     if lag > rules.ROLLUPS_LATE:

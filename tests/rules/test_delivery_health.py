@@ -21,7 +21,8 @@ from notifications.rules.service_levels import EventShare
 )
 def test_a_provider_is_failing(calls: int, failed: int, *, starts: bool, lasts: bool) -> None:
     found = CallShare(calls, failed)
-    assert (is_failing(found, before=False), is_failing(found, before=True)) == (starts, lasts)
+    assert is_failing(found, 50, before=False) is starts
+    assert is_failing(found, 50, before=True) is lasts
 
 
 @pytest.mark.parametrize(
@@ -37,4 +38,5 @@ def test_a_provider_is_failing(calls: int, failed: int, *, starts: bool, lasts: 
 )
 def test_a_delivery_rate_is_low(good: int, bad: int, *, starts: bool, lasts: bool) -> None:
     found = EventShare(good, bad)
-    assert (is_low(found, before=False), is_low(found, before=True)) == (starts, lasts)
+    assert is_low(found, 99.5, before=False) is starts
+    assert is_low(found, 99.5, before=True) is lasts

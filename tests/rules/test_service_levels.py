@@ -148,13 +148,13 @@ def test_two_late_minutes_are_a_lag(priority: Priority, seconds: int, *, expecte
 
 
 def test_shares_need_a_number_of_events() -> None:
-    assert rules.is_retry_success_low(EventShare(12, 8))
-    assert not rules.is_retry_success_low(EventShare(14, 7))
-    assert not rules.is_retry_success_low(EventShare(1, 8)), "too few"
-    assert rules.is_permanent_high(EventShare(100, 10))
-    assert not rules.is_permanent_high(EventShare(300, 10))
-    assert not rules.is_permanent_high(EventShare(10, 5)), "too few"
-    assert rules.is_unknown_high(EventShare(1_000, 20))
-    assert not rules.is_unknown_high(EventShare(10, 5)), "too few"
+    assert rules.is_retry_success_low(EventShare(12, 8), 65)
+    assert not rules.is_retry_success_low(EventShare(14, 7), 65)
+    assert not rules.is_retry_success_low(EventShare(1, 8), 65), "too few"
+    assert rules.is_permanent_high(EventShare(100, 10), 5)
+    assert not rules.is_permanent_high(EventShare(300, 10), 5)
+    assert not rules.is_permanent_high(EventShare(10, 5), 5), "too few"
+    assert rules.is_unknown_high(EventShare(1_000, 20), 1)
+    assert not rules.is_unknown_high(EventShare(10, 5), 1), "too few"
     assert rules.is_processing_slow(EventShare(90, 10))
     assert not rules.is_processing_slow(EventShare(5, 5)), "too few"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 
 import pytest
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.models import Alert
+from notifications.rules.alert_thresholds import AlertThresholds
 from notifications.rules.alerts import AlertKind
 from notifications.rules.rate_limits.circuit_breaker import CallStats, HealthKey
 from notifications.rules.states import Status
@@ -57,6 +59,14 @@ def test_rejected_and_failed_calls_make_a_provider_failing(monkeypatch: pytest.M
     circuit_breakers.record_calls({SANDBOX: CallStats(calls=20, accepted=19, rejected=1)})
     assert look() == 0
     assert open_alerts(AlertKind.PROVIDER_FAILING) == {}
+
+
+def test_an_operators_threshold_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    thresholds = AlertThresholds(provider_failing=60.0)
+    settings = replace(conf.current(), alert_thresholds=thresholds)
+    monkeypatch.setattr(conf, "current", lambda: settings)
+    circuit_breakers.record_calls({SANDBOX: CallStats(calls=24, accepted=10, rejected=14)})
+    assert look() == 0
 
 
 def test_calls_that_could_not_be_read_end_no_alert(monkeypatch: pytest.MonkeyPatch) -> None:

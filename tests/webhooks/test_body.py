@@ -9,14 +9,17 @@ from notifications.models import (
     Contact,
     Delivery,
     Notification,
+    Producer,
     Recipient,
     WebhookAttempt,
     WebhookMessage,
 )
 from notifications.rules import ids
 from notifications.rules.lane import Mode
+from notifications.rules.transitions import ACCEPT, CLAIM
 from notifications.rules.webhook_events import MessageState
-from notifications.store.postgres import dead_contacts
+from notifications.store.postgres import dead_contacts, transitions
+from notifications.store.postgres.transitions import ANYONE, Move
 from notifications.webhooks import calls, fan_out
 from tests.providers.fakes import HttpFake
 from tests.store.stored_rows import MakeDelivery
@@ -31,6 +34,24 @@ def invalidate(make_delivery: MakeDelivery) -> Contact:
     dead_contacts.invalidate({row.contact_id: "smtp: 550"}, provider="smtp")
     dead_contacts.invalidate({row.contact_id: "smtp: 551"}, provider="smtp")
     return Contact.objects.get(pk=row.contact_id)
+
+
+def test_an_accepted_and_a_sent_delivery_have_a_sentence(
+    make_endpoint: MakeEndpoint, fake: HttpFake, make_delivery: MakeDelivery
+) -> None:
+    make_endpoint(fake.url)
+    delivery_id = make_delivery()
+    transitions.apply(CLAIM, [Move(id=delivery_id)], ANYONE)
+    transitions.apply(ACCEPT, [Move(id=delivery_id)], ANYONE)
+    while fan_out.work_off():
+        pass
+    calls.work_off()
+    data = [orjson.loads(each.body)["data"] for each in fake.requests]
+    assert {each["status"]: each["message"] for each in data} == {
+        "queued": "The service accepted the notification.",
+        "sent": "The provider accepted the message.",
+    }
+    assert {each["producer"] for each in data} == {Producer.objects.get().name}
 
 
 def test_an_invalid_contact_is_one_message_without_the_address(

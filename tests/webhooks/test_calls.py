@@ -27,7 +27,7 @@ from notifications.models import (
     WebhookMessage,
 )
 from notifications.rules import ids
-from notifications.rules.transitions import ACCEPT, CLAIM, EXPIRE
+from notifications.rules.transitions import EXPIRE
 from notifications.rules.webhook_events import EndpointState, MessageState
 from notifications.store.postgres import transitions
 from notifications.store.postgres.transitions import ANYONE, Move
@@ -101,23 +101,6 @@ def test_a_message_has_the_facts_of_its_delivery_and_no_variable(
         "request_id": "a" * 32,
     }
     assert _message(endpoint).state == MessageState.SENT
-
-
-@pytest.mark.usefixtures("endpoint")
-def test_an_accepted_and_a_sent_delivery_have_a_sentence(
-    fake: HttpFake, make_delivery: MakeDelivery
-) -> None:
-    delivery_id = make_delivery()
-    transitions.apply(CLAIM, [Move(id=delivery_id)], ANYONE)
-    transitions.apply(ACCEPT, [Move(id=delivery_id)], ANYONE)
-    _fan_out()
-    calls.work_off()
-    data = [orjson.loads(each.body)["data"] for each in fake.requests]
-    assert {each["status"]: each["message"] for each in data} == {
-        "queued": "The service accepted the notification.",
-        "sent": "The provider accepted the message.",
-    }
-    assert {each["producer"] for each in data} == {Producer.objects.get().name}
 
 
 def test_a_message_is_signed_and_its_call_logged(
