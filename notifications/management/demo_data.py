@@ -174,20 +174,22 @@ PEOPLE: Final = (
     ),
 )
 
-CODE_READERS: Final = 25
-"""Recipients of codes by SMS, each with a prefix of its own: a number may have ten SMS in ten
-minutes, and a prefix fifty."""
+CODE_READERS: Final = 200
+"""Recipients of a code by SMS. A number may have ten SMS in ten minutes, and a prefix fifty, so the
+demo can be repeated at once."""
+_PREFIXES: Final = 25
 CROWD: Final = 2_000
 """Recipients of the newsletter: enough for a campaign which delays an OTP without priorities."""
 
 
 def everybody() -> Iterator[Person]:
-    """Yield the named people, `code_reader_01` to `_25`, then `reader_0001` to `reader_2000`."""
+    """Yield the named people, `code_reader_001` to `_200`, then `reader_0001` to `reader_2000`."""
     yield from PEOPLE
-    for number in range(1, CODE_READERS + 1):
-        # 555-0100 is for fiction in each area code.
-        contacts = ((Channel.SMS, "", f"+1{200 + number}5550100"),)
-        yield Person(user_id=f"code_reader_{number:02}", contacts=contacts)
+    for number in range(CODE_READERS):
+        line, area = divmod(number, _PREFIXES)
+        # 555-0100 to 555-0199 are for fiction in each area code.
+        contacts = ((Channel.SMS, "", f"+1{201 + area}55501{line:02}"),)
+        yield Person(user_id=f"code_reader_{number + 1:03}", contacts=contacts)
     for number in range(1, CROWD + 1):
         address = f"reader-{number:04}@sandbox.example"
         yield Person(user_id=f"reader_{number:04}", contacts=((Channel.EMAIL, "", address),))

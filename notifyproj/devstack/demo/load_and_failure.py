@@ -111,7 +111,7 @@ def _hand_in(scene: DemoEnvironment) -> dict[str, set[str]]:
     """Send codes by SMS and order mails; return the notification ids by channel."""
     code: dict[str, object] = {"type": "OTP", "template_id": "otp_v2", "channels": ["sms"]}
     code |= {"variables": {"code": "162342"}}
-    readers = [f"code_reader_{number % CODE_READERS + 1:02}" for number in range(_KILLED)]
+    readers = [f"code_reader_{number % CODE_READERS + 1:03}" for number in range(_KILLED)]
     mail: dict[str, object] = {"type": "ORDER_SHIPPED", "template_id": "order_shipped"}
     mail |= {"user_id": "u_lisa", "channels": ["email"], "variables": {"order_id": "ORD-96"}}
     return {
