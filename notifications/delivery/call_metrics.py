@@ -10,6 +10,9 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
+import structlog
+from django.db import Error
+
 from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules import ids
 from notifications.rules.lane import Lane, Mode
@@ -19,6 +22,7 @@ from notifications.telemetry import instruments
 from providers.contract import Accepted, NotStarted, Provider, Repeat, Result
 
 Pair = tuple[ClaimedDelivery, Result]
+_log = structlog.get_logger(__name__)
 
 
 def record(pairs: Sequence[Pair], *, provider: Provider, now: dt.datetime) -> None:
@@ -57,7 +61,12 @@ def _repeats(pairs: Sequence[Pair], provider: Provider) -> int:
     if not calls:
         return 0
     is_visible = provider.capabilities.repeat is Repeat.VISIBLE
-    return attempts.perhaps_seen_before(calls, provider=provider.name, is_visible=is_visible)
+    try:
+        return attempts.perhaps_seen_before(calls, provider=provider.name, is_visible=is_visible)
+    except Error as error:
+        # The outcomes are committed: without this count nothing else may fail.
+        _log.warning("repeats_not_counted", provider=provider.name, error=type(error).__name__)
+        return 0
 
 
 def settled(*, seconds: float) -> None:

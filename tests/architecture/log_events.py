@@ -81,6 +81,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "cancel_job_failed": "A cancel job raised an exception; the next run tries again.",
     "dead_letter_not_replayed": "A dead letter raised an exception in its replay: it left the job"
     " and stays open.",
+    "repeats_not_counted": "Outcomes are stored, and PostgreSQL was away for the count of repeats.",
     "replay_job_failed": "A replay job raised an exception; the next run tries again.",
     "request": "One HTTP request: route, status, duration, trace id.",
     "retry_not_published": "A retry was not published; the sweep `retry` finds it.",

@@ -6,6 +6,7 @@ import datetime as dt
 from uuid import UUID
 
 import pytest
+from django.db import OperationalError
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from notifications import clock
@@ -13,6 +14,7 @@ from notifications.delivery import deliver
 from notifications.models import Attempt, Delivery, Notification, ProviderRoute
 from notifications.rules.lane import Mode
 from notifications.rules.states import Status
+from notifications.store.postgres import attempts
 from notifications.telemetry import instruments
 from providers.contract import Accepted, Channel, Repeat, Throttled
 from tests.journey import Accept, AddVendor, Reach, take_rows
@@ -135,6 +137,22 @@ def test_a_provider_that_recognises_the_key_repeats_only_calls_of_others(
     deliver.deliver([row])
     assert growth.of("calls_total", provider="knows_keys", outcome="accepted") == 1
     assert growth.of("repeats_total") == repeats
+
+
+def test_a_database_that_is_away_after_the_commit_costs_the_count_alone(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_arguments: object, **_named: object) -> int:
+        raise OperationalError
+
+    [row] = take_rows(take, 1)
+    _called_before(row, provider=scripted.name)
+    monkeypatch.setattr(attempts, "perhaps_seen_before", away)
+    growth = _Growth()
+    deliver.deliver([row])
+    assert Delivery.objects.get(id=row).status == Status.SENT
+    assert growth.of("calls_total", outcome="accepted") == 1
+    assert growth.of("repeats_total") == 0
 
 
 def test_a_scheduled_delivery_has_no_time_from_accept(scripted: Scripted, take: Accept) -> None:
