@@ -1,8 +1,8 @@
-"""Periodic tasks of beat: interval, on or off, last run and result.
+"""Periodic tasks of beat: interval, rows in a batch, on or off, last run and result.
 
-An operator can change the interval or switch a task off. Both apply within seconds and survive
-restarts and deployments; a task which is off raises an alert. Tasks cannot be added or deleted:
-`migrate` creates a task for every sweep.
+An operator can change the interval or the batch, or switch a task off. The changes apply within
+seconds and survive restarts and deployments; a task which is off raises an alert. Tasks cannot be
+added or deleted: `migrate` creates a task for every sweep.
 """
 
 from __future__ import annotations
@@ -28,14 +28,18 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldBooleanSwitchWid
 from notifications.admin.audited import AuditedAdmin
 from notifications.models import SweepRun
 from notifications.store.postgres import periodic_tasks
-from notifications.sweeps import SWEEPS
+from notifications.sweeps import SWEEPS, Sweep
 
 _LONGEST: Final = 86_400
 """Seconds. A longer interval would be equivalent to switching the sweep off."""
+_LARGEST: Final = 10
+"""Times the sweep's own limit. A larger batch would hold locks for longer than a second."""
+
+_RESULTS: Final = ("last_began", "took", "result")
 
 
 class PeriodicTaskForm(forms.ModelForm[PeriodicTask]):
-    """Interval, on or off, and the confirmation for switching off."""
+    """Interval, rows in a batch, on or off, and the confirmation for switching off."""
 
     enabled = forms.BooleanField(label="On", required=False, widget=UnfoldBooleanSwitchWidget)
     seconds = forms.IntegerField(
@@ -44,6 +48,12 @@ class PeriodicTaskForm(forms.ModelForm[PeriodicTask]):
         max_value=_LONGEST,
         widget=UnfoldAdminIntegerFieldWidget,
         help_text="Seconds between two runs. Applies within five seconds.",
+    )
+    limit = forms.IntegerField(
+        label="Rows in a batch",
+        required=False,
+        min_value=1,
+        widget=UnfoldAdminIntegerFieldWidget,
     )
     confirmed = forms.BooleanField(
         label="I have read the consequences",
@@ -63,6 +73,21 @@ class PeriodicTaskForm(forms.ModelForm[PeriodicTask]):
         every = periodic_tasks.interval_of(self.instance)
         self.fields["seconds"].initial = int(every.total_seconds()) if every else None
         self.fields["enabled"].help_text = _stops(self.instance)
+        self.fields["limit"].initial = periodic_tasks.limit_of(self.instance)
+        if sweep := _sweep(self.instance):
+            self.fields["limit"].help_text = f"Empty: {sweep.limit}. At most {_most(sweep)}."
+
+    def clean_limit(self) -> int | None:
+        """Refuse a batch that is much larger than the sweep's own limit.
+
+        Raises:
+            ValidationError: the number is too large.
+        """
+        limit: int | None = self.cleaned_data["limit"]
+        sweep = _sweep(self.instance)
+        if limit is not None and sweep and limit > _most(sweep):
+            raise forms.ValidationError(f"Give a number from 1 to {_most(sweep)}.")
+        return limit
 
     def clean(self) -> dict[str, Any]:
         """Require the confirmation for switching a task off."""
@@ -73,9 +98,17 @@ class PeriodicTaskForm(forms.ModelForm[PeriodicTask]):
         return cleaned
 
 
+def _sweep(task: PeriodicTask) -> Sweep | None:
+    return SWEEPS.get(task.task.removeprefix(periodic_tasks.PREFIX))
+
+
 def _stops(task: PeriodicTask) -> str:
-    sweep = SWEEPS.get(task.name)
+    sweep = _sweep(task)
     return f"While it is off: {sweep.stops}" if sweep else ""
+
+
+def _most(sweep: Sweep) -> int:
+    return _LARGEST * sweep.limit
 
 
 # The pages of django-celery-beat write no audit entry, and sweeps need only their intervals.
@@ -90,12 +123,12 @@ class PeriodicTaskAdmin(AuditedAdmin):
     """A row per sweep."""
 
     form = PeriodicTaskForm
-    list_display = ("name", "state", "interval", "last_began", "took", "result", "off_stops")
+    list_display = ("name", "state", "interval", "batch", *_RESULTS, "off_stops")
     ordering = ("name",)
     sortable_by = ()
     list_per_page = 100
-    fields = ("name", "task", "enabled", "confirmed", "seconds", "last_began", "took", "result")
-    readonly_fields = ("name", "task", "last_began", "took", "result")
+    fields = ("name", "task", "enabled", "confirmed", "seconds", "limit", *_RESULTS)
+    readonly_fields = ("name", "task", *_RESULTS)
 
     def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 - Django's signature
         """Return False: a task without a sweep does nothing."""
@@ -129,8 +162,9 @@ class PeriodicTaskAdmin(AuditedAdmin):
         form: forms.Form,
         change: bool,  # noqa: FBT001 - Django's signature
     ) -> None:
-        """Save the interval as a row of django-celery-beat."""
+        """Save the interval and the batch in the row of django-celery-beat."""
         periodic_tasks.set_interval(obj, form.cleaned_data["seconds"])
+        periodic_tasks.set_limit(obj, form.cleaned_data["limit"])
         super().save_model(request, obj, form, change)
 
     @display(description="State", label={"on": "success", "off": "danger"})
@@ -143,6 +177,12 @@ class PeriodicTaskAdmin(AuditedAdmin):
         """Return the interval in seconds."""
         every = periodic_tasks.interval_of(task)
         return f"{every.total_seconds():g} s" if every else "-"
+
+    @display(description="Rows in a batch")
+    def batch(self, task: PeriodicTask) -> str:
+        """Return the rows that one step of the sweep takes."""
+        sweep = _sweep(task)
+        return str(periodic_tasks.limit_of(task) or (sweep.limit if sweep else "-"))
 
     @display(description="Last began")
     def last_began(self, task: PeriodicTask) -> dt.datetime | None:
@@ -168,7 +208,7 @@ class PeriodicTaskAdmin(AuditedAdmin):
     @display(description="Effect while off")
     def off_stops(self, task: PeriodicTask) -> str:
         """Return the effect of switching the task off."""
-        sweep = SWEEPS.get(task.name)
+        sweep = _sweep(task)
         return format_html("{}", sweep.stops if sweep else "")
 
 

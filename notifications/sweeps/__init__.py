@@ -88,6 +88,7 @@ class Sweep:
     every: dt.timedelta
     """Interval in a new installation; the periodic task's row has the current interval."""
     limit: int
+    """Rows in a batch; the keyword arguments of the periodic task may have another number."""
     run_once: RunOnce
     stops: str
     """The effect of switching the sweep off, for operators."""
@@ -210,12 +211,13 @@ def create_periodic_tasks() -> None:
     })
 
 
-def run(name: str, *, every: dt.timedelta | None = None) -> Swept:
+def run(name: str, *, every: dt.timedelta | None = None, limit: int | None = None) -> Swept:
     """Run a sweep, unless another run began within the interval. Never raises.
 
     Args:
         name: the name of the sweep.
         every: the interval; default: the interval of the periodic task.
+        limit: rows in a batch; default: the sweep's own limit.
     """
     sweep = SWEEPS[name]
     try:
@@ -224,7 +226,7 @@ def run(name: str, *, every: dt.timedelta | None = None) -> Swept:
             every = (rhythm and rhythm.every) or sweep.every
         if not sweep_runs.begin(name, every=every * _EARLY):
             return Swept()
-        swept, detail = _run_safely(sweep)
+        swept, detail = _run_safely(sweep, limit)
         ended = sweep_runs.end(name, moved=swept.moved, failed=swept.failed)
         _report(name, swept, detail, ended)
     except Error:
@@ -239,7 +241,7 @@ _helping: Final = threading.Lock()
 """Held by the process's further run; other threads of the process stay free for beat's messages."""
 
 
-def help_out(name: str) -> Swept:
+def help_out(name: str, *, limit: int | None = None) -> Swept:
     """Run a sweep beside other runs, unless the process executes a further run. Never raises.
 
     The run logs exceptions; only runs sent by beat raise and resolve alerts.
@@ -247,7 +249,7 @@ def help_out(name: str) -> Swept:
     if not _helping.acquire(blocking=False):
         return Swept()
     try:
-        swept, _ = _run_safely(SWEEPS[name]) if _is_on(name) else (Swept(), "")
+        swept, _ = _run_safely(SWEEPS[name], limit) if _is_on(name) else (Swept(), "")
     except Error:
         _log.exception("sweep_failed", sweep=name)
         connection.close()
@@ -264,10 +266,10 @@ def _is_on(name: str) -> bool:
     return rhythm is None or rhythm.is_on
 
 
-def _run_safely(sweep: Sweep) -> tuple[Swept, str]:
+def _run_safely(sweep: Sweep, limit: int | None) -> tuple[Swept, str]:
     """Run and measure a sweep, and catch exceptions; also returns the alert's text."""
     began = clock.monotonic()
-    swept, detail = _run_and_catch(sweep)
+    swept, detail = _run_and_catch(sweep, limit or sweep.limit)
     instruments.SWEEP_SECONDS.labels(sweep.name).observe(clock.monotonic() - began)
     # Also nothing: `rate` in Prometheus does not see the first count of a new series.
     for result, count in (("moved", swept.moved), ("failed", swept.failed)):
@@ -275,9 +277,9 @@ def _run_safely(sweep: Sweep) -> tuple[Swept, str]:
     return swept, detail
 
 
-def _run_and_catch(sweep: Sweep) -> tuple[Swept, str]:
+def _run_and_catch(sweep: Sweep, limit: int) -> tuple[Swept, str]:
     try:
-        swept = sweep.run_once(now=clock.now(), limit=sweep.limit)
+        swept = sweep.run_once(now=clock.now(), limit=limit)
     except Exception as error:  # noqa: BLE001 - a sweep that fails, however, must not stop the others
         _log.exception("sweep_failed", sweep=sweep.name)
         if isinstance(error, Error):

@@ -136,7 +136,8 @@ class Direct:
                 every = (rhythm and rhythm.every) or sweeps.SWEEPS[name].every
                 every = every if every > _PATIENT else _SECOND
                 self._sweep_at[name] = moment + every.total_seconds()
-                self._start(name, partial(sweeps.run, name, every=every))
+                limit = rhythm.limit if rhythm else None
+                self._start(name, partial(sweeps.run, name, every=every, limit=limit))
                 begun += 1
         return begun
 

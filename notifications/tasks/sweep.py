@@ -25,22 +25,26 @@ _EXPIRES_SECONDS: Final = 5
 
 def _task(sweep: sweeps.Sweep) -> Task[Any, Any]:
     @shared_task(name=periodic_tasks.task_name(sweep.name), send_events=sweep.every >= _SHOWN_FROM)
-    def run(*, helps: bool = False) -> str:
-        """Run the sweep, unless a run began within the interval. Safe to run twice or late."""
-        swept = sweeps.help_out(sweep.name) if helps else sweeps.run(sweep.name)
+    def run(*, helps: bool = False, limit: int | None = None) -> str:
+        """Run the sweep, unless a run began within the interval. Safe to run twice or late.
+
+        The keyword arguments of the periodic task have the limit.
+        """
+        runs = sweeps.help_out if helps else sweeps.run
+        swept = runs(sweep.name, limit=limit)
         if swept.more and not stopping.is_stopping():
-            _send_further(task, sweep.queue)
+            _send_further(task, sweep.queue, limit)
         return f"{swept.moved} moved, {swept.failed} failed"
 
     task: Task[Any, Any] = run
     return task
 
 
-def _send_further(task: Task[Any, Any], queue: str) -> None:
+def _send_further(task: Task[Any, Any], queue: str, limit: int | None) -> None:
     """Send a further run. Without a broker, beat's own messages suffice."""
     with contextlib.suppress(*broker.errors()):
         task.apply_async(
-            kwargs={"helps": True},
+            kwargs={"helps": True} | ({} if limit is None else {"limit": limit}),
             queue=queue,
             expires=_EXPIRES_SECONDS,
             retry=False,

@@ -76,7 +76,7 @@ def test_migrate_keeps_what_an_operator_has_set_and_deletes_tasks_that_no_longer
     names = set(PeriodicTask.objects.values_list("name", flat=True))
     assert names == {*SWEEPS, "further archive", "of Celery"}
     assert periodic_tasks.rhythms()["relay"] == periodic_tasks.Rhythm(
-        every=dt.timedelta(seconds=7), is_on=False
+        every=dt.timedelta(seconds=7), limit=None, is_on=False
     )
     assert set(periodic_tasks.rhythms()) == set(SWEEPS)
 

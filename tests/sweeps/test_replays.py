@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event
@@ -16,7 +17,7 @@ from notifications.models import DeadLetter, ReplayJob
 from notifications.models import Event as EventRow
 from notifications.operations import replay
 from notifications.rules.dead_letter_filter import LetterFilter
-from notifications.store.postgres import dead_letters
+from notifications.store.postgres import dead_letters, periodic_tasks
 from notifications.store.redis import state
 from notifications.sweeps import replays, rounds
 from notifications.tasks import sweep as tasks
@@ -149,6 +150,21 @@ def test_a_run_that_leaves_rows_asks_for_a_further_one_beside_beats(
     assert tasks.TASKS["replays"](helps=True) == "100 moved, 0 failed"
     assert tasks.TASKS["replays"](helps=True) == "0 moved, 0 failed"
     assert len(further) == 3
+
+
+@pytest.mark.django_db
+def test_the_keyword_arguments_of_the_periodic_task_set_the_rows_in_a_batch(
+    further: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounds, "SECONDS", 0.0)
+    sweeps.create_periodic_tasks()
+    row = PeriodicTask.objects.get(name="replays")
+    periodic_tasks.set_limit(row, 40)
+    replay_job(100)
+    given = json.loads(row.kwargs)  # what beat sends
+    assert tasks.TASKS["replays"](**given) == "40 moved, 0 failed"
+    assert [options["kwargs"] for options in further] == [{"helps": True, "limit": 40}]
+    assert tasks.TASKS["replays"](helps=True, limit=40) == "40 moved, 0 failed"
 
 
 @pytest.mark.django_db

@@ -1,4 +1,4 @@
-"""Periodic tasks of beat as rows of django-celery-beat: interval and on/off of each sweep.
+"""Periodic tasks of beat as rows of django-celery-beat: interval, batch and on/off of each sweep.
 
 `migrate` creates missing rows and never changes existing ones, so an operator's settings survive
 restarts and deployments. `migrate` deletes the rows of tasks that the release does not have.
@@ -7,6 +7,7 @@ restarts and deployments. `migrate` deletes the rows of tasks that the release d
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -32,6 +33,8 @@ class Rhythm:
 
     every: dt.timedelta | None
     """The interval; None for a crontab."""
+    limit: int | None
+    """Rows in a batch; None: the sweep's own limit."""
     is_on: bool
 
 
@@ -44,7 +47,9 @@ def rhythms() -> dict[str, Rhythm]:
     """Return the setting of each sweep with a row, by sweep name."""
     rows = PeriodicTask.objects.filter(task__startswith=PREFIX).select_related("interval")
     return {
-        row.task.removeprefix(PREFIX): Rhythm(every=interval_of(row), is_on=row.enabled)
+        row.task.removeprefix(PREFIX): Rhythm(
+            every=interval_of(row), limit=limit_of(row), is_on=row.enabled
+        )
         for row in rows
     }
 
@@ -63,6 +68,17 @@ def set_interval(task: PeriodicTask, seconds: int) -> None:
     )
     task.crontab = task.solar = task.clocked = None
     task.expire_seconds = max(seconds, _SHORTEST_LIFE)
+
+
+def limit_of(task: PeriodicTask) -> int | None:
+    """Return the rows in a batch that an operator chose; None: the sweep's own limit."""
+    limit: int | None = json.loads(task.kwargs).get("limit")
+    return limit
+
+
+def set_limit(task: PeriodicTask, limit: int | None) -> None:
+    """Set the rows in a batch; None: the sweep's own limit. The caller saves the row."""
+    task.kwargs = json.dumps({} if limit is None else {"limit": limit})
 
 
 class PeriodicSweep(NamedTuple):
