@@ -185,6 +185,7 @@ class TestViews:
         self, caller: Caller, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(address_limits, "_price", lambda _rate: 3_600_000_000.0)
+        monkeypatch.setattr(address_limits, "_BURST_SECONDS", 1)
         _recipient(caller, "ana")
         token = _minted(caller, "ana")
         header, payload, _ = token.split(".")
@@ -192,8 +193,8 @@ class TestViews:
         now = clock.now
         with monkeypatch.context() as later:
             later.setattr(clock, "now", lambda: now() + dt.timedelta(days=2))
-            assert {_get(token, "me").status_code for _ in range(202)} == {401}
-        assert [_get(forged, "me").status_code for _ in range(202)][-1] == 429
+            assert {_get(token, "me").status_code for _ in range(22)} == {401}
+        assert [_get(forged, "me").status_code for _ in range(22)][-1] == 429
         assert _get(token, "me").status_code == 200, "a valid token passes"
 
     def test_no_token_is_in_the_log(self, caller: Caller, caplog: pytest.LogCaptureFixture) -> None:
