@@ -39,13 +39,13 @@ def test_the_path_may_name_the_recipient_of_the_token(live: LiveProcess, ana: Me
     assert client.headers["x-accel-buffering"] == "no"
 
 
-@pytest.mark.parametrize("authorization", ["", "Bearer", "Bearer nonsense", "Basic YTpi"])
-def test_a_request_without_a_token_is_refused(live: LiveProcess, authorization: str) -> None:
-    status, headers, body = _ask(live, "GET", "/v1/inbox/me/stream", Authorization=authorization)
-    assert status == 401
-    assert headers["content-type"] == "application/problem+json"
-    assert headers["www-authenticate"].startswith("Bearer")
-    assert json.loads(body)["code"] == "unauthenticated"
+def test_a_request_without_a_token_is_refused(live: LiveProcess) -> None:
+    for given in ("", "Bearer", "Bearer nonsense", "Basic YTpi"):
+        status, headers, body = _ask(live, "GET", "/v1/inbox/me/stream", Authorization=given)
+        assert status == 401, given
+        assert headers["content-type"] == "application/problem+json"
+        assert headers["www-authenticate"].startswith("Bearer")
+        assert json.loads(body)["code"] == "unauthenticated"
 
 
 def test_forged_tokens_are_limited_by_address_and_a_valid_token_passes(
@@ -79,14 +79,16 @@ def test_a_token_for_another_recipient_or_without_the_scope_is_refused(
     assert "inbox:read" in narrow.value.body["detail"]
 
 
-@pytest.mark.parametrize("since", ["x", "-1", "1.5", "9" * 30, "9" * 5_000, "²"])
-def test_an_impossible_version_is_a_problem(live: LiveProcess, ana: Member, since: str) -> None:
-    path = f"/v1/inbox/me/stream?last_event_id={since.encode().hex()}" if since == "²" else ""
-    headers = {"Authorization": f"Bearer {ana.token}"}
-    if not path:
-        headers["Last-Event-ID"] = since
-    status, _, body = _ask(live, "GET", path or "/v1/inbox/me/stream", **headers)
-    assert (status, json.loads(body)["code"]) == (400, "malformed")
+def test_an_impossible_version_is_a_problem(live: LiveProcess, ana: Member) -> None:
+    path = "/v1/inbox/me/stream"
+    token = {"Authorization": f"Bearer {ana.token}"}
+    asked = [
+        (path, token | {"Last-Event-ID": since})
+        for since in ("x", "-1", "1.5", "9" * 30, "9" * 5_000)
+    ]
+    for where, headers in [*asked, (f"{path}?last_event_id=%C2%B2", token)]:
+        status, _, body = _ask(live, "GET", where, **headers)
+        assert (status, json.loads(body)["code"]) == (400, "malformed"), headers
 
 
 def test_the_version_may_be_in_the_query(live: LiveProcess, ana: Member) -> None:
