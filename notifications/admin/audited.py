@@ -1,21 +1,27 @@
-"""Base class of admin pages with audited changes and a list of audit entries."""
+"""Base class of admin pages: audited changes, a list of audit entries, 404 for malformed ids."""
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Callable
 from typing import Any, Final
 
 from django.contrib.admin.options import InlineModelAdmin
 from django.contrib.admin.utils import unquote
+from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
 from django.forms.models import _get_foreign_key
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import URLPattern
 from unfold.admin import ModelAdmin
 
 from notifications.store.postgres import audit
 
 _ROW: Final = re.compile(r"form-[0-9]+-id")
 """Name of the form field with the primary key of a row in an editable list."""
+_IDS: Final = frozenset({"object_id", "id"})
+"""Parameters of Django's and unfold's paths that hold a primary key."""
 _KEY: Final = re.compile(r"[0-9]{1,18}")
 LATEST: Final = 20
 """Audit entries shown below an object; the audit log has all entries."""
@@ -34,6 +40,31 @@ class AuditedAdmin(ModelAdmin):
 
     list_per_page = 25
     change_form_outer_after_template: str | None = "admin/audit_lines.html"  # type: ignore[assignment]  # unfold types its default, None
+
+    @property
+    def urls(self) -> list[URLPattern]:
+        """Return the URLs of the model; an id that is no primary key of the model is a 404."""
+        found: list[URLPattern] = super().urls
+        for each in found:
+            each.callback = self._with_an_id(each.callback)
+        return found
+
+    def _with_an_id(self, view: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(view)
+        def look(request: HttpRequest, **named: object) -> Any:  # noqa: ANN401 - the view's answer
+            given = [value for name, value in named.items() if name in _IDS]
+            if not all(self._is_id(unquote(str(value))) for value in given):
+                raise Http404
+            return view(request, **named)
+
+        return look
+
+    def _is_id(self, text: str) -> bool:
+        try:
+            self.opts.pk.to_python(text)
+        except ValidationError:
+            return False
+        return "\0" not in text
 
     def changeform_view(
         self,

@@ -1,16 +1,17 @@
-"""Each link of each admin page leads to a page."""
+"""Each link of each admin page leads to a page; no id in an address ends in a server error."""
 
 from __future__ import annotations
 
 import html
 import re
 from collections import deque
+from collections.abc import Iterator
 from urllib.parse import urljoin, urlsplit
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from django.urls import reverse
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from notifications.models import Delivery, NotificationType
 from notifications.rules import in_app
@@ -99,3 +100,30 @@ def test_no_link_of_an_admin_page_is_dead(
     while rollups.count_next(limit=1_000).more:
         pass
     assert _dead_links(door) == {}
+
+
+def _paths(patterns: list[URLPattern | URLResolver], before: str = "/") -> Iterator[str]:
+    for each in patterns:
+        path = before + str(each.pattern)
+        if isinstance(each, URLResolver):
+            yield from _paths(each.url_patterns, path)
+        else:
+            yield path
+
+
+@pytest.mark.parametrize("given", ["abc", "9" * 30, "%00", "²"])
+def test_an_id_of_no_row_is_never_an_error_of_the_server(door: Client, given: str) -> None:
+    asked = {
+        re.sub(r"<(?:\w+:)?\w+>", given, path)
+        for path in _paths(get_resolver().url_patterns)
+        if path.startswith("/admin/") and "<" in path
+    }
+    assert len(asked) > 100
+    failed = [path for path in asked if door.get(path).status_code >= 500]
+    assert failed == []
+
+
+def test_a_malformed_id_is_a_page_that_says_so(door: Client) -> None:
+    answer = door.get("/admin/notifications/template/abc/change/", headers={"Accept": "text/html"})
+    assert answer.status_code == 404
+    assert "This page does not exist" in answer.content.decode()
