@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from io import StringIO
 
@@ -123,6 +124,20 @@ def test_find_message_prints_what_it_finds(make_delivery: MakeDelivery) -> None:
     assert str(delivery.id) in run("find_message", "u_789012")
     with pytest.raises(CommandError, match="Nothing"):
         run("find_message", "nobody")
+
+
+def test_find_message_finds_by_variable_and_type_as_the_activity_does(
+    make_delivery: MakeDelivery,
+) -> None:
+    new = make_delivery(variables={"order_id": "ORD-2"})
+    old = make_delivery(variables={"order_id": "ORD-2"}, age=dt.timedelta(days=2))
+    assert str(new.id) in run("find_message", "ORDER_SHIPPED")
+    found = run("find_message", "ORD-2")
+    assert str(new.id) in found
+    assert str(old.id) not in found
+    assert str(old.id) in run("find_message", "ORD-2", "--days", "36500")
+    with pytest.raises(CommandError, match="--days N goes further back"):
+        run("find_message", "ORD-3")
 
 
 def test_a_letter_says_what_its_reason_means_and_leads_to_its_person(
