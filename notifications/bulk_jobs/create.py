@@ -164,8 +164,7 @@ def type_rule(caller: Caller, request: BulkJobRequest) -> TypeRule:
     """
     rule = notification_types.every().get(request.type)
     if rule is None and request.priority is None:
-        detail = f"unknown type {request.type}; use a configured type or add a priority"
-        raise BulkJobRefused(_invalid("/type", detail))
+        raise BulkJobRefused(_invalid("/type", notification_types.unknown(request.type)))
     priority = request.priority
     if priority is None:
         priority = rule.priority if rule else Priority.P3

@@ -204,8 +204,7 @@ def _type_rule(request: NotificationRequest, caller: Caller, lookups: Lookups) -
     """
     rule = lookups.types.get(request.type, _UNKNOWN)
     if rule is _UNKNOWN and request.priority is None:
-        detail = f"unknown type {request.type}; use a configured type or add a priority"
-        raise _Refusal(_invalid("/type", detail))
+        raise _Refusal(_invalid("/type", notification_types.unknown(request.type)))
     priority = rule.priority if request.priority is None else request.priority
     if priority not in caller.priorities:
         may = ", ".join(sorted(each.name for each in caller.priorities)) or "none"

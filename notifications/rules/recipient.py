@@ -32,7 +32,8 @@ _PREFIX: Final = "to_"
 
 def _zone(name: str) -> str:
     if name and not local_time.is_zone(name):
-        msg = "unknown IANA timezone; use a name such as America/Sao_Paulo"
+        meant = request_faults.did_you_mean(name, local_time.names_beside(name))
+        msg = f"unknown IANA timezone; use a name such as America/Sao_Paulo{meant}"
         raise ValueError(msg)
     return name
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Final, Self
 
 import orjson
@@ -33,7 +33,7 @@ from notifications.rules.in_app import MAX_ACTIONS, InAppPart
 from notifications.rules.in_app_fields import LONGEST_LIFE, MAX_DATA_BYTES, ContentAction, Url
 from notifications.rules.lane import Priority
 from notifications.rules.language.variables import UNSUBSCRIBE_URL
-from notifications.rules.problems import Problem
+from notifications.rules.problems import FieldError, Problem
 from notifications.rules.recipient import To
 from notifications.rules.request_fields import AskedChannel
 from notifications.rules.sensitive import Sensitive
@@ -175,6 +175,10 @@ class Content(BaseModel):
         return in_app_fields.without_empty(write(self))
 
 
+_NO_RECIPIENT: Final = "give either user_id or to"
+_NO_TEXT: Final = "give either template_id or content"
+
+
 class NotificationRequest(BaseModel):
     """A notification as requested by a producer."""
 
@@ -227,7 +231,7 @@ class NotificationRequest(BaseModel):
     def _check_together(self) -> Self:
         self._check_recipient()
         if self.template_id is None and self.content is None:
-            raise request_faults.error_at("give either template_id or content", "template_id")
+            raise request_faults.error_at(_NO_TEXT, "template_id")
         if self.template_id is not None and self.content is not None:
             raise request_faults.error_at("give either template_id or content, not both", "content")
         if self.scheduled_at is not None and self.send_at_local is not None:
@@ -259,7 +263,7 @@ class NotificationRequest(BaseModel):
 
     def _check_recipient(self) -> None:
         if self.user_id is None and self.to is None:
-            raise request_faults.error_at("give either user_id or to", "user_id")
+            raise request_faults.error_at(_NO_RECIPIENT, "user_id")
         if self.to is None:
             return
         if self.user_id is not None:
@@ -280,7 +284,17 @@ def parse(body: object) -> NotificationRequest | Problem:
     try:
         return NotificationRequest.model_validate(body)
     except ValidationError as error:
-        return request_faults.invalid(error, NotificationRequest)
+        return request_faults.invalid(error, NotificationRequest, absent=_absent(body))
+
+
+def _absent(body: object) -> Iterator[FieldError]:
+    """Yield the pairs of fields of which a body has neither; pydantic names the first pair only."""
+    if not isinstance(body, dict):
+        return
+    if body.get("user_id") is None and body.get("to") is None:
+        yield FieldError("/user_id", _NO_RECIPIENT)
+    if body.get("template_id") is None and body.get("content") is None:
+        yield FieldError("/template_id", _NO_TEXT)
 
 
 def own(name: str, body: object) -> NotificationRequest | Problem:

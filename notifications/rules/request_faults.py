@@ -149,6 +149,7 @@ def invalid(
     *,
     source: Source = Source.BODY,
     place_of: Callable[[Place], Place] = _same_place,
+    absent: Iterable[FieldError] = (),
 ) -> Problem:
     """Return all errors as one problem; the first hundred errors have their places.
 
@@ -157,17 +158,20 @@ def invalid(
         shape: the validated model, for the field names in suggestions.
         source: the validated part of the request.
         place_of: maps pydantic's place to the place in the request, for unions of models.
+        absent: missing fields that pydantic does not name, because it stops at an earlier error.
     """
     found = error.errors(include_url=False, include_input=False)
     errors = tuple(
         _field_error({**each, "loc": place_of(each["loc"])}, shape, source)
         for each in found[:MAX_ERRORS]
     )
+    known = {each.pointer for each in errors}
+    errors += tuple(each for each in absent if each.pointer not in known)
     first = errors[0]
     name = first.pointer.lstrip("/") if source is not Source.BODY else first.pointer
     detail = f"{name or 'the body'}: {first.detail}"
-    if len(found) > len(errors):
-        detail += f" ({len(found)} errors; the first {len(errors)} are listed)"
+    if len(found) > MAX_ERRORS:
+        detail += f" ({len(found)} errors; the first {MAX_ERRORS} are listed)"
     return Problem(Kind.INVALID, detail, errors)
 
 

@@ -150,7 +150,7 @@ def _faults(
     rule = notification_types.every().get(step.type)
     priority = rule.priority if step.priority is None and rule else step.priority
     if priority is None:
-        faults.append(("type", "unknown type; use a configured type or add a priority"))
+        faults.append(("type", notification_types.unknown(step.type)))
     elif priority not in caller.priorities:
         faults.append(("priority", f"this producer may not send with priority {priority.name}"))
     if template is None:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from notifications.api import schema
+from notifications.models import NotificationType
 from notifications.rules import request_faults
+from notifications.rules.lane import Priority
 from notifications.rules.templates import contents
 from notifications.store.templates import versions
 from providers.contract import Channel
@@ -83,6 +85,35 @@ def test_a_mistake_in_a_notification_is_pointed_at(
     assert (good["result"], bad["result"]) == ("accepted", "rejected")
     assert batch.json()["summary"] == {"accepted": 1, "duplicate": 0, "rejected": 1}
     assert f"/notifications/1{pointer}" in {each["pointer"] for each in bad["problem"]["errors"]}
+
+
+@pytest.mark.parametrize(
+    ("body", "pointers"),
+    [
+        ({}, {"/type", "/user_id", "/template_id"}),
+        ({"type": "ORDER_READY"}, {"/user_id", "/template_id"}),
+        ({"to": {}, "ttl_seconds": 0}, {"/type", "/to/email", "/ttl_seconds", "/template_id"}),
+        ({"user_id": "u_1", "content": {}}, {"/type", "/content/body"}),
+    ],
+)
+def test_all_missing_fields_are_told_at_once(
+    caller: Caller, body: dict[str, Any], pointers: set[str]
+) -> None:
+    answer = caller.post("/v1/notifications", body)
+    assert answer.status_code == 422
+    assert set(_errors(answer)) == pointers
+
+
+def test_a_similar_type_and_a_similar_timezone_are_suggested(caller: Caller) -> None:
+    NotificationType.objects.create(name="ORDER_READY", priority=Priority.P1, category="orders")
+    wrong = {name: value for name, value in _GOOD.items() if name != "priority"}
+    answer = caller.post("/v1/notifications", wrong | {"type": "ORDER_REDY"})
+    assert _errors(answer)["/type"].endswith("did you mean ORDER_READY?")
+    for zone in ("Europe/Berln", "europe/berlin"):
+        answer = caller.send("PUT", "/v1/recipients/u_9", {"timezone": zone})
+        assert _errors(answer)["/timezone"].endswith("did you mean Europe/Berlin?")
+    answer = caller.send("PUT", "/v1/recipients/u_9", {"timezone": "Nowhere"})
+    assert "did you mean" not in _errors(answer)["/timezone"]
 
 
 def test_a_misspelt_variable_is_named_beside_the_one_that_is_missing(caller: Caller) -> None:
@@ -199,7 +230,7 @@ def test_a_batch_of_mistakes_lists_a_hundred_errors_and_one_for_each_item(caller
     item = {f"x{number}": 1 for number in range(60)}
     answer = caller.post("/v1/notifications/batch", {"notifications": [item] * 10})
     counts = [len(each["problem"]["errors"]) for each in answer.json()["results"]]
-    assert counts == [61, 39, *[1] * 8]
+    assert counts == [63, 37, *[1] * 8]
 
 
 def test_every_pattern_of_a_request_has_words(caller: Caller) -> None:  # noqa: ARG001 - its settings

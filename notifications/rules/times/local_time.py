@@ -33,6 +33,12 @@ def names() -> frozenset[str]:
     return frozenset(zoneinfo.available_timezones()) - _NOWHERE
 
 
+def names_beside(name: str) -> list[str]:
+    """Return the names of the zones in the area of a name, such as Europe."""
+    area = f"{name.partition('/')[0].casefold()}/"
+    return [each for each in names() if each.casefold().startswith(area)]
+
+
 def is_zone(name: str) -> bool:
     """Return True if the tz database has the zone; links such as Asia/Calcutta count."""
     return name in names()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from notifications.models import NotificationType
+from notifications.rules import request_faults
 from notifications.rules.fallback import FallbackOn
 from notifications.rules.lane import Priority
 from notifications.store.cached.ttl_cache import Fresh
@@ -58,6 +59,12 @@ def every() -> Mapping[str, TypeRule]:
         )
         for row in NotificationType.objects.all()
     }
+
+
+def unknown(type_: str) -> str:
+    """Return the sentence about a type that does not exist, with a similar name if there is one."""
+    meant = request_faults.did_you_mean(type_, every())
+    return f"unknown type {type_}; use a configured type or add a priority{meant}"
 
 
 def is_mandatory(type_: str) -> bool:
