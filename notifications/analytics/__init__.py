@@ -6,7 +6,9 @@
     budget_figures   money of the day and forecast of the month for each budget
     sms_traffic_now  P0 and P1 SMS by prefix and country beside their ceilings
     daily_report the figures of a day, for `manage.py report daily`
+    reach        notifications that reached the recipient on any channel, by priority
 
 The sweep `rollups` keeps the counts (`store.postgres.rollups`, `rules.rollups`); this package only
 reads. A question names a metric, up to two dimensions to group by, filters, an interval and a step.
+`reach` alone reads notifications, a bounded sample.
 """

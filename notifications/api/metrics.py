@@ -29,6 +29,7 @@ from notifications.delivery import routing
 from notifications.models import Alert
 from notifications.rules import back_pressure
 from notifications.rules.lane import LANES
+from notifications.rules.reach import ReachResult
 from notifications.store.cached import paused_lanes, shared_answers
 from notifications.store.postgres import (
     backlog,
@@ -42,7 +43,7 @@ from notifications.store.postgres import (
     unreachable,
 )
 from notifications.store.rate_limits import breaker_status
-from notifications.store.redis import metric_counters, state
+from notifications.store.redis import metric_counters, reach, state
 from notifications.sweeps import overdue
 from notifications.telemetry import exposition
 
@@ -84,6 +85,13 @@ class Metric(Enum):
         "workers_wanted",
         "Worker processes of P2 and P3 that the lag recommends, over all channels",
         "priority",
+    )
+    REACH = (
+        _GAUGE,
+        "reach",
+        "Live notifications of three days by result over all channels, or a sample of them",
+        "priority",
+        "result",
     )
     DEAD_LETTERS = _GAUGE, "dead_letters_open", "Open dead letters of live mode", "reason"
     BREAKER_OPEN = (
@@ -299,6 +307,15 @@ def _from_state() -> Iterator[Family]:
     yield _one_label(Metric.CALLS_LIMIT, limits)
     in_flight = {provider: figures.in_flight for provider, figures in calls.items()}
     yield _one_label(Metric.CALLS_IN_FLIGHT, in_flight)
+    yield _reach()
+
+
+def _reach() -> Family:
+    family, found = Metric.REACH.family(), reach.load()
+    for priority, counts in found.of.items() if found else ():
+        for result in ReachResult:
+            family.add_metric([priority.name, result], counts[result])
+    return family
 
 
 def _one_label(metric: Metric, values: Mapping[str, float]) -> Family:

@@ -4,7 +4,8 @@ Modules:
 
     deliveries    states, transitions, reasons, outcomes, unanswered, retries, suspects, ordering,
                   fallback, withdrawals, client_receipts, webhook_events, feed_position
-    lanes         lane, channels, routing, back_pressure, switches, service_levels, delivery_health
+    lanes         lane, channels, routing, back_pressure, switches, service_levels, delivery_health,
+                  reach
     recipients    allowed, digest, suppression, preferences, inbox, in_app, phone, keywords,
                   recipient
     requests      request, request_fields, request_faults, in_app_fields, problems, sensitive, ids

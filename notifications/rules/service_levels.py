@@ -39,24 +39,6 @@ class EventShare(NamedTuple):
         return self.bad / (self.good + self.bad) if self.good + self.bad else 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceLevel:
-    """A promise of the service."""
-
-    name: str
-    target: float
-    """Share of good events."""
-    fewest_bad: int
-    """Bad events of the long window below which nothing is reported."""
-    pages: bool = True
-    """False: no burn rate pages, because a cause outside the service is the usual one."""
-
-    @property
-    def budget(self) -> float:
-        """The error budget."""
-        return 1 - self.target
-
-
 class BurnWindow(NamedTuple):
     """A burn rate that is reported if the long and the short window have it."""
 
@@ -71,12 +53,43 @@ WINDOWS: Final = (
     BurnWindow(6.0, 6 * _HOUR, 30 * _MINUTE, Severity.PAGE),
     BurnWindow(1.0, 72 * _HOUR, 6 * _HOUR, Severity.TICKET),
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceLevel:
+    """A promise of the service."""
+
+    name: str
+    target: float
+    """Share of good events."""
+    fewest_bad: int
+    """Bad events of the long window below which nothing is reported."""
+    pages: bool = True
+    """False: no burn rate pages, because a cause outside the service is the usual one."""
+    windows: Sequence[BurnWindow] = WINDOWS
+    """The most severe window first."""
+
+    @property
+    def budget(self) -> float:
+        """The error budget."""
+        return 1 - self.target
+
+
 LENGTHS: Final = tuple(sorted({each for row in WINDOWS for each in (row.long, row.short)}))
 FEWEST_BAD: Final = 10
 _FEWEST_MINUTES: Final = 3
 
 DELIVERED: Final = ServiceLevel(name="deliveries sent", target=0.999, fewest_bad=FEWEST_BAD)
 """Bad: deliveries that gave up or expired for a reason of the service or of a provider."""
+REACHED: Final = ServiceLevel(
+    name="notifications reached",
+    target=0.999,
+    fewest_bad=FEWEST_BAD,
+    windows=(BurnWindow(1.0, 72 * _HOUR, 24 * _HOUR, Severity.TICKET),),
+)
+"""Bad: notifications that failed on all channels (`rules.reach`). Windows are times of acceptance,
+and a notification can fail a day later, so a page would come too late: DELIVERED counts at the time
+of the failure."""
 URGENT_CALLED: Final = ServiceLevel(
     name="P0 called within 3 s", target=0.99, fewest_bad=_FEWEST_MINUTES
 )
@@ -113,9 +126,9 @@ def burning(level: ServiceLevel, windows: Mapping[dt.timedelta, EventShare]) -> 
 
     Args:
         level: the service level.
-        windows: good and bad events for each of LENGTHS.
+        windows: good and bad events for the lengths of the level's windows.
     """
-    for window in WINDOWS:
+    for window in level.windows:
         long, short = windows[window.long], windows[window.short]
         limit = min(window.rate * level.budget, 1.0)
         if long.bad >= level.fewest_bad and long.share >= limit <= short.share and short.bad:

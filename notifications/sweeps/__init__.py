@@ -175,7 +175,8 @@ _STOPS: Final = {
     " raise no alert.",
     "sms_pumping": "Refused SMS raise no alert, and the usual traffic is not learned.",
     "provider_checks": "A paused provider without traffic stays paused until the next message.",
-    "service_levels": "Burn rates, deep queues, late lanes and stuck deliveries raise no alert.",
+    "service_levels": "Burn rates, deep queues, late lanes and stuck deliveries raise no alert; the"
+    " reach is missing.",
     "delivery_health": "Failing providers and low delivery rates raise no alert.",
     "ordering": "An ordering key stops after a lost broker message; unused keys are kept.",
     "webhooks": "Webhooks to producers are made late, when the sweep is on again.",

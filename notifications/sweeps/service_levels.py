@@ -1,5 +1,7 @@
 """Service levels: samples of the backlog, and alerts about burn rates, depth, lag and failures.
 
+Each run also counts the reach (`rules.reach`).
+
 The sweep also raises the alerts about deliveries that no statement moves (`unreachable.sql`) and
 about missing live processes.
 
@@ -9,19 +11,23 @@ never (no such alert is raised). Each run resolves the alerts whose cause is ove
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from notifications import conf
+from notifications.analytics import reach
 from notifications.rules import service_levels as rules
 from notifications.rules.alerts import AlertKind, Severity
 from notifications.rules.lane import Priority
+from notifications.rules.reach import RECENT, WINDOW, event_share
 from notifications.rules.rollups import Latency
 from notifications.rules.service_levels import (
     DELIVERED,
     LENGTHS,
     PUNCTUAL,
+    REACHED,
     URGENT_CALLED,
     URGENT_DELIVERED,
     URGENT_MS,
@@ -32,6 +38,7 @@ from notifications.rules.states import Status
 from notifications.store.postgres import alerts, rollups, unreachable
 from notifications.store.postgres import service_levels as figures
 from notifications.store.redis import live_processes, state
+from notifications.store.redis import reach as newest_reach
 from notifications.sweeps.rounds import Swept
 
 _HOUR: Final = dt.timedelta(hours=1)
@@ -84,6 +91,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         *_unreachable(),
         *_shares(now),
         *_live_processes(),
+        *_reach(now),
     ]
     for problem in problems:
         alerts.raise_once(problem.kind, problem.subject, problem.detail)
@@ -208,6 +216,16 @@ def _live_processes() -> Iterator[Problem]:
     if is_missing:
         detail = f"no live process has reported lately for {conf.current().live_url}"
         yield Problem(AlertKind.NO_LIVE_PROCESS, "", detail)
+
+
+def _reach(now: dt.datetime) -> Iterator[Problem]:
+    """Keep the reach for `/metrics` and Overview, and yield the problem of its service level."""
+    found = reach.count(now=now)
+    with contextlib.suppress(state.Away):
+        newest_reach.write(found)
+    yield from _level(
+        REACHED, {WINDOW: event_share(found.total), RECENT: event_share(found.recent)}
+    )
 
 
 def _good(share: EventShare, noun: str) -> str:

@@ -13,13 +13,16 @@ from django.test import Client
 from notifications import clock
 from notifications.models import Alert, DeadLetter, SweepRun
 from notifications.rules.alerts import AlertKind
+from notifications.rules.lane import Priority
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.store.cached import shared_answers
 from notifications.store.postgres import alerts, plot_annotations
 from notifications.store.rate_limits import circuit_breakers
 from notifications.store.redis import state
+from notifications.sweeps import service_levels
 from tests.admin.conftest import MakeDelivery
+from tests.sweeps.conftest import store_row
 
 LIVE = "/admin/live"
 
@@ -73,6 +76,29 @@ def test_dead_letters_lead_into_the_filtered_list(
     part = figures(door)["parts"]["letters"]
     assert "?reason=permanent&amp;mode=1" in part
     assert "3 open" in part
+
+
+@pytest.mark.django_db
+def test_the_share_of_people_whom_a_notification_reached_on_any_channel_is_on_overview(
+    door: Client,
+) -> None:
+    state.client().flushdb()
+    assert "No figure" in figures(door)["parts"]["reach"]
+    later = clock.now() + dt.timedelta(minutes=1)
+    service_levels.run_once(now=later, limit=100)
+    assert "No notification of the last three days" in figures(door)["parts"]["reach"]
+    for _ in range(30):
+        store_row(Status.DELIVERED, priority=Priority.P0, due_at=None)
+    service_levels.run_once(now=later, limit=100)
+    part = figures(door)["parts"]["reach"]
+    assert part.count("100.00%") == 2, "of P0 and of all"
+    assert "nc-sign-bad" not in part
+    for _ in range(10):
+        store_row(Status.FAILED, priority=Priority.P1, reason="poison", due_at=None)
+    service_levels.run_once(now=later, limit=100)
+    part = figures(door)["parts"]["reach"]
+    assert '<span class="nc-sign nc-sign-bad">75.00%</span>' in part
+    assert "sample" not in part
 
 
 @pytest.mark.django_db

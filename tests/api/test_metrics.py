@@ -13,9 +13,13 @@ from notifications import clock, lanes
 from notifications.models import Event, RollupPosition
 from notifications.rules import ids
 from notifications.rules.alerts import AlertKind
-from notifications.rules.lane import LANES
+from notifications.rules.lane import LANES, Priority
+from notifications.rules.reach import ReachResult
+from notifications.rules.states import Status
 from notifications.store.cached import paused_lanes, shared_answers
 from notifications.store.postgres import alerts
+from notifications.store.redis import state
+from notifications.sweeps import service_levels
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.servers import Stack
 from tests.sweeps.conftest import store_row
@@ -76,6 +80,24 @@ def test_paused_lanes_and_unreachable_deliveries_are_counted() -> None:
     assert scraped["unreachable", _labels()] == 1
     paused = {labels for (name, labels), value in scraped.items() if name == "lane_paused" if value}
     assert paused == {_labels(lane="p1.sms")}
+
+
+def test_notifications_are_counted_by_their_result_over_all_channels() -> None:
+    for status in (Status.DELIVERED, Status.DELIVERED, Status.FAILED):
+        store_row(status, priority=Priority.P0, reason="retries_exhausted", due_at=None)
+    service_levels.run_once(now=clock.now() + dt.timedelta(minutes=1), limit=100)
+    scraped = _scrape()
+    found = {labels: value for (name, labels), value in scraped.items() if name == "reach"}
+    assert len(found) == len(Priority) * len(ReachResult)
+    assert {labels: value for labels, value in found.items() if value} == {
+        _labels(priority="P0", result="reached"): 2,
+        _labels(priority="P0", result="failed"): 1,
+    }
+
+
+def test_without_a_count_the_reach_is_missing_and_not_zero() -> None:
+    state.client().flushdb()
+    assert "reach" not in {name for name, _ in _scrape()}
 
 
 def test_the_age_of_what_the_roll_ups_do_not_count_is_there() -> None:

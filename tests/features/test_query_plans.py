@@ -12,6 +12,7 @@ import pytest
 from django.db import connection
 
 from notifications import clock
+from notifications.analytics import reach
 from notifications.rules import ids
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import OPEN, Status
@@ -95,18 +96,22 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
             {**day, "ids": one, "scheduled": Status.SCHEDULED, "most": ids.MAX_DELIVERIES},
             1,
         ),
-        *_asked_by_alerts(span),
+        *_asked_by_alerts(span, day),
         *_asked_by_chains(day, one),
         ("rollup_add", {**rollups._PAGE, **day, "below": 9, "scanned": 20_000}, 1),
     ]
 
 
-def _asked_by_alerts(span: Mapping[str, Any]) -> list[tuple[str, dict[str, Any], int]]:
+def _asked_by_alerts(
+    span: Mapping[str, Any], day: Mapping[str, Any]
+) -> list[tuple[str, dict[str, Any], int]]:
     lanes = {**id_ranges.LANE_COLUMNS, **span, "mode": Mode.LIVE}
     lately = {"unknown": Status.UNKNOWN, "most": 100, "closed_in": _SECOND}
     axes = {"priorities": [int(each) for each in Priority], "channels": [1, 2]}
     retrying = {**axes, "statuses": [Status.RETRYING], "ahead": _SECOND, "most": 100}
+    pages = {"pages": 9, "partitions": ["notification"], "without_receipts": ["fcm"]}
     return [
+        ("reach", {**reach._PARAMETERS, **day, **pages, "recent": day["floor"]}, 1),
         ("unanswered_lately", {**lanes, **lately}, 3),
         ("backlog_depths", {**span, **retrying, "mode": Mode.LIVE}, 3),
     ]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from notifications import clock
-from notifications.models import Alert, BacklogSample, Rollup, RollupLatency, RollupSeries
+from notifications.models import Alert, BacklogSample, Delivery, Rollup, RollupLatency, RollupSeries
 from notifications.rules import rollups
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.rollups import Cube, DimensionSet, Latency, Step
@@ -93,6 +93,27 @@ def test_deliveries_closed_without_an_answer_burn_the_budget() -> None:
     [(key, detail)] = look().items()
     assert key == ("service_level_missed", "deliveries sent")
     assert "30 of 1030 bad" in detail
+
+
+def test_notifications_that_failed_on_all_channels_are_a_ticket_until_they_arrive(
+    make_row: MakeRow,
+) -> None:
+    for _ in range(30):
+        make_row(Status.DELIVERED, due_at=None)
+    lost = [make_row(Status.FAILED, reason="ttl_exceeded", due_at=None) for _ in range(9)]
+    assert look(after=MINUTE) == {}, "single failures of little traffic are silent"
+    lost.append(make_row(Status.EXPIRED, reason="ttl_passed", due_at=None))
+    [(key, detail)] = look(after=MINUTE).items()
+    assert key == ("service_level_at_risk", "notifications reached")
+    assert "10 of 40 bad" in detail
+    Delivery.objects.filter(id__in=lost).update(status=Status.DELIVERED)
+    assert look(after=MINUTE) == {}
+
+
+def test_dead_addresses_are_no_missed_promise(make_row: MakeRow) -> None:
+    for _ in range(30):
+        make_row(Status.FAILED, reason="permanent", due_at=None)
+    assert look(after=MINUTE) == {}
 
 
 def latencies(latency: Latency, bins: dict[int, int]) -> None:

@@ -31,6 +31,7 @@ def read(time_range: TimeRange) -> Figures:
         parts=[
             *now_parts(),
             Part(name="tiles", right="", context={"tiles": tables.tiles(scope)}),
+            Part(name="reach", right="", context=tables.reach()),
             Part(name="failing", right="", context={"rows": tables.failures(scope, names)}),
         ],
     )

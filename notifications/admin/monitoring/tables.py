@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from notifications.admin.monitoring import words
 from notifications.admin.monitoring.names import Names
 from notifications.admin.monitoring.scope import Scope
+from notifications.rules.reach import ReachCounts, ReachResult, event_share, share
 from notifications.rules.rollups import Dimension
+from notifications.rules.service_levels import REACHED
+from notifications.store.redis import reach as newest_reach
+from notifications.store.redis import state
 
 _ROWS: Final = 10
 _WORST: Final = 3
@@ -94,6 +99,53 @@ def tiles(scope: Scope) -> list[Tile]:
 
 _HIGH: Final = 0.005
 """The service level: 99.5 % of the deliveries of a channel are sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachRow:
+    """The notifications of a priority, or of all, by result."""
+
+    name: str
+    share: str
+    is_bad: bool
+    """The service level is missed."""
+    counts: list[str]
+    """In the order of _REACH."""
+
+
+_REACH: Final = (
+    ReachResult.REACHED,
+    ReachResult.FAILED,
+    ReachResult.REJECTED,
+    ReachResult.UNCONFIRMED,
+    ReachResult.OPEN,
+)
+_WHOLE: Final = 100.0
+
+
+def reach() -> Mapping[str, Any]:
+    """Return the context of the part about the reach; without rows while there is no figure."""
+    found = None
+    with contextlib.suppress(state.Away):
+        found = newest_reach.load()
+    if found is None or not found.total:
+        return {"rows": [], "columns": _REACH, "is_counted": found is not None}
+    named = [(each.name, counts) for each, counts in found.of.items() if counts.total()]
+    return {
+        "rows": [_reach_row(*each) for each in (*named, ("All", found.total))],
+        "columns": _REACH,
+        "sampled": "" if found.percent >= _WHOLE else f"{found.percent:.2g} %",
+    }
+
+
+def _reach_row(name: str, counts: ReachCounts) -> ReachRow:
+    reached, events = share(counts), event_share(counts)
+    return ReachRow(
+        name=name,
+        share=words.number(reached, "share") if reached is None else f"{reached:.2%}",
+        is_bad=events.bad >= REACHED.fewest_bad and events.share >= REACHED.budget,
+        counts=[words.number(counts[each]) for each in _REACH],
+    )
 
 
 def failures(scope: Scope, names: Names) -> list[FailureRow]:

@@ -7,4 +7,5 @@ metric_counters    counters for `/metrics`
 sign_ins           failed sign-ins of operators
 last_receipts      the time of the last receipt of each provider
 live_processes     the running processes and their figures
+reach              the newest reach
 """
