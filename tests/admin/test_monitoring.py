@@ -14,12 +14,13 @@ from notifications import clock
 from notifications.models import Alert, DeadLetter, SweepRun
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Priority
+from notifications.rules.reach import Reach, ReachCounts, ReachResult
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.store.cached import shared_answers
 from notifications.store.postgres import alerts, plot_annotations
 from notifications.store.rate_limits import circuit_breakers
-from notifications.store.redis import state
+from notifications.store.redis import reach, state
 from notifications.sweeps import service_levels
 from tests.admin.conftest import MakeDelivery
 from tests.sweeps.conftest import store_row
@@ -99,6 +100,15 @@ def test_the_share_of_people_whom_a_notification_reached_on_any_channel_is_on_ov
     part = figures(door)["parts"]["reach"]
     assert '<span class="nc-sign nc-sign-bad">75.00%</span>' in part
     assert "sample" not in part
+
+
+@pytest.mark.django_db
+def test_a_reach_of_a_sample_names_the_part_that_was_counted(door: Client) -> None:
+    counts = ReachCounts({ReachResult.REACHED: 999, ReachResult.REJECTED: 1})
+    reach.write(Reach(of={Priority.P2: counts}, recent=counts, percent=1.875))
+    part = figures(door)["parts"]["reach"]
+    assert "a sample of 1.9 %" in part
+    assert "99.90%" in part
 
 
 @pytest.mark.django_db

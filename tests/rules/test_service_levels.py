@@ -15,6 +15,7 @@ from notifications.rules.service_levels import (
     DELIVERED,
     LENGTHS,
     PUNCTUAL,
+    REACHED,
     BacklogPoint,
     EventShare,
     UsualDepth,
@@ -63,6 +64,15 @@ def test_single_failures_of_little_traffic_are_silent() -> None:
     assert rules.burning(DELIVERED, shares(5, lambda age: 0.2 if age < 5 * MINUTE else 0)) is None
     nothing = dict.fromkeys(LENGTHS, EventShare(0, 0))
     assert rules.burning(DELIVERED, nothing) is None
+
+
+def test_the_promise_about_notifications_counts_a_day_and_three_days() -> None:
+    day, lost = 24 * HOUR, EventShare(1_000, 10)
+    found = rules.burning(REACHED, {3 * day: lost, day: lost})
+    assert found is not None
+    assert found.severity is Severity.TICKET
+    assert rules.burning(REACHED, {3 * day: lost, day: EventShare(900, 0)}) is None
+    assert rules.burning(REACHED, {3 * day: EventShare(20_000, 10), day: lost}) is None
 
 
 def test_late_minutes_burn_the_budget_of_a_priority() -> None:
