@@ -380,7 +380,6 @@ def test_each_recipient_has_a_limit_of_its_own_and_wrong_tokens_one_by_address(
     second, third = _token(caller, "ana"), _token(caller, "ana")
     assert {_post(second, [report]).status_code for _ in range(10)} == {200}, "refusals cost"
     assert _post(third, [report]).status_code == 429, "the recipient's limit"
-    assert _post(token, [report]).headers["Retry-After"]
     assert _post(other, [report]).status_code == 200
     assert [_post("wrong", [report]).status_code for _ in range(21)][-1] == 429
     assert _post(other, [report]).status_code == 200, "a valid token passes"
