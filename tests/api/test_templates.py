@@ -129,6 +129,18 @@ def test_a_diff_is_of_the_current_and_the_newest_unless_it_is_told(caller: Calle
     assert caller.get(f"{HELLO}/diff", **{"from": 1, "to": 9}).status_code == 404
 
 
+def test_a_preview_says_that_a_style_sheet_or_the_html_cannot_be_used(caller: Caller) -> None:
+    sheet = "<style>.x ~ p {a:b}</style>" + "<br>" * 3_000
+    draft(caller, text("x", channel="email", html=sheet))
+    styled = caller.post(f"{HELLO}/preview", {"channel": "email"}).json()
+    (problem,) = styled["problems"]
+    assert problem.startswith("The style sheets are not inlined, and some mail programs ignore")
+    assert problem.endswith("3012 elements; the limit is reached at the selector .x ~ p.")
+    draft(caller, text("x", channel="email", html="<p>\n<script></script>"))
+    refused = caller.post(f"{HELLO}/preview", {"channel": "email", "version": 2}).json()
+    assert refused["problems"] == ["email en, HTML, line 2: script has no place in a mail."]
+
+
 def test_a_preview_renders_measures_and_names_what_is_missing(caller: Caller) -> None:
     draft(caller, text("Hello {{ name }}"), text("Olá {{ name }}é", locale="pt"))
     wanted = {"channel": "push", "locale": "pt-BR", "variables": {"name": "Ana"}}

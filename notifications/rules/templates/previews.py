@@ -72,8 +72,9 @@ def preview(
         text = wording.compile_text(words)
         whole = text.text.render({**links._asdict(), **given}, reader)
         rendered = text.render(given, reader, mail_links=links)
-    except BrokenTemplate:
-        return _without_text(words, missing, tuple(wording.fault_sentences(words)))
+    except BrokenTemplate as error:
+        faults = tuple(wording.fault_sentences(words)) or (f"{words.label}, HTML, {error}.",)
+        return _without_text(words, missing, faults)
     except RenderError as error:
         return _without_text(words, missing, (f"It cannot be rendered: {error}.",))
     parts = {"title": rendered.title, "body": rendered.body, "html": rendered.html}
@@ -122,5 +123,7 @@ def _warnings(words: TextSource, sizes: Mapping[str, int], sms: SmsSize | None) 
         yield "A mail without a subject looks like spam."
     if words.channel is not Channel.EMAIL and wording.has_link(words):
         yield f"{' or '.join(sorted(LINK_NAMES))} is for e-mail, and empty here."
+    if fault := wording.style_fault(words):
+        yield f"The style sheets are not inlined, and some mail programs ignore them: {fault}."
     if "body" not in sizes:
         yield "The body is empty."

@@ -5,8 +5,8 @@
 
 The template's source is prepared once for each version, instead of 2 ms for each mail. Parts that
 Jinja will replace become marks for the HTML parser: a comment for a statement between elements, a
-private-use word anywhere else. If a mark does not come back in its place, or the source has too
-many declarations for its elements, the style sheet is not inlined.
+private-use word anywhere else. If a mark does not come back in its place, or `mail_styles` objects
+to the style sheet, the style sheet stays where it is.
 """
 
 from __future__ import annotations
@@ -20,17 +20,21 @@ from typing import Final
 import css_inline
 
 from notifications.rules.language import locales, templating
-from notifications.rules.texts import mail_markup
+from notifications.rules.texts import mail_markup, mail_styles
 
 _FRAME: Final = Path(__file__).with_name("mail_frame.html").read_text()
 _DOCUMENT: Final = re.compile(r"<(?:!doctype|html|body)\b", re.IGNORECASE)
 _OPENING: Final = re.compile(r"<html(?P<attributes>[^>]*)>")
-_MAX_WORK: Final = 500_000
-"""Declarations times elements, each 5 us: ten times a rich newsletter."""
 _MARK: Final = re.compile("<!--\ue000(\\d+)\ue001-->|\ue000(\\d+)\ue001")
 _ATTRIBUTE: Final = '\ue001=""'
 """A mark that the parser took for an attribute."""
 _ENDS: Final = frozenset({"variable_end", "block_end", "comment_end"})
+_NOT_LINE_END: Final = re.compile("[^\n]")
+_STANDS_FOR: Final = {
+    "variable": "_",
+    "block": mail_markup.STATEMENT,
+    "comment": mail_markup.STATEMENT,
+}
 _BEGINS: Final = frozenset({"variable_begin", "block_begin", "comment_begin"})
 
 
@@ -42,11 +46,20 @@ def prepare(source: str, *, locale: str) -> str:
     """
     if not source:
         return ""
-    markup = mail_markup.measure(_bare(source))
-    whole = source if _DOCUMENT.search(source) else _add_frame(source, locale=locale)
-    if markup.elements * markup.declarations <= _MAX_WORK:
+    mail_markup.measure(_bare(source))
+    whole = _with_frame(source, locale=locale)
+    if not style_fault(source, locale=locale):
         whole = _inline_styles(whole)
     return _with_language(whole, locale=locale)
+
+
+def style_fault(source: str, *, locale: str) -> str:
+    """Return the reason why the style sheets of a source are not inlined; empty if they are.
+
+    Raises:
+        BrokenTemplate: a tag is not closed, or the source is too large.
+    """
+    return mail_styles.fault(mail_markup.measure(_bare(_with_frame(source, locale=locale))))
 
 
 def statements(source: str) -> Iterator[tuple[str, str]]:
@@ -69,15 +82,19 @@ def statements(source: str) -> Iterator[tuple[str, str]]:
 
 
 def _bare(source: str) -> str:
-    """Return the HTML with line structure and a word in place of each variable."""
-    stands_for = {"variable": "_", "block": "", "comment": ""}
+    """Return the HTML with a word in place of each variable, and space of each other statement.
+
+    The length stays: a mark is hardly longer than the shortest statement.
+    """
     return "".join(
-        text if kind == "data" else stands_for[kind] + "\n" * text.count("\n")
+        text if kind == "data" else _NOT_LINE_END.sub(_STANDS_FOR[kind], text)
         for kind, text in statements(source)
     )
 
 
-def _add_frame(source: str, *, locale: str) -> str:
+def _with_frame(source: str, *, locale: str) -> str:
+    if _DOCUMENT.search(source):
+        return source
     words = {"lang": locales.normalize(locale), "dir": locales.direction(locale)}
     return _FRAME % {**words, "content": source}
 
@@ -93,18 +110,23 @@ def _with_language(source: str, *, locale: str) -> str:
 
 def _inline_styles(source: str) -> str:
     kept: list[str] = []
-    page = ""
+    page: list[str] = []
+    is_within_tag = False
     for kind, text in statements(source):
         if kind == "data":
-            page += text
+            page.append(text)
+            if (last := max(text.rfind("<"), text.rfind(">"))) >= 0:
+                is_within_tag = text[last] == "<"
             continue
         mark = f"\ue000{len(kept)}\ue001"
         kept.append(text)
-        is_within_tag = page.rfind("<") > page.rfind(">")
-        page += mark if kind == "variable" or is_within_tag else f"<!--{mark}-->"
-    done = _inliner().inline(page)
-    order = [int(found[1] or found[2]) for found in _MARK.finditer(done)]
-    if order != list(range(len(kept))) or _ATTRIBUTE in done:
+        page.append(mark if kind == "variable" or is_within_tag else f"<!--{mark}-->")
+    try:
+        done = _inliner().inline("".join(page))
+    except css_inline.InlineError:
+        return source  # a style attribute is no list of declarations, as `style="{{ colour }}"`
+    order = [found[1] or found[2] for found in _MARK.finditer(done)]
+    if order != list(map(str, range(len(kept)))) or _ATTRIBUTE in done:
         return source
     return _MARK.sub(lambda found: kept[int(found[1] or found[2])], done)
 

@@ -1,8 +1,8 @@
 """Limits on the HTML of a mail, checked before the CSS inliner builds a tree.
 
 The inliner is native code and recurses: thirty thousand unclosed `<div>` end the whole process. An
-open formatting element is repeated in every later paragraph, and each declaration is written on
-each matching element. So one pass counts tags first.
+open formatting element is repeated in every later paragraph. So one pass counts tags first;
+`mail_styles` estimates from the counts what a style sheet costs.
 
 The tree of accepted HTML is at most about twice MAX_OPEN deep and has at most `elements` elements,
 because tags are read more strictly than in browsers (`<`, `>` and stray quotes stand in no tag) and
@@ -29,6 +29,19 @@ REFUSED: Final = frozenset(
 """Elements that mail programs leave out."""
 _RAW: Final = frozenset({"style", "title"})
 """Elements without markup inside."""
+_RAW_END: Final = {name: re.compile(rf"</{name}(?=[\s/>])") for name in _RAW}
+_MADE_BY_END: Final = frozenset({"br", "p"})
+"""Elements that an end tag without a start tag makes."""
+STATEMENT: Final = "\f"
+"""Stands for each character of a statement: space to the parsers of HTML and CSS that no author
+writes."""
+_SHORTEST_STATEMENT: Final = len("{##}")
+_COMPARE: Final = 20
+"""Nanoseconds: an element with one term of a selector, at most."""
+_READ_CHARACTER: Final = 2
+"""Nanoseconds for each character of a class attribute."""
+_ROOTS: Final = 3 * _COMPARE
+"""The document, html and body, above each element."""
 _FORMATTING: Final = frozenset(
     {"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt"}
     | {"u"}
@@ -49,6 +62,7 @@ _TAG: Final = re.compile(
     r"</?+(?P<name>[a-z][^\s\"'<>/=]*+)"
     r"(?:[\s/]++|[^\s\"'<>/=]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'<>]++))?+)*+>"
 )
+_CLASS: Final = re.compile(r"\bclass\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'>]++)")
 _COMMENT_END: Final = re.compile("--!?>")
 _ODD_COMMENT: Final = re.compile("<!---?>")
 """A whole comment to browsers, and the beginning of one to other readers."""
@@ -62,8 +76,16 @@ class Markup:
 
     elements: int
     """Upper bound."""
-    declarations: int
-    """Upper bound for its style sheets; selectors count too."""
+    once: int
+    """Nanoseconds to compare a class with each element."""
+    with_ancestors: int
+    """Nanoseconds to compare a class with each element and all its ancestors."""
+    widest_tag: int
+    """Characters of the longest tag."""
+    widest_gap: int
+    """Comments between two tags, at most."""
+    sheets: tuple[str, ...]
+    """Contents of the style elements, in lower case."""
 
 
 def measure(html: str) -> Markup:
@@ -74,9 +96,16 @@ def measure(html: str) -> Markup:
     """
     scan = _Scan(html.lower())
     while (at := scan.html.find("<", scan.at)) >= 0:
-        scan.at = at
+        scan.skip(at)
         scan.step()
-    return Markup(scan.elements, scan.declarations)
+    return Markup(
+        elements=scan.elements,
+        once=scan.once,
+        with_ancestors=scan.with_ancestors,
+        widest_tag=scan.widest_tag,
+        widest_gap=scan.widest_gap,
+        sheets=tuple(scan.sheets),
+    )
 
 
 class _Scan:
@@ -85,10 +114,18 @@ class _Scan:
     def __init__(self, html: str) -> None:
         self.html = html
         self.at = 0
-        self.elements = 0
-        self.declarations = 0
+        self.elements = self.once = self.with_ancestors = 0
+        self.widest_tag = self.widest_gap = 0
+        self.sheets: list[str] = []
         self._open: list[str] = []
-        self._formatting = 0
+        self._costs = [_ROOTS]
+        """Nanoseconds to compare a class with the open elements, up to each of them."""
+        self._formatting = self._dearest = self._gap = 0
+
+    def skip(self, at: int) -> None:
+        """Go over text to `at`; a statement in it becomes a comment."""
+        self._add_to_gap(self.html.count(STATEMENT, self.at, at) // _SHORTEST_STATEMENT)
+        self.at = at
 
     def step(self) -> None:
         """Read the tag, the comment or the bare `<` at `at`."""
@@ -107,6 +144,11 @@ class _Scan:
         if end is None or end[0] != "-->" or _ODD_COMMENT.match(self.html, self.at):
             self._refuse("a comment must begin with <!-- and a space, and end with -->")
         self.at = end.end()
+        self._add_to_gap(1)
+
+    def _add_to_gap(self, comments: int) -> None:
+        self._gap += comments
+        self.widest_gap = max(self.widest_gap, self._gap)
 
     def _declaration(self) -> None:
         end = self._end()
@@ -120,6 +162,7 @@ class _Scan:
                 )
             )
         self.at = end
+        self._add_to_gap(1)
 
     def _tag(self) -> None:
         end = self._end()
@@ -129,14 +172,29 @@ class _Scan:
             if tag
             else self._refuse("invalid tag; write &lt; for the character < in text")
         )
-        self.elements += 1 + self._formatting
-        if self.elements > MAX_ELEMENTS:
-            self._refuse(f"more than {MAX_ELEMENTS} elements")
-        if self.html[self.at + 1] == "/":
+        is_end = self.html[self.at + 1] == "/"
+        cost = self._count(name, self.html[self.at : end], is_end=is_end)
+        if is_end:
             self._close(name)
         elif name not in _VOID:
-            self._enter(name)
+            self._enter(name, cost)
         self.at = self._past(name, end) if self._open[-1:] == [name] and name in _RAW else end
+
+    def _count(self, name: str, tag: str, *, is_end: bool) -> int:
+        """Count the elements of a tag; return the nanoseconds to compare a class with the tag."""
+        cost = _COMPARE + _READ_CHARACTER * sum(map(len, _CLASS.findall(tag)))
+        self._dearest = max(self._dearest, cost)
+        self.widest_tag = max(self.widest_tag, len(tag))
+        self._gap = 0
+        repeated = self._formatting * self._dearest
+        own = 0 if is_end and name not in _MADE_BY_END else cost
+        self.elements += self._formatting + (own > 0)
+        if self.elements > MAX_ELEMENTS:
+            self._refuse(f"more than {MAX_ELEMENTS} elements")
+        self.once += repeated + own
+        above = self._costs[-1] + repeated
+        self.with_ancestors += self._formatting * above + (own and above + own)
+        return cost
 
     def _end(self) -> int:
         end = self.html.find(">", self.at)
@@ -144,12 +202,13 @@ class _Scan:
             self._refuse("a tag is not closed; in text, write &lt;")
         return end + 1
 
-    def _enter(self, name: str) -> None:
+    def _enter(self, name: str, cost: int) -> None:
         if name in REFUSED:
             self._refuse(f"{name} has no place in a mail")
         if name in _CLOSED_BY_THEIR_LIKE:
             self._close(name)
         self._open.append(name)
+        self._costs.append(self._costs[-1] + cost)
         self._formatting += name in _FORMATTING
         if len(self._open) > MAX_OPEN:
             self._refuse(f"more than {MAX_OPEN} elements within each other: close them")
@@ -161,18 +220,18 @@ class _Scan:
                 return
             depth -= 1
         if depth:
-            del self._open[depth:]
-            self._open.pop()
+            del self._open[depth - 1 :]
+            del self._costs[depth:]
             self._formatting -= name in _FORMATTING
 
     def _past(self, name: str, begin: int) -> int:
         """Return the end of a style sheet or title."""
-        end = self.html.find(f"</{name}", begin)
-        if end < 0:
+        end = _RAW_END[name].search(self.html, begin)
+        if end is None:
             self._refuse(f"{name} is not closed")
         if name == "style":
-            self.declarations += sum(map(self.html[begin:end].count, "{;,"))
-        return end
+            self.sheets.append(self.html[begin : end.start()])
+        return end.start()
 
     def _refuse(self, detail: str) -> NoReturn:
         line = 1 + self.html.count("\n", 0, self.at)

@@ -25,6 +25,8 @@ _BREAKS: Final = {
 """Line ends before and after an element."""
 _MARK: Final = re.compile("[\ue000\ue002](\\d+)\ue001")
 _STATEMENT: Final = re.compile("(\ue002\\d+\ue001)")
+_OURS: Final = re.compile("[\ue000-\ue002]")
+"""Characters of marks, which an author's text must not hold."""
 _SPACE: Final = re.compile(r"[ \t\r\n\f]+")
 
 
@@ -38,7 +40,7 @@ def text_of(html: str) -> str:
     page: list[str] = []
     for kind, text in mail_html.statements(html):
         if kind == "data":
-            page.append(text)
+            page.append(_OURS.sub("", text))
             continue
         begin = "\ue000" if kind == "variable" else "\ue002"
         page.append(f"{begin}{len(kept)}\ue001")

@@ -154,6 +154,17 @@ def compile_text(source: TextSource) -> Wording:
     return Wording(source, text, has_link=has_link(source), part=part)
 
 
+def style_fault(source: TextSource) -> str:
+    """Return why the style sheets of a mail are not inlined, as a clause; empty if they are.
+
+    Raises:
+        BrokenTemplate: one of its parts would not be safe to render.
+    """
+    if source.channel is not Channel.EMAIL or not source.html:
+        return ""
+    return mail_html.style_fault(source.html, locale=source.locale)
+
+
 def fault_sentences(source: TextSource) -> Iterator[str]:
     """Yield a sentence for each fault: channel, language, field, line and what is wrong."""
     for place, fault_text in in_app.structure_faults(source.in_app):
