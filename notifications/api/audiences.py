@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
@@ -11,7 +11,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api import schema
+from notifications.api import schema, throttle
 from notifications.api.authentication import actor_of, key_of
 from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
 from notifications.api.idempotency import idempotent
@@ -20,12 +20,16 @@ from notifications.api.problems import raise_problem
 from notifications.api.schemas import RequestModel, ResponseModel
 from notifications.audiences import expressions
 from notifications.audiences.expressions import AudienceRefused
+from notifications.clock import monotonic
 from notifications.models import Audience
 from notifications.rules.audiences import parse, wording
 from notifications.rules.audiences.faults import ExpressionError
 from notifications.rules.request import Text
 from notifications.store.audiences import estimates
 from notifications.store.postgres import audit
+
+_PAID_BY: Final = dt.timedelta(milliseconds=50)
+"""Time of an estimate that costs as much as a write, on top of the basic cost of 1."""
 
 
 class AudienceRequest(RequestModel):
@@ -160,6 +164,14 @@ class AudienceEstimateView(BaseView):
     @idempotent
     def post(self, request: Request) -> Response:
         """Return the number of recipients, within a second: exact, or from a sample."""
+        started = monotonic()
+        try:
+            return self._estimate(request)
+        finally:
+            took = dt.timedelta(seconds=monotonic() - started)
+            throttle.charge_afterwards(self, request, cost=took // _PAID_BY)
+
+    def _estimate(self, request: Request) -> Response:
         wanted, mode = parse_body(request.data, EstimateRequest), key_of(request).mode
         try:
             expression = expressions.check(wanted.audience, mode=mode)

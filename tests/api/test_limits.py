@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.api import templates
+from notifications.api import audiences, templates
 from notifications.rules.lane import Mode
 from notifications.store.rate_limits import producer_limits
 from notifications.store.rate_limits.producer_limits import Quota
@@ -125,6 +125,18 @@ def test_a_preview_costs_the_time_that_it_takes(
     caller.post("/v1/templates/none/preview", {"channel": "sms"})
     left = caller.get("/v1/me").json()["rate"]["remaining"]
     assert left == 1_000 - 1 - 250
+
+
+def test_an_estimate_of_an_audience_costs_the_time_that_it_takes(
+    make_caller: MakeCaller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caller = make_caller(rate_per_second=0, rate_burst=1_000)
+    monkeypatch.setattr(audiences, "monotonic", iter([0.0, 2.5, 3.0, 3.5]).__next__)
+    assert (
+        caller.post("/v1/audiences/estimate", {"audience": {"everyone": True}}).status_code == 200
+    )
+    caller.post("/v1/audiences/estimate", {"audience": {"topic": "none"}})
+    assert caller.get("/v1/me").json()["rate"]["remaining"] == 1_000 - 1 - 50 - 1 - 10
 
 
 def test_a_file_costs_its_lines(make_caller: MakeCaller) -> None:

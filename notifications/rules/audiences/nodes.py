@@ -19,6 +19,8 @@ MAX_CHOICES = 500
 """Values of one `in`."""
 MAX_DAYS = 90
 """Days of `received`: notifications are kept for so long by default."""
+MAX_SEARCHES = 8
+"""Searches of the notifications in one expression; each plans all partitions of 90 days."""
 MAX_RELATIVE_DAYS = 3_650
 
 
@@ -139,6 +141,13 @@ class Received:
 
 
 @dataclass(frozen=True, slots=True)
+class ReceivedAny:
+    """The recipients in any of the conditions: one search of the notifications; see `searches`."""
+
+    conditions: tuple[Received, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class And:
     """The recipients in all parts."""
 
@@ -172,6 +181,7 @@ Expression: TypeAlias = (
     | CreatedAfter
     | Reachable
     | Received
+    | ReceivedAny
     | And
     | Or
     | Outside

@@ -8,7 +8,7 @@ NULL: a recipient without an attribute is outside the condition and inside its `
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, LiteralString, TypeAlias, assert_never
 from uuid import UUID
 
@@ -47,7 +47,7 @@ _NOT_OFF: Final[LiteralString] = (
     " AND {channel} = ANY (p.channels_off))"
 )
 _RECEIVED: Final[LiteralString] = (
-    "EXISTS (SELECT FROM notification n WHERE n.recipient_id = r.id AND n.id >= {floor} AND {same}"
+    "EXISTS (SELECT FROM notification n WHERE n.recipient_id = r.id AND n.id >= {floor} AND {any}"
     " AND EXISTS (SELECT FROM delivery d WHERE d.id >= n.id AND d.id <= last_delivery_of(n.id)"
     " AND d.id >= {floor} AND d.status = ANY ({statuses})))"
 )
@@ -58,6 +58,7 @@ Condition: TypeAlias = (
     | nodes.InList
     | nodes.HasAttribute
     | nodes.Received
+    | nodes.ReceivedAny
     | nodes.HasLocale
     | nodes.HasTimezone
     | nodes.CreatedBefore
@@ -123,7 +124,9 @@ class ConditionCompiler:
             case nodes.HasAttribute():
                 return self._attribute(condition)
             case nodes.Received():
-                return self._receipt(condition)
+                return self._receipt((condition,))
+            case nodes.ReceivedAny(conditions):
+                return self._receipt(conditions)
             case _:
                 return self._column(condition)
 
@@ -204,7 +207,7 @@ class ConditionCompiler:
     ) -> sql.Composable:
         match condition:
             case nodes.HasLocale(locales):
-                return _join(" OR ", [self._locale(each) for each in locales])
+                return self._locale(locales)
             case nodes.HasTimezone(zones):
                 given = self._parameters.add(list(zones))
                 return sql.SQL(ZONE + " = ANY ({}::text[])").format(given)
@@ -219,25 +222,45 @@ class ConditionCompiler:
             case _:
                 assert_never(condition)
 
-    def _locale(self, locale: str) -> sql.Composable:
-        wanted = locale.replace("_", "-").lower()
-        return sql.SQL("(" + _LOCALE + " = {} OR starts_with(" + _LOCALE + ", {}))").format(
-            self._parameters.add(wanted), self._parameters.add(f"{wanted}-")
+    def _locale(self, locales: Sequence[str]) -> sql.Composable:
+        # One condition for all: 10,000 conditions took two seconds to plan.
+        patterns = [
+            each.replace("_", "-").lower().replace("\\", "\\\\").replace("%", "\\%") + "-%"
+            for each in locales
+        ]
+        return sql.SQL("(" + _LOCALE + " || '-') LIKE ANY ({}::text[])").format(
+            self._parameters.add(patterns)
         )
 
-    def _receipt(self, condition: nodes.Received) -> sql.Composable:
-        since = self._now - dt.timedelta(days=condition.within_days)
-        if condition.type:
-            same = sql.SQL("n.type = {}").format(self._parameters.add(condition.type))
-        else:
-            same = sql.SQL("n.bulk_job_id = {}").format(
-                self._parameters.add(UUID(condition.bulk_job))
-            )
+    def _receipt(self, conditions: Sequence[nodes.Received]) -> sql.Composable:
+        days = sorted({each.within_days for each in conditions})
+        floors = {each: self._parameters.add(self._floor(each)) for each in days}
+        alike = [
+            part
+            for each in days
+            for part in self._alike([c for c in conditions if c.within_days == each], floors[each])
+        ]
         return sql.SQL(_RECEIVED).format(
-            floor=self._parameters.add(ids.floor_at(since)),
-            same=same,
+            floor=floors[days[-1]],
+            any=_join(" OR ", alike),
             statuses=self._parameters.add(RECEIVED),
         )
+
+    def _alike(
+        self, conditions: Sequence[nodes.Received], floor: sql.Placeholder
+    ) -> Iterator[sql.Composable]:
+        """Yield SQL for the types and for the bulk jobs of conditions with the same days."""
+        types = [each.type for each in conditions if each.type]
+        jobs = [UUID(each.bulk_job) for each in conditions if each.bulk_job]
+        if types:
+            text: LiteralString = "(n.id >= {} AND n.type = ANY ({}::text[]))"
+            yield sql.SQL(text).format(floor, self._parameters.add(types))
+        if jobs:
+            text = "(n.id >= {} AND n.bulk_job_id = ANY ({}::uuid[]))"
+            yield sql.SQL(text).format(floor, self._parameters.add(jobs))
+
+    def _floor(self, days: int) -> UUID:
+        return ids.floor_at(self._now - dt.timedelta(days=days))
 
     def _instant(self, time: str | RelativeDays) -> sql.Placeholder:
         text = self._time(time)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from notifications.models import Audience, RecipientList, Topic
-from notifications.rules.audiences import nodes, parse
+from notifications.rules.audiences import nodes, parse, searches
 from notifications.rules.audiences.faults import ExpressionError, Place
 from notifications.rules.audiences.lists import ListKind, ListState
 from notifications.rules.audiences.nodes import Expression
@@ -20,7 +20,7 @@ from notifications.rules.lane import Mode
 
 @dataclass(frozen=True, slots=True)
 class ResolvedExpression:
-    """An expression without saved audiences, and the rows of its names."""
+    """An expression without saved audiences and from `searches`, and the rows of its names."""
 
     expression: Expression
     topics: Mapping[str, int]
@@ -34,7 +34,8 @@ def resolve(expression: Expression, *, mode: Mode) -> ResolvedExpression:
 
     Raises:
         ExpressionError: a topic, list or saved audience does not exist in the mode, a list is not
-            ready, saved audiences contain each other, or the whole is too large.
+            ready, saved audiences contain each other, the whole is too large, or it needs too many
+            searches of the notifications.
     """
     whole = _inline(expression, Place(), mode, chain=())
     if (
@@ -44,6 +45,12 @@ def resolve(expression: Expression, *, mode: Mode) -> ResolvedExpression:
         raise Place().error(
             f"is too large with its saved audiences: at most {nodes.MAX_NODES} conditions in"
             f" {nodes.MAX_DEPTH} levels"
+        )
+    whole = searches.merge(whole)
+    if searches.count(whole) > nodes.MAX_SEARCHES:
+        raise Place().error(
+            f"needs {searches.count(whole)} searches of the notifications, at most"
+            f" {nodes.MAX_SEARCHES}: put conditions `received` side by side into one `or`"
         )
     parts = list(nodes.walk(whole))
     topics = _topics({each.topic for each in parts if isinstance(each, nodes.InTopic)}, mode)

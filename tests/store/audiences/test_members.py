@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from psycopg import sql
 
 from notifications import clock
 from notifications.models import (
@@ -19,12 +20,16 @@ from notifications.models import (
     Topic,
     TopicSubscriber,
 )
+from notifications.rules.audiences import canonical
 from notifications.rules.audiences.faults import ExpressionError
 from notifications.rules.audiences.lists import ListKind, ListState
+from notifications.rules.audiences.nodes import MAX_SEARCHES
 from notifications.rules.audiences.parse import parse
 from notifications.rules.lane import Mode
 from notifications.rules.states import Status
 from notifications.store.audiences import members
+from notifications.store.audiences.compiled import AudienceSql, IdRange
+from notifications.store.audiences.resolve import resolve
 from notifications.store.postgres import erasure
 from providers.contract import Channel
 
@@ -277,7 +282,77 @@ def test_received_means_sent_or_about_to_be(
     assert numbers({"received": {"bulk_job": str(sent)}}) == []
 
 
+def test_several_received_conditions_are_one_search_with_the_same_people(
+    people: list[Recipient], make_delivery: Callable[..., Any]
+) -> None:
+    Recipient.objects.filter(user_id="maria").update(user_id="u_99")
+    make_delivery(Status.DELIVERED)
+    test, other = ({"received": {"type": name}} for name in ("TEST", "OTHER"))
+    job = {"received": {"bulk_job": "01990000-0000-7000-8000-000000000000", "within_days": 3}}
+    everybody = [*range(30), 99]
+    assert numbers({"or": [other, test, job]}) == [99]
+    assert numbers({"or": [other, {"or": [job]}]}) == []
+    assert numbers({"and": [test, {"not": other}, {"not": job}]}) == [99]
+    assert numbers({"and": [{"not": test}, {"not": other}]}) == everybody[:-1]
+    assert numbers({"not": {"and": [test, other]}}) == everybody
+    assert numbers({"and": [{"or": [test]}, {"and": [other]}]}) == []
+    assert len(people) == 30
+
+
+def statement_of(expression: Any) -> str:  # noqa: ANN401 - JSON
+    resolved = resolve(parse(expression), mode=Mode.LIVE)
+    bounds = IdRange(after=sql.SQL("0"), until=sql.SQL("9"))
+    audience = AudienceSql(resolved, mode=Mode.LIVE, now=clock.now())
+    return audience.source(bounds).as_string(None)
+
+
+def received(number: int) -> dict[str, Any]:
+    return {"received": {"type": f"T{number}", "within_days": 1 + number % 90}}
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        {"or": [received(n) for n in range(99)]},
+        {"and": [{"not": received(n)} for n in range(49)]},
+        {"not": {"or": [{"or": [received(n), received(n + 90)]} for n in range(32)]}},
+        {"and": [{"not": {"or": [received(n)]}} for n in range(30)]},
+    ],
+)
+def test_received_conditions_side_by_side_search_the_notifications_once(expression: Any) -> None:  # noqa: ANN401 - JSON
+    statement = statement_of(expression)
+    assert statement.count("FROM notification ") == statement.count("FROM delivery ") == 1
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda each: each,
+        lambda each: {"or": [each, {"everyone": True}]},
+        lambda each: {"not": {"not": each}},
+    ],
+)
+def test_at_most_eight_searches_of_the_notifications_are_planned(
+    wrap: Callable[[Any], Any],
+) -> None:
+    most = {"and": [wrap(received(n)) for n in range(MAX_SEARCHES)]}
+    assert statement_of(most).count("FROM notification ") == MAX_SEARCHES
+    saved = Audience.objects.create(name="most", expression=canonical.to_json(parse(most)))
+    for more in (
+        {"and": [*most["and"], wrap(received(99))]},
+        {"and": [{"audience": saved.name}, received(99)]},
+    ):
+        with pytest.raises(ExpressionError, match="needs 9 searches of the notifications, at most"):
+            statement_of(more)
+
+
+def test_many_locales_are_one_condition() -> None:
+    locales = [f"l{n}" for n in range(500)]
+    assert statement_of({"attribute": "locale", "in": locales}).count("r.locale") == 1
+
+
 HOSTILE = (
+    "p%",
     "'; DROP TABLE notifications_recipient; --",
     'x"}',
     "%(mode)s",
