@@ -1,8 +1,9 @@
-"""Cost of comparisons: `in`, `==` and similar operators read lists and texts to the end.
+"""Cost of comparisons and slices: `in`, `==`, `[:]` and the like read lists and texts to the end.
 
 A loop costs one unit per node, and a filter costs units per character. Without this module a
 comparison costs one unit for any length: a loop over 5,000 values with an `in` on a list took
-seconds. Therefore each side of a possibly long comparison passes through a filter with a cost.
+seconds. Therefore each side of a possibly long comparison, and each value of which a slice is
+taken, passes through a filter with a cost.
 """
 
 from __future__ import annotations
@@ -13,13 +14,18 @@ from jinja2 import nodes
 
 COMPARED: Final = "_compared"
 """The filter that each side passes through; no author can name it."""
+SLICED: Final = "_sliced"
+"""The filter that a value passes before a slice is taken."""
 _CONTAINS: Final = frozenset({"in", "notin"})
 _COMPARING: Final = frozenset({"eq", "ge", "gt", "in", "le", "lt", "ne"})
 """Tests that compare, like the operators."""
 
 
 def let_pay(tree: nodes.Template) -> None:
-    """Make `in`, `==` and similar operators pay for lists and texts read to the end."""
+    """Make `in`, `==`, slices and similar operators pay for lists and texts read to the end."""
+    for item in list(tree.find_all(nodes.Getitem)):
+        if isinstance(item.arg, nodes.Slice):
+            item.node = nodes.Filter(item.node, SLICED, [], [], None, None, lineno=item.lineno)
     for compare in list(tree.find_all(nodes.Compare)):
         if not _is_short(compare):
             compare.expr = _paying(compare.expr)

@@ -183,6 +183,7 @@ def environment(*, autoescape: bool) -> ImmutableSandboxedEnvironment:
     all_filters = {**listed, **formats.filters(), **own}
     readers = {name: _paid(all_filters[name]) for name in syntax.READERS}
     own_words = {_METERED: _meter, comparisons.COMPARED: _paid(_same), ITEM: _item}
+    own_words[comparisons.SLICED] = _pay_copy
     restricted.filters = {**all_filters, **readers, **own_words}
     restricted.tests = {name: TESTS[name] for name in syntax.TESTS}
     return restricted
@@ -298,6 +299,14 @@ def _paid(apply: Callable[..., Any]) -> Callable[..., Any]:
 
 def _same(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """Return the compared value; `_paid` charges the cost."""
+    return value
+
+
+@pass_context
+def _pay_copy(context: Context, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the value of which a slice is taken, and charge a copy of the whole value."""
+    if isinstance(value, str | list):
+        context[_METER].charge(len(value) // _READ_FOR_ONE)
     return value
 
 

@@ -8,6 +8,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jinja2 import nodes
 
 from notifications.rules.language import syntax
 from notifications.rules.language.templating import RenderError, check, compile_text, variables_of
@@ -220,6 +221,72 @@ def test_filters_and_comparisons_of_long_values_end_soon(source: str) -> None:
             "same": list(range(20_000)),
         })
     assert time.process_time() - began < MOST_CPU_SECONDS
+
+
+def test_slices_of_long_values_end_soon() -> None:
+    slices = "{% if numbers" + "[:]" * 30 + " %}{% endif %}"
+    values = {"many": [1] * 780, "numbers": list(range(32_000)), "text": "é" * 60_000}
+    for source in (
+        "{% for i in many %}" + slices + "{% endfor %}",
+        slices * 30,
+        "{% for i in many %}{% if text[::-1][1:] %}{% endif %}{% endfor %}" * 9,
+    ):
+        with pytest.raises(RenderError, match="run too long"):
+            compile_text("", source).render(values)
+    assert body("{{ text[:3] }}{{ numbers[1:3] }}", **values) == "ééé[1, 2]"
+    with pytest.raises(RenderError, match="'nobody' is missing"):
+        body("{{ nobody[:3] }}")
+
+
+NODES = {
+    nodes.Template: "x",
+    nodes.Output: "{{ numbers }}",
+    nodes.TemplateData: "x",
+    nodes.If: "{% if numbers %}{% elif text %}{% endif %}",
+    nodes.For: "{% for j in numbers %}{% endfor %}",
+    nodes.CondExpr: "{{ numbers if numbers else text }}",
+    nodes.Name: "{% if numbers %}{% endif %}",
+    nodes.Const: "{{ 'x' }}",
+    nodes.List: "{{ [numbers, text] }}",
+    nodes.Tuple: "{{ (numbers, text) }}",
+    nodes.Getattr: "{% if by.name %}{% endif %}",
+    nodes.Getitem: "{% if by[text] %}{% endif %}{% if by[numbers] %}{% endif %}",
+    nodes.Slice: "{% if numbers[:][::-1] %}{% endif %}{% if text[1:] %}{% endif %}",
+    nodes.Filter: "{% if text|e|upper|first %}{% endif %}{% if numbers|join|length %}{% endif %}",
+    nodes.Test: "{% if numbers is sequence %}{% endif %}{% if text is eq(same) %}{% endif %}",
+    nodes.Keyword: "{% if text|truncate(length=9) %}{% endif %}",
+    nodes.Compare: "{% if numbers < others %}{% endif %}",
+    nodes.Operand: "{% if text in same %}{% endif %}",
+    nodes.And: "{% if numbers and text %}{% endif %}",
+    nodes.Or: "{% if text or numbers %}{% endif %}",
+    nodes.Not: "{% if not numbers %}{% endif %}",
+    nodes.Neg: "{{ -big }}",
+    nodes.Pos: "{{ +big }}",
+    nodes.Add: "{{ big + big }}",
+    nodes.Sub: "{{ big - 1 }}",
+    nodes.Mul: "{{ big * big * big }}",
+    nodes.Div: "{{ big / 3 }}",
+    nodes.FloorDiv: "{{ big // 3 }}",
+    nodes.Mod: "{{ big % 3 }}",
+}
+"""Each node of the syntax, over the largest values."""
+
+
+@pytest.mark.parametrize("source", NODES.values())
+def test_each_part_of_the_syntax_in_a_loop_over_large_values_ends_soon(source: str) -> None:
+    looped = "{% for i in many %}" + source * 3 + "{% endfor %}"
+    values: dict[str, object] = {"many": [1] * 780, "numbers": list(range(32_000))}
+    values["others"] = list(range(32_000))
+    values |= {"text": "é" * 60_000, "same": "é" * 60_000, "by": {}, "big": 10**4_000}
+    compiled = compile_text("", looped)
+    began = time.process_time()
+    with contextlib.suppress(RenderError):
+        compiled.render(values)
+    assert time.process_time() - began < MOST_CPU_SECONDS / 4
+
+
+def test_the_loops_above_have_each_part_of_the_syntax() -> None:
+    assert frozenset(NODES) == syntax._NODES
 
 
 def test_a_long_text_can_be_escaped_and_trimmed() -> None:
