@@ -167,6 +167,16 @@ def test_sessions_are_listed_and_ended(operator: User, viewer: User) -> None:
     assert Session.objects.count() == 2
 
 
+def test_the_form_sent_twice_in_one_session_is_one_sign_in(operator: User, viewer: User) -> None:
+    client = Client()
+    for _ in range(2):
+        assert enter(client, operator.username).status_code == 302
+    assert SignIn.objects.get().session_key == client.session.session_key
+    assert client.get("/admin/").status_code == 200
+    assert enter(client, viewer.username).status_code == 302
+    assert SignIn.objects.latest("pk").user == viewer
+
+
 def test_a_session_lasts_a_shift() -> None:
     assert settings.SESSION_COOKIE_AGE <= 12 * 60 * 60
 

@@ -80,10 +80,10 @@ def record_success(*, account: str, address: str) -> None:
 
 
 def begin(*, user_id: int, session_key: str, address: str, agent: str) -> SignIn:
-    """Add a new session to the list."""
-    return SignIn.objects.create(
-        user_id=user_id, session_key=session_key, address=address or None, agent=agent[:200]
-    )
+    """List a session; a second sign-in in an open session replaces the first."""
+    signed_in = {"user_id": user_id, "address": address or None, "agent": agent[:200]}
+    made, _ = SignIn.objects.update_or_create(session_key=session_key, defaults=signed_in)
+    return made
 
 
 def see(sign_in_id: int, *, session_key: str) -> None:
