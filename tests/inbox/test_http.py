@@ -48,14 +48,16 @@ def test_a_request_without_a_token_is_refused(live: LiveProcess) -> None:
         assert json.loads(body)["code"] == "unauthenticated"
 
 
+@pytest.mark.parametrize("is_kid_known", [False, True])
 def test_forged_tokens_are_limited_by_address_and_a_valid_token_passes(
-    make_live: MakeLive, ana: Member
+    make_live: MakeLive, ana: Member, *, is_kid_known: bool
 ) -> None:
     live = make_live(NOTIFY_OPEN_REQUESTS_PER_SECOND="1", NOTIFY_TRUSTED_PROXIES="127.0.0.1")
     live.connect(ana.token).wait_for("hello")
 
     def forge(address: str) -> tuple[int, dict[str, str], bytes]:
-        forged = f"Bearer {uuid4().hex}.{uuid4().hex}.{uuid4().hex}"
+        signed = ana.token.rpartition(".")[0] if is_kid_known else f"{uuid4().hex}.{uuid4().hex}"
+        forged = f"Bearer {signed}.{uuid4().hex}{'A' * 11}"
         path = "/v1/inbox/me/stream"
         return _ask(live, "GET", path, **{"Authorization": forged, "X-Forwarded-For": address})
 
