@@ -113,7 +113,12 @@ def test_a_batch_below_its_limit_reaches_the_service(proxy: Proxy, world: World)
 
 
 def test_the_logs_hold_no_address_and_no_token(proxy: Proxy, tmp_path: Path) -> None:
-    private = ("/l/a-token", "/v1/search?address=a-token", "/v1/recipients/a-token")
+    private = (
+        "/l/a-token",
+        "/v1/search?address=a-token",
+        "/v1/recipients/a-token",
+        "/v1/topics/news/subscribers/a-token",
+    )
     links = [f"/{each}/a-token" for each in ("unsubscribe", "preferences", "c", "o")]
     for path in (*private, *links, "//preferences/a-token", "/v1/receipts/sandbox?a-token"):
         _ask(proxy, "GET", path)
