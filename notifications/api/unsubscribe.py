@@ -6,8 +6,9 @@
           undo=...                         the button on the confirmation: reverts the change
 
 There is no cookie and no CSRF token: the link is the credential, and the mailbox provider has only
-the link. `recipient_pages` has the rules for the headers. The link to the preference page is valid
-for a day, because an unsubscribe link never expires.
+the link. `recipient_pages` has the rules for the headers. A link works for a year
+(`unsubscribe_links.LIFETIME`); the page's link to the preference page, which can also switch on,
+works for a day.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from django.views.decorators.http import require_http_methods
 from notifications import clock
 from notifications.api.recipient_pages import RETRY_AFTER_SECONDS, language_for, render_page
 from notifications.delivery import preference_links, unsubscribe_links
+from notifications.delivery.preference_links import ExpiredLink
 from notifications.delivery.unsubscribe_links import BadLink, Link
 from notifications.feedback import preference_matrix, unsubscribe
 from notifications.feedback.unsubscribe import Choice
@@ -46,7 +48,7 @@ def page(request: HttpRequest, token: str) -> HttpResponse:
     """Show the page, or apply a posted choice."""
     language = language_for(request)
     try:
-        link, recipient = unsubscribe_links.read(token)
+        link, recipient = unsubscribe_links.read(token, now=clock.now())
         language = language_for(request, locale=recipient.locale)
         with translation.override(language):
             if request.method != "POST":
@@ -59,12 +61,24 @@ def page(request: HttpRequest, token: str) -> HttpResponse:
                 "It may have been cut off. Open it from the message again, or answer the message."
             )
             return _render(request, {"title": title, "said": said}, status=HTTPStatus.NOT_FOUND)
+    except ExpiredLink:
+        return _expired(request)
     except (OperationalError, InterfaceError):
         with translation.override(language):
             said = gettext("Nothing was changed. Please try again in a minute.")
             answer = _render(request, {"said": said}, status=HTTPStatus.SERVICE_UNAVAILABLE)
         answer["Retry-After"] = RETRY_AFTER_SECONDS
         return answer
+
+
+def _expired(request: HttpRequest) -> HttpResponse:
+    with translation.override(language_for(request)):
+        title = gettext("This link has expired")
+        said = gettext(
+            "Open the link in a newer message from us, or the notification settings in the app or"
+            " on the website, to get a new link. Your settings stay as they are."
+        )
+        return _render(request, {"title": title, "said": said}, status=HTTPStatus.GONE)
 
 
 def _apply_choice(request: HttpRequest, link: Link, recipient: Recipient) -> HttpResponse:

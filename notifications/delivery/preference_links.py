@@ -4,10 +4,9 @@
     /preferences/{token} ── read(token) ──> Recipient
 
 The token names a recipient and the day of its issue, is signed, and needs no database row. A mail
-is opened months later, so the token is valid for LIFETIME; an unsubscribe link, which can only
-switch off, does not expire. The token opens the preference page and nothing else: the page shows
-neither an address nor a message. The first secret key signs, any key verifies
-(NOTIFY_SECRET_KEY_FALLBACKS). Tokens are never logged.
+is opened months later, so the token is valid for LIFETIME, as an unsubscribe link is. The token
+opens the preference page and nothing else: the page shows neither an address nor a message. The
+first secret key signs, any key verifies (NOTIFY_SECRET_KEY_FALLBACKS). Tokens are never logged.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ def _mail_links(claimed: ClaimedDelivery, now: dt.datetime) -> MailLinks:
     if claimed.delivery.channel is not Channel.EMAIL:
         return NO_LINKS
     return MailLinks(
-        unsubscribe_links.url_for(claimed),
+        unsubscribe_links.url_for(claimed, now=now),
         preference_links.url_of(claimed.delivery.recipient_id, now=now),
     )
 

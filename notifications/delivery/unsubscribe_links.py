@@ -3,13 +3,15 @@
     render ── url_for(delivery) ──> List-Unsubscribe
     /unsubscribe/{token} ── read(token) ──> Link, whose choice `feedback.unsubscribe` applies
 
-The token names a recipient, a topic and the channel. The token is signed and does not expire, so
-the link of an old e-mail still works. The first secret key signs, any key verifies
-(NOTIFY_SECRET_KEY_FALLBACKS). Tokens are never logged.
+The token names a recipient, a topic, the channel and the day of its issue, and is signed. A link
+works for LIFETIME. Laws ask for 30 days (CAN-SPAM) or 60 days (CASL) after the mail, and an old
+mail that was passed on must not open the recipient's settings for ever. The first secret key signs,
+any key verifies (NOTIFY_SECRET_KEY_FALLBACKS). Tokens are never logged.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +19,7 @@ from django.conf import settings
 
 from notifications import conf
 from notifications.delivery.claimed import ClaimedDelivery
+from notifications.delivery.preference_links import ExpiredLink
 from notifications.models import Recipient
 from notifications.rules import signed_token
 from notifications.rules.lane import Mode
@@ -24,7 +27,12 @@ from notifications.rules.signed_token import Key
 from notifications.store.cached import notification_types
 from providers.contract import Channel
 
+LIFETIME: Final = dt.timedelta(days=365)
+"""As long as that of a preference link, because the unsubscribe page leads to the preferences."""
 _PURPOSE: Final = "notifications.unsubscribe"
+_FIRST_DAY: Final = dt.date(2026, 1, 1)
+_UNDATED: Final = dt.date(2026, 12, 31)
+"""The day of issue of links that were written before links had one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +49,7 @@ class BadLink(Exception):
     """The token's signature is wrong, or its recipient was erased."""
 
 
-def url_for(claimed: ClaimedDelivery) -> str:
+def url_for(claimed: ClaimedDelivery, *, now: dt.datetime) -> str:
     """Return the unsubscribe URL of a delivery; empty if the message has none.
 
     A message that the recipient cannot decline has none: the link would promise what is not done.
@@ -56,24 +64,28 @@ def url_for(claimed: ClaimedDelivery) -> str:
         channel=delivery.channel,
         topic=notification.category or notification.type,
     )
-    return f"{conf.current().public_url}/unsubscribe/{token_of(link)}"
+    return f"{conf.current().public_url}/unsubscribe/{token_of(link, now=now)}"
 
 
-def token_of(link: Link) -> str:
-    """Return the signed token of a link, in characters that a URL may contain."""
-    return signed_token.write(token_fields(link), key=_keys()[0])
+def token_of(link: Link, *, now: dt.datetime) -> str:
+    """Return the token of a link that is issued today, in characters that a URL may contain."""
+    return signed_token.write([*token_fields(link), _day(now.date())], key=_keys()[0])
 
 
-def read(token: str) -> tuple[Link, Recipient]:
+def read(token: str, *, now: dt.datetime) -> tuple[Link, Recipient]:
     """Return the link and its recipient.
 
     Raises:
         BadLink: the token is forged or truncated, or the recipient was erased.
+        ExpiredLink: the token is too old.
     """
     said = signed_token.verify(token, keys=_keys())
     if said is None:
         raise BadLink
-    recipient_id, channel, topic = said
+    recipient_id, channel, topic, *rest = said
+    [issued] = rest or [_day(_UNDATED)]
+    if _day(now.date()) - issued > LIFETIME.days:
+        raise ExpiredLink
     link = Link(recipient_id=recipient_id, channel=Channel(channel), topic=topic)
     recipient = Recipient.objects.filter(pk=recipient_id, mode=Mode.LIVE).first()
     if recipient is None:
@@ -82,8 +94,12 @@ def read(token: str) -> tuple[Link, Recipient]:
 
 
 def token_fields(link: Link) -> list[str | int]:
-    """Return the fields of a token: recipient, channel, topic."""
+    """Return the fields that are the same each day: recipient, channel, topic."""
     return [link.recipient_id, int(link.channel), link.topic]
+
+
+def _day(date: dt.date) -> int:
+    return (date - _FIRST_DAY).days
 
 
 def _keys() -> tuple[Key, ...]:

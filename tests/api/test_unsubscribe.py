@@ -12,11 +12,13 @@ from django.test import Client, override_settings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from notifications import clock
 from notifications.api.body_limits import UNSUBSCRIBE_LIMIT
-from notifications.delivery import unsubscribe_links
+from notifications.delivery import preference_links, unsubscribe_links
 from notifications.delivery.unsubscribe_links import Link
 from notifications.feedback import unsubscribe
 from notifications.models import NotificationType, Preference, Recipient, Suppression
+from notifications.rules import signed_token
 from notifications.rules.lane import Mode
 from notifications.rules.language.page_languages import PAGE_LANGUAGES
 from notifications.rules.suppression import Cause
@@ -32,7 +34,7 @@ FORM = "application/x-www-form-urlencoded"
 
 def path_for(recipient: Recipient, topic: str = "social") -> str:
     link = Link(recipient_id=recipient.pk, channel=Channel.EMAIL, topic=topic)
-    return f"/unsubscribe/{unsubscribe_links.token_of(link)}"
+    return f"/unsubscribe/{unsubscribe_links.token_of(link, now=clock.now())}"
 
 
 def categories_off() -> list[str]:
@@ -202,7 +204,41 @@ def test_only_a_whole_token_of_ours_works(maria: Recipient) -> None:
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_other_token_is_ever_believed(token: str) -> None:
     with pytest.raises(unsubscribe_links.BadLink):
-        unsubscribe_links.read(token)
+        unsubscribe_links.read(token, now=clock.now())
+
+
+DAY = dt.timedelta(days=1)
+
+
+def test_a_link_works_for_a_year_and_then_opens_nothing(maria: Recipient) -> None:
+    link = Link(recipient_id=maria.pk, channel=Channel.EMAIL, topic="social")
+    issued = clock.now() - unsubscribe_links.LIFETIME
+    old = f"/unsubscribe/{unsubscribe_links.token_of(link, now=issued - DAY)}"
+    for answer in (
+        Client().get(old, headers={"Accept-Language": "de"}),
+        Client().post(old, ONE_CLICK, content_type=FORM),
+        Client().post(old, {"choice": "channel"}),
+    ):
+        assert answer.status_code == 410
+        assert "/preferences/" not in answer.content.decode()
+    assert categories_off() == []
+    last_day = f"/unsubscribe/{unsubscribe_links.token_of(link, now=issued)}"
+    assert Client().post(last_day, ONE_CLICK, content_type=FORM).status_code == 200
+    assert categories_off() == ["social"]
+
+
+def test_one_click_works_longer_than_laws_ask() -> None:
+    assert dt.timedelta(days=60) <= unsubscribe_links.LIFETIME
+
+
+def test_a_link_of_an_earlier_release_ends_too(maria: Recipient) -> None:
+    undated = signed_token.write(
+        [maria.pk, int(Channel.EMAIL), "social"], key=unsubscribe_links._keys()[0]
+    )
+    link, _ = unsubscribe_links.read(undated, now=dt.datetime(2027, 6, 1, tzinfo=dt.UTC))
+    assert link.topic == "social"
+    with pytest.raises(preference_links.ExpiredLink):
+        unsubscribe_links.read(undated, now=dt.datetime(2028, 6, 1, tzinfo=dt.UTC))
 
 
 def test_a_bad_link_is_explained_in_the_browsers_language() -> None:
