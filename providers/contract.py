@@ -284,6 +284,12 @@ class Receipt:
     code: str = ""
     detail: str = ""
     contact_is_dead: bool = False
+    """The address is gone, or the vendor sends to the address no more: it is not used again."""
+    has_complained: bool = False
+    """The contact is dead because the recipient reported a message as spam."""
+    has_opted_out: bool = False
+    """The recipient ended messages at the vendor: the address enters the suppression list, and the
+    contact stays valid."""
     segments: int | None = None
     """SMS segments by the provider's count; None: the callback has no count."""
     price_micros: int | None = None

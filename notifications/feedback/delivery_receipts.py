@@ -4,8 +4,9 @@ A receipt with a price settles the cost of its call (`store.postgres.receipt_pri
 
 Receipts arrive early, late, twice, out of order or never; the transition table handles each case. A
 failure counts only for the last call of a delivery (`failed_calls`). A receipt for a dead address
-invalidates the contact even if the delivery's status stays (a complaint about a read message).
-Contacts are invalidated first, so a callback repeated after a crash has the full effect.
+invalidates the contact even if the delivery's status stays (a complaint about a read message), and
+an opt-out puts the address on the suppression list. Contacts and list are changed first, so a
+callback repeated after a crash has the full effect.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from notifications.store.postgres import (
     db,
     dead_contacts,
     id_ranges,
+    opted_out_contacts,
     receipt_prices,
     secret_variables,
 )
@@ -112,7 +114,6 @@ def _targets(callbacks: Sequence[_Callback]) -> list[list[UUID | None]]:
 def _apply(provider: str, applicable: Sequence[tuple[Receipt, UUID]]) -> set[UUID]:
     """Apply receipts of a provider; returns the changed deliveries."""
     by_kind: dict[ReceiptKind, list[Move]] = defaultdict(list)
-    dead: dict[Cause, dict[UUID, str]] = defaultdict(dict)
     secret = withholding.with_sensitive_variables({
         each for receipt, each in applicable if receipt.detail
     })
@@ -127,15 +128,26 @@ def _apply(provider: str, applicable: Sequence[tuple[Receipt, UUID]]) -> set[UUI
             occurred_at=stages.storable(receipt.occurred_at),
         )
         by_kind[receipt.kind].append(move)
-        if receipt.contact_is_dead:
-            why = f"{provider}: {receipt.code or receipt.kind.value}"
-            arrived = receipt.kind in {ReceiptKind.DELIVERED, ReceiptKind.READ}
-            dead[Cause.COMPLAINT if arrived else Cause.BOUNCE][delivery_id] = why
-    for cause, reasons in dead.items():
-        dead_contacts.invalidate_of_deliveries(reasons, provider=provider, cause=cause)
+    _end_contacts(provider, applicable)
     moved = _move(provider, by_kind)
     secret_variables.wipe({ids.notification_of(each) for each in moved})
     return moved
+
+
+def _end_contacts(provider: str, applicable: Sequence[tuple[Receipt, UUID]]) -> None:
+    """Invalidate dead contacts, and suppress the addresses of opt-outs."""
+    dead: dict[Cause, dict[UUID, str]] = defaultdict(dict)
+    opted_out: dict[UUID, str] = {}
+    for receipt, delivery_id in applicable:
+        why = f"{provider}: {receipt.code or receipt.kind.value}"
+        if receipt.contact_is_dead:
+            cause = Cause.COMPLAINT if receipt.has_complained else Cause.BOUNCE
+            dead[cause][delivery_id] = why
+        if receipt.has_opted_out:
+            opted_out[delivery_id] = why
+    for cause, reasons in dead.items():
+        dead_contacts.invalidate_of_deliveries(reasons, provider=provider, cause=cause)
+    opted_out_contacts.record_of_deliveries(opted_out, provider=provider)
 
 
 def _move(provider: str, by_kind: Mapping[ReceiptKind, Sequence[Move]]) -> set[UUID]:

@@ -2,7 +2,8 @@
 
 | event | receipt |
 | --- | --- |
-| Bounce, Permanent | bounced; the mailbox is dead, for every subtype: SES itself stops sending |
+| Bounce, Permanent | bounced; the mailbox is dead: SES itself stops sending |
+| Bounce, Permanent, UnsubscribedRecipient | bounced; opted out, by SES's list of contacts |
 | Bounce, Transient or Undetermined | bounced; the address may work again |
 | Complaint | delivered, and marked as junk: never again; `not-spam` takes nothing back |
 | Complaint, OnAccountSuppressionList | bounced; dead: SES did not send the mail |
@@ -43,6 +44,7 @@ KINDS: Final[Mapping[str, ReceiptKind]] = {
 _OBJECTS: Final[Mapping[str, str]] = {"Rendering Failure": "failure"}
 """Place of an event's own fields, if not under the event's name in lower case."""
 
+_UNSUBSCRIBED: Final = "UnsubscribedRecipient"
 _SUPPRESSED: Final = "OnAccountSuppressionList"
 _NOT_SPAM: Final = "not-spam"
 """A person moved the mail out of the junk folder."""
@@ -74,12 +76,15 @@ def _receipt(event: Mapping[str, Any], *, name: str) -> Receipt:
         code=_code(name, said),
         detail=faults.redact(_detail(said)),
         contact_is_dead=_is_final(name, said),
+        has_complained=name == "Complaint" and _is_final(name, said),
+        has_opted_out=name == "Bounce" and said.get("bounceSubType") == _UNSUBSCRIBED,
     )
 
 
 def _is_final(name: str, said: Mapping[str, Any]) -> bool:
     if name == "Bounce":
-        return bool(said["bounceType"] == "Permanent")
+        is_opt_out = said.get("bounceSubType") == _UNSUBSCRIBED
+        return said["bounceType"] == "Permanent" and not is_opt_out
     return name == "Complaint" and said.get("complaintFeedbackType") != _NOT_SPAM
 
 

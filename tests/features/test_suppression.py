@@ -110,10 +110,33 @@ def test_a_complaint_keeps_the_address_from_everybody_who_has_it(
     [delivery] = deliveries_of(take())
     deliver.deliver([delivery.pk])
     complaint = Receipt(
-        kind=ReceiptKind.READ, delivery_id=delivery.pk, code="complained", contact_is_dead=True
+        kind=ReceiptKind.BOUNCED,
+        delivery_id=delivery.pk,
+        code="suppress-complaint",
+        contact_is_dead=True,
+        has_complained=True,
     )
     delivery_receipts.record("sandbox", [complaint])
     assert Suppression.objects.get().reason == Cause.COMPLAINT
     reach("bernd", email="maria@example.com")
     [again] = deliveries_of(take(user_id="bernd"))
+    assert (again.status, again.reason) == (Status.SUPPRESSED, "suppression_list")
+
+
+@pytest.mark.usefixtures("outbox")
+def test_an_opt_out_at_the_provider_suppresses_the_mailbox_and_keeps_the_contact(
+    reach: Reach, take: Accept
+) -> None:
+    person = reach(email="maria@example.com")
+    [delivery] = deliveries_of(take())
+    deliver.deliver([delivery.pk])
+    left = Receipt(
+        kind=ReceiptKind.READ, delivery_id=delivery.pk, code="unsubscribed", has_opted_out=True
+    )
+    for _ in range(2):
+        delivery_receipts.record("sandbox", [left])
+    delivery_receipts.record("another", [left])
+    assert Suppression.objects.get().reason == Cause.UNSUBSCRIBE_ALL
+    assert person.contacts.get().invalidated_at is None
+    [again] = deliveries_of(take())
     assert (again.status, again.reason) == (Status.SUPPRESSED, "suppression_list")

@@ -32,7 +32,7 @@ TABLE: Final[verdicts.Table] = {
     "420": Verdict.THROTTLED,  # SparkPost's "exceeded sending limit"
     # anymail's recipient statuses
     "invalid": Verdict.REJECTED,
-    "rejected": Verdict.DEAD,  # on the service's suppression list
+    "rejected": Verdict.REJECTED,  # only a service's own code says that the address is dead
     "failed": Verdict.REJECTED,
     # Postmark, "API error codes"; most come with HTTP 422
     "postmark:10": Verdict.MISCONFIGURED,  # bad or missing API token

@@ -1,17 +1,17 @@
 """Translates a service's callback into Receipts: anymail's webhook views verify and read callbacks.
 
-| anymail's event | receipt | the address is dead |
-| --- | --- | --- |
-| delivered | delivered | |
-| opened, clicked | read | |
-| complained, unsubscribed | read | yes |
-| bounced | bounced | if the reason is `bounced` or `invalid`, and the bounce is not soft |
-| rejected | failed | for the reasons `bounced`, `invalid`, `spam` and `unsubscribed` |
-| failed | failed | |
-| queued, sent, deferred, subscribed, autoresponded, unknown | none | |
+| event | receipt |
+| --- | --- |
+| delivered | delivered |
+| opened, clicked | read |
+| complained | read; the address is dead by a complaint |
+| unsubscribed | read; the address has opted out |
+| bounced | bounced, with the standing of the address (`standings`) |
+| rejected, failed | failed, with the standing of the address |
+| queued, sent, deferred, subscribed, autoresponded, unknown | none |
 
-A complaint is a `read`, because a recipient who complains has seen the mail. `spam` and
-`unsubscribed` stand for earlier complaints. Repeated callbacks do no harm: a delivery moves once.
+A complaint is a `read`, because a recipient who complains has seen the mail. Repeated callbacks do
+no harm: a delivery moves once.
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from anymail.exceptions import AnymailConfigurationError
-from anymail.signals import EventType, RejectReason
+from anymail.signals import EventType
 from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.wsgi import WSGIRequest
 from django.http.multipartparser import MultiPartParserError
 
 from providers.contract import Receipt, ReceiptKind, ReceiptRequest
+from providers.email.anymail import standings
 from providers.email.anymail.answers import hide_addresses
 from providers.email.anymail.encoding import DELIVERY_ID
-from providers.email.anymail.services import AnymailService, value_at
+from providers.email.anymail.services import AnymailService
+from providers.email.anymail.standings import Standing
 from providers.errors import InvalidSignature, MalformedReceipt
 
 _DETAIL_LIMIT: Final = 200
@@ -47,11 +49,6 @@ _KINDS: Final[Mapping[str, ReceiptKind]] = {
     EventType.REJECTED: ReceiptKind.FAILED,
     EventType.FAILED: ReceiptKind.FAILED,
 }
-
-_UNWANTED: Final = frozenset({EventType.COMPLAINED, EventType.UNSUBSCRIBED})
-_GONE: Final = frozenset({RejectReason.BOUNCED, RejectReason.INVALID})
-_SUPPRESSED: Final = _GONE | {RejectReason.SPAM, RejectReason.UNSUBSCRIBED}
-"""Reasons from the service's suppression list. A *receiver's* `spam` concerns the text instead."""
 
 _UNREADABLE: Final = (
     SuspiciousOperation,  # the base of anymail's refusal
@@ -80,7 +77,7 @@ class AnymailReceipts:
         """`secrets`: `user:password` pairs that a callback may use; empty: no pair is required."""
         view = getattr(import_module(f"anymail.webhooks.{name}"), service.view)
         self._view = view(webhook_secret=list(secrets), **options)
-        self._service = service
+        self._name = name
 
     def parse(self, call: ReceiptRequest) -> list[Receipt]:
         """Verify a callback and return its receipts.
@@ -102,32 +99,24 @@ class AnymailReceipts:
         return [receipt for receipt in receipts if receipt is not None]
 
     def _receipt(self, event: Any) -> Receipt | None:  # noqa: ANN401 - anymail has no types
-        kind = _KINDS.get(event.event_type)
+        event_type = standings.event_type(self._name, event.event_type, event.esp_event)
+        kind = _KINDS.get(event_type)
         delivery_id = _uuid((event.metadata or {}).get(DELIVERY_ID))
         message_id = str(event.message_id or "")
         if kind is None or not (delivery_id or message_id):
             return None
-        said = event.mta_response or event.description or ""
+        standing, said = standings.standing(self._name, event_type, event.esp_event)
+        words = event.mta_response or event.description or ""
         return Receipt(
             kind=kind,
             delivery_id=delivery_id,
             provider_message_id=message_id,
             occurred_at=event.timestamp,
-            code=event.reject_reason or event.event_type,
-            detail=hide_addresses(" ".join(str(said).split()))[:_DETAIL_LIMIT],
-            contact_is_dead=self._is_dead(event),
-        )
-
-    def _is_dead(self, event: Any) -> bool:  # noqa: ANN401 - anymail has no types
-        path, soft = self._service.soft
-        if event.event_type in _UNWANTED:
-            return True
-        if event.event_type == EventType.REJECTED:
-            return event.reject_reason in _SUPPRESSED
-        return (
-            event.event_type == EventType.BOUNCED
-            and event.reject_reason in _GONE
-            and value_at(event.esp_event, path) not in soft
+            code=said or event.reject_reason or event_type,
+            detail=hide_addresses(" ".join(str(words).split()))[:_DETAIL_LIMIT],
+            contact_is_dead=standing in {Standing.DEAD, Standing.COMPLAINED},
+            has_complained=standing is Standing.COMPLAINED,
+            has_opted_out=standing is Standing.OPTED_OUT,
         )
 
 

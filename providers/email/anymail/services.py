@@ -1,5 +1,7 @@
 """The e-mail services of django-anymail 15; a row has the differences of a service.
 
+The classes of bounces are in `standings`.
+
 The table omits two services of anymail. Amazon SES has a separate adapter with bulk calls.
 MailerSend returns the message id in a header only and echoes no metadata, so no receipt could be
 resolved to a delivery.
@@ -32,13 +34,7 @@ class AnymailService:
     """Options that let the view verify a signature; a single option suffices."""
     takes_basic_auth: bool = True
     """A user and password in the callback's URL suffice for the view."""
-    soft: tuple[Path, frozenset[str]] = ((), frozenset())
-    """Path of the bounce's class in a callback, and the classes of a valid address."""
 
-
-_SPARKPOST_ALIVE: Final = frozenset({"20", "21", "22", "23", "40", "70"})
-"""SparkPost's bounce classes "soft", "DNS failure", "mailbox full", "too large", "generic" and
-"transient"."""
 
 SERVICES: Final[Mapping[str, AnymailService]] = {
     "brevo": AnymailService(
@@ -46,7 +42,6 @@ SERVICES: Final[Mapping[str, AnymailService]] = {
         knows=frozenset({"api_url"}),
         codes=(("code",),),
         view="BrevoTrackingWebhookView",
-        soft=(("event",), frozenset({"soft_bounce"})),
     ),
     "mailgun": AnymailService(
         needs=frozenset({"api_key"}),
@@ -59,7 +54,6 @@ SERVICES: Final[Mapping[str, AnymailService]] = {
         knows=frozenset({"api_url"}),
         codes=(("Messages", 0, "Errors", 0, "ErrorCode"), ("ErrorCode",)),
         view="MailjetTrackingWebhookView",
-        soft=(("hard_bounce",), frozenset({"False"})),
     ),
     "mailtrap": AnymailService(
         needs=frozenset({"api_token"}),
@@ -74,7 +68,6 @@ SERVICES: Final[Mapping[str, AnymailService]] = {
         view="MandrillCombinedWebhookView",
         signed_with=frozenset({"webhook_key"}),
         takes_basic_auth=False,
-        soft=(("event",), frozenset({"soft_bounce"})),
     ),
     "postal": AnymailService(
         needs=frozenset({"api_key", "api_url"}),
@@ -89,7 +82,6 @@ SERVICES: Final[Mapping[str, AnymailService]] = {
         knows=frozenset({"api_url", "message_stream"}),
         codes=(("ErrorCode",),),
         view="PostmarkTrackingWebhookView",
-        soft=(("Type",), frozenset({"SoftBounce"})),
     ),
     "resend": AnymailService(
         needs=frozenset({"api_key"}),
@@ -112,7 +104,6 @@ SERVICES: Final[Mapping[str, AnymailService]] = {
         knows=frozenset({"api_url", "subaccount"}),
         codes=(("errors", 0, "code"),),
         view="SparkPostTrackingWebhookView",
-        soft=(("msys", "message_event", "bounce_class"), _SPARKPOST_ALIVE),
     ),
     "unisender_go": AnymailService(
         needs=frozenset({"api_key", "api_url"}),

@@ -85,7 +85,7 @@ def only(receipts: object) -> Receipt:
         (
             {"RecordType": "SubscriptionChange", "SuppressionReason": "ManualSuppression"},
             READ,
-            True,
+            False,
         ),
         ({"RecordType": "Bounce", "Type": "HardBounce"}, BOUNCED, True),
         ({"RecordType": "Bounce", "Type": "SoftBounce"}, BOUNCED, False),
@@ -158,7 +158,7 @@ def test_a_signed_callback_says_when_and_why_and_hides_the_address(mailgun: Anym
         delivery_id=DELIVERY,
         provider_message_id="<mg-1@shop.example>",
         occurred_at=datetime.fromtimestamp(1774785600.5, UTC),
-        code="bounced",
+        code="bounce",
         detail="5.1.1 <[address]> no such user",
         contact_is_dead=True,
     )

@@ -130,11 +130,21 @@ def test_the_note_that_a_topic_was_connected_is_no_receipt() -> None:
 
 
 @pytest.mark.parametrize(
-    "subtype",
-    ["General", "NoEmail", "Suppressed", "OnAccountSuppressionList", "UnsubscribedRecipient"],
+    "subtype", ["General", "NoEmail", "Suppressed", "OnAccountSuppressionList"]
 )
 def test_a_permanent_bounce_ends_the_contact(subtype: str) -> None:
-    assert one(bounce("Permanent", subtype)).contact_is_dead
+    receipt = one(bounce("Permanent", subtype))
+    assert (receipt.contact_is_dead, receipt.has_complained, receipt.has_opted_out) == (
+        True,
+        False,
+        False,
+    )
+
+
+def test_a_bounce_of_a_person_who_unsubscribed_at_ses_is_an_opt_out() -> None:
+    receipt = one(bounce("Permanent", "UnsubscribedRecipient"))
+    assert receipt.kind is ReceiptKind.BOUNCED
+    assert (receipt.contact_is_dead, receipt.has_opted_out) == (False, True)
 
 
 @pytest.mark.parametrize("type_", ["Transient", "Undetermined"])
@@ -162,6 +172,7 @@ def test_a_complaint_ends_the_contact_unless_it_takes_one_back(
 ) -> None:
     receipt = one(event("Complaint", **said))
     assert (receipt.kind, receipt.contact_is_dead) == (kind, dead)
+    assert receipt.has_complained is dead
 
 
 @pytest.mark.parametrize("tags", [None, {}, {"delivery_id": []}, {"delivery_id": ["theirs"]}])
