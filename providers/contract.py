@@ -214,8 +214,10 @@ class Rejected:
     code: str = ""
     detail: str = ""
     contact_is_dead: bool = False
-    """The address is gone (unregistered token, no such mailbox, opted out): the address is not used
-    again."""
+    """The address is gone (unregistered token, no such mailbox): the address is not used again."""
+    has_opted_out: bool = False
+    """The recipient ended messages at the vendor: the address enters the suppression list, and the
+    contact stays valid."""
     may_be_misconfigured: bool = False
     """The vendor uses the same code for a wrong local setting (another Firebase project, another
     bundle id): a single such answer concerns the address, many such answers concern the setting."""
@@ -296,6 +298,17 @@ class Receipt:
     """Price of the message in millionths of a US dollar; None: no price, or another currency."""
 
 
+class Keyword(StrEnum):
+    """The request of a person in an inbound text."""
+
+    STOP = "stop"
+    """No more texts to the number."""
+    START = "start"
+    """Texts again."""
+    HELP = "help"
+    """The vendor answers it; here it is only logged (`feedback.inbound_sms`)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboundText:
     """A text that a person sent in answer."""
@@ -307,6 +320,9 @@ class InboundText:
     text: str = field(repr=False)
     """Never logged."""
     provider_message_id: str = ""
+    keyword: Keyword | None = None
+    """The vendor's own reading of the text, which decides before the words; None: the vendor names
+    no keyword."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ a past date. `NOTIFY_<VENDOR>_CODES` changes lines of the table without a releas
 
     NOTIFY_TWILIO_CODES="30003=unavailable, 21614=dead"
 
-    TABLE: Final = {"21610": Verdict.DEAD, "20429": Verdict.THROTTLED, ...}
+    TABLE: Final = {"21610": Verdict.OPTED_OUT, "20429": Verdict.THROTTLED, ...}
     verdict = verdicts.look_up(code, TABLE, config.codes)    # None: the vendor's default applies
     outcome = verdicts.outcome(verdict, code=code, detail=detail, retry_after=reply.retry_after)
 """
@@ -37,9 +37,11 @@ class Verdict(StrEnum):
     REJECTED_OR_MISCONFIGURED = "rejected_or_misconfigured"
     """Rejected here: the account lacks a feature for the kind of address. Other addresses work."""
     DEAD = "dead"
-    """Rejected, and the address is gone or has opted out: the address is never used again."""
+    """Rejected, and the address is gone: the address is never used again."""
     DEAD_OR_MISCONFIGURED = "dead_or_misconfigured"
     """Dead for a single address with the answer, a wrong local setting for many addresses."""
+    OPTED_OUT = "opted_out"
+    """Rejected: the recipient ended messages, and can begin them again."""
     THROTTLED = "throttled"
     UNAVAILABLE = "unavailable"
     MISCONFIGURED = "misconfigured"
@@ -60,7 +62,7 @@ class Verdict(StrEnum):
 _DEAD: Final = frozenset({Verdict.DEAD, Verdict.DEAD_OR_MISCONFIGURED})
 _HERE: Final = frozenset({Verdict.REJECTED_HERE, Verdict.REJECTED_OR_MISCONFIGURED})
 _AMBIGUOUS: Final = frozenset({Verdict.DEAD_OR_MISCONFIGURED, Verdict.REJECTED_OR_MISCONFIGURED})
-_REJECTIONS: Final = _DEAD | _HERE | {Verdict.REJECTED}
+_REJECTIONS: Final = _DEAD | _HERE | {Verdict.REJECTED, Verdict.OPTED_OUT}
 
 Table = Mapping[str, Verdict]
 
@@ -88,6 +90,7 @@ def outcome(
                 code=code,
                 detail=detail,
                 contact_is_dead=verdict.is_dead,
+                has_opted_out=verdict is Verdict.OPTED_OUT,
                 may_be_misconfigured=verdict in _AMBIGUOUS,
                 another_provider_may_accept=verdict in _HERE,
             )

@@ -43,6 +43,7 @@ from notifications.store.postgres import (
     db,
     dead_contacts,
     fair_queue,
+    opted_out_contacts,
     reads,
     transitions,
 )
@@ -113,7 +114,7 @@ def _settle(rows: Sequence[Row], entries: Mapping[UUID, LedgerEntry]) -> int:
         paid = _settle_money(outcomes, moved)
         for provider, made in calls.items():
             _record([_with_price(each, paid) for each in made], moved, provider=provider)
-        _invalidate_contacts([row for row in rows if row["id"] in moved], outcomes)
+        _end_contacts([row for row in rows if row["id"] in moved], outcomes)
         return len(moved)
 
     return db.in_transaction(work)
@@ -134,15 +135,22 @@ def _refund_caps(decisions: Mapping[UUID, Decision], moved: Collection[UUID]) ->
     ])
 
 
-def _invalidate_contacts(rows: Iterable[Row], outcomes: Mapping[UUID, Outcome | None]) -> None:
-    """Mark the contacts that a provider called dead, as the settle does."""
-    reasons: dict[str, dict[int, str]] = defaultdict(dict)
+def _end_contacts(rows: Iterable[Row], outcomes: Mapping[UUID, Outcome | None]) -> None:
+    """Invalidate dead contacts, and suppress the addresses of opt-outs, as the settle does."""
+    dead: dict[str, dict[int, str]] = defaultdict(dict)
+    opted_out: dict[str, dict[int, str]] = defaultdict(dict)
     for row in rows:
         outcome = outcomes[row["id"]]
-        if isinstance(outcome, Rejected) and outcome.contact_is_dead:
-            reasons[row["provider"]][row["contact_id"]] = f"{row['provider']}: {outcome.code}"
-    for provider, of_contacts in reasons.items():
+        if isinstance(outcome, Rejected):
+            why = f"{row['provider']}: {outcome.code}"
+            if outcome.contact_is_dead:
+                dead[row["provider"]][row["contact_id"]] = why
+            if outcome.has_opted_out:
+                opted_out[row["provider"]][row["contact_id"]] = why
+    for provider, of_contacts in dead.items():
         dead_contacts.invalidate(of_contacts, provider=provider)
+    for provider, of_contacts in opted_out.items():
+        opted_out_contacts.record(of_contacts, provider=provider)
 
 
 def _settle_money(

@@ -43,6 +43,7 @@ from notifications.store.postgres import (
     db,
     dead_contacts,
     locked_rows,
+    opted_out_contacts,
     secret_variables,
     transitions,
 )
@@ -227,16 +228,24 @@ def _write(
     ]
     accepted_late = _accept_late(batch, late, entries, calls, provider.name) if late else ()
     attempts.tell(calls, moved=moved.union(accepted_late))
-    reasons = {
-        claimed.delivery.contact_id: f"{provider.name}: {result.outcome.code}"
-        for claimed, result in made
-        if isinstance(result.outcome, Rejected) and result.outcome.contact_is_dead
-    }
-    if reasons:
-        dead_contacts.invalidate(reasons, provider=provider.name)
+    _end_contacts(made, provider=provider.name)
     _alert_if_misconfigured(pairs, provider)
     secret_variables.wipe(secrets_to_wipe(entries))
     return entries, moved
+
+
+def _end_contacts(pairs: Iterable[Pair], *, provider: str) -> None:
+    """Invalidate dead contacts, and suppress the addresses of opt-outs."""
+    dead, opted_out = {}, {}
+    for claimed, result in pairs:
+        if isinstance(result.outcome, Rejected):
+            why = f"{provider}: {result.outcome.code}"
+            if result.outcome.contact_is_dead:
+                dead[claimed.delivery.contact_id] = why
+            if result.outcome.has_opted_out:
+                opted_out[claimed.delivery.contact_id] = why
+    dead_contacts.invalidate(dead, provider=provider)
+    opted_out_contacts.record(opted_out, provider=provider)
 
 
 def _accept_late(

@@ -1,8 +1,10 @@
 """Inbound SMS: STOP and START change the suppression list; other texts are only logged.
 
 STOP puts the number on the suppression list, which stops all SMS to the number, P0 included. START
-removes the entry of STOP and no other entry. A vendor repeats a text after a lost response, perhaps
-after the next text. The id of each STOP and START is therefore stored, and a repeat has no effect.
+removes the entry of STOP and no other entry. The vendor's own reading of a text (Twilio's
+`OptOutType`) decides before the words, because an account may have keywords of its own. A vendor
+repeats a text after a lost response, perhaps after the next text. The id of each STOP and START is
+therefore stored, and a repeat has no effect.
 
 HELP is logged without a reply, because a reply would be a second text. Twilio replies by default on
 long codes and toll-free numbers (support.twilio.com 223181748). AWS replies on every number without
@@ -22,12 +24,12 @@ from django.db import transaction
 from notifications import conf
 from notifications.delivery import routing
 from notifications.models.suppression import LONGEST_NOTE
-from notifications.rules.keywords import Keyword, keyword_in
+from notifications.rules.keywords import keyword_in
 from notifications.rules.redaction import address_hash
 from notifications.rules.suppression import Cause, address_fault
 from notifications.store.postgres import received_texts, suppressions
 from notifications.store.postgres.suppressions import SuppressionEntry
-from providers.contract import Channel, InboundText
+from providers.contract import Channel, InboundText, Keyword
 
 _log = structlog.get_logger(__name__)
 
@@ -43,7 +45,7 @@ def process(provider: str, texts: Sequence[InboundText]) -> int:
         return 0
     changed = 0
     for text in texts:
-        keyword = keyword_in(text.text)
+        keyword = text.keyword or keyword_in(text.text)
         # Senders can also be short codes and names, which are not phone numbers.
         is_number = not address_fault(Channel.SMS, text.from_address)
         effect = is_number and _process(provider, text, keyword)

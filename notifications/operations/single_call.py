@@ -81,7 +81,12 @@ def _line(provider: Provider, result: Result) -> str:
 def _details(outcome: Outcome) -> str:
     if isinstance(outcome, Accepted):
         return f"Its id: {outcome.message_id}." if outcome.message_id else ""
-    dead = (
-        "The address is dead." if isinstance(outcome, Rejected) and outcome.contact_is_dead else ""
-    )
-    return " ".join(filter(None, (outcome.code, outcome.detail, dead)))
+    return " ".join(filter(None, (outcome.code, outcome.detail, _end(outcome))))
+
+
+def _end(outcome: Outcome) -> str:
+    if isinstance(outcome, Rejected) and outcome.contact_is_dead:
+        return "The address is dead."
+    if isinstance(outcome, Rejected) and outcome.has_opted_out:
+        return "The person has opted out."
+    return ""

@@ -8,20 +8,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Final
 
-
-class Keyword(StrEnum):
-    """The keyword of a text."""
-
-    STOP = "stop"
-    """No more texts to this number."""
-    START = "start"
-    """Texts again."""
-    HELP = "help"
-    """The vendor answers it; here it is only logged (`feedback.inbound_sms`)."""
-
+from providers.contract import Keyword
 
 _WORDS: Final[Mapping[Keyword, str]] = {
     Keyword.STOP: """

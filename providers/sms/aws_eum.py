@@ -67,7 +67,7 @@ TABLE: Final[verdicts.Table] = {
     "ThrottlingException": Verdict.THROTTLED,
     "ValidationException": Verdict.REJECTED,
     # ConflictExceptionReason: about the recipient, or about the account's setup.
-    "DESTINATION_PHONE_NUMBER_OPTED_OUT": Verdict.DEAD,
+    "DESTINATION_PHONE_NUMBER_OPTED_OUT": Verdict.OPTED_OUT,
     # An operator blocked these on purpose: another provider must not get round that.
     "DESTINATION_COUNTRY_BLOCKED_BY_PROTECT_CONFIGURATION": Verdict.REJECTED,
     "DESTINATION_PHONE_NUMBER_BLOCKED_BY_PROTECT_NUMBER_OVERRIDE": Verdict.REJECTED,

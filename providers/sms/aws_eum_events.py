@@ -18,7 +18,7 @@ from uuid import UUID
 import orjson
 
 from providers.aws import faults
-from providers.contract import InboundText, Receipt, ReceiptKind
+from providers.contract import InboundText, Keyword, Receipt, ReceiptKind
 from providers.errors import MalformedReceipt
 from providers.sms import outcomes
 
@@ -45,6 +45,10 @@ KINDS: Final[Mapping[str, ReceiptKind | None]] = {
 """Receipt by event type. None: the event has no result. Other types do not concern texts."""
 
 DEAD: Final = frozenset({"TEXT_INVALID"})
+
+_KEYWORDS: Final = {"STOP": Keyword.STOP, "HELP": Keyword.HELP}
+"""By `messageKeyword`, the registered keyword that AWS found in the text. Of these two AWS fixes
+the action. The event does not name the action of other keywords: the text's words decide."""
 
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
@@ -92,6 +96,7 @@ def _text(event: Mapping[str, Any]) -> InboundText:
         to_address=event["destinationNumber"],
         text=event["messageBody"],
         provider_message_id=event["inboundMessageId"],
+        keyword=_KEYWORDS.get(str(event.get("messageKeyword") or "").upper()),
     )
 
 

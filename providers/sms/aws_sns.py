@@ -64,6 +64,7 @@ TABLE: Final[verdicts.Table] = {
     "PlatformApplicationDisabled": Verdict.MISCONFIGURED,
     "ValidationException": Verdict.REJECTED,
     # Errors of its SMS calls. Source: the same.
+    "OptedOut": Verdict.OPTED_OUT,
     "Throttled": Verdict.THROTTLED,
 }
 

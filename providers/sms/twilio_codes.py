@@ -35,9 +35,9 @@ REFUSALS: Final[Table] = {
     "21211": Verdict.DEAD,  # To is an invalid phone number
     "21217": Verdict.DEAD,  # To is an invalid phone number
     "21265": Verdict.DEAD,  # To is a short code
-    "21610": Verdict.DEAD,  # opted out: the recipient answered STOP
     "21614": Verdict.DEAD,  # To is a landline number
     "21635": Verdict.DEAD,  # To is a landline
+    "21610": Verdict.OPTED_OUT,  # the recipient answered STOP; START, UNSTOP or YES ends it
     "21214": Verdict.REJECTED_HERE,  # To cannot be reached
     "21266": Verdict.REJECTED,  # To and From are the same
     "21408": Verdict.REJECTED_HERE,  # the region is not enabled in the account

@@ -20,11 +20,11 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 from uuid import UUID
 
 from providers import verdicts
-from providers.contract import InboundText, Receipt, ReceiptKind, ReceiptRequest
+from providers.contract import InboundText, Keyword, Receipt, ReceiptKind, ReceiptRequest
 from providers.errors import InvalidSignature, MalformedReceipt
 from providers.sms.outcomes import kind_of_loss
 from providers.sms.twilio_codes import FAILURES, REFUSALS
-from providers.verdicts import Table
+from providers.verdicts import Table, Verdict
 
 ARRIVED: Final = {"delivered": ReceiptKind.DELIVERED, "read": ReceiptKind.READ}
 LOST: Final = frozenset({"undelivered", "failed", "canceled"})
@@ -33,6 +33,11 @@ LOST: Final = frozenset({"undelivered", "failed", "canceled"})
 RECEIVED: Final = "received"
 """The `SmsStatus` of a text from a person, which has no `MessageStatus`. Source:
 https://www.twilio.com/docs/messaging/guides/webhook-request"""
+
+_KEYWORDS: Final = {"STOP": Keyword.STOP, "START": Keyword.START, "HELP": Keyword.HELP}
+"""By `OptOutType`, which Advanced Opt-Out adds to texts with a keyword of the messaging service:
+the account's own words in any language. Source:
+https://www.twilio.com/docs/messaging/tutorials/advanced-opt-out"""
 
 _TABLE: Final[Table] = {**REFUSALS, **FAILURES}
 """A messaging service refuses later, by callback, errors that a single number refuses at once."""
@@ -73,6 +78,7 @@ class TwilioReceipts:
             provider_message_id=sid,
             code=code,
             contact_is_dead=verdict is not None and verdict.is_dead,
+            has_opted_out=verdict is Verdict.OPTED_OUT,
         )
         return [receipt]
 
@@ -113,6 +119,7 @@ def _text(form: Mapping[str, str]) -> InboundText:
         to_address=form.get("To", ""),
         text=form.get("Body", ""),
         provider_message_id=form.get("MessageSid", ""),
+        keyword=_KEYWORDS.get(form.get("OptOutType", "").upper()),
     )
 
 

@@ -22,7 +22,7 @@ REFUSALS: Final[Table] = {
     "4": Verdict.MISCONFIGURED,  # wrong key or secret
     "5": Verdict.UNAVAILABLE,  # internal error
     "6": Verdict.REJECTED_HERE,  # invalid message: mostly an unknown prefix
-    "7": Verdict.DEAD,  # the number is barred
+    "7": Verdict.OPTED_OUT,  # the number is on Vonage's list of numbers that get no texts
     "8": Verdict.MISCONFIGURED,  # account suspended
     "9": Verdict.MISCONFIGURED,  # no credit
     "10": Verdict.THROTTLED,  # too many connections
@@ -39,10 +39,10 @@ REFUSALS: Final[Table] = {
 """Source: https://developer.vonage.com/en/api-errors/sms"""
 
 FAILURES: Final[Table] = {
-    # Rejected and dead: the handset's side refused. Other verdicts: sender's side or network.
+    # Rejected, dead and opted out: the handset's side refused. Others: sender's side or network.
     "dlr-3": Verdict.DEAD,  # absent for good: "should be removed from your database"
-    "dlr-4": Verdict.DEAD,  # barred by the person: the same advice
-    "dlr-9": Verdict.DEAD,  # the person asked for no more messages
+    "dlr-4": Verdict.OPTED_OUT,  # barred by the person, who can take it back
+    "dlr-9": Verdict.OPTED_OUT,  # the person asked for no more messages
     "dlr-6": Verdict.REJECTED,  # the carrier takes it for spam
     "dlr-10": Verdict.REJECTED,  # illegal message
     "dlr-11": Verdict.REJECTED,  # no route

@@ -33,7 +33,7 @@ from providers.contract import InboundText, Receipt, ReceiptKind, ReceiptRequest
 from providers.errors import InvalidSignature, MalformedReceipt
 from providers.sms.outcomes import json_object, kind_of_loss
 from providers.sms.vonage_codes import FAILURES
-from providers.verdicts import Table
+from providers.verdicts import Table, Verdict
 
 LOST: Final = frozenset({"expired", "failed", "rejected"})
 """`accepted` and `buffered` are intermediate; `unknown` is a status that Vonage did not
@@ -86,6 +86,7 @@ class VonageReceipts:
             provider_message_id=message_id,
             code=code,
             contact_is_dead=verdict is not None and verdict.is_dead,
+            has_opted_out=verdict is Verdict.OPTED_OUT,
         )
         return [receipt]
 

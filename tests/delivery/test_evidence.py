@@ -9,7 +9,7 @@ import pytest
 
 from notifications import clock
 from notifications.delivery import deliver, rescue
-from notifications.models import Alert, Contact, Delivery, ProviderRoute
+from notifications.models import Alert, Contact, Delivery, ProviderRoute, Suppression
 from notifications.rules.states import Status
 from notifications.store.postgres import claims
 from notifications.store.redis import sent_ledger, state
@@ -145,6 +145,7 @@ _OUTCOMES: list[Outcome] = [
     NotStarted(code="not_started"),
     Rejected(code="bad"),
     Rejected(code="gone", contact_is_dead=True),
+    Rejected(code="21610", has_opted_out=True),
     Rejected(code="region", another_provider_may_accept=True),
     Misconfigured(code="401"),
 ]
@@ -163,6 +164,8 @@ def test_a_rescue_decides_as_the_settle(
     deliver.deliver([settled])
     after_settle = Delivery.objects.get(id=settled)
     assert len(set(Contact.objects.values_list("invalid_reason", flat=True))) == 1
+    listed = isinstance(outcome, Rejected) and (outcome.contact_is_dead or outcome.has_opted_out)
+    assert Suppression.objects.count() == (2 if listed else 0)
     # The wait of a retry has passed with the lease.
     as_rescued = {Status.RETRYING: Status.QUEUED} if isinstance(outcome, Unavailable) else {}
     expected = as_rescued.get(Status(after_settle.status), Status(after_settle.status))

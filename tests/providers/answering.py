@@ -11,18 +11,20 @@ from tests.providers.fakes import HttpFake
 
 Words = Callable[[Act, ServerRequest], ServerAnswer]
 
-CONTRACT = {
+CONTRACT: dict[Verdict, tuple[str, bool | str]] = {
     Verdict.REJECTED: ("Rejected", False),
     Verdict.REJECTED_HERE: ("Rejected", False),
     Verdict.REJECTED_OR_MISCONFIGURED: ("Rejected", False),
     Verdict.DEAD: ("Rejected", True),
     Verdict.DEAD_OR_MISCONFIGURED: ("Rejected", True),
+    Verdict.OPTED_OUT: ("Rejected", "opted out"),
     Verdict.THROTTLED: ("Throttled", False),
     Verdict.UNAVAILABLE: ("Unavailable", False),
     Verdict.MISCONFIGURED: ("Misconfigured", False),
     Verdict.UNANSWERED: ("Unanswered", False),
 }
-"""What each row of a table has to come out as: the outcome, and whether the contact is dead."""
+"""What each row of a table has to come out as: the outcome, and whether the contact is dead or has
+opted out."""
 
 BY_STATUS = {
     400: Verdict.REJECTED,
@@ -57,6 +59,7 @@ class AnsweringFake(HttpFake):
         return self.answer or self._words(self._act, request)
 
 
-def shape(outcome: object) -> tuple[str, bool]:
+def shape(outcome: object) -> tuple[str, bool | str]:
     """An outcome as CONTRACT has it."""
-    return type(outcome).__name__, getattr(outcome, "contact_is_dead", False)
+    end = "opted out" if getattr(outcome, "has_opted_out", False) else False
+    return type(outcome).__name__, end or getattr(outcome, "contact_is_dead", False)

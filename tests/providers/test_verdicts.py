@@ -29,6 +29,7 @@ OUTCOMES: dict[Verdict, Outcome] = {
     Verdict.DEAD_OR_MISCONFIGURED: Rejected(
         code="7", detail="why", contact_is_dead=True, may_be_misconfigured=True
     ),
+    Verdict.OPTED_OUT: Rejected(code="7", detail="why", has_opted_out=True),
     Verdict.THROTTLED: Throttled(code="7", detail="why", retry_after=WAIT),
     Verdict.UNAVAILABLE: Unavailable(code="7", detail="why", retry_after=WAIT),
     Verdict.MISCONFIGURED: Misconfigured(code="7", detail="why"),

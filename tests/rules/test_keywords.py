@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules.keywords import Keyword, keyword_in
+from notifications.rules.keywords import keyword_in
+from providers.contract import Keyword
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ TABLE: Final[verdicts.Table] = {
     # Mandrill, `reject_reason` of a success
     "mandrill:hard-bounce": Verdict.DEAD,
     "mandrill:spam": Verdict.DEAD,
-    "mandrill:unsub": Verdict.DEAD,
+    "mandrill:unsub": Verdict.OPTED_OUT,
     "mandrill:invalid": Verdict.DEAD,
     "mandrill:soft-bounce": Verdict.REJECTED,
     "mandrill:rule": Verdict.REJECTED,

@@ -18,6 +18,7 @@ from providers.conformance import Subject
 from providers.contract import (
     Channel,
     InboundText,
+    Keyword,
     Outcome,
     Receipt,
     ReceiptKind,
@@ -291,6 +292,16 @@ def test_a_text_from_a_person_is_read(sns: SnsServer) -> None:
         text="Stop",
         provider_message_id="in-1",
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "keyword"),
+    [("STOP", Keyword.STOP), ("help", Keyword.HELP), ("JOIN", None), (None, None)],
+)
+def test_the_keyword_that_aws_found_decides(said: str | None, keyword: Keyword | None) -> None:
+    (text,) = parse(orjson.dumps(REPLY | {"messageKeyword": said}).decode())
+    assert isinstance(text, InboundText)
+    assert text.keyword is keyword
 
 
 def test_a_text_that_lacks_a_number_is_malformed() -> None:

@@ -115,7 +115,7 @@ def test_each_code_means_what_the_table_says(server: AwsFake, provider: AwsSns, 
 def test_the_tables_rows_are_all_of_the_models_codes() -> None:
     shapes = model("sns").operation_model("Publish").error_shapes
     named = {shape.metadata["error"].get("code", shape.name) for shape in shapes}
-    assert named | {"Throttled"} == aws_sns.TABLE.keys() - faults.COMMON.keys()
+    assert named | {"OptedOut", "Throttled"} == aws_sns.TABLE.keys() - faults.COMMON.keys()
 
 
 def test_a_yes_without_an_id_is_a_yes(server: AwsFake, provider: AwsSns) -> None:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from providers.contract import InboundText, Receipt, ReceiptKind, ReceiptRequest
+from providers.contract import InboundText, Keyword, Receipt, ReceiptKind, ReceiptRequest
 from providers.errors import InvalidSignature, MalformedReceipt
 from providers.sms.twilio_codes import FAILURES, REFUSALS
 from providers.sms.twilio_receipts import TwilioReceipts
@@ -22,7 +22,7 @@ URL = f"https://notify.example.com/v1/receipts/twilio?delivery_id={DELIVERY}"
 SHARED = {"webhooks_sharedkey_1": "shared-secret="}
 READER = TwilioReceipts(auth_token=TOKEN, shared_keys=SHARED, codes={})
 REASONS: dict[str, Verdict] = dict(REFUSALS) | dict(FAILURES)
-BOUNCES = {Verdict.REJECTED, Verdict.REJECTED_HERE, Verdict.DEAD}
+BOUNCES = {Verdict.REJECTED, Verdict.REJECTED_HERE, Verdict.DEAD, Verdict.OPTED_OUT}
 
 
 def status(name: str, *, code: str = "") -> dict[str, str]:
@@ -93,6 +93,7 @@ def test_each_documented_reason_of_a_loss_has_its_receipt(name: str, code: str) 
         provider_message_id=MESSAGE_SID,
         code=code,
         contact_is_dead=verdict.is_dead,
+        has_opted_out=verdict is Verdict.OPTED_OUT,
     )
 
 
@@ -185,7 +186,15 @@ def test_a_text_from_a_person_is_read() -> None:
         to_address="+15005550006",
         text="STOP",
         provider_message_id=MESSAGE_SID,
+        keyword=Keyword.STOP,
     )
+
+
+def test_a_text_without_twilios_reading_has_no_keyword() -> None:
+    for more in ({"OptOutType": ""}, {"OptOutType": "LATER"}):
+        (text,) = READER.parse(callback(REPLY | more))
+        assert isinstance(text, InboundText)
+        assert text.keyword is None
 
 
 def test_a_text_whose_words_were_changed_is_not_read() -> None:

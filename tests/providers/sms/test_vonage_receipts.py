@@ -22,7 +22,7 @@ SECRET = "a-signature-secret-of-thirty-two"
 DELIVERY = UUID(int=7)
 MESSAGE_ID = "0A0000001234567B"
 READER = VonageReceipts(secret=SECRET, method=Method.SHA256, codes={})
-BOUNCES = {Verdict.REJECTED, Verdict.REJECTED_HERE, Verdict.DEAD}
+BOUNCES = {Verdict.REJECTED, Verdict.REJECTED_HERE, Verdict.DEAD, Verdict.OPTED_OUT}
 EXAMPLE = {
     "msisdn": "447700900000",
     "to": "Acme & Co = x",
@@ -123,6 +123,7 @@ def test_each_documented_reason_of_a_loss_has_its_receipt(status: str, code: str
         provider_message_id=MESSAGE_ID,
         code=code,
         contact_is_dead=FAILURES[code].is_dead,
+        has_opted_out=FAILURES[code] is Verdict.OPTED_OUT,
     )
 
 

@@ -36,6 +36,7 @@ _OUTCOMES: st.SearchStrategy[Outcome] = st.one_of(
         Rejected,
         code=_CODES,
         contact_is_dead=st.booleans(),
+        has_opted_out=st.booleans(),
         may_be_misconfigured=st.booleans(),
         another_provider_may_accept=st.booleans(),
     ),
