@@ -8,7 +8,7 @@
 | Complaint | delivered, and marked as junk: never again; `not-spam` takes nothing back |
 | Complaint, OnAccountSuppressionList | bounced; dead: SES did not send the mail |
 | Delivery | delivered |
-| Open, Click | read |
+| Open, Click | read; none if the user agent is a machine's |
 | Reject, Rendering Failure | failed |
 | others (Send, DeliveryDelay, Subscription) | none: not final yet, or not about a mail |
 
@@ -26,6 +26,7 @@ from uuid import UUID
 
 import orjson
 
+from providers import visitors
 from providers.aws import faults
 from providers.contract import Receipt, ReceiptKind
 from providers.email.ses_bodies import DELIVERY_TAG
@@ -44,6 +45,7 @@ KINDS: Final[Mapping[str, ReceiptKind]] = {
 _OBJECTS: Final[Mapping[str, str]] = {"Rendering Failure": "failure"}
 """Place of an event's own fields, if not under the event's name in lower case."""
 
+_VISITS: Final = frozenset({"Open", "Click"})
 _UNSUBSCRIBED: Final = "UnsubscribedRecipient"
 _SUPPRESSED: Final = "OnAccountSuppressionList"
 _NOT_SPAM: Final = "not-spam"
@@ -59,7 +61,8 @@ def receipts(text: str) -> list[Receipt]:
     try:
         event = orjson.loads(text)
         name = event.get("eventType") or event["notificationType"]
-        return [_receipt(event, name=name)] if name in KINDS else []
+        is_told = name in KINDS and _is_a_reading(event, name=name)
+        return [_receipt(event, name=name)] if is_told else []
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise MalformedReceipt("not an event of SES") from error
 
@@ -79,6 +82,12 @@ def _receipt(event: Mapping[str, Any], *, name: str) -> Receipt:
         has_complained=name == "Complaint" and _is_final(name, said),
         has_opted_out=name == "Bounce" and said.get("bounceSubType") == _UNSUBSCRIBED,
     )
+
+
+def _is_a_reading(event: Mapping[str, Any], *, name: str) -> bool:
+    """Return False for an opening or a click of a machine."""
+    agent = event.get(name.lower(), {}).get("userAgent") if name in _VISITS else ""
+    return visitors.is_a_reading(is_machine=False, agent=agent or "")
 
 
 def _is_final(name: str, said: Mapping[str, Any]) -> bool:

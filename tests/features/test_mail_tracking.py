@@ -42,6 +42,8 @@ from tests.journey import Accept, Reach, deliveries_of
 Outbox = Callable[[UUID], list[Any]]
 PERSON = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Safari/604.1"
 BOT = "Mozilla/5.0 (compatible; ScannerBot/1.0)"
+APPLES_PROXY = "Mozilla/5.0"
+SCANNER = "Mozilla/4.0 (compatible; ms-office; MSOffice 16)"
 TARGET = "https://shop.example/orders/4521?from=mail&campaign=a-long-name-for-a-short-thing"
 HTML = f'<p>Hi {{{{ name }}}}</p><a href="{html.escape(TARGET)}">See it</a>'
 
@@ -104,7 +106,7 @@ def test_without_the_wish_of_the_type_a_mail_has_no_pixel_and_its_own_links(send
     assert _links(message) == (html.escape(TARGET), "")
 
 
-@pytest.mark.parametrize("agent", [PERSON, BOT])
+@pytest.mark.parametrize("agent", [PERSON, BOT, APPLES_PROXY, SCANNER])
 def test_a_pixel_records_the_opening_of_a_person(send: Send, agent: str) -> None:
     delivery_id, message = send(tracks_opens=True)
     link, pixel = _links(message)
@@ -117,7 +119,7 @@ def test_a_pixel_records_the_opening_of_a_person(send: Send, agent: str) -> None
     assert not Contact.objects.filter(client_receipt_at__isnull=False).exists()
 
 
-@pytest.mark.parametrize("agent", [PERSON, BOT])
+@pytest.mark.parametrize("agent", [PERSON, BOT, APPLES_PROXY, SCANNER])
 def test_a_tracked_link_leads_to_its_target_and_records_the_click(send: Send, agent: str) -> None:
     delivery_id, message = send(tracks_clicks=True)
     link, pixel = _links(message)

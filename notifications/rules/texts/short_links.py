@@ -15,6 +15,8 @@ from typing import Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from providers import visitors
+
 PATH: Final = "/l/"
 TOKEN_LENGTH: Final = 10
 """Characters of base64url, all of which are in GSM-7."""
@@ -22,10 +24,6 @@ _TOKEN_BYTES: Final = 8
 _LINK: Final = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _AFTER: Final = ".,;:!?)]}'»”\u2019…،。"
 """Ends of a sentence or a bracket, which are no part of a link."""
-_MACHINES: Final = re.compile(
-    r"bot\b|crawl|spider|preview|scan|facebookexternalhit|whatsapp|slack|curl|wget|python|java/|go-http",
-    re.IGNORECASE,
-)
 
 
 def replace_links(text: str, shorten: Callable[[str], str]) -> str:
@@ -61,7 +59,8 @@ def is_a_person(*, method: str, agent: str, purpose: str) -> bool:
     """Return True if a request looks like a click.
 
     Phones, chat programs and mail gateways fetch links too. Requests that say so (by method,
-    prefetch header or user agent) are no click, so the count of clicks is an upper estimate.
+    prefetch header or user agent, see `providers.visitors`) are no click, so the count of clicks is
+    an upper estimate.
     """
     is_fetch = method != "GET" or "prefetch" in purpose.lower() or "preview" in purpose.lower()
-    return not is_fetch and bool(agent) and not _MACHINES.search(agent)
+    return not is_fetch and visitors.is_a_person(agent)

@@ -3,7 +3,7 @@
 | event | receipt |
 | --- | --- |
 | delivered | delivered |
-| opened, clicked | read |
+| opened, clicked | read; none for a machine's (`machines`) |
 | complained | read; the address is dead by a complaint |
 | unsubscribed | read; the address has opted out |
 | bounced | bounced, with the standing of the address (`standings`) |
@@ -30,7 +30,7 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.http.multipartparser import MultiPartParserError
 
 from providers.contract import Receipt, ReceiptKind, ReceiptRequest
-from providers.email.anymail import standings
+from providers.email.anymail import machines, standings
 from providers.email.anymail.answers import hide_addresses
 from providers.email.anymail.encoding import DELIVERY_ID
 from providers.email.anymail.services import AnymailService
@@ -49,6 +49,8 @@ _KINDS: Final[Mapping[str, ReceiptKind]] = {
     EventType.REJECTED: ReceiptKind.FAILED,
     EventType.FAILED: ReceiptKind.FAILED,
 }
+
+_VISITS: Final = frozenset({EventType.OPENED, EventType.CLICKED})
 
 _UNREADABLE: Final = (
     SuspiciousOperation,  # the base of anymail's refusal
@@ -104,6 +106,11 @@ class AnymailReceipts:
         delivery_id = _uuid((event.metadata or {}).get(DELIVERY_ID))
         message_id = str(event.message_id or "")
         if kind is None or not (delivery_id or message_id):
+            return None
+        agent = str(event.user_agent or "")
+        if event_type in _VISITS and not machines.is_a_reading(
+            self._name, event.esp_event, agent=agent
+        ):
             return None
         standing, said = standings.standing(self._name, event_type, event.esp_event)
         words = event.mta_response or event.description or ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -124,12 +124,16 @@ def transport() -> Iterator[Transport]:
         yield it
 
 
-def receipt_of(service: str, event: Event, transport: Transport) -> Receipt:
-    body, headers = WRITE[service](event)
+def receipts_of(service: str, said: Callback, transport: Transport) -> Sequence[object]:
+    body, headers = said
     login = base64.b64encode(PASSWORD.encode()).decode()
     given = {"content-type": "application/json", "authorization": f"Basic {login}", **headers}
     provider = adapter(service, OPTIONS.get(service, {"api_key": TOKEN}), transport=transport)
-    [receipt] = provider.parse_receipt(ReceiptRequest(url=URL, headers=given, body=body))
+    return provider.parse_receipt(ReceiptRequest(url=URL, headers=given, body=body))
+
+
+def receipt_of(service: str, event: Event, transport: Transport) -> Receipt:
+    [receipt] = receipts_of(service, WRITE[service](event), transport)
     assert isinstance(receipt, Receipt)
     return receipt
 

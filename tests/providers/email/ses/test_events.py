@@ -120,6 +120,15 @@ def test_each_kind_of_event_means_what_the_table_says(name: str, key: str) -> No
     assert receipt.delivery_id == DELIVERY
 
 
+@pytest.mark.parametrize("name", ["Open", "Click"])
+def test_a_machine_reads_nothing(name: str) -> None:
+    person = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15"
+    assert receipts(event(name, userAgent="Mozilla/5.0")) == []
+    assert receipts(event(name, userAgent="axios/1.6")) == []
+    assert one(event(name, userAgent=person)).kind is ReceiptKind.READ
+    assert one(event(name, userAgent=None)).kind is ReceiptKind.READ
+
+
 @pytest.mark.parametrize("name", ["Send", "DeliveryDelay", "Subscription", "Something new"])
 def test_what_is_not_final_is_no_receipt(name: str) -> None:
     assert receipts(event(name)) == []
