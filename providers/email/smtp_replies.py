@@ -3,6 +3,10 @@
 Sources: RFC 5321 (reply codes), RFC 3463 (enhanced codes), RFC 4954 (authentication), and Amazon
 SES's SMTP interface for 454 as "too fast". The first row that fits wins; a server may send any
 code without notice, so the last rows catch whole classes.
+
+A server that does not let us relay, or not with our From, says so when it sees the first recipient:
+Exim always, Postfix by its default `smtpd_delay_reject`. Of these refusals 5.7.1 and 550 are also
+used for a single recipient, so their words decide.
 """
 
 from __future__ import annotations
@@ -39,18 +43,30 @@ class Row:
     """The enhanced code; a value that ends with a dot covers all codes with the beginning."""
     stage: Stage | None
     verdict: Verdict
+    words: re.Pattern[str] | None = None
+    """Words of the reply, before the words of another server that the reply quotes."""
 
-    def fits(self, code: str, *, enhanced: str, stage: Stage) -> bool:
+    def fits(self, code: str, *, enhanced: str, stage: Stage, reply: str) -> bool:
         """Return True if the row fits a reply."""
         return (
             code.startswith(self.code)
             and (enhanced == self.enhanced or self._is_beginning_of(enhanced))
             and self.stage in {None, stage}
+            and (self.words is None or self.words.search(_QUOTE.split(reply)[0]) is not None)
         )
 
     def _is_beginning_of(self, enhanced: str) -> bool:
         return self.enhanced[-1:] in {"", "."} and enhanced.startswith(self.enhanced)
 
+
+_ACCOUNT: Final = re.compile(
+    r"\brelay(?:ing)?(?: access)? (?:(?:is |was )?not|denied|prohibited|forbidden)|\bto relay\b"
+    r"|allowed rcpthosts|sender address rejected|sender verify failed",
+    re.IGNORECASE,
+)
+"""Exim, Postfix, Sendmail, Exchange and qmail to a client that may not relay or not use its From.
+"""
+_QUOTE: Final = re.compile(r" (?:said|response): ", re.IGNORECASE)
 
 TABLE: Final = (
     Row("530", "", None, Verdict.MISCONFIGURED),  # authentication required
@@ -67,6 +83,12 @@ TABLE: Final = (
     Row("5", "5.1.6", Stage.RECIPIENT, Verdict.DEAD),  # moved, without a new address
     Row("5", "5.1.10", Stage.RECIPIENT, Verdict.DEAD),  # the domain takes no mail
     Row("5", "5.2.1", Stage.RECIPIENT, Verdict.DEAD),  # mailbox disabled
+    Row("5", "5.1.7", None, Verdict.MISCONFIGURED),  # the sender's address is malformed
+    Row("5", "5.1.8", None, Verdict.MISCONFIGURED),  # the sender's domain or account is refused
+    Row("5", "5.7.54", None, Verdict.MISCONFIGURED),  # Exchange: unable to relay
+    Row("5", "5.7.60", None, Verdict.MISCONFIGURED),  # Exchange: no right to send as this sender
+    Row("5", "5.7.64", None, Verdict.MISCONFIGURED),  # Exchange Online: relay access denied
+    Row("5", "", Stage.RECIPIENT, Verdict.MISCONFIGURED, words=_ACCOUNT),
     Row("552", "", None, Verdict.REJECTED),  # too big
     Row("5", "5.3.4", None, Verdict.REJECTED),  # too big
     Row("5", "", Stage.CONNECT, Verdict.MISCONFIGURED),  # the server refuses the client
@@ -89,14 +111,14 @@ def outcome_of(code: int, text: bytes, *, stage: Stage, hide: str = "") -> Outco
         reply = reply.replace(hide, "[address]")
     match = _ENHANCED.match(reply)
     enhanced = match.group() if match else ""
-    verdict = _verdict(str(code), enhanced=enhanced, stage=stage)
+    verdict = _verdict(str(code), enhanced=enhanced, stage=stage, reply=reply)
     label = f"{code} {enhanced}".strip()
     return verdicts.outcome(verdict, code=label, detail=reply[:_DETAIL_LIMIT])
 
 
-def _verdict(code: str, *, enhanced: str, stage: Stage) -> Verdict:
+def _verdict(code: str, *, enhanced: str, stage: Stage, reply: str) -> Verdict:
     for row in TABLE:
-        if row.fits(code, enhanced=enhanced, stage=stage):
+        if row.fits(code, enhanced=enhanced, stage=stage, reply=reply):
             return row.verdict
     return (
         Verdict.UNAVAILABLE
