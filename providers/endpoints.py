@@ -31,6 +31,16 @@ def origin(url: str) -> str:
     return f"{parts.scheme}://{host}:{port}"
 
 
+def audience(url: str) -> str:
+    """Return the origin of a URL as RFC 6454, 6.2, writes it: without the scheme's default port.
+
+    The `aud` of a Web Push signature (RFC 8292, 2).
+    """
+    parts = urlsplit(url)
+    default = f":{_DEFAULT_PORTS.get(parts.scheme)}"
+    return f"{parts.scheme}://{parts.netloc.lower().removesuffix(default)}"
+
+
 def chat_account(address: str) -> str:
     """Return the service of an Apprise URL and a hash of the part that follows its scheme.
 

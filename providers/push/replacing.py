@@ -35,7 +35,8 @@ def tag(message: Message) -> str:
 def collapse_id(message: Message) -> str:
     """Return the key as a header of at most COLLAPSE_ID_BYTES; an unfit key is hashed."""
     text = tag(message)
-    if len(text) <= COLLAPSE_ID_BYTES and text.isascii() and text.isprintable():
+    fits = len(text) <= COLLAPSE_ID_BYTES and text.isascii() and text.isprintable()
+    if fits and text == text.strip():  # RFC 9113, 8.2.1: no white space at either end of a value
         return text
     return _hash(text)
 

@@ -52,6 +52,7 @@ from providers.contract import (
     Repeat,
     Result,
 )
+from providers.endpoints import audience
 from providers.errors import ForbiddenAddress
 from providers.push import keys, replacing
 from providers.push.web_push_encryption import PLAINTEXT_LIMIT_BYTES, Subscription, encrypt
@@ -228,7 +229,7 @@ class WebPush(OneWay):
             raise Unsendable("silent_push_refused", "Safari ends a subscription for silent pushes")
         endpoints[message.delivery_id] = subscription.endpoint
         seconds = max(0, int(min(message.time_to_live, LONGEST_LIFE).total_seconds()))
-        signature = self._authorization(_origin(subscription.endpoint), _window(now))
+        signature = self._authorization(audience(subscription.endpoint), _window(now))
         headers = [
             "Authorization: " + signature,
             "Content-Type: application/octet-stream",
@@ -256,7 +257,7 @@ class WebPush(OneWay):
         if verdict is None:
             outcome = http_outcomes.outcome_of(reply, accepted=_outcome_of_success, hide=endpoint)
             if isinstance(outcome, Accepted) and self._is_known(endpoint):
-                self._know_our_key.add(_origin(endpoint))
+                self._know_our_key.add(audience(endpoint))
             return outcome
         detail = http_outcomes.excerpt(reply.body, hide=endpoint)
         return verdicts.outcome(verdict, code=code, detail=detail, retry_after=reply.retry_after)
@@ -265,7 +266,7 @@ class WebPush(OneWay):
         """Judge a 401 or 403; a second 403 in a row counts against the VAPID key."""
         if not self._is_known(endpoint):
             return Verdict.REJECTED
-        origin = _origin(endpoint)
+        origin = audience(endpoint)
         if status == FORBIDDEN and origin in self._know_our_key:
             self._know_our_key.discard(origin)
             return Verdict.DEAD_OR_MISCONFIGURED
@@ -316,11 +317,6 @@ def payload(message: Message) -> dict[str, object]:
 
 def _outcome_of_success(_response: Response) -> Outcome:
     return Accepted()  # the message's URL, in a header, is not needed
-
-
-def _origin(endpoint: str) -> str:
-    parts = urlsplit(endpoint)
-    return f"{parts.scheme}://{parts.netloc.lower()}"
 
 
 def _window(now: datetime) -> int:

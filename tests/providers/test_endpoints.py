@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from providers.endpoints import MALFORMED, chat_account, origin
+from providers.endpoints import MALFORMED, audience, chat_account, origin
 from tests.providers.chat.services_fake import CASES, TOKEN, Case
 
 
@@ -45,3 +45,18 @@ def test_an_endpoint_tells_no_credential(case: Case) -> None:
 def test_any_text_has_an_endpoint(text: str) -> None:
     assert origin(text)
     assert chat_account(text)
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://Push.Example/send/1", "https://push.example"),
+        ("https://push.example:443/send/1", "https://push.example"),
+        ("https://push.example:8443/send/1", "https://push.example:8443"),
+        ("http://push.example:80/", "http://push.example"),
+        ("http://push.example:443/", "http://push.example:443"),
+        ("https://[2001:db8::1]:443/", "https://[2001:db8::1]"),
+    ],
+)
+def test_an_audience_has_no_default_port(url: str, expected: str) -> None:
+    assert audience(url) == expected

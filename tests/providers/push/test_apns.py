@@ -178,7 +178,7 @@ def test_what_does_not_fit_is_rejected_without_harm_to_its_neighbours(
     assert max(len(request.body) for request in server.requests) == PAYLOAD_LIMIT_BYTES
 
 
-@pytest.mark.parametrize("key", ["k" * 65, "grüße", "line\r\nbreak: 1"])
+@pytest.mark.parametrize("key", ["k" * 65, "grüße", "line\r\nbreak: 1", "trail ", " lead", " "])
 def test_a_collapse_key_that_is_no_header_is_hashed_the_same_every_time(
     server: ApnsFake, provider: Apns, key: str
 ) -> None:
