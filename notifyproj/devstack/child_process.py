@@ -128,6 +128,8 @@ class Child:
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the process and its children (SIGSTOP, SIGCONT, SIGKILL).
 
+        On Linux no thread of the process runs after SIGSTOP; its children may run a moment longer.
+
         Raises:
             ProcessLookupError: the process is down.
         """
@@ -135,6 +137,9 @@ class Child:
         if pid is None:
             raise ProcessLookupError(f"{self.name} is down")
         os.killpg(pid, number)
+        if number == signal.SIGSTOP and sys.platform == "linux":
+            # The kernel stops a thread at a time, and a server could still answer meanwhile.
+            os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def wait_for_end(self, seconds: float) -> bool:
         """Wait for the end; return False if the process still runs after `seconds`."""
