@@ -57,8 +57,9 @@ task_queues = [
 ]
 task_default_queue = OPS
 task_create_missing_queues = False
-# A worker takes P0 before P1 before the rest, and P2 four times as often as P3. RabbitMQ has
-# no such order between queues: give P2 and P3 workers of their own there.
+# A worker takes P0 before P1 before the rest, and P2 four times as often as P3. RabbitMQ has no
+# order between queues: there `lanes.prefetch` keeps the four to one, and P0 and P1 need workers of
+# their own.
 broker_transport_options = (
     {
         "queue_order_strategy": "notifications.lanes.WeightedOrder",

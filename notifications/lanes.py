@@ -6,6 +6,7 @@ message is a list of delivery ids. A lost message loses no delivery, and a dupli
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
@@ -83,7 +84,22 @@ class WeightedOrder(round_robin_cycle):
 
 
 _P2_RANK: Final = 4
-_RANKS: Final = {"p0": 0, "p1": 1, "p2": _P2_RANK, "p3": _P2_RANK + 1}
+_P3_RANK: Final = 5
+_RANKS: Final = {"p0": 0, "p1": 1, "p2": _P2_RANK, "p3": _P3_RANK}
+
+
+def prefetch(queues: Collection[str], *, slots: int) -> dict[str, int]:
+    """Return how many messages of each queue a worker may hold on RabbitMQ.
+
+    RabbitMQ has no order between queues, and a worker runs its messages in the order of arrival. A
+    worker that holds four messages of a P2 queue for each of a P3 queue also runs four for each.
+    """
+    ranks = {name: WeightedOrder.rank(name, p3_first=False) for name in queues}
+    if not {_P2_RANK, _P3_RANK} <= set(ranks.values()):
+        return dict.fromkeys(queues, slots)
+    quarter = math.ceil(slots / 4)
+    shares = {_P2_RANK: 4 * quarter, _P3_RANK: quarter}
+    return {name: shares.get(rank, slots) for name, rank in ranks.items()}
 
 
 def task_name(channel: Channel) -> str:

@@ -7,6 +7,7 @@
 * The consumer reconnects within two seconds of the broker's return; Celery waits up to thirty.
 * kombu acknowledges the messages of a `no_ack` queue on Redis too, with four commands each. The
   consumer marks these messages, so that `Message.ack` does nothing.
+* On RabbitMQ the consumer limits the messages of each queue in the process (`lanes.prefetch`).
 * `is_connected` tells `direct` when to take work from Postgres.
 """
 
@@ -19,6 +20,8 @@ import structlog
 from celery.worker import consumer
 from celery.worker.state import maybe_shutdown
 from redis.exceptions import RedisError
+
+from notifications import lanes, rabbitmq
 
 _log = structlog.get_logger(__name__)
 _FIRST_PAUSE: Final = 0.5
@@ -52,6 +55,7 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]  # untyped
     def create_task_handler(self, *args: Any, **kwargs: Any) -> Callable[[Any], Any]:  # noqa: ANN401 - Celery's protocol
         """Return the handler of messages; it marks those of the queues without acknowledgement."""
         handle = super().create_task_handler(*args, **kwargs)
+        self._set_prefetch()
         unacknowledged = {name for name, queue in self.app.amqp.queues.items() if queue.no_ack}
 
         def on_message(message: Any) -> Any:  # noqa: ANN401 - Celery's protocol
@@ -61,6 +65,13 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]  # untyped
             return handle(message)
 
         return on_message
+
+    def _set_prefetch(self) -> None:
+        """Limit the messages of each queue on RabbitMQ, before Celery begins to consume."""
+        channel = self.task_consumer.channel
+        if isinstance(channel, rabbitmq.Channel):
+            queues = self.app.amqp.queues.consume_from
+            channel.prefetch = lanes.prefetch(queues, slots=self.initial_prefetch_count)
 
     def ensure_connected(self, conn: Any) -> Any:  # noqa: ANN401 - Celery's protocol
         """Connect, with retries until the worker shuts down."""
