@@ -192,4 +192,4 @@ def test_a_policy_names_the_destinations_that_it_permits() -> None:
         for rule in each["spec"]["egress"]
         for port in rule["ports"]
     }
-    assert {5432, 6432, 6379, 5672, 5671, 4318, 9000, 443} <= examples
+    assert {5432, 6432, 6379, 5672, 5671, 15672, 4318, 9000, 443} <= examples

@@ -1,12 +1,14 @@
-"""Fixtures of `tests.journey` and `tests.store.stored_rows`, by their names."""
+"""Fixtures of other modules of `tests`, by their names."""
 
 from tests.journey import add_vendor, caller, outbox, reach, sandbox, scripted, take
+from tests.rabbitmq_node import node
 from tests.store.stored_rows import make_delivery
 
 __all__ = [
     "add_vendor",
     "caller",
     "make_delivery",
+    "node",
     "outbox",
     "reach",
     "sandbox",

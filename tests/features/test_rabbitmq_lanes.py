@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
 from celery import current_app
 from celery.exceptions import Retry
 from kombu import Connection
-from kombu.transport.native_delayed_delivery import (
-    bind_queue_to_native_delayed_delivery_exchange,
-    declare_native_delayed_delivery_exchanges_and_queues,
-)
 
 from notifications import broker, lanes
 from notifications.rules.lane import LANES, Lane, Mode, Priority, routing_key
 from notifications.tasks import deliver
 from notifyproj.devstack.demo.environment import until
-from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.servers.rabbitmq import RabbitMQ
 from providers.contract import Channel
 from tests.brokers import rabbitmq_only
@@ -30,20 +24,6 @@ _LIVE = Lane(Mode.LIVE, Priority.P0, _PUSH)
 _TEST = Lane(Mode.TEST, Priority.P0, _PUSH)
 _QUEUES = ("ops", *(each.name for each in LANES))
 _DELAYED = "0." * 27 + "1." + routing_key(_LIVE.name)
-
-
-@pytest.fixture(scope="module")
-def node(stack: Stack) -> Iterator[RabbitMQ]:
-    """A node with what a worker declares at its start, without a worker."""
-    node = stack.broker
-    assert isinstance(node, RabbitMQ)
-    with Connection(node.url) as link:
-        declare_native_delayed_delivery_exchanges_and_queues(link, "quorum")
-        for queue in current_app.amqp.queues.values():
-            queue.bind(link.default_channel).declare()
-            bind_queue_to_native_delayed_delivery_exchange(link, queue)
-    yield node
-    node.flush()
 
 
 @pytest.fixture(autouse=True)

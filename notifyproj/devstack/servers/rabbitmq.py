@@ -3,9 +3,9 @@
     epmd        names of the Erlang nodes, on a port of the stack
     beam.smp    the node: AMQP, and a port for `rabbitmqctl`
 
-The node has its own name, port mapper, cookie, data and log, and no plugins: it meets no other
-RabbitMQ of the machine. The working folder of both processes is the data folder, so both are found
-after a killed run.
+The node has its own name, port mapper, cookie, data and log, and no plugins until `management`: it
+meets no other RabbitMQ of the machine. The working folder of both processes is the data folder, so
+both are found after a killed run.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ _ANSWER_SECONDS: Final = 2.0
 """Timeout of a look at a loopback server."""
 _CTL_SECONDS: Final = 60.0
 """Timeout of `rabbitmqctl`, which starts an Erlang machine of its own."""
+_MANAGEMENT: Final = "rabbitmq_management"
 _MEMORY: Final = "0.4"
 """RabbitMQ's default of the memory watermark: a part of the machine's memory."""
 
@@ -73,7 +74,7 @@ class RabbitMQ(Server):
         """Write the node's configuration and start the port mapper."""
         super().prepare()
         seed = f"{self.place.folder}/{self.name}"
-        for name in ("epmd", "node"):
+        for name in ("epmd", "node", "management"):
             self._ports.setdefault(name, free_port(f"{seed}/{name}"))
         self.port = self.port or free_port(seed)
         self._write("rabbitmq.conf", self._settings())
@@ -161,15 +162,32 @@ class RabbitMQ(Server):
         finally:
             self.ctl("set_vm_memory_high_watermark", _MEMORY)
 
+    @property
+    def management_api(self) -> str:
+        """The address of the API that answers during `management`, without the user."""
+        return f"http://{LOOPBACK}:{self._ports['management']}/api/"
+
+    @contextlib.contextmanager
+    def management(self) -> Iterator[None]:
+        """Run the plugin `rabbitmq_management`."""
+        self._run("rabbitmq-plugins", "enable", _MANAGEMENT)
+        try:
+            yield
+        finally:
+            self._run("rabbitmq-plugins", "disable", _MANAGEMENT)
+
     def ctl(self, *arguments: str) -> str:
         """Run `rabbitmqctl` against the node and return the output.
 
         Raises:
             EmbeddedError: the command failed.
         """
+        return self._run("rabbitmqctl", *arguments)
+
+    def _run(self, script: str, *arguments: str) -> str:
         account = self.place.account
         done = subprocess.run(
-            [str(_SCRIPTS / "rabbitmqctl"), *arguments],
+            [str(_SCRIPTS / script), *arguments],
             cwd=self.data,
             env=dict(self.environ()),
             capture_output=True,
@@ -182,7 +200,7 @@ class RabbitMQ(Server):
         )
         if done.returncode:
             said = (done.stderr or done.stdout).strip().replace("\n", " ")
-            raise EmbeddedError(f"rabbitmqctl {arguments[0]}: {said}")
+            raise EmbeddedError(f"{script} {arguments[0]}: {said}")
         return done.stdout
 
     def _settings(self) -> str:
@@ -192,6 +210,8 @@ class RabbitMQ(Server):
             f"default_pass = {self.password}",
             "disk_free_limit.absolute = 50MB",
             f"vm_memory_high_watermark.relative = {_MEMORY}",
+            f"management.tcp.ip = {LOOPBACK}",
+            f"management.tcp.port = {self._ports['management']}",
         ]
         return "\n".join([*lines, ""])
 
