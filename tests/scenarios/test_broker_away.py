@@ -88,7 +88,7 @@ def test_a_broker_that_takes_no_writes(world: World) -> None:
         sent = _goes_on(world)
         assert _told_broker(world) == "away"
     _each_arrived_once(world, sent)
-    assert _told_broker(world) == "ok"
+    until(lambda: _told_broker(world) == "ok", what="the web process has noticed the end")
     assert _pids(world) == pids, "a worker has ended"
 
 
