@@ -6,7 +6,8 @@
 -- The range of ids from `floor` to before `ceiling` holds the notifications of the page, so that the plan leaves out the
 -- other partitions. A page merges event_feed of these partitions; an interval reads all events until its end. Each event looks its
 -- notification, its delivery and its last call up by primary keys. MATERIALIZED and OFFSET 0 keep the look-ups from
--- becoming joins with all rows.
+-- becoming joins with all rows. The bounds of a page are subqueries, because the events of a page are younger than the statistics: by
+-- the values Postgres expects one event, and compares each series of a page with each other.
 -- Calls of earlier releases have no cost_micros; `prices` applies to them.
 -- Deliveries of bulk jobs are counted for the job too: totals, and the present statuses, where an event adds one to its
 -- status and takes one from the status of the counted event before. `recounts` leaves these counts as they are.
@@ -21,7 +22,7 @@ WITH page AS MATERIALIZED (
     (SELECT xid, seq, notification_id, delivery_id, status, reason, at, occurred_at FROM event
      WHERE NOT %(recounts)s::boolean AND xid IS NOT NULL
        AND notification_id >= %(floor)s::uuid AND notification_id < %(ceiling)s::uuid
-       AND xid >= %(from_xid)s::bigint AND xid < %(below)s::bigint
+       AND xid >= (SELECT %(from_xid)s::bigint) AND xid < (SELECT %(below)s::bigint)
      ORDER BY xid, seq LIMIT %(scanned)s::bigint)
     UNION ALL
     (SELECT xid, seq, notification_id, delivery_id, status, reason, at, occurred_at FROM event
@@ -102,7 +103,7 @@ WITH page AS MATERIALIZED (
         ORDER BY answered_at = e.at DESC NULLS LAST, ended_at DESC, number DESC
         LIMIT 1
     ) a ON true
-), measured AS (
+), measured AS MATERIALIZED (
     SELECT f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, m.kind,
            (count(*) || repeat('0', %(digits)s::int * b.bin))::numeric AS sketch
     FROM fact f
