@@ -145,6 +145,17 @@ def test_an_answer_after_the_rescue_replaces_the_missing_answer(
     assert _figures("failed_calls", by=Dimension.REASON) == [failed]
 
 
+def test_a_call_behind_a_call_with_a_late_answer_counts(provider: Scripted, take: Accept) -> None:
+    [row] = take_rows(take, 1, channels=["sms"], priority="P1")
+    provider.answer = _after_the_rescue(row, Unavailable(code="503"))
+    deliver.deliver([row])
+    Delivery.objects.filter(id=row).update(due_at=clock.now())
+    provider.answer = lambda batch: ((each, Accepted(message_id="m-2")) for each in batch)
+    deliver.deliver([row])
+    assert statuses([row]) == [Status.SENT]
+    assert _figures("calls", "failed_calls", "cost") == [2, 1, pytest.approx(_CENT)]
+
+
 def test_the_unanswered_call_of_a_rescued_urgent_message_counts(
     provider: Scripted, take: Accept
 ) -> None:

@@ -100,7 +100,7 @@ WITH page AS MATERIALIZED (
           AND e.reason NOT IN ('accepted', 'fallback')
           AND CASE WHEN e.reason = 'cost_settled' THEN settled_at = e.at
                    ELSE started_at + latency_ms * interval '1 millisecond' <= e.at END
-        ORDER BY answered_at = e.at DESC NULLS LAST, ended_at DESC, number DESC
+        ORDER BY coalesce(answered_at = e.at, false) DESC, ended_at DESC, number DESC
         LIMIT 1
     ) a ON true
 ), measured AS MATERIALIZED (
