@@ -22,7 +22,7 @@ from notifications.analytics.metrics import METRICS, Count, Metric, Percentile, 
 from notifications.models import Rollup
 from notifications.rules import rollups
 from notifications.rules.lane import Mode
-from notifications.rules.rollups import Counter, Cube, Dimension, Step
+from notifications.rules.rollups import Counter, Cube, Dimension, DimensionSet, Step
 from notifications.store.postgres import db
 
 MOST_POINTS: Final = 10_000
@@ -94,18 +94,28 @@ class Question:
             raise QuestionError("step", _too_many(self.step))
 
     @property
+    def dimension_set(self) -> DimensionSet:
+        """The dimension set of the cube that the question reads."""
+        return rollups.smallest_set(
+            frozenset(self.by) | frozenset(self.scope),
+            step=self.step,
+            latencies=isinstance(METRICS[self.metric].source, Percentile),
+        )
+
+    @property
     def reads(self) -> Step:
         """The step of the cube that the question reads."""
         if self.step is not None:
             return self.step
         has_all = _ceiling(Step.MINUTE, self.end) >= self.now
+        steps = self.dimension_set.steps
         fitting = (
             each
-            for each in reversed(Step)
+            for each in reversed(steps)
             if each.floor(self.start) == self.start
             and (has_all or each.floor(self.end) == self.end)
         )
-        return next(fitting, Step.MINUTE)
+        return next(fitting, steps[0])
 
     @property
     def scope(self) -> dict[Dimension, Value]:
@@ -148,8 +158,7 @@ def ask(question: Question) -> Answer:
     metric = METRICS[question.metric]
     reads = question.reads
     start, end = reads.floor(question.start), _ceiling(reads, question.end)
-    wanted = frozenset(question.by) | frozenset(question.scope)
-    cube = Cube(reads, rollups.smallest_set(wanted))
+    cube = Cube(reads, question.dimension_set)
     buckets = list(_buckets(question.step, start, end)) if question.step else []
     if isinstance(metric.source, Percentile):
         found = _percentiles(question, metric.source, cube, start, end)

@@ -75,8 +75,8 @@ class AnalyticsQuery(RequestModel):
     until: Instant | None = Field(None, validation_alias=AliasChoices("until", "to"))
     """End of the interval, rounded up to a bucket; `to` is another name. Without it, now."""
     step: Literal["minute", "hour", "day", "total"] | None = None
-    """Length of a bucket; `total` has no buckets. Without it, minutes up to 3 hours, hours up to
-    14 days, else days."""
+    """Length of a bucket; `total` has no buckets. Without it, minutes up to 3 hours (hours for a
+    question about countries), hours up to 14 days, else days."""
     channel: ChannelWord | None = None
     """Only this channel."""
     provider: _Name | None = None
@@ -90,7 +90,9 @@ class AnalyticsQuery(RequestModel):
     version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
     """Only this version of the template."""
     country: Annotated[str, Field(pattern="^[A-Z]{2}$")] | None = None
-    """Only calls to phone numbers of this country (ISO 3166-1 alpha-2)."""
+    """Only calls to this country (ISO 3166-1 alpha-2): that of the phone number of an SMS; on other
+    channels a guess by the recipient's timezone, else by the locale. By minute, in percentiles, and
+    together with provider, priority, type, template or version, SMS alone have a country."""
     reason: _Name | None = None
     """Only this reason, or outcome of a call."""
     producer: _Name | None = None
@@ -195,7 +197,7 @@ def _producer_id(request: Request, name: str | None) -> int:
 def _step(query: AnalyticsQuery, interval: dt.timedelta) -> Step | None:
     if query.step is not None:
         return None if query.step == _TOTAL else Step(query.step)
-    if interval <= _BY_MINUTE_UP_TO:
+    if interval <= _BY_MINUTE_UP_TO and not (query.country or Dimension.COUNTRY in query.by):
         return Step.MINUTE
     return Step.HOUR if interval <= _BY_HOUR_UP_TO else Step.DAY
 

@@ -43,8 +43,8 @@ class CostLineAnswer(ResponseModel):
     """The cost of a group."""
 
     name: str | None
-    """Producer, country, channel, provider or name of the bulk job; null: unknown, such as the
-    country of an e-mail."""
+    """Producer, country, channel, provider or name of the bulk job; null: unknown. The country
+    of an e-mail is a guess by the recipient's timezone or locale."""
     bulk_job_id: str | None
     """Id of the bulk job; null for other groups."""
     cost_usd: float

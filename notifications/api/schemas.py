@@ -269,6 +269,9 @@ class AttemptDetail(ResponseModel):
     """Wait requested by the provider, in seconds; null without a request."""
     signed_with: str
     """Web Push: the public VAPID key of the call; empty on other channels."""
+    country: Annotated[str | None, BeforeValidator(lambda code: code or None)]
+    """Country of the phone number of an SMS (ISO 3166-1 alpha-2); on other channels a guess by the
+    recipient's timezone, else by the locale. Null: unknown."""
 
 
 class StageLine(ResponseModel):

@@ -42,7 +42,7 @@ Pair = tuple[ClaimedDelivery, Result]
 
 
 def country_of(claimed: ClaimedDelivery) -> str:
-    """Return the country of a text message's number; empty on other channels and if unknown."""
+    """Return the country of the price: of a text message's number, empty on other channels."""
     is_text = claimed.delivery.channel is Channel.SMS
     return phone.country_of(claimed.destination.address) if is_text else ""
 

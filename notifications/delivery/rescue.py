@@ -82,7 +82,7 @@ def _settle(rows: Sequence[Row], entries: Mapping[UUID, LedgerEntry]) -> int:
     perhaps_sent = attempts.without_answer([row["id"] for row in rows])
     due_in = fair_queue.due_in(rows)
     members = {row["id"] for row in rows if row["falls_back"]}
-    contacts = reads.destinations(row["contact_id"] for row in rows if row["id"] in members)
+    contacts = _contacts(rows)
     decisions: dict[UUID, Decision] = {}
     outcomes: dict[UUID, Outcome | None] = {}
     calls: dict[str, list[attempts.AttemptRow]] = defaultdict(list)
@@ -97,7 +97,7 @@ def _settle(rows: Sequence[Row], entries: Mapping[UUID, LedgerEntry]) -> int:
             decision = replace(decision, due_in=due_in.get(row["id"], clock.AT_ONCE))
         decisions[row["id"]] = decision
         if outcome is not None and not isinstance(outcome, NotStarted):
-            calls[row["provider"]].append(_call(row, outcome))
+            calls[row["provider"]].append(_call(row, outcome, contacts.get(row["contact_id"])))
 
     failed = {each for each in members if decisions[each].transition.to is Status.FAILED}
 
@@ -118,6 +118,13 @@ def _settle(rows: Sequence[Row], entries: Mapping[UUID, LedgerEntry]) -> int:
         return len(moved)
 
     return db.in_transaction(work)
+
+
+def _contacts(rows: Iterable[Row]) -> Mapping[int, reads.ContactState]:
+    """Return the contacts of begun calls and of members of fallback chains."""
+    return reads.destinations(
+        row["contact_id"] for row in rows if row["falls_back"] or row["call_started_at"] is not None
+    )
 
 
 def _record(
@@ -247,7 +254,8 @@ def _receipt_can_come(row: Row, contact: reads.ContactState | None) -> bool:
     )
 
 
-def _call(row: Row, outcome: Outcome) -> attempts.AttemptRow:
+def _call(row: Row, outcome: Outcome, to: reads.ContactState | None) -> attempts.AttemptRow:
+    channel = Channel(row["channel"])
     return attempts.AttemptRow(
         delivery_id=row["id"],
         number=row["attempts"],
@@ -256,11 +264,12 @@ def _call(row: Row, outcome: Outcome) -> attempts.AttemptRow:
         detail=(outcome.message_id if isinstance(outcome, Accepted) else outcome.code)[:500],
         latency_ms=0,
         cost_micros=(
-            prices.price_of(Channel(row["channel"]), provider=row["provider"])
+            prices.price_of(channel, provider=row["provider"])
             if isinstance(outcome, Accepted | Unanswered)
             else None
         ),
         reserved_at=row["call_started_at"],
+        country=to.country_on(channel) if to else "",
     )
 
 

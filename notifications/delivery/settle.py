@@ -302,7 +302,7 @@ def _call(claimed: ClaimedDelivery, result: Result, provider: Provider) -> attem
         http_status=result.http_status,
         retry_after_s=_retry_after_s(result),
         signed_with=result.signed_with,
-        country=budgets.country_of(claimed),
+        country=claimed.destination.country_on(claimed.delivery.channel),
         cost_micros=_cost(claimed, provider, outcome),
         reserved_at=claimed.reserved_at,
     )

@@ -151,7 +151,8 @@ class Attempt(models.Model):
         max_length=2,
         blank=True,
         db_default="",  # as above
-        help_text="SMS: country of the number, such as DE; empty if unknown.",
+        help_text="Country of an SMS number, such as DE, or on other channels a guess by the"
+        " recipient's timezone or locale; empty if unknown.",
     )
     cost_micros = models.BigIntegerField(
         null=True,

@@ -2,12 +2,16 @@
 
 A roll-up row holds the counts of one bucket (a minute, an hour or a UTC day) and one series (a
 combination of values of the dimensions). The hours and the days are sums of the same increments as
-the minutes. Each series is counted in four dimension sets, so that a question about few dimensions
+the minutes. Each series is counted in five dimension sets, so that a question about few dimensions
 reads few rows.
 
 An event counts in the bucket of its own time: a receipt that arrives today for a notification of
 yesterday counts today. Provider and country are those of the last call before the event, so
 `accepted` has neither.
+
+The countries of all channels (`rules.countries`) are counted in a dimension set of their own, by
+hour and day and without latencies: crossed with types, providers and minutes, 50 countries would
+make four times as many rows. The set with all dimensions has the country of SMS alone.
 
 A sketch has a counter for each bin of a logarithmic scale, as DDSketch does: two sketches are
 merged by the sum of each bin, and a percentile is exact within ERROR of the latency. A sketch is
@@ -135,43 +139,71 @@ class Dimension(StrEnum):
         return "producer_id" if self is Dimension.PRODUCER else self.value
 
 
+_ROUTE: Final = frozenset({Dimension.PROVIDER, Dimension.PRIORITY})
+_TYPE: Final = frozenset({Dimension.TYPE, Dimension.TEMPLATE, Dimension.VERSION})
+_PRODUCER: Final = frozenset({Dimension.PRODUCER})
+_COUNTRY: Final = frozenset({Dimension.COUNTRY})
+_EVERY_SET: Final = frozenset({Dimension.MODE, Dimension.CHANNEL, Dimension.REASON})
+
+
 class DimensionSet(IntEnum):
     """The dimensions of a series besides mode, channel and reason.
 
     The smaller sets hold fewer rows. Postgres stores the number. The order is that of the size.
     """
 
-    ROUTE = 4
+    extras: frozenset[Dimension]
+    """The dimensions that not every set has."""
+    steps: tuple[Step, ...]
+    """The steps with rows of the set, the shortest first."""
+    has_latencies: bool
+    """True if the set has sketches of latencies."""
+
+    def __new__(
+        cls,
+        number: int,
+        extras: frozenset[Dimension],
+        steps: tuple[Step, ...] = tuple(Step),
+        has_latencies: bool = True,  # noqa: FBT001, FBT002 - a tuple of an enum's member has no keywords
+    ) -> Self:
+        """Create a member from the stored number, the dimensions, the steps and the kind."""
+        member = int.__new__(cls, number)
+        member._value_ = number
+        member.extras = extras
+        member.steps = steps
+        member.has_latencies = has_latencies
+        return member
+
+    ROUTE = 4, _ROUTE
     """Provider and priority."""
-    PRODUCER = 1
+    PRODUCER = 1, _ROUTE | _PRODUCER
     """Producer, provider and priority."""
-    TYPE = 2
+    COUNTRY = 5, _PRODUCER | _COUNTRY, (Step.HOUR, Step.DAY), False
+    """Producer and country: counts by hour and day."""
+    TYPE = 2, _PRODUCER | _TYPE
     """Producer, type, template and version."""
-    ALL = 3
-    """All dimensions."""
-
-    @property
-    def extras(self) -> frozenset[Dimension]:
-        """The dimensions that not every set has."""
-        return _EXTRAS[self]
+    ALL = 3, _ROUTE | _TYPE | _PRODUCER | _COUNTRY
+    """All dimensions; the country of SMS alone."""
 
 
-_ROUTE: Final = frozenset({Dimension.PROVIDER, Dimension.PRIORITY})
-_TYPE: Final = frozenset({Dimension.TYPE, Dimension.TEMPLATE, Dimension.VERSION})
-_PRODUCER: Final = frozenset({Dimension.PRODUCER})
-_EXTRAS: Final = {
-    DimensionSet.ROUTE: _ROUTE,
-    DimensionSet.PRODUCER: _ROUTE | _PRODUCER,
-    DimensionSet.TYPE: _TYPE | _PRODUCER,
-    DimensionSet.ALL: _ROUTE | _TYPE | _PRODUCER | {Dimension.COUNTRY},
-}
-_EVERY_SET: Final = frozenset({Dimension.MODE, Dimension.CHANNEL, Dimension.REASON})
+def smallest_set(
+    wanted: frozenset[Dimension], *, step: Step | None = None, latencies: bool = False
+) -> DimensionSet:
+    """Return the smallest dimension set that has what is wanted.
 
-
-def smallest_set(wanted: frozenset[Dimension]) -> DimensionSet:
-    """Return the smallest dimension set that has the wanted dimensions."""
+    Args:
+        wanted: the dimensions.
+        step: the step; None: any.
+        latencies: True if sketches of latencies are wanted.
+    """
     extra = wanted - _EVERY_SET
-    return next(each for each in DimensionSet if extra <= each.extras)
+    return next(
+        each
+        for each in DimensionSet
+        if extra <= each.extras
+        and (step is None or step in each.steps)
+        and (each.has_latencies or not latencies)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +219,9 @@ class Cube:
         return 10 * (list(Step).index(self.step) + 1) + self.dimension_set
 
 
-CUBES: Final = tuple(Cube(step, each) for step in Step for each in DimensionSet)
+CUBES: Final = tuple(
+    Cube(step, each) for step in Step for each in DimensionSet if step in each.steps
+)
 
 OTHER: Final = "other"
 """The value of a type or template beyond MOST_VALUES on a day; such a producer has the id 0."""

@@ -10,7 +10,7 @@ import pytest
 
 from notifications.models import Rollup, RollupLatency, RollupSeries
 from notifications.rules.lane import Mode, Priority
-from notifications.rules.rollups import CUBES, DIGITS, Dimension, Latency
+from notifications.rules.rollups import CUBES, DIGITS, Dimension, DimensionSet, Latency
 from providers.contract import Channel
 
 MakeRollup = Callable[..., None]
@@ -52,6 +52,9 @@ def _store(
         kept = {Dimension.MODE, Dimension.CHANNEL, Dimension.REASON}
         kept |= cube.dimension_set.extras
         columns = {each.column for each in kept}
+        channel = dimensions.get("channel", Channel.SMS)
+        if cube.dimension_set is DimensionSet.ALL and channel is not Channel.SMS:
+            columns.remove("country")
         empty = {"priority": -1, "version": 0, "producer_id": 0}
         values: dict[str, Any] = {
             name: value if name in columns else empty.get(name, "")
@@ -64,6 +67,8 @@ def _store(
         for name, number in counts.items():
             setattr(row, name, (getattr(row, name) or 0) + number)
         row.save()
+        if not cube.dimension_set.has_latencies:
+            continue
         for kind, bins in (sketches or {}).items():
             latency, _ = RollupLatency.objects.get_or_create(
                 cube=cube.number,

@@ -70,6 +70,20 @@ def test_filters_and_totals(caller: Caller, make_rollup: MakeRollup) -> None:
     assert [each["total"] for each in none["groups"]] == [0]
 
 
+@pytest.mark.parametrize("query", ["by=country", "country=BR", "by=country&by=channel"])
+def test_a_question_about_countries_has_hours_of_each_channel(
+    caller: Caller, make_rollup: MakeRollup, query: str
+) -> None:
+    of = {"producer_id": caller.producer.pk, "channel": Channel.EMAIL, "country": "BR"}
+    make_rollup(_hour(), {"sent": 2}, **of)
+    start = _text(_hour())
+    answer = caller.send("GET", f"{_PATH}?metric=sent&since={start}&{query}").json()
+    assert answer["step"] == "hour"
+    assert [each["total"] for each in answer["groups"]] == [2]
+    by_minute = caller.send("GET", f"{_PATH}?metric=sent&since={start}&step=minute&{query}").json()
+    assert all("BR" not in each["group"].values() for each in by_minute["groups"])
+
+
 @pytest.mark.parametrize("way", ["header", "parameter"])
 def test_csv_has_a_line_for_each_value(caller: Caller, make_rollup: MakeRollup, way: str) -> None:
     make_rollup(clock.now(), {"sent": 2}, producer_id=caller.producer.pk)

@@ -47,8 +47,27 @@ def test_a_key_without_the_scope_is_refused(make_caller: MakeCaller) -> None:
 def test_the_call_of_a_notification_has_its_cost() -> None:
     fields = {"number": 1, "provider": "twilio", "outcome": "accepted", "code": "", "detail": ""}
     call = Attempt(
-        **fields, signed_with="", started_at=clock.now(), latency_ms=3, cost_micros=7_500
+        **fields,
+        signed_with="",
+        country="",
+        started_at=clock.now(),
+        latency_ms=3,
+        cost_micros=7_500,
     )
     assert AttemptDetail.model_validate(call).to_json()["cost_usd"] == 0.0075
     call.cost_micros = None
     assert AttemptDetail.model_validate(call).to_json()["cost_usd"] is None
+
+
+@pytest.mark.parametrize(("stored", "shown"), [("BR", "BR"), ("", None)])
+def test_the_call_of_a_notification_has_its_country(stored: str, shown: str | None) -> None:
+    call = Attempt(
+        number=1,
+        provider="ses",
+        outcome="accepted",
+        started_at=clock.now(),
+        latency_ms=3,
+        signed_with="",
+        country=stored,
+    )
+    assert AttemptDetail.model_validate(call).to_json()["country"] == shown

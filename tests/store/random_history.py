@@ -219,7 +219,7 @@ class History:
             detail="",
             latency_ms=self.dice.randint(0, 900),
             segments=2 if of.channel == Channel.SMS else None,
-            country=self.dice.choice(["DE", "FR"]) if of.channel == Channel.SMS else "",
+            country=self.dice.choice(["DE", "FR", ""]),
         )
 
     def _set_times(self, chosen: list[UUID]) -> None:

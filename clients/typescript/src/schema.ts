@@ -117,6 +117,11 @@ export interface components {
             retry_after_s: number | null;
             /** @description Web Push: the public VAPID key of the call; empty on other channels. */
             signed_with: string;
+            /**
+             * @description Country of the phone number of an SMS (ISO 3166-1 alpha-2); on other channels a guess by the
+             *     recipient's timezone, else by the locale. Null: unknown.
+             */
+            country: string | null;
         };
         /** @description A defined attribute. */
         AttributeAnswer: {
@@ -694,8 +699,8 @@ export interface components {
         /** @description The cost of a group. */
         CostLineAnswer: {
             /**
-             * @description Producer, country, channel, provider or name of the bulk job; null: unknown, such as the
-             *     country of an e-mail.
+             * @description Producer, country, channel, provider or name of the bulk job; null: unknown. The country
+             *     of an e-mail is a guess by the recipient's timezone or locale.
              */
             name: string | null;
             /** @description Id of the bulk job; null for other groups. */
@@ -2696,7 +2701,11 @@ export interface components {
              * @enum {string}
              */
             channel?: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
-            /** @description Only calls to phone numbers of this country (ISO 3166-1 alpha-2). */
+            /**
+             * @description Only calls to this country (ISO 3166-1 alpha-2): that of the phone number of an SMS; on other
+             *     channels a guess by the recipient's timezone, else by the locale. By minute, in percentiles, and
+             *     together with provider, priority, type, template or version, SMS alone have a country.
+             */
             country?: string;
             /**
              * @description `csv` answers with a CSV file, as `Accept: text/csv` does.
@@ -2726,8 +2735,8 @@ export interface components {
              */
             since?: string;
             /**
-             * @description Length of a bucket; `total` has no buckets. Without it, minutes up to 3 hours, hours up to
-             *     14 days, else days.
+             * @description Length of a bucket; `total` has no buckets. Without it, minutes up to 3 hours (hours for a
+             *     question about countries), hours up to 14 days, else days.
              * @enum {string}
              */
             step?: "minute" | "hour" | "day" | "total";

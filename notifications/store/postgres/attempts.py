@@ -35,7 +35,7 @@ class AttemptRow(NamedTuple):
     signed_with: str = ""
     """Web Push: the public VAPID key."""
     country: str = ""
-    """SMS: country of the number, ISO 3166-1 alpha-2; empty if unknown."""
+    """Country by `rules.countries`, ISO 3166-1 alpha-2; empty if unknown."""
     cost_micros: int | None = None
     """Price of an accepted or unanswered call in microdollars; None: free."""
     reserved_at: dt.datetime | None = None

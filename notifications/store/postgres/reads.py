@@ -11,7 +11,7 @@ from uuid import UUID
 
 import orjson
 
-from notifications.rules import preferences
+from notifications.rules import countries, preferences
 from notifications.rules.channels import INBOX_KIND, RecipientContacts
 from notifications.rules.lane import Mode
 from notifications.rules.rate_limits import frequency_caps
@@ -87,6 +87,12 @@ class ContactState(NamedTuple):
     """True if a producer removed the contact; the notice about the removal is still sent to it."""
     sends_receipts: bool = False
     """True if the recipient's app sent a client receipt in the last 30 days."""
+
+    def country_on(self, channel: Channel) -> str:
+        """Return the country of a delivery to the contact (`rules.countries`)."""
+        return countries.of_delivery(
+            channel, address=self.address, timezone=self.timezone, locale=self.locale
+        )
 
 
 def notifications(notification_ids: Iterable[UUID]) -> dict[UUID, NotificationRow]:

@@ -28,6 +28,7 @@ from notifications.rules.rollups import CUBES, Cube, DimensionSet, Latency, Step
 from notifications.rules.states import Status
 from notifications.store.postgres import change_feed, db, id_ranges, partitions
 from notifications.store.postgres.change_feed import FeedBounds
+from providers.contract import Channel
 
 _log = structlog.get_logger(__name__)
 
@@ -251,6 +252,8 @@ def _parameters(cubes: list[Cube]) -> dict[str, Any]:
         "has_route": [rollups.Dimension.PROVIDER in each for each in extras],
         "has_type": [rollups.Dimension.TYPE in each for each in extras],
         "has_country": [rollups.Dimension.COUNTRY in each for each in extras],
+        "by_country": [each is DimensionSet.COUNTRY for each in sets],
+        "sms": int(Channel.SMS),
         "cubes": [each.number for each in cubes],
         "units": [each.step.value for each in cubes],
         "cube_sets": [int(each.dimension_set) for each in cubes],

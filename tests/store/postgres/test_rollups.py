@@ -315,4 +315,4 @@ def test_a_series_without_all_dimensions_leaves_the_others_empty(
     rollups.count_next(limit=100)
     found = RollupSeries.objects.order_by("dimension_set")
     rows = found.values_list("producer_id", "type", "priority")
-    assert list(rows) == [(1, "", 2), (1, "TEST", -1), (1, "TEST", 2), (0, "", 2)]
+    assert list(rows) == [(1, "", 2), (1, "TEST", -1), (1, "TEST", 2), (0, "", 2), (1, "", -1)]

@@ -184,7 +184,8 @@ def _expected(sums: _Sums, cube: Cube) -> tuple[Tally[Any], Tally[Any]]:
     bins: Tally[Any] = Tally()
     for (minute, series, reason, counter), number in sums.counts.items():
         projected[cube.step.floor(minute), _project(cube, series), reason, counter.value] += number
-    for (minute, series, kind, latency), number in sums.latencies.items():
+    latencies = sums.latencies if cube.dimension_set.has_latencies else {}
+    for (minute, series, kind, latency), number in latencies.items():
         key = bin_of(latency / dt.timedelta(milliseconds=1))
         bins[cube.step.floor(minute), _project(cube, series), int(kind), key] += number
     return projected, bins
@@ -197,7 +198,10 @@ def _project(cube: Cube, series: tuple[Any, ...]) -> tuple[Any, ...]:
     producer = producer if Dimension.PRODUCER in extras else 0
     routes = (provider, priority) if Dimension.PROVIDER in extras else ("", -1)
     types = (type_, template, version) if Dimension.TYPE in extras else ("", "", 0)
-    countries = country if chosen is DimensionSet.ALL else ""
+    has_country = chosen is DimensionSet.COUNTRY or (
+        chosen is DimensionSet.ALL and channel == Channel.SMS
+    )
+    countries = country if has_country else ""
     return (mode, producer, channel, *routes, *types, countries)
 
 

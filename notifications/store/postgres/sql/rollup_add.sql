@@ -18,6 +18,8 @@
 -- (answered_at) is an event too: it takes the unanswered call back and adds the answer. An event cost_settled has the
 -- settlement of its transaction: the difference between the settled and the estimated cost counts at the time of the
 -- event. Each figure reads an attempt as it was at the time of the event, so a recount adds the same values.
+-- `country` is that of SMS alone (the channel `sms`). Each fact counts a second time by hour with `any_country`, the country of each channel,
+-- and without route and type: these groups have the priority -1 and no latencies, and only the dimension set `by_country` takes them.
 WITH page AS MATERIALIZED (
     (SELECT xid, seq, notification_id, delivery_id, status, reason, at, occurred_at FROM event
      WHERE NOT %(recounts)s::boolean AND xid IS NOT NULL
@@ -49,7 +51,8 @@ WITH page AS MATERIALIZED (
            date_trunc('minute', e.at, 'UTC') AS minute,
            n.mode, n.producer_id, d.channel, coalesce(a.provider, '') AS provider, n.priority, n.type,
            coalesce(n.template, 0) AS template,
-           coalesce(a.country, '') AS country, e.status, e.reason, coalesce(a.outcome, '') AS outcome,
+           CASE WHEN d.channel = %(sms)s THEN coalesce(a.country, '') ELSE '' END AS country,
+           coalesce(a.country, '') AS any_country, e.status, e.reason, coalesce(a.outcome, '') AS outcome,
            CASE WHEN e.status = %(queued)s AND e.reason = 'released' THEN NOT EXISTS (
                     SELECT FROM event b WHERE b.notification_id = e.notification_id AND b.delivery_id = e.delivery_id
                                           AND b.notification_id >= %(floor)s::uuid
@@ -152,6 +155,14 @@ WITH page AS MATERIALIZED (
     GROUP BY f.bulk_job_id, f.variant, v.kind, v.name
     HAVING sum(v.count) <> 0
     ON CONFLICT (job_id, variant, kind, name) DO UPDATE SET count = r.count + excluded.count
+), grouped AS MATERIALIZED (
+    SELECT g.*, f.mode, f.producer_id, f.channel, f.status, f.reason, f.outcome, f.is_accepted, f.is_sent, f.is_delivered, f.is_call,
+           f.is_late_answer, f.is_repeated, f.is_sent_after_retry, f.is_given_up, f.is_settled, f.cost_micros
+    FROM fact f
+    CROSS JOIN LATERAL (VALUES
+        (f.minute, f.provider, f.priority, f.type, f.template, f.country),
+        (date_trunc('hour', f.minute, 'UTC'), '', -1::smallint, '', 0, f.any_country)
+    ) AS g(minute, provider, priority, type, template, country)
 ), base AS MATERIALIZED (
     SELECT f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, r.reason,
            count(*) FILTER (WHERE r.part = 1 AND f.is_accepted) AS accepted,
@@ -173,7 +184,7 @@ WITH page AS MATERIALIZED (
            count(*) FILTER (WHERE r.part = 1 AND f.is_sent_after_retry) AS sent_after_retry,
            count(*) FILTER (WHERE r.part = 1 AND f.is_given_up AND f.is_repeated) AS failed_after_retry,
            sum(f.cost_micros) FILTER (WHERE r.part = 1 AND (f.is_call OR f.is_late_answer OR f.is_settled)) AS cost_micros
-    FROM fact f
+    FROM grouped f
     CROSS JOIN LATERAL (VALUES (1, ''), (2, f.reason), (3, f.outcome), (4, 'unanswered')) AS r(part, reason)
     WHERE (r.part = 1 AND (f.is_accepted OR f.is_sent OR f.is_delivered OR f.is_call OR f.is_late_answer OR f.is_settled
                            OR f.is_sent_after_retry OR f.status = %(read)s
@@ -194,6 +205,7 @@ WITH page AS MATERIALIZED (
     FROM combination c
     CROSS JOIN LATERAL (VALUES ('type', c.type, c.producer_id), ('template', c.template_name, c.producer_id),
                                ('producer', c.producer_id::text, 0)) AS v(dimension, value, producer_id)
+    WHERE c.priority >= 0
 ), unnamed AS MATERIALIZED (
     SELECT v.* FROM value v
     WHERE NOT EXISTS (
@@ -243,9 +255,10 @@ WITH page AS MATERIALIZED (
     LEFT JOIN known p ON p.dimension = c.of_mode || 'producer' AND p.day = c.day AND p.value = c.producer_id::text
     LEFT JOIN known y ON y.dimension = c.of_mode || 'type' AND y.day = c.day AND y.value = c.type
     LEFT JOIN known t ON t.dimension = c.of_mode || 'template' AND t.day = c.day AND t.value = c.template_name
-    CROSS JOIN unnest(%(dimension_sets)s::smallint[], %(has_producer)s::boolean[], %(has_route)s::boolean[],
-                      %(has_type)s::boolean[], %(has_country)s::boolean[])
-        AS d(dimension_set, has_producer, has_route, has_type, has_country)
+    JOIN unnest(%(dimension_sets)s::smallint[], %(has_producer)s::boolean[], %(has_route)s::boolean[],
+                %(has_type)s::boolean[], %(has_country)s::boolean[], %(by_country)s::boolean[])
+        AS d(dimension_set, has_producer, has_route, has_type, has_country, by_country)
+      ON d.by_country = (c.priority < 0)
 ), existing AS MATERIALIZED (
     SELECT s.id, s.dimension_set, s.mode, s.producer_id, s.channel, s.provider, s.priority, s.type, s.template,
            s.version, s.country, s.reason

@@ -85,8 +85,8 @@ class CostLineAnswer(TypedDict):
     """The cost of a group."""
 
     name: str | None
-    """Producer, country, channel, provider or name of the bulk job; null: unknown, such as the
-    country of an e-mail.
+    """Producer, country, channel, provider or name of the bulk job; null: unknown. The country
+    of an e-mail is a guess by the recipient's timezone or locale.
     """
 
     bulk_job_id: str | None
@@ -135,7 +135,11 @@ class GetAnalyticsQuery(TypedDict, total=False):
     """Only this channel."""
 
     country: str
-    """Only calls to phone numbers of this country (ISO 3166-1 alpha-2)."""
+    """Only calls to this country (ISO 3166-1 alpha-2): that of the phone number of an SMS; on
+    other channels a guess by the recipient's timezone, else by the locale. By minute, in
+    percentiles, and together with provider, priority, type, template or version, SMS alone have
+    a country.
+    """
 
     format: Literal["json", "csv"]
     """`csv` answers with a CSV file, as `Accept: text/csv` does."""
@@ -199,7 +203,8 @@ class GetAnalyticsQuery(TypedDict, total=False):
     step: Literal["minute", "hour", "day", "total"]
     """Length of a bucket; `total` has no buckets.
 
-    Without it, minutes up to 3 hours, hours up to 14 days, else days.
+    Without it, minutes up to 3 hours (hours for a question about countries), hours up to 14 days,
+    else days.
     """
 
     template: str

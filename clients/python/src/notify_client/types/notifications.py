@@ -49,6 +49,11 @@ class AttemptDetail(TypedDict):
     signed_with: str
     """Web Push: the public VAPID key of the call; empty on other channels."""
 
+    country: str | None
+    """Country of the phone number of an SMS (ISO 3166-1 alpha-2); on other channels a guess by the
+    recipient's timezone, else by the locale. Null: unknown.
+    """
+
 
 class BatchAccepted(TypedDict):
     """A result for every item, in order; check `summary.rejected`."""

@@ -2406,7 +2406,7 @@ class Migration(migrations.Migration):
                         ("signed_with", models.CharField(blank=True, db_default="", help_text="Web Push: the public VAPID key of the call.", max_length=96)),
                         (
                             "country",
-                            models.CharField(blank=True, db_default="", help_text="SMS: country of the number, such as DE; empty if unknown.", max_length=2),
+                            models.CharField(blank=True, db_default="", help_text="Country of an SMS number, such as DE, or on other channels a guess by the recipient's timezone or locale; empty if unknown.", max_length=2),
                         ),
                         (
                             "cost_micros",
