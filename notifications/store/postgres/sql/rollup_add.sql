@@ -18,7 +18,7 @@
 -- (answered_at) is an event too: it takes the unanswered call back and adds the answer. An event cost_settled has the
 -- settlement of its transaction: the difference between the settled and the estimated cost counts at the time of the
 -- event. Each figure reads an attempt as it was at the time of the event, so a recount adds the same values.
--- `country` is that of SMS alone (the channel `sms`). Each fact counts a second time by hour with `any_country`, the country of each channel,
+-- `country` is that of SMS alone (the channel `sms`). Each count is added a second time by hour with `any_country`, the country of each channel,
 -- and without route and type: these groups have the priority -1 and no latencies, and only the dimension set `by_country` takes them.
 WITH page AS MATERIALIZED (
     (SELECT xid, seq, notification_id, delivery_id, status, reason, at, occurred_at FROM event
@@ -155,16 +155,9 @@ WITH page AS MATERIALIZED (
     GROUP BY f.bulk_job_id, f.variant, v.kind, v.name
     HAVING sum(v.count) <> 0
     ON CONFLICT (job_id, variant, kind, name) DO UPDATE SET count = r.count + excluded.count
-), grouped AS MATERIALIZED (
-    SELECT g.*, f.mode, f.producer_id, f.channel, f.status, f.reason, f.outcome, f.is_accepted, f.is_sent, f.is_delivered, f.is_call,
-           f.is_late_answer, f.is_repeated, f.is_sent_after_retry, f.is_given_up, f.is_settled, f.cost_micros
-    FROM fact f
-    CROSS JOIN LATERAL (VALUES
-        (f.minute, f.provider, f.priority, f.type, f.template, f.country),
-        (date_trunc('hour', f.minute, 'UTC'), '', -1::smallint, '', 0, f.any_country)
-    ) AS g(minute, provider, priority, type, template, country)
-), base AS MATERIALIZED (
-    SELECT f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, r.reason,
+), counts AS MATERIALIZED (
+    SELECT f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, f.any_country,
+           r.reason,
            count(*) FILTER (WHERE r.part = 1 AND f.is_accepted) AS accepted,
            count(*) FILTER (WHERE r.part = 1 AND f.is_sent) AS sent,
            count(*) FILTER (WHERE r.part = 1 AND f.is_delivered) AS delivered,
@@ -184,7 +177,7 @@ WITH page AS MATERIALIZED (
            count(*) FILTER (WHERE r.part = 1 AND f.is_sent_after_retry) AS sent_after_retry,
            count(*) FILTER (WHERE r.part = 1 AND f.is_given_up AND f.is_repeated) AS failed_after_retry,
            sum(f.cost_micros) FILTER (WHERE r.part = 1 AND (f.is_call OR f.is_late_answer OR f.is_settled)) AS cost_micros
-    FROM grouped f
+    FROM fact f
     CROSS JOIN LATERAL (VALUES (1, ''), (2, f.reason), (3, f.outcome), (4, 'unanswered')) AS r(part, reason)
     WHERE (r.part = 1 AND (f.is_accepted OR f.is_sent OR f.is_delivered OR f.is_call OR f.is_late_answer OR f.is_settled
                            OR f.is_sent_after_retry OR f.status = %(read)s
@@ -192,7 +185,22 @@ WITH page AS MATERIALIZED (
        OR (r.part = 2 AND f.status = ANY(%(explained)s::smallint[]))
        OR (r.part = 3 AND (f.is_call OR f.is_late_answer) AND f.outcome <> 'accepted')
        OR (r.part = 4 AND f.is_late_answer)
-    GROUP BY f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, r.reason
+    GROUP BY f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, f.any_country,
+             r.reason
+), base AS MATERIALIZED (
+    SELECT g.minute, c.mode, c.producer_id, c.channel, g.provider, g.priority, g.type, g.template, g.country, c.reason,
+           sum(c.accepted) AS accepted, sum(c.sent) AS sent, sum(c.delivered) AS delivered, sum(c.read) AS read,
+           sum(c.clicked) AS clicked, sum(c.failed) AS failed, sum(c.bounced) AS bounced, sum(c.expired) AS expired,
+           sum(c.suppressed) AS suppressed, sum(c.cancelled) AS cancelled, sum(c.unknown) AS unknown,
+           sum(c.unconfirmed) AS unconfirmed, sum(c.retried) AS retried, sum(c.replayed) AS replayed, sum(c.calls) AS calls,
+           sum(c.failed_calls) AS failed_calls, sum(c.sent_after_retry) AS sent_after_retry,
+           sum(c.failed_after_retry) AS failed_after_retry, sum(c.cost_micros) AS cost_micros
+    FROM counts c
+    CROSS JOIN LATERAL (VALUES
+        (c.minute, c.provider, c.priority, c.type, c.template, c.country),
+        (date_trunc('hour', c.minute, 'UTC'), '', -1::smallint, '', 0, c.any_country)
+    ) AS g(minute, provider, priority, type, template, country)
+    GROUP BY g.minute, c.mode, c.producer_id, c.channel, g.provider, g.priority, g.type, g.template, g.country, c.reason
 ), combination AS MATERIALIZED (
     SELECT DISTINCT (b.minute AT TIME ZONE 'UTC')::date AS day,
            CASE WHEN b.mode = %(test)s THEN 'test ' ELSE '' END AS of_mode, b.mode, b.producer_id, b.channel, b.provider, b.priority,
