@@ -5,6 +5,7 @@ address (an Apprise URL) -> draft: Apprise parses the URL and writes a request
                          -> services: outcome of the answer
 
 services      the supported chat services: a row each, with codes
+markup        the text of a message in each service's payload
 draft         from a URL and a message to one request
 apprise_chat  the adapter
 """

@@ -22,6 +22,9 @@ from importlib import import_module
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Final, NoReturn
 
+import orjson
+
+from providers.chat.markup import Payload
 from providers.chat.services import ChatService
 from providers.contract import Message
 from providers.rounds import HALF_A_CHARACTER, Unsendable, is_unicode
@@ -85,18 +88,18 @@ def draft(message: Message, *, service: ChatService, sender: str) -> Request:
         raise Unsendable("unsupported_message", "Apprise would not send it")
     if request.method != "POST" or not re.match(service.target, request.url or ""):
         raise Unsendable("unsupported_address", "Apprise would do more than post one message")
-    return _ours(request)
+    payload = orjson.loads(request.body or b"")
+    service.finish(payload, title, text)
+    return _ours(request, payload)
 
 
-def _ours(request: PreparedRequest) -> Request:
-    body = request.body or b""
+def _ours(request: PreparedRequest, payload: Payload) -> Request:
     headers = [
         f"{name}: {value if isinstance(value, str) else value.decode()}"
         for name, value in request.headers.items()
         if name.lower() != "content-length"  # the transport's to say
     ]
-    payload = body if isinstance(body, bytes) else str(body).encode()
-    return Request(url=request.url or "", headers=headers, body=payload)
+    return Request(url=request.url or "", headers=headers, body=orjson.dumps(payload))
 
 
 def _check_options(address: str) -> None:

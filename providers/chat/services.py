@@ -19,6 +19,7 @@ from typing import Final
 
 import orjson
 
+from providers.chat import markup
 from providers.transport import Response
 from providers.verdicts import Table, Verdict
 
@@ -121,6 +122,7 @@ class ChatService:
     read: Read = status_alone
     home: str = ""
     """A page that answers if the service is up; empty for self-hosted services."""
+    finish: markup.Finish = markup.unchanged
 
 
 _SLACK: Final[Table] = {
@@ -274,6 +276,7 @@ SERVICES: Final[Mapping[str, ChatService]] = {
         _TELEGRAM,
         telegram,
         home="https://api.telegram.org/",
+        finish=markup.telegram,
     ),
     "gchat": ChatService(
         "google_chat.NotifyGoogleChat",
@@ -283,7 +286,10 @@ SERVICES: Final[Mapping[str, ChatService]] = {
         home="https://chat.googleapis.com/",
     ),
     "mmosts": ChatService(
-        "mattermost.NotifyMattermost", _HOOKS, _MATTERMOST, read_paths(code=("id",))
+        "mattermost.NotifyMattermost",
+        _HOOKS,
+        _MATTERMOST,
+        read_paths(code=("id",)),
     ),
     "rockets": ChatService("rocketchat.NotifyRocketChat", _HOOKS, _WEBHOOK),
     "wxteams": ChatService(

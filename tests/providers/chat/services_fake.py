@@ -36,13 +36,13 @@ CASES = {
         address=f"slack://{HOOK}/%23general",
         origin="https://hooks.slack.com",
         target=f"/services/{HOOK}",
-        contains=('"channel": "#general"', '"footer": "Shop"'),
+        contains=('"channel":"#general"', '"footer":"Shop"'),
     ),
     "slack bot": Case(
         address="slack://xoxb-1234-1234-abc124/+U012345678",
         origin="https://slack.com",
         target="/api/chat.postMessage",
-        contains=('"channel": "U012345678"',),
+        contains=('"channel":"U012345678"',),
     ),
     "discord": Case(
         address="discord://4174216298/JHMHI8qBe7bk2ZwO5U711o3dV_js",
@@ -54,13 +54,13 @@ CASES = {
         origin="https://prod-01.westus.logic.azure.com:443",
         target="/workflows/643e69f83c8944/triggers/manual/paths/invoke"
         "?api-version=2016-06-01&sp=%2Ftriggers%2Fmanual%2Frun&sv=1.0&sig=438a3ee3d3ee4c2b",
-        contains=('"type": "AdaptiveCard"',),
+        contains=('"type":"AdaptiveCard"',),
     ),
     "telegram": Case(
         address=f"tgram://{TOKEN}/-1001234567?topic=7",
         origin="https://api.telegram.org",
         target=f"/bot{TOKEN}/sendMessage",
-        contains=('"chat_id": -1001234567', '"message_thread_id": 7'),
+        contains=('"chat_id":-1001234567', '"message_thread_id":7'),
     ),
     "google chat": Case(
         address="gchat://workspace/key/token",
@@ -71,13 +71,13 @@ CASES = {
         address=f"mmosts://chat.example.com/{MATTERMOST_HOOK}",
         origin="https://chat.example.com",
         target=f"/hooks/{MATTERMOST_HOOK}",
-        contains=('"username": "Shop"',),
+        contains=('"username":"Shop"',),
     ),
     "rocket.chat": Case(
         address=f"rockets://{ROCKET_HOOK}@chat.example.com/%23general",
         origin="https://chat.example.com",
         target=f"/hooks/{ROCKET_HOOK}",
-        contains=('"channel": "#general"',),
+        contains=('"channel":"#general"',),
     ),
     "webex": Case(
         address="wxteams://" + "a" * 80,
