@@ -20,7 +20,7 @@ import re
 from functools import cache, partial
 from importlib import import_module
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn, cast
 
 import orjson
 
@@ -78,6 +78,15 @@ def draft(message: Message, *, service: ChatService, sender: str) -> Request:
     length = len(title) + len(text)
     if length > plugin.body_maxlen:
         raise Unsendable("payload_too_large", f"{length} characters, at most {plugin.body_maxlen}")
+    return _request(plugin, service, title, text)
+
+
+def _request(plugin: NotifyBase, service: ChatService, title: str, text: str) -> Request:
+    """Let the plugin write the request, and correct the payload.
+
+    Raises:
+        Unsendable: see `draft`.
+    """
     try:
         plugin.notify(body=text, title=title, body_format="text")
     except _Kept as kept:
@@ -88,18 +97,24 @@ def draft(message: Message, *, service: ChatService, sender: str) -> Request:
         raise Unsendable("unsupported_message", "Apprise would not send it")
     if request.method != "POST" or not re.match(service.target, request.url or ""):
         raise Unsendable("unsupported_address", "Apprise would do more than post one message")
-    payload = orjson.loads(request.body or b"")
-    service.finish(payload, title, text)
-    return _ours(request, payload)
+    try:
+        payload = orjson.loads(cast("bytes", request.body))
+        service.finish(payload, title, text)
+    except _ALL_THAT_IT_RAISES as error:
+        raise Unsendable("unsupported_message", "Apprise wrote another payload") from error
+    return _ours(request, payload, query=service.query)
 
 
-def _ours(request: PreparedRequest, payload: Payload) -> Request:
+def _ours(request: PreparedRequest, payload: Payload, *, query: str) -> Request:
     headers = [
         f"{name}: {value if isinstance(value, str) else value.decode()}"
         for name, value in request.headers.items()
         if name.lower() != "content-length"  # the transport's to say
     ]
-    return Request(url=request.url or "", headers=headers, body=orjson.dumps(payload))
+    url = request.url or ""
+    if query:
+        url += ("&" if "?" in url else "?") + query
+    return Request(url=url, headers=headers, body=orjson.dumps(payload))
 
 
 def _check_options(address: str) -> None:

@@ -1,8 +1,11 @@
 """The text of a message in the payload of each service: text arrives as written.
 
 Apprise writes the payload. A `finish` below corrects the fields that hold the text, because a
-service reads more than words from a text. Texts of Discord and Mattermost stay Markdown, as Apprise
-sends them.
+service reads more than words from a text: tags, mentions that ring a channel, links whose text
+hides the target. Texts of Discord and Mattermost stay Markdown, as Apprise sends them.
+
+A zero-width space breaks a mention or a masked link where the service has no switch: a reader sees
+the same characters.
 """
 
 from __future__ import annotations
@@ -16,6 +19,18 @@ Payload = dict[str, Any]
 Finish = Callable[[Payload, str, str], None]
 """Corrects the payload of a title (perhaps empty) and a text."""
 
+ZERO_WIDTH_SPACE: Final = "\u200b"
+FALLBACK_CHARACTERS: Final = 500
+"""Slack: a notification shows no more of a fallback, in any client."""
+
+_MENTION: Final = re.compile(r"(?<![^\W_])@(?=\S)")
+"""The @ of a mention; the @ of a mailbox follows a letter or a digit."""
+_MASK: Final = re.compile(r"\](?=[(\[:])")
+"""Markdown: `[text](URL)`, `[text][name]` and `[name]: URL`."""
+_SLACK_MARKUP: Final = re.compile(r"<(?=!|[^<|]+\|)")
+"""`<!channel>` and `<URL|text>`, which Mattermost's webhooks read as Slack does."""
+_OF_A_CARD: Final = re.compile(r"([\\_*\[\]()~`>#+|!&.-])")
+"""Markdown's characters in a card, as Apprise escapes the text of one."""
 _TAG_OF_TITLE: Final = re.compile(r"</?b>")
 
 
@@ -36,3 +51,58 @@ def telegram(payload: Payload, title: str, text: str) -> None:
 def shown_by_telegram(payload: Payload) -> str:
     """Return the text after Telegram's parsing, whose characters are limited."""
     return html.unescape(_TAG_OF_TITLE.sub("", payload["text"]))
+
+
+def discord(payload: Payload, title: str, text: str) -> None:
+    """Ring nobody, and show the target of each link.
+
+    https://discord.com/developers/docs/resources/message: "Allowed mentions object". `wait` is a
+    parameter of the query (`ChatService.query`), not of the body. Apprise makes an embed for a
+    thread, whose title has at most 256 characters; a thread gets the same text as a channel.
+    """
+    for name in ("wait", "embeds"):
+        payload.pop(name, None)
+    payload["allowed_mentions"] = {"parse": []}
+    payload["content"] = _unmasked("\n".join(filter(None, (title, text))))
+
+
+def slack(payload: Payload, title: str, text: str) -> None:
+    """Add the text of a notification: without `fallback`, Slack shows an empty notification."""
+    plain = "\n".join(filter(None, (title, text)))[:FALLBACK_CHARACTERS]
+    for attachment in payload.get("attachments", ()):  # a Slack workflow has none
+        attachment["fallback"] = html.escape(plain, quote=False)
+
+
+def teams(payload: Payload, title: str, text: str) -> None:
+    """Wrap and escape the title: Teams cuts off a long one, and reads Markdown in titles, too."""
+    del text
+    for block in payload["attachments"][0]["content"]["body"]:
+        if block.get("id") == "title":
+            block |= {"text": _OF_A_CARD.sub(r"\\\1", title), "wrap": True}
+
+
+def mattermost(payload: Payload, title: str, text: str) -> None:
+    """Ring nobody, and show the target of each link."""
+    del title, text
+    broken = _SLACK_MARKUP.sub("<" + ZERO_WIDTH_SPACE, _unmasked(payload["text"]))
+    payload["text"] = _silent(broken)
+
+
+def rocket_chat(payload: Payload, title: str, text: str) -> None:
+    """Ring nobody; Apprise escapes Markdown, but no mention."""
+    del title, text
+    payload["text"] = _silent(payload["text"])
+
+
+def webex(payload: Payload, title: str, text: str) -> None:
+    """Ring nobody: `<@all>` rings a space."""
+    del title, text
+    payload["markdown"] = _silent(payload["markdown"])
+
+
+def _silent(text: str) -> str:
+    return _MENTION.sub("@" + ZERO_WIDTH_SPACE, text)
+
+
+def _unmasked(text: str) -> str:
+    return _MASK.sub("]" + ZERO_WIDTH_SPACE, text)

@@ -123,6 +123,8 @@ class ChatService:
     home: str = ""
     """A page that answers if the service is up; empty for self-hosted services."""
     finish: markup.Finish = markup.unchanged
+    query: str = ""
+    """Parameters of the URL that Apprise does not send."""
 
 
 _SLACK: Final[Table] = {
@@ -251,6 +253,7 @@ _TEAMS_SERVICE: Final = ChatService(
     r"https://[^/]+/(.+/)?workflows/",
     _TEAMS,
     read_paths(code=("error", "code")),
+    finish=markup.teams,
 )
 
 SERVICES: Final[Mapping[str, ChatService]] = {
@@ -260,13 +263,18 @@ SERVICES: Final[Mapping[str, ChatService]] = {
         _SLACK,
         slack,
         home="https://slack.com/api/api.test",
+        finish=markup.slack,
     ),
     "discord": ChatService(
         "discord.NotifyDiscord",
         r"https://discord\.com/api/webhooks/",
         _DISCORD,
-        read_paths(code=("code",), wait=("retry_after",)),
+        read_paths(code=("code",), message_id=("id",), wait=("retry_after",)),
         home="https://discord.com/api/v10/gateway",
+        finish=markup.discord,
+        # https://discord.com/developers/docs/resources/webhook: "execute webhook". Without `wait`,
+        # Discord answers 204 before the message is stored, and also if the message is lost.
+        query="wait=true",
     ),
     "workflow": _TEAMS_SERVICE,
     "workflows": _TEAMS_SERVICE,
@@ -290,13 +298,17 @@ SERVICES: Final[Mapping[str, ChatService]] = {
         _HOOKS,
         _MATTERMOST,
         read_paths(code=("id",)),
+        finish=markup.mattermost,
     ),
-    "rockets": ChatService("rocketchat.NotifyRocketChat", _HOOKS, _WEBHOOK),
+    "rockets": ChatService(
+        "rocketchat.NotifyRocketChat", _HOOKS, _WEBHOOK, finish=markup.rocket_chat
+    ),
     "wxteams": ChatService(
         "webexteams.NotifyWebexTeams",
         r"https://api\.ciscospark\.com/v1/webhooks/incoming/",
         _WEBHOOK,
         home="https://api.ciscospark.com/v1/ping",
+        finish=markup.webex,
     ),
 }
 """Services by scheme of the address."""

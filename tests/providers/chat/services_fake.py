@@ -47,7 +47,7 @@ CASES = {
     "discord": Case(
         address="discord://4174216298/JHMHI8qBe7bk2ZwO5U711o3dV_js",
         origin="https://discord.com",
-        target="/api/webhooks/4174216298/JHMHI8qBe7bk2ZwO5U711o3dV_js",
+        target="/api/webhooks/4174216298/JHMHI8qBe7bk2ZwO5U711o3dV_js?wait=true",
     ),
     "teams": Case(
         address="workflows://prod-01.westus.logic.azure.com:443/643e69f83c8944/438a3ee3d3ee4c2b",

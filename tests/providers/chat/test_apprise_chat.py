@@ -74,7 +74,11 @@ def test_an_address_may_name_a_thread(server: AnsweringFake, transport: Transpor
     case = CASES["discord"]
     assert outcomes(adapter(server, transport), chat(case.address + "?thread=42")) == [Accepted()]
     (request,) = server.requests
-    assert request.target == case.target + "?thread_id=42"
+    assert request.target == case.target.replace("?", "?thread_id=42&")
+    body = orjson.loads(request.body)
+    assert body["content"] == "Order\nIt is ready"
+    assert "embeds" not in body
+    assert "wait" not in body, "Discord reads `wait` in the query alone"
 
 
 def test_a_bots_token_goes_in_the_header(server: AnsweringFake, transport: Transport) -> None:
@@ -117,6 +121,7 @@ def test_slacks_webhooks_answer_with_a_bare_word(
         ("slack bot", {"ok": True, "ts": "1503435956.000247"}, "1503435956.000247"),
         ("telegram", {"ok": True, "result": {"message_id": 815}}, "815"),
         ("google chat", {"name": "spaces/a/messages/b"}, "spaces/a/messages/b"),
+        ("discord", {"id": "1234", "type": 0, "content": "It is ready"}, "1234"),
     ],
 )
 def test_a_services_own_id_is_kept(
