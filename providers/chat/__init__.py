@@ -6,6 +6,7 @@ address (an Apprise URL) -> draft: Apprise parses the URL and writes a request
 
 services      the supported chat services: a row each, with codes
 markup        the text of a message in each service's payload
+limits        the longest message of each service
 draft         from a URL and a message to one request
 apprise_chat  the adapter
 """

@@ -20,10 +20,11 @@ import re
 from functools import cache, partial
 from importlib import import_module
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, cast
 
 import orjson
 
+from providers.chat.limits import LIMITS, shorten
 from providers.chat.markup import Payload
 from providers.chat.services import ChatService
 from providers.contract import Message
@@ -75,13 +76,27 @@ def draft(message: Message, *, service: ChatService, sender: str) -> Request:
     title = message.title if message.body else ""
     if not is_unicode(title + text):
         raise Unsendable("malformed_text", HALF_A_CHARACTER)
-    length = len(title) + len(text)
-    if length > plugin.body_maxlen:
-        raise Unsendable("payload_too_large", f"{length} characters, at most {plugin.body_maxlen}")
-    return _request(plugin, service, title, text)
+    written = _written(plugin, service, title, text)
+    limit = LIMITS[scheme(message.address)]
+    if limit.size(written.counted) <= limit.most:
+        return written.request
+
+    def fits(part: str) -> bool:
+        return limit.size(_written(plugin, service, title, part).counted) <= limit.most
+
+    short = shorten(text, fits, most=limit.most)
+    if not short:
+        raise Unsendable("payload_too_large", f"the title fills {limit}")
+    return _written(plugin, service, title, short).request
 
 
-def _request(plugin: NotifyBase, service: ChatService, title: str, text: str) -> Request:
+class _Written(NamedTuple):
+    request: Request
+    counted: str
+    """The part that the service's limit counts."""
+
+
+def _written(plugin: NotifyBase, service: ChatService, title: str, text: str) -> _Written:
     """Let the plugin write the request, and correct the payload.
 
     Raises:
@@ -100,9 +115,10 @@ def _request(plugin: NotifyBase, service: ChatService, title: str, text: str) ->
     try:
         payload = orjson.loads(cast("bytes", request.body))
         service.finish(payload, title, text)
+        counted = service.counted(payload)
     except _ALL_THAT_IT_RAISES as error:
         raise Unsendable("unsupported_message", "Apprise wrote another payload") from error
-    return _ours(request, payload, query=service.query)
+    return _Written(_ours(request, payload, query=service.query), counted)
 
 
 def _ours(request: PreparedRequest, payload: Payload, *, query: str) -> Request:
@@ -143,9 +159,11 @@ def _plugin(address: str, *, service: ChatService, sender: str) -> NotifyBase:
         parsed = plugin_class.parse_url(address)
         if not parsed:
             raise Unsendable("malformed_address", "no address of this service")
-        return plugin_class(**{**parsed, "asset": _asset(sender)})
+        plugin = plugin_class(**{**parsed, "asset": _asset(sender)})
     except _ALL_THAT_IT_RAISES as error:
         raise Unsendable("malformed_address", "no address of this service") from error
+    plugin.request_rate_per_sec = 0  # else Apprise sleeps before a second draft
+    return plugin
 
 
 @cache

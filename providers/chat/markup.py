@@ -15,9 +15,13 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+import orjson
+
 Payload = dict[str, Any]
 Finish = Callable[[Payload, str, str], None]
 """Corrects the payload of a title (perhaps empty) and a text."""
+Counted = Callable[[Payload], str]
+"""Returns the part of a payload that a service's limit counts."""
 
 ZERO_WIDTH_SPACE: Final = "\u200b"
 FALLBACK_CHARACTERS: Final = 500
@@ -34,6 +38,11 @@ _OF_A_CARD: Final = re.compile(r"([\\_*\[\]()~`>#+|!&.-])")
 _TAG_OF_TITLE: Final = re.compile(r"</?b>")
 
 
+def counted_text(payload: Payload) -> str:
+    """Return the text of Google Chat, Mattermost and Rocket.Chat."""
+    return str(payload["text"])
+
+
 def unchanged(payload: Payload, title: str, text: str) -> None:
     """Leave a payload in which Apprise escapes the whole text."""
     del payload, title, text
@@ -48,7 +57,7 @@ def telegram(payload: Payload, title: str, text: str) -> None:
     payload["text"] = head + html.escape(text, quote=False)
 
 
-def shown_by_telegram(payload: Payload) -> str:
+def counted_by_telegram(payload: Payload) -> str:
     """Return the text after Telegram's parsing, whose characters are limited."""
     return html.unescape(_TAG_OF_TITLE.sub("", payload["text"]))
 
@@ -66,11 +75,23 @@ def discord(payload: Payload, title: str, text: str) -> None:
     payload["content"] = _unmasked("\n".join(filter(None, (title, text))))
 
 
+def counted_by_discord(payload: Payload) -> str:
+    """Return the text of Discord."""
+    return str(payload["content"])
+
+
 def slack(payload: Payload, title: str, text: str) -> None:
     """Add the text of a notification: without `fallback`, Slack shows an empty notification."""
     plain = "\n".join(filter(None, (title, text)))[:FALLBACK_CHARACTERS]
     for attachment in payload.get("attachments", ()):  # a Slack workflow has none
         attachment["fallback"] = html.escape(plain, quote=False)
+
+
+def counted_by_slack(payload: Payload) -> str:
+    """Return title and text of Slack, or the values for a workflow of Slack."""
+    if "attachments" not in payload:
+        return counted_by_teams(payload)
+    return "".join(each.get("title", "") + each["text"] for each in payload["attachments"])
 
 
 def teams(payload: Payload, title: str, text: str) -> None:
@@ -79,6 +100,11 @@ def teams(payload: Payload, title: str, text: str) -> None:
     for block in payload["attachments"][0]["content"]["body"]:
         if block.get("id") == "title":
             block |= {"text": _OF_A_CARD.sub(r"\\\1", title), "wrap": True}
+
+
+def counted_by_teams(payload: Payload) -> str:
+    """Return the whole payload."""
+    return orjson.dumps(payload).decode()
 
 
 def mattermost(payload: Payload, title: str, text: str) -> None:
@@ -98,6 +124,11 @@ def webex(payload: Payload, title: str, text: str) -> None:
     """Ring nobody: `<@all>` rings a space."""
     del title, text
     payload["markdown"] = _silent(payload["markdown"])
+
+
+def counted_by_webex(payload: Payload) -> str:
+    """Return the text of Webex."""
+    return str(payload["markdown"])
 
 
 def _silent(text: str) -> str:

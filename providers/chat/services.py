@@ -123,6 +123,7 @@ class ChatService:
     home: str = ""
     """A page that answers if the service is up; empty for self-hosted services."""
     finish: markup.Finish = markup.unchanged
+    counted: markup.Counted = markup.counted_text
     query: str = ""
     """Parameters of the URL that Apprise does not send."""
 
@@ -254,6 +255,7 @@ _TEAMS_SERVICE: Final = ChatService(
     _TEAMS,
     read_paths(code=("error", "code")),
     finish=markup.teams,
+    counted=markup.counted_by_teams,
 )
 
 SERVICES: Final[Mapping[str, ChatService]] = {
@@ -264,6 +266,7 @@ SERVICES: Final[Mapping[str, ChatService]] = {
         slack,
         home="https://slack.com/api/api.test",
         finish=markup.slack,
+        counted=markup.counted_by_slack,
     ),
     "discord": ChatService(
         "discord.NotifyDiscord",
@@ -272,6 +275,7 @@ SERVICES: Final[Mapping[str, ChatService]] = {
         read_paths(code=("code",), message_id=("id",), wait=("retry_after",)),
         home="https://discord.com/api/v10/gateway",
         finish=markup.discord,
+        counted=markup.counted_by_discord,
         # https://discord.com/developers/docs/resources/webhook: "execute webhook". Without `wait`,
         # Discord answers 204 before the message is stored, and also if the message is lost.
         query="wait=true",
@@ -285,6 +289,7 @@ SERVICES: Final[Mapping[str, ChatService]] = {
         telegram,
         home="https://api.telegram.org/",
         finish=markup.telegram,
+        counted=markup.counted_by_telegram,
     ),
     "gchat": ChatService(
         "google_chat.NotifyGoogleChat",
@@ -309,6 +314,7 @@ SERVICES: Final[Mapping[str, ChatService]] = {
         _WEBHOOK,
         home="https://api.ciscospark.com/v1/ping",
         finish=markup.webex,
+        counted=markup.counted_by_webex,
     ),
 }
 """Services by scheme of the address."""

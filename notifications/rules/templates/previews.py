@@ -14,6 +14,7 @@ from notifications.rules.language.variables import LINK_EXAMPLES, LINK_NAMES, NO
 from notifications.rules.texts import sms_segments, wording
 from notifications.rules.texts.sms_segments import SmsSize
 from notifications.rules.texts.wording import TextSource
+from providers.chat import limits
 from providers.contract import Channel
 
 CLIPPED_HTML_BYTES: Final = 102_400
@@ -99,6 +100,8 @@ def _cut(channel: Channel, whole: Rendered, rendered: Rendered) -> Iterator[str]
             f"The text is cut off: an inbox shows {in_app.MAX_TITLE} characters of a title and"
             f" {in_app.MAX_BODY} of a body."
         )
+    if channel is Channel.CHAT and (found := limits.exceeded(rendered.title, rendered.body)):
+        yield f"The text is cut off at the end by {', '.join(map(str, found))}."
 
 
 def _bad_links(rendered: Rendered, url_schemes: Collection[str]) -> Iterator[str]:

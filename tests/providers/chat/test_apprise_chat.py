@@ -210,21 +210,59 @@ def test_a_refusal_repeats_no_part_of_an_address(
 
 
 @pytest.mark.parametrize(
-    ("name", "limit"),
-    [("discord", 2000), ("teams", 1000), ("telegram", 4096), ("slack bot", 35000)],
+    ("name", "room"),
+    [
+        # What is left beside the title `Order` and what the service puts between title and text
+        ("discord", 2_000 - 6),
+        ("telegram", 4_096 - 6),
+        ("google chat", 4_096 - 8),
+        ("mattermost", 16_383 - 7),
+        ("rocket.chat", 5_000 - 8),
+        ("webex", 7_439 - 8),
+        ("slack bot", 35_000 - 5),
+    ],
 )
-def test_a_text_that_is_too_long_harms_no_neighbour(
-    server: AnsweringFake, transport: Transport, name: str, limit: int
+def test_a_text_loses_what_a_service_does_not_take(
+    server: AnsweringFake, transport: Transport, name: str, room: int
 ) -> None:
     address = CASES[name].address
-    longest, too_long = ("x" * (limit - len("Order") + more) for more in (0, 1))
+    for body in ("x" * room, "x" * (room + 1)):
+        assert outcomes(adapter(server, transport), chat(address, body=body)) == [Accepted()]
+    whole, cut = (request.body.decode() for request in server.requests)
+    assert "x" * room in whole
+    kept = room - (3 if name == "webex" else 1)
+    assert "x" * kept + "…" in cut
+    assert "x" * (kept + 1) not in cut
+
+
+def test_a_card_of_teams_has_at_most_28_kilobytes_with_all_that_surrounds_the_text(
+    server: AnsweringFake, transport: Transport
+) -> None:
+    address = CASES["teams"].address
+    for body in ("x" * 27_000, "ü" * 20_000, "*" * 20_000, "👩‍👩‍👧 " * 2_000):
+        assert outcomes(adapter(server, transport), chat(address, body=body)) == [Accepted()]
+    whole, *cut = (request.body.decode() for request in server.requests)
+    assert "x" * 27_000 in whole
+    assert [27_990 < len(each.encode()) <= 28_000 for each in cut[:2]] == [True, True]
+    assert all(len(each.encode()) <= 28_000 for each in cut)
+    (text,) = (each["text"] for each in card(cut[2]) if each["id"] == "body")
+    assert text.endswith("👩‍👩‍👧…"), "no emoji is cut in the middle"
+
+
+def card(body: str) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = orjson.loads(body)["attachments"][0]["content"]["body"]
+    return found
+
+
+def test_a_title_that_fills_a_message_harms_no_neighbour(
+    server: AnsweringFake, transport: Transport
+) -> None:
+    address = CASES["discord"].address
     found = outcomes(
-        adapter(server, transport), chat(address, body=too_long), chat(address, body=longest)
+        adapter(server, transport), chat(address, title="x" * 2_000), chat(address, body="y")
     )
-    detail = f"{limit + 1} characters, at most {limit}"
+    detail = "the title fills Discord (2,000 characters)"
     assert found == [Rejected(code="payload_too_large", detail=detail), Accepted()]
-    (request,) = server.requests
-    assert longest in request.body.decode()
 
 
 def test_a_message_without_a_text_says_its_title(

@@ -1,0 +1,112 @@
+"""The longest message of each chat service; a longer text loses its end and gets an ellipsis.
+
+The limits are those of the services, not Apprise's. `draft` measures the payload, because escapes
+count; a preview measures title and text alone, because the preview loads no Apprise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+import regex
+
+ELLIPSIS: Final = "…"
+_CHARACTER: Final = regex.compile(r"\X")
+_LINE: Final = "\r\n"
+"""Between title and text."""
+
+
+def _characters(text: str) -> int:
+    """Return the length in UTF-16 units: an emoji is two, for services that say only characters."""
+    return len(text.encode("utf-16-le", errors="surrogatepass")) // 2
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode(errors="surrogatepass"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """The longest message of a service."""
+
+    service: str
+    """Name for people."""
+    most: int
+    unit: str = "characters"
+    size: Callable[[str], int] = _characters
+    envelope: int = 0
+    """What the payload adds to title and text, at most."""
+
+    def __str__(self) -> str:
+        """Return `Discord (2,000 characters)`."""
+        return f"{self.service} ({self.most:,} {self.unit})"
+
+
+_TEAMS: Final = Limit(service="Teams", most=28_000, unit="bytes", size=_bytes, envelope=600)
+"""https://learn.microsoft.com/connectors/teams: "about 28 KB", with all that surrounds the text."""
+
+LIMITS: Final[Mapping[str, Limit]] = {
+    # https://docs.slack.dev/reference/methods/chat.postMessage truncates above 40,000; Apprise's
+    # limit leaves room for what surrounds the text
+    "slack": Limit(service="Slack", most=35_000),
+    # https://discord.com/developers/docs/resources/webhook: `content`
+    "discord": Limit(service="Discord", most=2_000),
+    "workflow": _TEAMS,
+    "workflows": _TEAMS,
+    # https://core.telegram.org/bots/api#sendmessage: `text`, after the parsing of entities
+    "tgram": Limit(service="Telegram", most=4_096),
+    # The API's own refusal: "Maximum length of the field is 4096"; the page says 32,000 bytes
+    "gchat": Limit(service="Google Chat", most=4_096),
+    # Servers since 5.0: POST_MESSAGE_MAX_RUNES_V2
+    "mmosts": Limit(service="Mattermost", most=16_383),
+    # The default of the server's setting Message_MaxAllowedSize
+    "rockets": Limit(service="Rocket.Chat", most=5_000),
+    # https://developer.webex.com/docs/api/v1/messages: `markdown`
+    "wxteams": Limit(service="Webex", most=7_439, unit="bytes", size=_bytes),
+}
+"""Limits by scheme of the address."""
+
+
+def exceeded(title: str, text: str) -> list[Limit]:
+    """Return the limits of the services that show a part of a message only."""
+    whole = _LINE.join(filter(None, (title, text)))
+    found = dict.fromkeys(
+        limit for limit in LIMITS.values() if limit.size(whole) > limit.most - limit.envelope
+    )
+    return sorted(found, key=lambda limit: limit.service)
+
+
+def shorten(text: str, fits: Callable[[str], bool], *, most: int) -> str:
+    """Return the longest beginning of a text, with an ellipsis, that fits.
+
+    Args:
+        text: a text that does not fit.
+        fits: tells whether a shortened text fits; called once for each halving.
+        most: no text of more characters fits.
+
+    Returns:
+        Cut between two grapheme clusters, never inside an emoji; empty if the ellipsis alone does
+        not fit.
+    """
+    ends = [0, *islice(_ends(text), most)]
+    if not fits(ELLIPSIS):
+        return ""
+    low, high = 0, len(ends)  # what ends at `low` fits
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fits(_cut(text, ends[middle])):
+            low = middle
+        else:
+            high = middle
+    return _cut(text, ends[low])
+
+
+def _ends(text: str) -> Iterator[int]:
+    return (character.end() for character in _CHARACTER.finditer(text))
+
+
+def _cut(text: str, end: int) -> str:
+    return text[:end].rstrip() + ELLIPSIS

@@ -1,0 +1,19 @@
+"""What a preview says about a text."""
+
+from __future__ import annotations
+
+from notifications.rules.templates import previews
+from notifications.rules.texts.wording import TextSource
+from providers.contract import Channel
+
+
+def test_a_preview_names_the_chat_services_that_cut_a_text() -> None:
+    short = TextSource(channel=Channel.CHAT, locale="en", title="Order", body="It is ready")
+    assert previews.preview(short, {}).problems == ()
+    long = TextSource(channel=Channel.CHAT, locale="en", body="{{ text }}")
+    shown = previews.preview(long, {"text": "x" * 4_500})
+    (problem,) = shown.problems
+    names = (
+        "Discord (2,000 characters), Google Chat (4,096 characters), Telegram (4,096 characters)"
+    )
+    assert problem == f"The text is cut off at the end by {names}."
