@@ -7,6 +7,7 @@ an address makes the servers post to a URL of the user's choice. One address is 
 | --- | --- |
 | a word or a status of `services`, or of NOTIFY_APPRISE_CODES | as there |
 | other 2xx | Accepted |
+| Telegram's new id of a group | one more call, to the new id |
 | others | `providers.http_outcomes` |
 
 Codes are written with their service: `NOTIFY_APPRISE_CODES="slack:not_in_channel=dead"`.
@@ -21,12 +22,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from ipaddress import IPv6Network
+from time import monotonic
 from typing import Final
 from urllib.parse import unquote, urlsplit
+from uuid import UUID
 
 from providers import configuration, http_outcomes, rounds, verdicts
-from providers.chat.draft import draft, scheme
+from providers.chat.draft import draft, moved_address, scheme
 from providers.chat.services import SERVICES
 from providers.configuration import parse_with
 from providers.contract import (
@@ -129,11 +133,33 @@ class AppriseChat(OneWay):
         self._policy = AddressPolicy(allow_private=config.allow_private, nat64=config.nat64)
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
-        """See `providers.contract.Provider.send`."""
+        """See `providers.contract.Provider.send`.
+
+        A message to a chat that moved is sent once more, to the new place and within the same
+        deadline. The first call was a refusal, so nothing is seen twice.
+        """
+        began = monotonic()
+        moved: dict[UUID, str] = {}
+        for result in self._round(batch, moved=moved, deadline=deadline):
+            if result.delivery_id not in moved:
+                yield result
+        again = [
+            replace(message, address=moved_address(message.address, moved[message.delivery_id]))
+            for message in batch
+            if message.delivery_id in moved
+        ]
+        if again:
+            left = max(timedelta(0), deadline - timedelta(seconds=monotonic() - began))
+            yield from self._round(again, moved={}, deadline=left)
+
+    def _round(
+        self, batch: Sequence[Message], *, moved: dict[UUID, str], deadline: timedelta
+    ) -> Iterator[Result]:
+        """Send a batch; put the new places of chats that moved into `moved`, by delivery."""
         return rounds.send_one_request_each(
             batch,
             prepare=self._request,
-            judge=self._outcome,
+            judge=partial(self._outcome, moved=moved),
             transport=self._transport,
             deadline=deadline,
         )
@@ -173,12 +199,14 @@ class AppriseChat(OneWay):
         base = self._config.endpoints.get(origin, "")
         return base and base + url.removeprefix(origin)
 
-    def _outcome(self, reply: Reply, message: Message) -> Outcome:
+    def _outcome(self, reply: Reply, message: Message, *, moved: dict[UUID, str]) -> Outcome:
         address, name = message.address, scheme(message.address)
         if isinstance(reply, Failure):
             return http_outcomes.outcome_of(reply, accepted=lambda _: Accepted(), hide=address)
         service = SERVICES[name]
         answer = service.read(reply)
+        if answer.moved_to:
+            moved[message.delivery_id] = answer.moved_to
         if reply.is_success and not answer.code:
             return Accepted(message_id=answer.message_id)
         detail = _detail(reply.body, address=address)

@@ -62,6 +62,12 @@ def scheme(address: str) -> str:
     return address.partition("://")[0].lower() if "://" in address else ""
 
 
+def moved_address(address: str, chat: str) -> str:
+    """Return an address of one target with another chat: the last part of the path."""
+    path, mark, query = address.partition("?")
+    return path.rstrip("/").rpartition("/")[0] + f"/{chat}" + mark + query
+
+
 def draft(message: Message, *, service: ChatService, sender: str) -> Request:
     """Return the request of a message, unguarded; `sender` is the displayed name.
 

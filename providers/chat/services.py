@@ -38,6 +38,8 @@ class ChatAnswer:
     message_id: str = ""
     retry_after: timedelta | None = None
     """Wait in the body, in seconds; the Response has the wait of a header."""
+    moved_to: str = ""
+    """The chat that took the place of the addressed chat."""
 
 
 Read = Callable[[Response], ChatAnswer]
@@ -70,13 +72,19 @@ def slack(response: Response) -> ChatAnswer:
 
 
 def telegram(response: Response) -> ChatAnswer:
-    """Read `{"ok": ..., "description": "Forbidden: bot was ...", "parameters": {...}}`."""
+    """Read `{"ok": ..., "description": "Forbidden: bot was ...", "parameters": {...}}`.
+
+    https://core.telegram.org/bots/api#responseparameters: a group that grows becomes a supergroup
+    with another id, `migrate_to_chat_id`.
+    """
     body = _body(response)
     if _at(body, ("ok",)):
         return ChatAnswer(message_id=_text(body, ("result", "message_id")))
     words = _text(body, ("description",)).partition(": ")
     wait = _wait(body, ("parameters", "retry_after"))
-    return ChatAnswer(code=(words[2] or words[0])[:CODE_LIMIT], retry_after=wait)
+    moved = _at(body, ("parameters", "migrate_to_chat_id"))
+    moved_to = str(moved) if isinstance(moved, int) else ""
+    return ChatAnswer(code=(words[2] or words[0])[:CODE_LIMIT], retry_after=wait, moved_to=moved_to)
 
 
 def status_alone(response: Response) -> ChatAnswer:
@@ -194,7 +202,7 @@ _TELEGRAM: Final[Table] = {
     "bot is not a member of the channel chat": Verdict.DEAD,
     "the group chat was deleted": Verdict.DEAD,
     "chat not found": Verdict.DEAD,
-    "group chat was upgraded to a supergroup chat": Verdict.DEAD,
+    "group chat was upgraded to a supergroup chat": Verdict.REJECTED,  # see ChatAnswer.moved_to
     "bot can't initiate conversation with a user": Verdict.REJECTED,
     "have no rights to send a message": Verdict.REJECTED,
     "message is too long": Verdict.REJECTED,

@@ -11,6 +11,7 @@ import pytest
 
 from providers.chat.apprise_chat import VENDOR
 from providers.chat.services import SERVICES
+from providers.conformance import Act
 from providers.contract import (
     Accepted,
     Channel,
@@ -20,11 +21,11 @@ from providers.contract import (
     Rejected,
     Throttled,
 )
-from providers.sandbox_server.wire import ServerAnswer
+from providers.sandbox_server.wire import ServerAnswer, ServerRequest
 from providers.transport import Transport
 from providers.verdicts import Verdict
 from tests.providers.answering import CONTRACT, AnsweringFake, shape
-from tests.providers.chat.services_fake import CASES, Case, refusal, telegram_fake
+from tests.providers.chat.services_fake import CASES, TOKEN, Case, refusal, telegram_fake
 from tests.providers.messages import message
 from tests.providers.trying import PATIENCE, complaint, outcomes
 
@@ -184,6 +185,45 @@ def test_no_refused_credential_stops_other_addresses(
     server.answer = ServerAnswer(status=status)
     (outcome,) = outcomes(adapter(server, transport), chat(case.address))
     assert isinstance(outcome, Rejected)
+
+
+@pytest.mark.parametrize("tail", ["", "/", "?topic=7", ":7"])
+def test_a_message_to_a_group_that_became_a_supergroup_reaches_the_supergroup(
+    transport: Transport, tail: str
+) -> None:
+    new = -1001557912345
+
+    def answer(_: Act, request: ServerRequest) -> ServerAnswer:
+        if orjson.loads(request.body)["chat_id"] == new:
+            return ServerAnswer(status=200, body=b'{"ok": true, "result": {"message_id": 815}}')
+        return upgraded(new)
+
+    old, other = chat(f"tgram://{TOKEN}/-1234{tail}"), chat(f"tgram://{TOKEN}/{new}")
+    with closing(AnsweringFake(answer, key=lambda each: each.headers["idempotency-key"])) as fake:
+        found = outcomes(adapter(fake, transport), old, other)
+        assert found == [Accepted(message_id="815")] * 2
+        bodies = [orjson.loads(each.body) for each in fake.requests]
+    assert sorted(each["chat_id"] for each in bodies) == [new, new, -1234]
+    assert len({each["text"] for each in bodies}) == 1
+
+
+def test_a_group_that_moves_again_and_again_stops_no_message_and_kills_no_contact(
+    server: AnsweringFake, transport: Transport
+) -> None:
+    server.answer = upgraded(-1001557912345)
+    (outcome,) = outcomes(adapter(server, transport), chat(f"tgram://{TOKEN}/-1234"))
+    assert shape(outcome) == ("Rejected", False)
+    assert len(server.requests) == 2
+
+
+def upgraded(new: int) -> ServerAnswer:
+    body = {
+        "ok": False,
+        "error_code": 400,
+        "description": "Bad Request: group chat was upgraded to a supergroup chat",
+        "parameters": {"migrate_to_chat_id": new},
+    }
+    return ServerAnswer(status=400, body=orjson.dumps(body))
 
 
 def test_an_operator_overrules_a_code_and_an_unknown_word_in_a_200_is_final(
