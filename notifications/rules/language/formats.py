@@ -50,6 +50,13 @@ class Reader:
     """BCP 47; an unknown locale is written like English."""
     timezone: str = "UTC"
     """Name in tzdata; an unknown or empty one counts as UTC."""
+    plain_characters: bool = False
+    """SMS: the filters write plain spaces and apostrophes. One no-break space (`7:30 PM`, `9,90 €`)
+    makes an SMS UCS-2, with less than half of the characters in a segment."""
+
+
+_PLAIN: Final = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2019": "'"})
+"""CLDR's characters beside letters that GSM-7 has no place for."""
 
 
 def filters() -> dict[str, Callable[..., str]]:
@@ -140,6 +147,14 @@ def _reader(context: Context) -> tuple[Locale, Reader]:
     return locales.cldr(reader.locale), reader
 
 
+_ITEM: Final = "\ue000"
+"""Stands for an item of a list, whose own characters stay."""
+
+
+def _typed(text: str, reader: Reader) -> str:
+    return text.translate(_PLAIN) if reader.plain_characters else text
+
+
 @pass_context
 def _plural(context: Context, value: Any, **forms: str) -> str:  # noqa: ANN401 - any JSON value
     locale, _ = _reader(context)
@@ -148,18 +163,18 @@ def _plural(context: Context, value: Any, **forms: str) -> str:  # noqa: ANN401 
 
 @pass_context
 def _number(context: Context, value: Any, digits: int | None = None) -> str:  # noqa: ANN401 - any JSON value
-    locale, _ = _reader(context)
+    locale, reader = _reader(context)
     pattern = (
         None if digits is None else _fix_digits(str(locale.decimal_formats[None].pattern), digits)
     )
-    return numbers.format_decimal(_numeric(value), format=pattern, locale=locale)
+    return _typed(numbers.format_decimal(_numeric(value), format=pattern, locale=locale), reader)
 
 
 @pass_context
 def _percent(context: Context, value: Any, digits: int = 0) -> str:  # noqa: ANN401 - any JSON value
-    locale, _ = _reader(context)
+    locale, reader = _reader(context)
     pattern = _fix_digits(str(locale.percent_formats[None].pattern), digits)
-    return numbers.format_percent(_numeric(value), format=pattern, locale=locale)
+    return _typed(numbers.format_percent(_numeric(value), format=pattern, locale=locale), reader)
 
 
 def _fix_digits(pattern: str, digits: int) -> str:
@@ -181,12 +196,12 @@ def _fix_digits(pattern: str, digits: int) -> str:
 @pass_context
 def _money(context: Context, value: Any, currency: str = "") -> str:  # noqa: ANN401 - any JSON value
     _require_value(value)
-    locale, _ = _reader(context)
+    locale, reader = _reader(context)
     try:
         much, code = amount({"amount": value, "currency": currency} if currency else value)
     except ValueError as error:
         raise RenderError(f"money {error}") from None
-    return numbers.format_currency(much, code, locale=locale)
+    return _typed(numbers.format_currency(much, code, locale=locale), reader)
 
 
 @pass_context
@@ -197,21 +212,23 @@ def _date(context: Context, value: Any, length: str = "medium") -> str:  # noqa:
         moment = day(value)
     except ValueError:
         moment = _moment(value, reader)
-    return dates.format_date(moment, _length(length), locale=locale)
+    return _typed(dates.format_date(moment, _length(length), locale=locale), reader)
 
 
 @pass_context
 def _time(context: Context, value: Any, length: str = "short") -> str:  # noqa: ANN401 - any JSON value
     locale, reader = _reader(context)
     moment = _moment(value, reader)
-    return dates.format_time(moment, _length(length), tzinfo=moment.tzinfo, locale=locale)
+    text = dates.format_time(moment, _length(length), tzinfo=moment.tzinfo, locale=locale)
+    return _typed(text, reader)
 
 
 @pass_context
 def _datetime(context: Context, value: Any, length: str = "medium") -> str:  # noqa: ANN401 - any JSON value
     locale, reader = _reader(context)
     moment = _moment(value, reader)
-    return dates.format_datetime(moment, _length(length), tzinfo=moment.tzinfo, locale=locale)
+    text = dates.format_datetime(moment, _length(length), tzinfo=moment.tzinfo, locale=locale)
+    return _typed(text, reader)
 
 
 def _moment(value: object, reader: Reader) -> dt.datetime:
@@ -240,9 +257,11 @@ def _length(length: str) -> Any:  # noqa: ANN401 - Babel's type lists these word
 @pass_context
 def _join_list(context: Context, value: Any, joint: str = "and") -> str:  # noqa: ANN401 - any JSON value
     _require_value(value)
-    locale, _ = _reader(context)
+    locale, reader = _reader(context)
     if not isinstance(value, list) or len(value) > MAX_LISTED:
         raise RenderError(f"listed is for lists of at most {MAX_LISTED} items")
     if joint not in _JOINTS:
         raise RenderError(f"listed joins by {' or '.join(_JOINTS)}")
-    return lists.format_list([str(item) for item in value], style=_JOINTS[joint], locale=locale)
+    joints = lists.format_list([_ITEM] * len(value), style=_JOINTS[joint], locale=locale)
+    first, *others = _typed(joints, reader).split(_ITEM)
+    return first + "".join(str(item) + after for item, after in zip(value, others, strict=True))

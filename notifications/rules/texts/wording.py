@@ -122,7 +122,7 @@ class Wording:
         if self.has_link:
             ours = mail_links._asdict()
             variables = {**ours, **variables, UNSUBSCRIBE_URL: mail_links.unsubscribe_url}
-        reader = _reader_for(source.locale, reader)
+        reader = _reader_for(source.locale, reader, plain=source.channel is Channel.SMS)
         rendered = self.text.render(variables, reader)
         if self.part is not None:
             rendered = rendered._replace(in_app=self.part.render(variables, reader))
@@ -221,5 +221,6 @@ def raw(content: Mapping[str, object]) -> Rendered:
 
 
 @functools.lru_cache(maxsize=4096)
-def _reader_for(locale: str, reader: Reader) -> Reader:
-    return Reader(locale=locales.of_reader(locale, reader.locale), timezone=reader.timezone)
+def _reader_for(locale: str, reader: Reader, *, plain: bool) -> Reader:
+    own = locales.of_reader(locale, reader.locale)
+    return Reader(locale=own, timezone=reader.timezone, plain_characters=plain)

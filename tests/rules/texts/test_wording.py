@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 
 import pytest
+from babel import localedata
 
 from notifications.rules.language.templating import Reader
 from notifications.rules.language.variables import MailLinks, Type, Variable
 from notifications.rules.templates.publishing import objections
-from notifications.rules.texts import push_size
+from notifications.rules.texts import push_size, sms_segments
 from notifications.rules.texts.wording import (
     TextSource,
     compile_text,
@@ -30,6 +31,42 @@ def test_an_sms_is_said_in_seven_bits_only_where_its_author_asked() -> None:
     plain, cheap = source(body="“{{ x }}”"), source(body="“{{ x }}”", transliterate=True)
     assert compile_text(plain).render({"x": "á"}, Reader()).body == "“á”"
     assert compile_text(cheap).render({"x": "á"}, Reader()).body == '"a"'
+
+
+FILTERED = (
+    "{{ n|number }} {{ n|number(2) }} {{ n|percent }} {{ n|percent(1) }} {{ n|money('EUR') }}"
+    " {{ paid|money }} {{ at|date }} {{ at|date('full') }} {{ at|time }} {{ at|time('full') }}"
+    " {{ at|datetime }} {{ at|datetime('long') }} {{ names|listed }}"
+)
+FILLED = {
+    "n": 1_234_567.5,
+    "paid": {"amount": "9.90", "currency": "CHF"},
+    "at": "2026-03-01T19:30:00Z",
+    "names": ["Ana", "Bo", "Chi"],
+}
+
+
+def test_no_filter_writes_a_character_into_an_sms_that_nobody_can_type() -> None:
+    for locale in localedata.locale_identifiers():
+        tag = locale.replace("_", "-")
+        sms = compile_text(source(body=FILTERED, locale=tag)).render(FILLED, Reader(tag)).body
+        assert {"\u00a0", "\u202f", "\u2019"}.isdisjoint(sms), tag
+
+
+def test_a_time_costs_no_second_segment_and_a_variable_keeps_its_characters() -> None:
+    body = (
+        "Table at {{ at|time }}. See you soon at the restaurant, please be on time and bring your"
+        " friends along, we like them. Reply STOP to end"
+    )
+    sms = compile_text(source(body=body)).render(FILLED, Reader())
+    assert "7:30 PM" in sms.body
+    assert sms_segments.measure(sms.body).segments == 1
+    kept = compile_text(source(body="{{ x }}")).render({"x": "a\u00a0b"}, Reader())
+    assert kept.body == "a\u00a0b"
+    listed = compile_text(source(body="{{ x|listed }}", locale="cs"))
+    assert listed.render({"x": ["a\u00a0b", "c", "d"]}, Reader("cs")).body == "a\u00a0b, c a d"
+    push = source(channel=Channel.PUSH, body="{{ at|time }}")
+    assert compile_text(push).render(FILLED, Reader()).body == "7:30\u202fPM"
 
 
 def test_links_are_cut_short_only_where_their_author_asked() -> None:
