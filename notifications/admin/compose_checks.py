@@ -139,7 +139,7 @@ def _texts(version: TemplateVersion, used: Sequence[Channel], sample: Sample) ->
     for locale, count in sample.locales.items():
         for texts in (version.texts[each] for each in used if each in version.texts):
             chosen = locales.choose(tuple(texts), locale, default=version.default_locale)
-            if chosen is not None and _language(chosen) != _language(locale):
+            if chosen is not None and locales.language_of(chosen) != locales.language_of(locale):
                 foreign[locale, chosen] = count
     for (locale, chosen), count in foreign.most_common(5):
         share = f"{count} of {sample.locales.total()} sampled recipients"
@@ -148,10 +148,6 @@ def _texts(version: TemplateVersion, used: Sequence[Channel], sample: Sample) ->
         yield Check("ok", f"{name} is published. The recipients' locales are not compared.")
     elif not without and not foreign:
         yield Check("ok", f"{name} is published, with a text for each sampled recipient's locale.")
-
-
-def _language(locale: str) -> str:
-    return locale.partition("-")[0].lower()
 
 
 def _unsubscribe(

@@ -13,6 +13,7 @@ from typing import Annotated, Final, Self
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StringConstraints,
@@ -38,6 +39,11 @@ def _zone(name: str) -> str:
     return name
 
 
+def _normal_locale(tag: object) -> object:
+    """Spell a tag of a phone or browser (`en-US-u-hc-h12`) in the form that the pattern takes."""
+    return locales.normalize(tag) if isinstance(tag, str) else tag
+
+
 def _locale(tag: str) -> str:
     if not locales.is_known(tag):
         msg = "unknown locale; use a CLDR locale such as pt-BR"
@@ -48,6 +54,7 @@ def _locale(tag: str) -> str:
 Locale = Annotated[
     str,
     StringConstraints(max_length=35, pattern=r"^[A-Za-z]{2,3}([_\-][A-Za-z0-9]{2,8})*$"),
+    BeforeValidator(_normal_locale),  # runs before the constraints, and leaves them in the schema
     AfterValidator(_locale),
 ]
 Mailbox = Annotated[str, Field(max_length=LONGEST_ADDRESS), AfterValidator(mailboxes.check)]

@@ -42,6 +42,23 @@ def test_putting_creates_and_then_changes(caller: Caller) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ("pt_br", "pt-BR"),
+        ("zh-Hant-TW-u-ca-roc-nu-hanidec", "zh-Hant-TW"),
+        ("en_US@calendar=gregorian", "en-US"),
+        ("zh_TW_#Hant", "zh-Hant-TW"),
+        ("in_ID", "in-ID"),
+    ],
+)
+def test_the_locale_of_a_phone_or_browser_is_stored_in_one_form(
+    caller: Caller, given: str, stored: str
+) -> None:
+    assert caller.send("PUT", PATH, {"locale": given}).status_code == 201
+    assert caller.get(PATH).json()["locale"] == stored
+
+
 def test_the_first_contact_of_a_channel_is_its_primary_one(caller: Caller) -> None:
     told = _put(caller, _mail("a@example.com"), _mail("b@example.com"))
     assert [one["primary"] for one in told] == [True, False]

@@ -1,16 +1,25 @@
 """The choice of a template's locale for a recipient.
 
-    pt-BR  ->  CLDR's parents (es-MX: es-419; zh-TW: zh-Hant)  ->  pt  ->  another Portuguese
+    es-AR  ->  below the nearest of CLDR's parents (es-419: es-MX)  ->  es  ->  another Spanish, of
+               the usual region first (fr-BE: fr-FR before fr-CA)
+           ->  CLDR's parent in another language (nn: nb)  ->  the language in another script
            ->  the template's default  ->  en  ->  whatever there is
+
+No text is chosen by the alphabet while CLDR knows more. `es` alone is, as in CLDR, the language as
+its usual region writes it: `es-AR` prefers `es-MX`.
 
 A recipient whose language has no text still gets the message. Locales are compared as BCP 47 tags
 without implied parts, so `pt_BR`, `pt-br` and `pt-BR` are one, `zh-Hans` is `zh`, and `iw` is `he`.
+Tags of browsers, Android, iOS and Java are understood: `de-DE-u-co-phonebk`, `in_ID`,
+`en_US@calendar=gregorian`, `zh_TW_#Hant`, `en_US.UTF-8`.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator, Mapping
+import itertools
+import re
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from babel import Locale, UnknownLocaleError
@@ -25,29 +34,79 @@ _MACROLANGUAGES: Final = {"no": "nb"}
 """Names for several languages, and the most written one; CLDR has them as parents."""
 
 
+_USUAL_BELOW_A_PARENT: Final = frozenset({"en-GB", "es-MX", "pt-PT"})
+"""The locale with most readers below `en-001`, `es-419` and Portuguese outside Brazil; CLDR has
+likely regions of languages alone."""
+_NO_LOCALE: Final = re.compile(r"[@.].*")
+"""Keywords of ICU and encodings of POSIX."""
+
+
 def normalize(locale: str) -> str:
-    """Spell a locale as BCP 47 does: `PT_br` is `pt-BR`, `zh-hant-tw` is `zh-Hant-TW`."""
-    language, *rest = locale.strip().replace("_", "-").split("-")
-    return "-".join([language.lower(), *map(_subtag, rest)])
+    """Spell a locale as BCP 47 does, without extensions.
+
+    `PT_br` is `pt-BR`, `zh-hant-tw` is `zh-Hant-TW`, and `en-US-u-hc-h12` is `en-US`.
+    """
+    language, *rest = _NO_LOCALE.sub("", locale.strip()).replace("_", "-").split("-")
+    kept = itertools.takewhile(lambda part: len(part) != 1, rest)  # a single letter: an extension
+    spelled = [_subtag(part.removeprefix("#")) for part in kept if part]
+    return "-".join([language.lower(), *sorted(spelled, key=lambda part: not _is_script(part))])
 
 
 def choose(available: Collection[str], wanted: str, *, default: str = DEFAULT) -> str | None:
     """Return the best available locale, spelled as given; None only for an empty list."""
     spelled = {_canonical(locale): locale for locale in sorted(available)}
-    for candidate in _chain(wanted):
-        if candidate in spelled:
-            return spelled[candidate]
-    language = _language(wanted)
-    related = (given for tag, given in spelled.items() if _language(tag) == language)
-    fallback = choose(available, default) if default != DEFAULT else spelled.get(DEFAULT)
-    return next(related, fallback or next(iter(spelled.values()), None))
+    for language in (wanted, default, DEFAULT):
+        if (found := _nearest(spelled, language)) is not None:
+            return spelled[found]
+    return next(iter(spelled.values()), None)
+
+
+def _nearest(tags: Collection[str], wanted: str) -> str | None:
+    """Return the canonical tag that is nearest to a locale; None without a text of the language."""
+    chain = _chain(wanted)
+    related = [tag for tag in tags if language_of(tag) == language_of(wanted)]
+    nearest = min(related, key=lambda tag: _distance(tag, chain), default=None)
+    if nearest is not None and _script(nearest) == _script(chain[0]):
+        return nearest
+    same_script = (each for each in chain if each in tags and _script(each) == _script(chain[0]))
+    return next(same_script, nearest)
+
+
+def _distance(tag: str, chain: Sequence[str]) -> tuple[object, ...]:
+    """Return how far a text is from a reader of the same language; the tag ends a tie."""
+    own = _chain(tag)
+    common = next((each for each in chain if each in own), "")
+    ancestors = (chain.index(common), own.index(common)) if common else (len(chain), len(own))
+    is_parent = tag == common
+    is_usual = tag in {language_of(tag), _usual(tag)}
+    is_usual_below = tag in _USUAL_BELOW_A_PARENT
+    other_script = _script(tag) != _script(chain[0])
+    unusual = (not is_parent, not is_usual, not is_usual_below)
+    return other_script, ancestors[0], *unusual, ancestors[1], tag
+
+
+def _script(canonical: str) -> str:
+    language, *rest = canonical.split("-")
+    return next(filter(_is_script, rest), _likely_script(language))
+
+
+def _usual(canonical: str) -> str:
+    """Return the tag of the language's likely region: `fr-FR`, `zh-Hant-TW`."""
+    language, *_ = canonical.split("-")
+    script = _script(canonical)
+    likely = _table("likely_subtags")
+    found = likely.get(f"{language}_{script}") or likely.get(language, language)
+    parts = found.split("_")
+    if len(parts) > 1 and parts[1] != script:
+        return language
+    return _canonical("-".join(parts))
 
 
 @functools.lru_cache(maxsize=1024)
 def cldr(tag: str) -> Locale:
     """Return CLDR's data of a locale, of its language, or of English."""
     language, *rest = normalize(tag).split("-")
-    for spelling in ("-".join([language, *rest]), language):
+    for spelling in ("-".join([language, *rest]), language, _canonical(tag), language_of(tag)):
         try:
             return Locale.parse(spelling, sep="-")
         except (UnknownLocaleError, ValueError):
@@ -61,7 +120,8 @@ def is_known(tag: str) -> bool:
     Any language goes with any region: `en-SE` is an English reader in Sweden.
     """
     language, *rest = normalize(tag).split("-")
-    return language in _subtags()[0] and all(map(_is_known_subtag, rest))
+    current = language_of(language)  # `iw` and `in` of older Android are `he` and `id`
+    return current in _subtags()[0] and all(map(_is_known_subtag, rest))
 
 
 def direction(tag: str) -> str:
@@ -69,26 +129,30 @@ def direction(tag: str) -> str:
     return str(cldr(tag).text_direction)
 
 
+def language_of(tag: str) -> str:
+    """Return the current code of a tag's language: `he` for `iw-IL`."""
+    return _canonical(tag).split("-", 1)[0]
+
+
 def of_reader(text: str, reader: str) -> str:
     """Return the reader's locale if it has the text's language, else the text's locale.
 
     An English sentence takes no French month.
     """
-    return reader if _language(reader) == _language(text) else text
+    return reader if language_of(reader) == language_of(text) else text
 
 
-def _chain(wanted: str) -> Iterator[str]:
-    """Yield the tag, then its parents, down to the language."""
+@functools.lru_cache(maxsize=4096)
+def _chain(wanted: str) -> tuple[str, ...]:
+    """Return the canonical tag, then its parents, down to the language."""
     tag, parents = _canonical(wanted), _table("parent_exceptions")
+    found = []
     while tag:
-        yield tag
+        found.append(tag)
         shorter = tag.rpartition("-")[0]
         parent = _canonical(parents.get(tag.replace("-", "_"), shorter))
         tag = parent if parent != tag else shorter
-
-
-def _language(tag: str) -> str:
-    return _canonical(tag).split("-", 1)[0]
+    return tuple(found)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -98,7 +162,7 @@ def _canonical(tag: str) -> str:
     language = _MACROLANGUAGES.get(language, _table("language_aliases").get(language, language))
     language, *implied = language.split("_")
     rest = rest or implied
-    scripts = [part for part in rest if len(part) == _SCRIPT_LENGTH and part.isalpha()]
+    scripts = list(filter(_is_script, rest))
     regions = [part for part in rest if len(part) == _REGION_LENGTH]
     usual = _likely_script(language)
     script = scripts[0] if scripts else _likely_script("_".join([language, *regions[:1]])) or usual
@@ -131,15 +195,18 @@ def _is_known_subtag(subtag: str) -> bool:
     if len(subtag) <= _LONGEST_REGION:
         return subtag in regions
     # CLDR lists no variants (`ca-valencia`, `de-1996`).
-    is_script = len(subtag) == _SCRIPT_LENGTH and subtag.isalpha()
-    return not is_script or subtag in scripts
+    return not _is_script(subtag) or subtag in scripts
+
+
+def _is_script(subtag: str) -> bool:
+    return len(subtag) == _SCRIPT_LENGTH and subtag.isalpha()
 
 
 def _subtag(subtag: str) -> str:
     match len(subtag):
         case n if n == _REGION_LENGTH:
             return subtag.upper()
-        case n if n == _SCRIPT_LENGTH and subtag.isalpha():
+        case _ if _is_script(subtag):
             return subtag.title()
         case _:
             return subtag.lower()

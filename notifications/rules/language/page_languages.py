@@ -27,10 +27,6 @@ def choose(wanted: Iterable[str]) -> str:
     for locale in wanted:
         if locale and locales.is_known(locale):
             found = locales.choose(PAGE_LANGUAGES, locale)
-            if found and _language(found) == _language(locale):
+            if found and locales.language_of(found) == locales.language_of(locale):
                 return found
     return locales.DEFAULT
-
-
-def _language(tag: str) -> str:
-    return locales.normalize(tag).split("-", 1)[0]

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 from babel.core import get_global
 
-from notifications.rules.language.locales import choose, cldr, direction, normalize, of_reader
+from notifications.rules.language.locales import (
+    choose,
+    cldr,
+    direction,
+    is_known,
+    normalize,
+    of_reader,
+)
 
 
 @pytest.mark.parametrize(
@@ -55,6 +62,67 @@ def test_parents_are_those_of_cldr(available: list[str], wanted: str, chosen: st
     assert choose(available, wanted) == chosen
 
 
+@pytest.mark.parametrize(
+    ("available", "wanted", "chosen"),
+    [
+        # The script comes first
+        (["en", "zh-CN", "zh-TW"], "zh-HK", "zh-TW"),
+        (["en", "zh-CN", "zh-TW"], "zh-Hant-HK", "zh-TW"),
+        (["en", "zh-CN", "zh-TW"], "zh-MO", "zh-TW"),
+        (["en", "zh-CN", "zh-TW"], "zh-Hant", "zh-TW"),
+        (["en", "zh", "zh-TW"], "zh-HK", "zh-TW"),
+        (["zh-CN", "zh-TW"], "zh-SG", "zh-CN"),
+        (["zh-CN", "zh-TW"], "zh-Hans-CN", "zh-CN"),
+        (["sr", "sr-Latn-ME"], "sr-Latn-RS", "sr-Latn-ME"),
+        (["pa", "pa-Arab"], "pa-PK", "pa-Arab"),
+        (["az", "az-Arab"], "az-IR", "az-Arab"),
+        (["zh-CN", "en"], "zh-HK", "zh-CN"),
+        # then CLDR's parent
+        (["es-ES", "es-MX"], "es-AR", "es-MX"),
+        (["es", "es-MX"], "es-AR", "es-MX"),
+        (["es-419", "es-CO", "es-ES"], "es-AR", "es-419"),
+        (["zh-HK", "zh-TW"], "zh-MO", "zh-HK"),
+        (["pt-BR", "pt-PT"], "pt-AO", "pt-PT"),
+        (["en-GB", "en-US"], "en-AU", "en-GB"),
+        (["en-CA", "en-GB", "en-IN"], "en-AU", "en-GB"),
+        (["en-IN", "hi"], "hi-Latn", "en-IN"),
+        # then the usual region
+        (["fr-CA", "fr-FR"], "fr-BE", "fr-FR"),
+        (["fr-CA", "fr-FR"], "fr", "fr-FR"),
+        (["de-AT", "de-DE"], "de-CH", "de-DE"),
+        (["es-CO", "es-ES", "es-MX"], "es-AR", "es-MX"),
+        (["es-ES", "es-MX"], "es-419", "es-MX"),
+        (["zh-HK", "zh-TW"], "zh-Hant", "zh-TW"),
+        (["de", "en-GB"], "ja", "en-GB"),
+    ],
+)
+def test_no_text_is_chosen_by_the_alphabet(available: list[str], wanted: str, chosen: str) -> None:
+    assert choose(available, wanted) == chosen
+    assert choose(available[::-1], wanted) == chosen
+
+
+@pytest.mark.parametrize(
+    ("tag", "chosen"),
+    [
+        ("iw", "he"),
+        ("iw_IL", "he"),
+        ("in_ID", "id"),
+        ("ji", "yi"),
+        ("zh-Hans-CN", "zh-CN"),
+        ("zh-Hant_TW", "zh-TW"),
+        ("zh_TW_#Hant", "zh-TW"),
+        ("zh-TW-u-nu-hanidec", "zh-TW"),
+        ("de-DE-x-private", "de"),
+        ("de_DE@calendar=gregorian", "de"),
+        ("de_DE.UTF-8", "de"),
+    ],
+)
+def test_tags_of_browsers_and_phones_are_understood(tag: str, chosen: str) -> None:
+    assert choose(["en", "de", "he", "id", "yi", "zh-CN", "zh-TW"], tag) == chosen
+    assert is_known(tag)
+    assert cldr(tag).language == cldr(chosen).language
+
+
 def test_a_templates_own_default_comes_before_english() -> None:
     assert choose(["en", "de-AT", "fr"], "ja", default="de") == "de-AT"
     assert choose(["en", "fr"], "ja", default="de") == "en"
@@ -88,6 +156,8 @@ def test_a_text_keeps_its_language_and_takes_its_readers_region() -> None:
         ("sr-latn_rs", "sr-Latn-RS"),
         ("ca-valencia", "ca-valencia"),
         ("es-419", "es-419"),
+        ("zh_TW_#Hant", "zh-Hant-TW"),
+        ("en-US-u-hc-h12", "en-US"),
     ],
 )
 def test_tags_are_spelled_one_way(given: str, tag: str) -> None:
