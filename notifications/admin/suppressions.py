@@ -10,6 +10,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
@@ -27,6 +28,7 @@ from notifications.models import Suppression
 from notifications.models.suppression import LONGEST_NOTE
 from notifications.operations import suppression_csv
 from notifications.rules import masking
+from notifications.rules.csv_reader import InvalidFile
 from notifications.rules.suppression import Cause, address_fault
 from notifications.store.postgres import audit, suppressions
 from notifications.store.postgres.suppressions import SuppressionEntry
@@ -64,20 +66,16 @@ class UploadForm(forms.Form):
 
     file = forms.FileField(label="File", widget=UnfoldAdminFileFieldWidget)
 
-    def clean_file(self) -> str:
-        """Return the text of the file.
+    def clean_file(self) -> UploadedFile[Any]:
+        """Return the file.
 
         Raises:
-            ValidationError: the file is too large, or not UTF-8.
+            ValidationError: the file is too large.
         """
-        file = self.cleaned_data["file"]
-        if file.size > MOST_BYTES:
+        file: UploadedFile[Any] = self.cleaned_data["file"]
+        if (file.size or 0) > MOST_BYTES:
             raise ValidationError(f"The file may have at most {MOST_BYTES} bytes; split the file.")
-        try:
-            text: str = file.read().decode()
-        except UnicodeDecodeError as error:
-            raise ValidationError("The file is not UTF-8.") from error
-        return text
+        return file
 
 
 @admin.register(Suppression)
@@ -203,7 +201,7 @@ class SuppressionAdmin(MaskedAddressAdmin):
             "form": form,
             "done": done,
             "verb": "Upload",
-            "consequence": "A CSV file in UTF-8 with the columns channel, address, and optionally"
+            "consequence": "A CSV file with the columns channel, address, and optionally"
             " reason and note. Every address is suppressed at once.",
         }
         return self._form(request, title="Upload suppressed addresses", context=context)
@@ -220,10 +218,10 @@ class SuppressionAdmin(MaskedAddressAdmin):
     def _read(self, request: HttpRequest, form: UploadForm) -> suppression_csv.ImportResult | None:
         try:
             with transaction.atomic():
-                done = suppression_csv.import_text(form.cleaned_data["file"], by=name_of(request))
+                done = suppression_csv.import_file(form.cleaned_data["file"], by=name_of(request))
                 counted = {"added": done.added, "known": done.known, "refused": done.refused}
                 audit.record(name_of(request), "import_suppressions", Suppression(), after=counted)
-        except suppression_csv.InvalidFile as error:
+        except InvalidFile as error:
             form.add_error("file", str(error))
             return None
         return done

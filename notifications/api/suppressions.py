@@ -7,6 +7,7 @@ deliveries. JSON has a single entry, `text/csv` many.
 from __future__ import annotations
 
 import datetime as dt
+import io
 from typing import Annotated, Any, Self
 
 from django.db import transaction
@@ -32,6 +33,7 @@ from notifications.models import Suppression
 from notifications.models.suppression import LONGEST_NOTE
 from notifications.operations import suppression_csv
 from notifications.rules import request_faults
+from notifications.rules.csv_reader import InvalidFile, NotText
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import Text
 from notifications.rules.request_fields import AskedChannel
@@ -266,12 +268,12 @@ def _queryset(query: SuppressionQuery) -> QuerySet[Suppression]:
 def _import_file(raw: bytes, *, by: str) -> SuppressionsImported:
     try:
         with transaction.atomic():
-            done = suppression_csv.import_text(raw.decode(), by=by)
+            done = suppression_csv.import_file(io.BytesIO(raw), by=by)
             counted = {"added": done.added, "known": done.known, "refused": done.refused}
             audit.record(by, "import_suppressions", Suppression(), after=counted)
-    except UnicodeDecodeError:
-        raise_problem(Problem(Kind.MALFORMED, "the file is not UTF-8"))
-    except suppression_csv.InvalidFile as error:
+    except NotText as error:
+        raise_problem(Problem(Kind.MALFORMED, str(error)))
+    except InvalidFile as error:
         raise_problem(Problem(Kind.INVALID, str(error), (FieldError("", str(error)),)))
     return SuppressionsImported.model_validate(done)
 

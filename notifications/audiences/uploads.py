@@ -16,12 +16,8 @@ from notifications import clock
 from notifications.models import RecipientList
 from notifications.rules.audiences import upload_lines
 from notifications.rules.audiences.lists import ListKind, ListState
-from notifications.rules.audiences.upload_lines import (
-    ByteStream,
-    InvalidUpload,
-    UploadFormat,
-    UploadLine,
-)
+from notifications.rules.audiences.upload_lines import InvalidUpload, UploadFormat, UploadLine
+from notifications.rules.csv_reader import ByteStream
 from notifications.rules.lane import Mode
 from notifications.store.audiences import recipient_lists
 from notifications.store.audiences.recipient_lists import Chunk

@@ -3,15 +3,15 @@
     channel,address,reason,note
     email,maria@example.com,bounce,550 5.1.1
 
-`channel` and `address` are required; further columns are ignored. Imported entries have the reason
-`import`, and the file's reason goes into the note. A wrong line does not stop the import.
+`channel` and `address` are required; further columns are ignored. `rules.csv_reader` says which
+files are taken. Imported entries have the reason
+`import`, and the file's reason goes into the note. A wrong line does not stop the import; a line
+that is no CSV or no UTF-8 does.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -19,10 +19,12 @@ from django.db.models import QuerySet
 
 from notifications.models import Suppression
 from notifications.rules import csv_lines
+from notifications.rules.csv_reader import BadRecord, ByteStream, CsvReader, InvalidFile, NotText
 from notifications.rules.suppression import Cause, address_fault
 from notifications.store.postgres import suppressions
 from notifications.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
+from providers.rounds import is_unicode
 
 COLUMNS: Final = ("channel", "address", "reason", "provider", "note", "created_at", "created_by")
 MAX_FAULTS: Final = 100
@@ -33,10 +35,6 @@ _AT_ONCE: Final = 5_000
 """Entries in one statement."""
 _PER_READ: Final = 2_000
 """Rows of an export in each query."""
-
-
-class InvalidFile(ValueError):
-    """The file is not CSV, or its first line does not name `channel` and `address`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,44 +56,32 @@ class ImportResult:
     faults: list[LineFault] = field(default_factory=list)
 
 
-def import_text(text: str, *, by: str) -> ImportResult:
+def import_file(file: ByteStream, *, by: str) -> ImportResult:
     """Import the addresses of a file.
 
     Raises:
         InvalidFile: the file cannot be parsed; no address was imported.
     """
-    lines = csv.reader(io.StringIO(text.removeprefix("\ufeff")), strict=True)
+    reader = CsvReader(file, required=("channel", "address"), known=COLUMNS)
+    if len(reader.names) > _MOST_COLUMNS:
+        told = f"a file may have {_MOST_COLUMNS} columns, and this one has {len(reader.names)}"
+        raise InvalidFile(told)
     done = ImportResult()
-    try:
-        places = _places(next(lines, []))
-        numbered = ((lines.line_num, cells) for cells in lines if cells)
-        entries = list(_entries(numbered, places, done))
-    except csv.Error as error:
-        raise InvalidFile(f"line {lines.line_num} is invalid CSV: {error}") from error
+    entries = list(_entries(reader, done))
     for start in range(0, len(entries), _AT_ONCE):
         done.added += suppressions.add(entries[start : start + _AT_ONCE], by=by)
     done.known = len(entries) - done.added
     return done
 
 
-def _places(names: list[str]) -> dict[str, int]:
-    """Return the positions of the known columns in the first line.
-
-    Raises:
-        InvalidFile: the line has too many columns, or lacks `channel` or `address`.
-    """
-    if len(names) > _MOST_COLUMNS:
-        raise InvalidFile(f"a file may have {_MOST_COLUMNS} columns, and this one has {len(names)}")
-    places = {name: place for place, name in enumerate(names) if name in COLUMNS}
-    if not {"channel", "address"} <= places.keys():
-        raise InvalidFile("the first line must name the columns, channel and address among them")
-    return places
-
-
-def _entries(
-    numbered: Iterable[tuple[int, list[str]]], places: Mapping[str, int], done: ImportResult
-) -> Iterator[SuppressionEntry]:
-    for number, cells in numbered:
+def _entries(reader: CsvReader, done: ImportResult) -> Iterator[SuppressionEntry]:
+    places = {name: place for place, name in enumerate(reader.names) if name in COLUMNS}
+    for record in reader:
+        if isinstance(record, BadRecord):
+            raise InvalidFile(f"line {record.number} is {record.detail}")
+        cells = record.cells
+        if not is_unicode("".join(cells)):
+            raise NotText(f"line {record.number} is not UTF-8")
         given = {name: cells[place] for name, place in places.items() if place < len(cells)}
         found = _entry(given)
         if isinstance(found, SuppressionEntry):
@@ -103,7 +89,7 @@ def _entries(
             continue
         done.refused += 1
         if len(done.faults) < MAX_FAULTS:
-            done.faults.append(LineFault(number, found))
+            done.faults.append(LineFault(record.number, found))
 
 
 def _entry(row: Mapping[str, str]) -> SuppressionEntry | str:

@@ -4,36 +4,36 @@
     u_1,X7,"Maria,
     of Berlin"
 
-The first line of CSV names the columns. Other columns than `user_id` are variables of the
-recipient. A byte order mark, CRLF and empty lines are accepted. A wrong line is a fault with its
-number; a wrong head, or a line that is too long, ends the upload.
+The first line of CSV names the columns; `csv_reader` says which files are taken. Other columns
+than `user_id` are variables of the recipient. A wrong line is a fault with its number; a wrong
+head, or a line that is too long, ends the upload.
 """
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from notifications.rules.csv_reader import (
+    BadRecord,
+    ByteStream,
+    CsvReader,
+    InvalidFile,
+    TextLines,
+)
 from notifications.rules.request import UserId
 
-MAX_LINE: Final = 256 * 1024
-"""Bytes of a line, quoted line feeds included."""
 MAX_COLUMNS: Final = 64
 MAX_VARIABLES: Final = 16 * 1024
 """Bytes of the variables of a recipient as JSON."""
-_CHUNK: Final = 64 * 1024
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
 _USER_ID: Final = TypeAdapter(UserId)
-_BOM: Final = b"\xef\xbb\xbf"
-_IS_TOO_LONG: Final = "field larger than field limit"
-"""Message of the csv module for a cell of over 128 KiB."""
 _NUL: Final = b"\\u0000"
 
 
@@ -61,13 +61,6 @@ class InvalidUpload(ValueError):
     """The file has no usable head, or a line is too long: nothing of the file is kept."""
 
 
-class ByteStream(Protocol):
-    """A source of bytes."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return up to so many bytes; none at the end."""
-
-
 @dataclass(frozen=True, slots=True)
 class UploadLine:
     """A line with a recipient."""
@@ -93,84 +86,32 @@ def read_lines(stream: ByteStream, form: UploadFormat) -> Iterator[UploadLine | 
     Raises:
         InvalidUpload: the head is wrong, or a line is too long.
     """
-    lines = _Lines(stream)
-    return _read_csv(lines) if form is UploadFormat.CSV else _read_json(lines)
+    try:
+        yield from _read_csv(stream) if form is UploadFormat.CSV else _read_json(stream)
+    except InvalidFile as error:
+        raise InvalidUpload(str(error)) from error
 
 
-class _Lines:
-    """The lines of a stream as text; bytes that are not UTF-8 become surrogates."""
-
-    def __init__(self, stream: ByteStream) -> None:
-        self._stream = stream
-        self.number = 0
-        self._size = 0
-
-    def begin_record(self) -> None:
-        """Count the size of the next record from here."""
-        self._size = 0
-
-    def __iter__(self) -> Iterator[str]:
-        rest = b""
-        while chunk := self._stream.read(_CHUNK):
-            *whole, rest = (rest + chunk).split(b"\n")
-            for line in whole:
-                yield self._text(line + b"\n")
-            if len(rest) > MAX_LINE:
-                self._refuse(self.number + 1)
-        if rest:
-            yield self._text(rest)
-
-    def _text(self, line: bytes) -> str:
-        self.number += 1
-        self._size += len(line)
-        if self._size > MAX_LINE:
-            self._refuse(self.number)
-        if self.number == 1:
-            line = line.removeprefix(_BOM)
-        return line.decode("utf-8", "surrogateescape")
-
-    def _refuse(self, number: int) -> None:
-        raise InvalidUpload(
-            f"line {number} is longer than {MAX_LINE // 1024} KiB; is a quote not closed?"
-        )
+def _read_csv(stream: ByteStream) -> Iterator[UploadLine | LineFault]:
+    reader = CsvReader(stream, required=("user_id",))
+    names = reader.names
+    _check_names(names)
+    for record in reader:
+        if isinstance(record, BadRecord):
+            yield LineFault(record.number, FaultKind.FORMAT, record.detail)
+        elif len(record.cells) > len(names):
+            said = f"has {len(record.cells)} cells, and the first line names {len(names)} columns"
+            yield LineFault(record.number, FaultKind.VARIABLES, said)
+        else:
+            yield _line(record.number, dict(zip(names, record.cells, strict=False)))
 
 
-def _read_csv(lines: _Lines) -> Iterator[UploadLine | LineFault]:
-    reader = csv.reader(iter(lines), strict=True)
-    names = _head(reader, lines)
-    while True:
-        lines.begin_record()
-        begin = lines.number + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            if _IS_TOO_LONG in str(error):
-                raise InvalidUpload(f"line {begin}: {error}; is a quote not closed?") from error
-            yield LineFault(begin, FaultKind.FORMAT, f"invalid CSV: {error}")
-            continue
-        if cells is None:
-            return
-        if not cells:
-            continue
-        if len(cells) > len(names):
-            said = f"has {len(cells)} cells, and the first line names {len(names)} columns"
-            yield LineFault(begin, FaultKind.VARIABLES, said)
-            continue
-        yield _line(begin, dict(zip(names, cells, strict=False)))
-
-
-def _head(reader: Iterator[list[str]], lines: _Lines) -> list[str]:
-    """Return the names of the columns.
+def _check_names(names: list[str]) -> None:
+    """Check the names of the columns.
 
     Raises:
-        InvalidUpload: the line is no CSV, or has no user_id, or a wrong name.
+        InvalidUpload: a wrong name, or too many names.
     """
-    try:
-        names = [name.strip() for name in next(reader, [])]
-    except csv.Error as error:
-        raise InvalidUpload(f"line {lines.number} is invalid CSV: {error}") from error
-    if "user_id" not in names:
-        raise InvalidUpload("the first line must name the columns, user_id among them")
     if len(names) > MAX_COLUMNS:
         raise InvalidUpload(f"a file may have {MAX_COLUMNS} columns, and the file has {len(names)}")
     wrong = [name for name in names if not _NAME.fullmatch(name)]
@@ -178,13 +119,12 @@ def _head(reader: Iterator[list[str]], lines: _Lines) -> list[str]:
         raise InvalidUpload(
             "the names of columns must differ, and may have letters, digits and _ only"
         )
-    return names
 
 
-def _read_json(lines: Iterable[str]) -> Iterator[UploadLine | LineFault]:
+def _read_json(stream: ByteStream) -> Iterator[UploadLine | LineFault]:
+    lines = TextLines(stream)
     for number, text in enumerate(lines, start=1):
-        if isinstance(lines, _Lines):
-            lines.begin_record()
+        lines.begin_record()
         if not text.strip():
             continue
         try:

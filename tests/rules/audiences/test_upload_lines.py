@@ -6,12 +6,8 @@ import io
 
 import pytest
 
-from notifications.rules.audiences.upload_lines import (
-    MAX_LINE,
-    InvalidUpload,
-    UploadFormat,
-    read_lines,
-)
+from notifications.rules.audiences.upload_lines import InvalidUpload, UploadFormat, read_lines
+from notifications.rules.csv_reader import MAX_LINE
 
 
 @pytest.mark.parametrize("end", [b"", b"\n"])
