@@ -181,7 +181,7 @@ def test_what_a_killed_supervisor_has_left_is_killed_before_the_next_run(tmp_pat
 
 @contextmanager
 def _supervisor_of(code: str, *, var: Path) -> Iterator[tuple[psutil.Popen, psutil.Process]]:
-    """A supervisor in a process of its own, and the process that it has started."""
+    """Run a supervisor in a process; yields the supervisor and its child."""
     supervisor = psutil.Popen(
         [sys.executable, "-c", _SUPERVISOR, code, str(var)],
         cwd=ROOT,

@@ -51,7 +51,7 @@ def provider(
 
 
 def _early(outcome: Outcome) -> Callable[[Sequence[Message]], Iterator[tuple[Message, Outcome]]]:
-    """Return answers that come after the receipts of their messages."""
+    """Return an answer of the provider that stores the receipts before the outcomes."""
 
     def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
         receipts = [

@@ -36,7 +36,7 @@ def _arrives(world: World, notification: UUID) -> None:
 
 
 def _goes_on(world: World) -> list[UUID]:
-    """Send codes and mails, wait until they arrive, also one tried again; return them all."""
+    """Send codes and mails, one of them with a retry; return their ids when all have arrived."""
     somebody = world.person(email="x@sandbox.example")
     again = world.person(email="x+503x1@sandbox.example")
     sent: list[UUID] = []

@@ -40,7 +40,7 @@ _LOUD: Final = {"NOTIFY_LOG_LEVEL": "debug", "NOTIFY_WEBHOOK_ALLOW_PRIVATE": "ye
 
 
 class _Echo(http.server.BaseHTTPRequestHandler):
-    """An endpoint that refuses what it gets and repeats the text in its answer."""
+    """Refuse each request with an answer that repeats the body."""
 
     got: ClassVar[list[bytes]] = []
 
@@ -68,7 +68,7 @@ def echo() -> Iterator[tuple[str, list[bytes]]]:
 
 
 def _tell_all(server: Postgres, *, on: bool) -> None:
-    """Have Postgres log each statement with its parameters."""
+    """Log each statement of Postgres with its parameters, or stop logging."""
     with psycopg.connect(server.url, autocommit=True) as link:
         for name, value in (("log_statement", "all"), ("log_min_duration_statement", "0")):
             change = f"SET {name} = '{value}'" if on else f"RESET {name}"

@@ -5,7 +5,7 @@ The inliner holds Python's interpreter lock, and a selector can cost more than i
 their tokens are certain and the upper bound of the work is at most MAX_WORK; otherwise the style
 sheets stay as the author wrote them. Selectors inside at-rules are never matched.
 
-The prices are measured with css_inline 0.23.1 on one core of a 2.4 GHz server, rounded up.
+The prices are measured with css_inline 0.23.1 on one core of a shared server, rounded up.
 """
 
 from __future__ import annotations

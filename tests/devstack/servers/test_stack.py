@@ -23,7 +23,7 @@ from notifyproj.devstack.supervisor.process import ROOT
 
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Stack]:
-    """A stack beside the one under all tests, so that it may be broken."""
+    """Start a stack for one test, which may damage the servers."""
     stack = Stack("own", root=tmp_path, environ={}, postgres_settings={"fsync": "off"})
     stack.start()
     place = stack.postgres.place

@@ -27,7 +27,7 @@ UseState = Callable[[str], None]
 
 @pytest.fixture
 def use_state(monkeypatch: pytest.MonkeyPatch) -> Iterator[UseState]:
-    """Let this process use another URL of the state Redis."""
+    """Return a function that points the process at another URL of the state Redis."""
 
     def use(url: str) -> None:
         other = replace(conf.current(), state_url=url)
