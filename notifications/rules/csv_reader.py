@@ -86,12 +86,12 @@ class TextLines:
             *whole, rest = io.StringIO(rest + text, newline="")
             if rest.endswith(("\n", "\r")):
                 whole, rest = [*whole, rest], ""
-            yield from map(self._counted, whole)
+            yield from map(self._count, whole)
             if len(rest) > MAX_LINE:
                 self._refuse(self.number + 1)
         rest = rest.rstrip(_END_OF_FILE)
         if rest:
-            yield self._counted(rest)
+            yield self._count(rest)
 
     def _texts(self) -> Iterator[str]:
         """Yield texts that are not empty and end in no half of CRLF.
@@ -120,7 +120,7 @@ class TextLines:
                 f"the file is no {encoding[:6].upper()} after line {self.number}"
             ) from error
 
-    def _counted(self, line: str) -> str:
+    def _count(self, line: str) -> str:
         self.number += 1
         self._size += len(line) if line.isascii() else len(line.encode(errors="surrogatepass"))
         if self._size > MAX_LINE:

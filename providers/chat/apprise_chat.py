@@ -30,7 +30,7 @@ from urllib.parse import unquote, urlsplit
 from uuid import UUID
 
 from providers import configuration, http_outcomes, rounds, verdicts
-from providers.chat.draft import draft, moved_address, scheme
+from providers.chat.draft import address_after_move, draft, scheme
 from providers.chat.services import SERVICES
 from providers.configuration import parse_with
 from providers.contract import (
@@ -144,7 +144,9 @@ class AppriseChat(OneWay):
             if result.delivery_id not in moved:
                 yield result
         again = [
-            replace(message, address=moved_address(message.address, moved[message.delivery_id]))
+            replace(
+                message, address=address_after_move(message.address, moved[message.delivery_id])
+            )
             for message in batch
             if message.delivery_id in moved
         ]

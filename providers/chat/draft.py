@@ -62,7 +62,7 @@ def scheme(address: str) -> str:
     return address.partition("://")[0].lower() if "://" in address else ""
 
 
-def moved_address(address: str, chat: str) -> str:
+def address_after_move(address: str, chat: str) -> str:
     """Return an address of one target with another chat: the last part of the path."""
     path, mark, query = address.partition("?")
     return path.rstrip("/").rpartition("/")[0] + f"/{chat}" + mark + query
@@ -82,18 +82,18 @@ def draft(message: Message, *, service: ChatService, sender: str) -> Request:
     title = message.title if message.body else ""
     if not is_unicode(title + text):
         raise Unsendable("malformed_text", HALF_A_CHARACTER)
-    written = _written(plugin, service, title, text)
+    written = _write(plugin, service, title, text)
     limit = LIMITS[scheme(message.address)]
     if limit.size(written.counted) <= limit.most:
         return written.request
 
     def fits(part: str) -> bool:
-        return limit.size(_written(plugin, service, title, part).counted) <= limit.most
+        return limit.size(_write(plugin, service, title, part).counted) <= limit.most
 
     short = shorten(text, fits, most=limit.most)
     if not short:
         raise Unsendable("payload_too_large", f"the title fills {limit}")
-    return _written(plugin, service, title, short).request
+    return _write(plugin, service, title, short).request
 
 
 class _Written(NamedTuple):
@@ -102,7 +102,7 @@ class _Written(NamedTuple):
     """The part that the service's limit counts."""
 
 
-def _written(plugin: NotifyBase, service: ChatService, title: str, text: str) -> _Written:
+def _write(plugin: NotifyBase, service: ChatService, title: str, text: str) -> _Written:
     """Let the plugin write the request, and correct the payload.
 
     Raises:

@@ -38,7 +38,7 @@ class Limit:
     unit: str = "characters"
     size: Callable[[str], int] = _characters
     envelope: int = 0
-    """What the payload adds to title and text, at most."""
+    """Size that the payload adds to title and text, at most."""
 
     def __str__(self) -> str:
         """Return `Discord (2,000 characters)`."""
@@ -70,7 +70,7 @@ LIMITS: Final[Mapping[str, Limit]] = {
 """Limits by scheme of the address."""
 
 
-def exceeded(title: str, text: str) -> list[Limit]:
+def limits_under(title: str, text: str) -> list[Limit]:
     """Return the limits of the services that show a part of a message only."""
     whole = _LINE.join(filter(None, (title, text)))
     found = dict.fromkeys(

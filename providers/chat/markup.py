@@ -38,12 +38,12 @@ _OF_A_CARD: Final = re.compile(r"([\\_*\[\]()~`>#+|!&.-])")
 _TAG_OF_TITLE: Final = re.compile(r"</?b>")
 
 
-def counted_text(payload: Payload) -> str:
+def text_field(payload: Payload) -> str:
     """Return the text of Google Chat, Mattermost and Rocket.Chat."""
     return str(payload["text"])
 
 
-def unchanged(payload: Payload, title: str, text: str) -> None:
+def leave(payload: Payload, title: str, text: str) -> None:
     """Leave a payload in which Apprise escapes the whole text."""
     del payload, title, text
 
@@ -57,7 +57,7 @@ def telegram(payload: Payload, title: str, text: str) -> None:
     payload["text"] = head + html.escape(text, quote=False)
 
 
-def counted_by_telegram(payload: Payload) -> str:
+def telegram_text(payload: Payload) -> str:
     """Return the text after Telegram's parsing, whose characters are limited."""
     return html.unescape(_TAG_OF_TITLE.sub("", payload["text"]))
 
@@ -72,10 +72,10 @@ def discord(payload: Payload, title: str, text: str) -> None:
     for name in ("wait", "embeds"):
         payload.pop(name, None)
     payload["allowed_mentions"] = {"parse": []}
-    payload["content"] = _unmasked("\n".join(filter(None, (title, text))))
+    payload["content"] = _unmask("\n".join(filter(None, (title, text))))
 
 
-def counted_by_discord(payload: Payload) -> str:
+def discord_text(payload: Payload) -> str:
     """Return the text of Discord."""
     return str(payload["content"])
 
@@ -87,10 +87,10 @@ def slack(payload: Payload, title: str, text: str) -> None:
         attachment["fallback"] = html.escape(plain, quote=False)
 
 
-def counted_by_slack(payload: Payload) -> str:
+def slack_text(payload: Payload) -> str:
     """Return title and text of Slack, or the values for a workflow of Slack."""
     if "attachments" not in payload:
-        return counted_by_teams(payload)
+        return teams_payload(payload)
     return "".join(each.get("title", "") + each["text"] for each in payload["attachments"])
 
 
@@ -102,7 +102,7 @@ def teams(payload: Payload, title: str, text: str) -> None:
             block |= {"text": _OF_A_CARD.sub(r"\\\1", title), "wrap": True}
 
 
-def counted_by_teams(payload: Payload) -> str:
+def teams_payload(payload: Payload) -> str:
     """Return the whole payload."""
     return orjson.dumps(payload).decode()
 
@@ -110,30 +110,30 @@ def counted_by_teams(payload: Payload) -> str:
 def mattermost(payload: Payload, title: str, text: str) -> None:
     """Ring nobody, and show the target of each link."""
     del title, text
-    broken = _SLACK_MARKUP.sub("<" + ZERO_WIDTH_SPACE, _unmasked(payload["text"]))
-    payload["text"] = _silent(broken)
+    broken = _SLACK_MARKUP.sub("<" + ZERO_WIDTH_SPACE, _unmask(payload["text"]))
+    payload["text"] = _silence(broken)
 
 
 def rocket_chat(payload: Payload, title: str, text: str) -> None:
     """Ring nobody; Apprise escapes Markdown, but no mention."""
     del title, text
-    payload["text"] = _silent(payload["text"])
+    payload["text"] = _silence(payload["text"])
 
 
 def webex(payload: Payload, title: str, text: str) -> None:
     """Ring nobody: `<@all>` rings a space."""
     del title, text
-    payload["markdown"] = _silent(payload["markdown"])
+    payload["markdown"] = _silence(payload["markdown"])
 
 
-def counted_by_webex(payload: Payload) -> str:
+def webex_text(payload: Payload) -> str:
     """Return the text of Webex."""
     return str(payload["markdown"])
 
 
-def _silent(text: str) -> str:
+def _silence(text: str) -> str:
     return _MENTION.sub("@" + ZERO_WIDTH_SPACE, text)
 
 
-def _unmasked(text: str) -> str:
+def _unmask(text: str) -> str:
     return _MASK.sub("]" + ZERO_WIDTH_SPACE, text)

@@ -130,8 +130,8 @@ class ChatService:
     read: Read = status_alone
     home: str = ""
     """A page that answers if the service is up; empty for self-hosted services."""
-    finish: markup.Finish = markup.unchanged
-    counted: markup.Counted = markup.counted_text
+    finish: markup.Finish = markup.leave
+    counted: markup.Counted = markup.text_field
     query: str = ""
     """Parameters of the URL that Apprise does not send."""
 
@@ -263,7 +263,7 @@ _TEAMS_SERVICE: Final = ChatService(
     _TEAMS,
     read_paths(code=("error", "code")),
     finish=markup.teams,
-    counted=markup.counted_by_teams,
+    counted=markup.teams_payload,
 )
 
 SERVICES: Final[Mapping[str, ChatService]] = {
@@ -274,7 +274,7 @@ SERVICES: Final[Mapping[str, ChatService]] = {
         slack,
         home="https://slack.com/api/api.test",
         finish=markup.slack,
-        counted=markup.counted_by_slack,
+        counted=markup.slack_text,
     ),
     "discord": ChatService(
         "discord.NotifyDiscord",
@@ -283,7 +283,7 @@ SERVICES: Final[Mapping[str, ChatService]] = {
         read_paths(code=("code",), message_id=("id",), wait=("retry_after",)),
         home="https://discord.com/api/v10/gateway",
         finish=markup.discord,
-        counted=markup.counted_by_discord,
+        counted=markup.discord_text,
         # https://discord.com/developers/docs/resources/webhook: "execute webhook". Without `wait`,
         # Discord answers 204 before the message is stored, and also if the message is lost.
         query="wait=true",
@@ -297,7 +297,7 @@ SERVICES: Final[Mapping[str, ChatService]] = {
         telegram,
         home="https://api.telegram.org/",
         finish=markup.telegram,
-        counted=markup.counted_by_telegram,
+        counted=markup.telegram_text,
     ),
     "gchat": ChatService(
         "google_chat.NotifyGoogleChat",
@@ -322,7 +322,7 @@ SERVICES: Final[Mapping[str, ChatService]] = {
         _WEBHOOK,
         home="https://api.ciscospark.com/v1/ping",
         finish=markup.webex,
-        counted=markup.counted_by_webex,
+        counted=markup.webex_text,
     ),
 }
 """Services by scheme of the address."""

@@ -142,24 +142,6 @@ def test_slack_and_a_mailbox_get_the_text(
     assert mail["To"] == "oncall@shop.example"
 
 
-def test_a_telegram_group_gets_each_word_of_an_alert(
-    make_fake: Callable[[], HttpFake],
-    make_destination: MakeDestination,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    fake = make_fake()
-    own = f"https://api.telegram.org={fake.url.removesuffix('/hook')}"
-    monkeypatch.setenv("NOTIFY_APPRISE_ENDPOINTS", own)
-    monkeypatch.setenv("NOTIFY_APPRISE_SCHEMES", "tgram")
-    make_destination("tgram://123456789:abcdefghijklmnopqrstuvwxyz123456789/-1001234567")
-    alert = raised()
-    Alert.objects.filter(pk=alert.pk).update(detail="<html><h1>502 & gone</h1>")
-    assert work() == 1
-    [request] = fake.requests
-    text = orjson.loads(request.body)["text"]
-    assert "&lt;html&gt;&lt;h1&gt;502 &amp; gone&lt;/h1&gt;\n" in text
-
-
 def test_an_open_alert_is_repeated_after_four_hours_and_not_while_acknowledged(
     hook: HttpFake, make_destination: MakeDestination
 ) -> None:

@@ -151,7 +151,7 @@ _ITEM: Final = "\ue000"
 """Stands for an item of a list, whose own characters stay."""
 
 
-def _typed(text: str, reader: Reader) -> str:
+def _plain(text: str, reader: Reader) -> str:
     return text.translate(_PLAIN) if reader.plain_characters else text
 
 
@@ -167,14 +167,14 @@ def _number(context: Context, value: Any, digits: int | None = None) -> str:  # 
     pattern = (
         None if digits is None else _fix_digits(str(locale.decimal_formats[None].pattern), digits)
     )
-    return _typed(numbers.format_decimal(_numeric(value), format=pattern, locale=locale), reader)
+    return _plain(numbers.format_decimal(_numeric(value), format=pattern, locale=locale), reader)
 
 
 @pass_context
 def _percent(context: Context, value: Any, digits: int = 0) -> str:  # noqa: ANN401 - any JSON value
     locale, reader = _reader(context)
     pattern = _fix_digits(str(locale.percent_formats[None].pattern), digits)
-    return _typed(numbers.format_percent(_numeric(value), format=pattern, locale=locale), reader)
+    return _plain(numbers.format_percent(_numeric(value), format=pattern, locale=locale), reader)
 
 
 def _fix_digits(pattern: str, digits: int) -> str:
@@ -201,7 +201,7 @@ def _money(context: Context, value: Any, currency: str = "") -> str:  # noqa: AN
         much, code = amount({"amount": value, "currency": currency} if currency else value)
     except ValueError as error:
         raise RenderError(f"money {error}") from None
-    return _typed(numbers.format_currency(much, code, locale=locale), reader)
+    return _plain(numbers.format_currency(much, code, locale=locale), reader)
 
 
 @pass_context
@@ -212,7 +212,7 @@ def _date(context: Context, value: Any, length: str = "medium") -> str:  # noqa:
         moment = day(value)
     except ValueError:
         moment = _moment(value, reader)
-    return _typed(dates.format_date(moment, _length(length), locale=locale), reader)
+    return _plain(dates.format_date(moment, _length(length), locale=locale), reader)
 
 
 @pass_context
@@ -220,7 +220,7 @@ def _time(context: Context, value: Any, length: str = "short") -> str:  # noqa: 
     locale, reader = _reader(context)
     moment = _moment(value, reader)
     text = dates.format_time(moment, _length(length), tzinfo=moment.tzinfo, locale=locale)
-    return _typed(text, reader)
+    return _plain(text, reader)
 
 
 @pass_context
@@ -228,7 +228,7 @@ def _datetime(context: Context, value: Any, length: str = "medium") -> str:  # n
     locale, reader = _reader(context)
     moment = _moment(value, reader)
     text = dates.format_datetime(moment, _length(length), tzinfo=moment.tzinfo, locale=locale)
-    return _typed(text, reader)
+    return _plain(text, reader)
 
 
 def _moment(value: object, reader: Reader) -> dt.datetime:
@@ -263,5 +263,5 @@ def _join_list(context: Context, value: Any, joint: str = "and") -> str:  # noqa
     if joint not in _JOINTS:
         raise RenderError(f"listed joins by {' or '.join(_JOINTS)}")
     joints = lists.format_list([_ITEM] * len(value), style=_JOINTS[joint], locale=locale)
-    first, *others = _typed(joints, reader).split(_ITEM)
+    first, *others = _plain(joints, reader).split(_ITEM)
     return first + "".join(str(item) + after for item, after in zip(value, others, strict=True))

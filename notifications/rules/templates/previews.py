@@ -100,7 +100,7 @@ def _cut(channel: Channel, whole: Rendered, rendered: Rendered) -> Iterator[str]
             f"The text is cut off: an inbox shows {in_app.MAX_TITLE} characters of a title and"
             f" {in_app.MAX_BODY} of a body."
         )
-    if channel is Channel.CHAT and (found := limits.exceeded(rendered.title, rendered.body)):
+    if channel is Channel.CHAT and (found := limits.limits_under(rendered.title, rendered.body)):
         yield f"The text is cut off at the end by {', '.join(map(str, found))}."
 
 

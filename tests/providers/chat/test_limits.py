@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from providers.chat.draft import draft
-from providers.chat.limits import ELLIPSIS, LIMITS, exceeded, shorten
+from providers.chat.limits import ELLIPSIS, LIMITS, limits_under, shorten
 from providers.chat.services import SERVICES
 from providers.contract import Channel
 from tests.providers.chat.services_fake import CASES, Case
@@ -54,12 +54,12 @@ def test_a_text_has_no_room_beside_a_title_that_fills_the_message() -> None:
 
 
 def test_a_preview_names_the_services_that_show_a_part() -> None:
-    assert exceeded("Order", "x" * 1_990) == []
-    assert [str(each) for each in exceeded("Order", "x" * 4_090)] == [
+    assert limits_under("Order", "x" * 1_990) == []
+    assert [str(each) for each in limits_under("Order", "x" * 4_090)] == [
         "Discord (2,000 characters)",
         "Google Chat (4,096 characters)",
         "Telegram (4,096 characters)",
     ]
-    assert {each.service for each in exceeded("", "x" * 40_000)} == {
+    assert {each.service for each in limits_under("", "x" * 40_000)} == {
         limit.service for limit in LIMITS.values()
     }

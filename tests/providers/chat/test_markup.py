@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from providers.chat.draft import draft
-from providers.chat.markup import ZERO_WIDTH_SPACE, counted_by_telegram
+from providers.chat.markup import ZERO_WIDTH_SPACE, telegram_text
 from providers.chat.services import SERVICES
 from providers.contract import Channel
 from tests.providers.chat.services_fake import CASES, Case
@@ -77,7 +77,7 @@ def shown(case: Case, given: dict[str, Any]) -> str:
     """Return the text of a payload, as far as the service's escapes are known."""
     match case.scheme:
         case "tgram":
-            found = " ".join(counted_by_telegram(given).split())
+            found = " ".join(telegram_text(given).split())
         case "slack":
             found = "\n".join(given["attachments"][0][name] for name in ("title", "text"))
         case "workflows":
@@ -112,7 +112,7 @@ def test_telegram_shows_each_character_that_was_given(title: str, body: str) -> 
     title, body = f"<{title}", f"<{body}>"
     sent = payload(CASES["telegram"], title=title, body=body)
     assert sent["parse_mode"] == "HTML"
-    assert counted_by_telegram(sent) == f"{title}\n{body}"
+    assert telegram_text(sent) == f"{title}\n{body}"
     tags = re.findall(r"<[^>]*>", sent["text"])
     assert tags == ["<b>", "</b>"]
     assert html.unescape(sent["text"]) == f"<b>{title}</b>\n{body}"
