@@ -1,4 +1,4 @@
-"""What a worker may hold of each queue on RabbitMQ."""
+"""Messages of each queue that a worker holds on RabbitMQ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a producer may hand in at once, and how it is told."""
+"""Limits of a producer: the requests at once, and the refusal."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tests.scenarios.world import World
 _OF_EACH: Final = 100
 _SHARE: Final = _OF_EACH // 5
 _START: Final = 5
-"""What the messages with which the worker begins may change in the share."""
+"""Difference that the first messages of the worker may make to the share."""
 _SLOW: Final = "x+slow-100ms@sandbox.example"
 
 

@@ -1,4 +1,4 @@
-"""What Apple gets from us, and what its answers mean."""
+"""Requests that Apple gets, and the outcomes of its answers."""
 
 from __future__ import annotations
 

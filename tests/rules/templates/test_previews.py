@@ -1,4 +1,4 @@
-"""What a preview says about a text."""
+"""The report of a preview about a text."""
 
 from __future__ import annotations
 

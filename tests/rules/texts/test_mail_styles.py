@@ -19,7 +19,7 @@ from providers.contract import Channel
 MOST_CPU_SECONDS = 1.0
 """Ten times the bound on the inliner; without the bound the sheets below take minutes."""
 GROWTH = 3
-"""How much more CPU time the double of a source may take; linear work takes twice as much."""
+"""CPU time of a doubled source as a multiple; linear work takes twice as much."""
 SLACK = 1.0
 """CPU seconds below which growth is not judged."""
 SIMPLE = (
