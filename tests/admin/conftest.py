@@ -28,6 +28,9 @@ from notifications.rules.states import Status
 from notifications.store.cached import shared_answers
 from notifications.store.postgres import partitions
 from providers.contract import Channel
+from tests.admin.chromium import browser, chromium
+
+__all__ = ["browser", "chromium"]
 
 ADDRESS = "maria@sandbox.example"
 

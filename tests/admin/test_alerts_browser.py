@@ -8,9 +8,7 @@ from notifications.alerting import destinations
 from notifications.models import Alert, AlertDestination
 from notifications.rules.alerts import AlertKind
 from notifications.store.postgres import alerts
-from tests.admin.test_browser import CHROMEDRIVER, CHROMIUM, Browser, browser
-
-__all__ = ["browser"]
+from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, Browser
 
 pytestmark = [
     pytest.mark.skipif(

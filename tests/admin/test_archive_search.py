@@ -16,9 +16,8 @@ from notifications.archive.days import Lease
 from notifications.models import ArchiveDay, ArchiveState, AuditEntry, Event, Producer, Recipient
 from notifications.rules.lane import Mode
 from tests.admin import axe
-from tests.admin.test_browser import (
+from tests.admin.chromium import (
     Browser,
-    browser,  # noqa: F401 - the fixture
 )
 from tests.archive.conftest import (
     configure,  # noqa: F401 - as above

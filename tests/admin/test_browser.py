@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from io import StringIO
-from pathlib import Path
-from typing import Final
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import call_command
 from django_otp.oath import totp
 from django_otp.plugins.otp_static.models import StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from pytest_django import Settings
-from pytest_django.live_server_helper import LiveServer
-from selenium.webdriver import Chrome, ChromeOptions, ChromeService
-from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.expected_conditions import (
-    presence_of_element_located,
-    text_to_be_present_in_element,
-)
 from selenium.webdriver.support.select import Select
-from selenium.webdriver.support.wait import WebDriverWait
 
 from notifications.models import (
     DeadLetter,
@@ -42,15 +29,7 @@ from notifications.store.postgres import api_keys, role_groups
 from notifyproj.single_sign_on import metadata
 from providers.contract import Channel
 from tests.admin import identity_provider
-
-CHROMIUM: Final = shutil.which("chromium")
-CHROMEDRIVER: Final = shutil.which("chromedriver")
-WAIT_SECONDS: Final = 30
-FLAGS: Final = (
-    *("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run"),
-    *("disable-background-networking", "disable-component-update", "disable-sync"),
-    "window-size=1500,1000",
-)
+from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, Browser, write
 
 pytestmark = [
     pytest.mark.skipif(
@@ -59,61 +38,6 @@ pytestmark = [
     ),
     pytest.mark.django_db(transaction=True),
 ]
-
-
-class Browser:
-    """Chromium, signed in, with the waits that make a test bounded and never asleep."""
-
-    def __init__(self, chrome: Chrome, *, base: str) -> None:
-        self.chrome = chrome
-        self.base = base
-
-    def open(self, path: str) -> None:
-        self.chrome.get(f"{self.base}/admin/{path}")
-
-    def see(self, selector: str) -> WebElement:
-        wait = WebDriverWait(self.chrome, WAIT_SECONDS)
-        return wait.until(presence_of_element_located((By.CSS_SELECTOR, selector)))
-
-    def wait_for(self, selector: str, text: str) -> None:
-        wait = WebDriverWait(self.chrome, WAIT_SECONDS)
-        wait.until(text_to_be_present_in_element((By.CSS_SELECTOR, selector), text))
-
-    def click(self, selector: str) -> None:
-        # Through the page: unfold's sticky bars may lie over what stands at the edge.
-        self.chrome.execute_script("arguments[0].click()", self.see(selector))
-
-    def menu(self) -> list[str]:
-        """Where the items of the side menu lead, below `/admin/`."""
-        items = self.chrome.find_elements(By.CSS_SELECTOR, "nav a[href*='/admin/']")
-        pages = (str(item.get_attribute("href")).partition("/admin/")[2] for item in items)
-        return list(dict.fromkeys(pages))
-
-    def errors(self) -> list[str]:
-        """What the console says went wrong, but for the icon that every browser asks for."""
-        lines = self.chrome.get_log("browser")  # type: ignore[no-untyped-call]  # selenium's own
-        severe = [line["message"] for line in lines if line["level"] == "SEVERE"]
-        return [message for message in severe if "/favicon.ico" not in message]
-
-
-@pytest.fixture
-def browser(live_server: LiveServer, operator: User, tmp_path: Path) -> Iterator[Browser]:
-    options = ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    for flag in (*FLAGS, f"user-data-dir={tmp_path}"):
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    chrome = Chrome(options=options, service=ChromeService(CHROMEDRIVER))
-    try:
-        signed_in = Browser(chrome, base=live_server.url)
-        signed_in.open("")
-        signed_in.see("[name=username]").send_keys(operator.username)
-        signed_in.see("[name=password]").send_keys("a-long-password")
-        signed_in.click("[type=submit]")
-        signed_in.see("#monitoring")
-        yield signed_in
-    finally:
-        chrome.quit()
 
 
 def test_a_dead_letter_is_found_and_replayed(
@@ -176,12 +100,6 @@ def test_a_provider_is_held_by_hand(browser: Browser) -> None:
     browser.open("notifications/breaker/")
     assert "it sends twice" in browser.see("#sandbox-push").text
     assert browser.errors() == []
-
-
-def write(browser: Browser, selector: str, text: str) -> None:
-    field = browser.see(selector)
-    field.clear()
-    field.send_keys(text)
 
 
 def test_a_mails_html_is_shown_and_its_scripts_are_not_run(browser: Browser) -> None:

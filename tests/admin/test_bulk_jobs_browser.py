@@ -18,10 +18,9 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from notifications.models import Attribute, Audience, BulkJob, BulkJobRange
 from tests.admin import axe
-from tests.admin.test_browser import (
+from tests.admin.chromium import (
     WAIT_SECONDS,
     Browser,
-    browser,  # noqa: F401 - the fixture
     write,
 )
 from tests.admin.test_bulk_jobs import job  # noqa: F401 - the fixture

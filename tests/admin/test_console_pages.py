@@ -14,8 +14,9 @@ from notifications.rules.dead_letter_filter import LetterFilter
 from notifications.rules.states import Status
 from providers.contract import Channel
 from tests.admin import axe
+from tests.admin.chromium import Browser
 from tests.admin.conftest import MakeDelivery
-from tests.admin.test_browser import Browser, browser, pytestmark  # noqa: F401 - a fixture, a mark
+from tests.admin.test_browser import pytestmark  # noqa: F401 - a mark
 
 needs_axe = pytest.mark.skipif(
     not axe.SCRIPT.is_file(), reason="no axe-core here: npm ci --prefix .ci/axe --ignore-scripts"
@@ -60,7 +61,7 @@ def shipped(db: None) -> Template:  # noqa: ARG001 - asked for by name
 @needs_axe
 @pytest.mark.parametrize("status", [Status.DELIVERED, Status.FAILED, Status.SCHEDULED])
 def test_the_page_of_a_message_is_accessible(
-    browser: Browser,  # noqa: F811 - the fixture
+    browser: Browser,
     make_delivery: MakeDelivery,
     shipped: Template,
     status: Status,
@@ -74,7 +75,7 @@ def test_the_page_of_a_message_is_accessible(
 
 @needs_axe
 def test_the_activity_is_accessible(
-    browser: Browser,  # noqa: F811 - the fixture
+    browser: Browser,
     make_delivery: MakeDelivery,
 ) -> None:
     for status in (Status.DELIVERED, Status.FAILED, Status.SCHEDULED, Status.UNKNOWN):
@@ -87,7 +88,7 @@ def test_the_activity_is_accessible(
 
 @needs_axe
 def test_the_dead_letters_and_a_replay_job_are_accessible(
-    browser: Browser,  # noqa: F811 - the fixture
+    browser: Browser,
     make_letters: Callable[[list[str]], list[DeadLetter]],
 ) -> None:
     page = reverse("admin:notifications_deadletter_changelist")
@@ -106,7 +107,7 @@ def test_the_dead_letters_and_a_replay_job_are_accessible(
 @needs_axe
 @pytest.mark.parametrize("model", ["contact", "recipient"])
 def test_a_list_is_accessible_and_compact_on_a_phone(
-    browser: Browser,  # noqa: F811 - the fixture
+    browser: Browser,
     make_delivery: MakeDelivery,
     model: str,
 ) -> None:
@@ -120,7 +121,7 @@ def test_a_list_is_accessible_and_compact_on_a_phone(
 
 @needs_axe
 def test_the_workers_are_accessible(
-    browser: Browser,  # noqa: F811 - the fixture
+    browser: Browser,
     make_delivery: MakeDelivery,
 ) -> None:
     page = reverse("admin:notifications_workers")

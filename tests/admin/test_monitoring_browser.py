@@ -20,12 +20,11 @@ from notifications.rules.alerts import AlertKind
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.store.postgres import alerts, plot_annotations, rollups
-from tests.admin.conftest import MakeDelivery
-from tests.admin.test_browser import (
+from tests.admin.chromium import (
     WAIT_SECONDS,
     Browser,
-    browser,  # noqa: F401 - the fixture
 )
+from tests.admin.conftest import MakeDelivery
 from tests.analytics.conftest import MakeRollup, make_rollup  # noqa: F401 - the fixture
 
 AXE: Final = Path(__file__).parents[2] / ".ci/axe/node_modules/axe-core/axe.min.js"

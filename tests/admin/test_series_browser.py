@@ -10,9 +10,8 @@ from selenium.webdriver.common.keys import Keys
 
 from notifications.models import Series, SeriesEnrolment
 from tests.admin import axe
-from tests.admin.test_browser import (
+from tests.admin.chromium import (
     Browser,
-    browser,  # noqa: F401 - the fixture
 )
 from tests.admin.test_series import series  # noqa: F401 - the fixture
 from tests.journey import caller, reach

@@ -1,4 +1,3 @@
-# ruff: noqa: F811 - each test asks for the imported fixture `browser` by name
 """A provider is held and let go in a real browser, with buttons for a thumb; the pages suit all."""
 
 from __future__ import annotations
@@ -18,11 +17,10 @@ from notifications.rules.lane import Priority
 from notifications.rules.states import Status
 from notifications.store.cached import switches as cached
 from tests.admin import axe
-from tests.admin.conftest import MakeDelivery
-from tests.admin.test_browser import (
+from tests.admin.chromium import (
     Browser,
-    browser,  # noqa: F401 - the fixture
 )
+from tests.admin.conftest import MakeDelivery
 
 LEAST_HEIGHT = 44
 """Pixels: WCAG 2.5.5."""

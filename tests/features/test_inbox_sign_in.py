@@ -17,7 +17,7 @@ from notifications.models import Producer, Recipient
 from notifications.rules.lane import Mode
 from notifications.store.postgres import api_keys
 from notifications.store.redis import state
-from tests.admin.test_browser import CHROMEDRIVER, CHROMIUM, FLAGS
+from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, FLAGS
 from tests.api.inboxes import add_message, add_messages
 
 _WAIT_SECONDS = 30

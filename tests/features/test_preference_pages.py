@@ -31,7 +31,7 @@ from notifications.store.cached import notification_types, topic_texts
 from notifications.store.postgres import api_keys
 from providers.contract import Channel
 from tests.admin import axe
-from tests.admin.test_browser import CHROMEDRIVER, CHROMIUM, FLAGS, WAIT_SECONDS
+from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, FLAGS, WAIT_SECONDS
 
 pytestmark = [
     pytest.mark.skipif(

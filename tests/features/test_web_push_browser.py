@@ -30,7 +30,7 @@ from notifications.store.recipient_tokens import cors, minting, revocations
 from notifications.store.redis import state
 from providers.contract import Channel, Message
 from providers.push import web_push
-from tests.admin.test_browser import FLAGS
+from tests.admin.chromium import FLAGS
 from tests.features import web_push_site
 from tests.providers.push.browser import base64url
 from tests.store.stored_rows import MakeDelivery

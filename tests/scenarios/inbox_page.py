@@ -14,7 +14,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from notifyproj import demo_inbox
 from tests.admin.axe import SCRIPT
-from tests.admin.test_browser import CHROMEDRIVER, CHROMIUM, FLAGS
+from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, FLAGS
 from tests.scenarios.world import World
 
 Found = TypeVar("Found")

@@ -11,7 +11,7 @@ from selenium.webdriver.common.by import By
 
 from notifyproj import demo_inbox
 from notifyproj.devstack.ports import LOOPBACK
-from tests.admin.test_browser import CHROMEDRIVER, CHROMIUM
+from tests.admin.chromium import CHROMEDRIVER, CHROMIUM
 from tests.scenarios.inbox_page import ROUTES, Device, Send, send_messages
 from tests.scenarios.world import WORKERS, World
 

@@ -12,7 +12,7 @@ from selenium.webdriver.common.keys import Keys
 
 from notifications.api import embed
 from tests.admin.axe import SCRIPT
-from tests.admin.test_browser import CHROMEDRIVER, CHROMIUM
+from tests.admin.chromium import CHROMEDRIVER, CHROMIUM
 from tests.scenarios.inbox_page import ROUTES, Device, Send, send_messages
 from tests.scenarios.world import WORKERS, World
 

@@ -1,0 +1,105 @@
+"""Chromium for the tests of the admin: one process for a file, one window for a test."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+from django.contrib.auth.models import User
+from pytest_django.live_server_helper import LiveServer
+from selenium.webdriver import Chrome, ChromeOptions, ChromeService
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.expected_conditions import (
+    presence_of_element_located,
+    text_to_be_present_in_element,
+)
+from selenium.webdriver.support.wait import WebDriverWait
+
+CHROMIUM: Final = shutil.which("chromium")
+CHROMEDRIVER: Final = shutil.which("chromedriver")
+WAIT_SECONDS: Final = 30
+FLAGS: Final = (
+    *("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run"),
+    *("disable-background-networking", "disable-component-update", "disable-sync"),
+    "window-size=1500,1000",
+)
+
+
+class Browser:
+    """Chromium, signed in, with the waits that make a test bounded and never asleep."""
+
+    def __init__(self, chrome: Chrome, *, base: str) -> None:
+        self.chrome = chrome
+        self.base = base
+
+    def open(self, path: str) -> None:
+        self.chrome.get(f"{self.base}/admin/{path}")
+
+    def see(self, selector: str) -> WebElement:
+        wait = WebDriverWait(self.chrome, WAIT_SECONDS)
+        return wait.until(presence_of_element_located((By.CSS_SELECTOR, selector)))
+
+    def wait_for(self, selector: str, text: str) -> None:
+        wait = WebDriverWait(self.chrome, WAIT_SECONDS)
+        wait.until(text_to_be_present_in_element((By.CSS_SELECTOR, selector), text))
+
+    def click(self, selector: str) -> None:
+        # Through the page: unfold's sticky bars may lie over what stands at the edge.
+        self.chrome.execute_script("arguments[0].click()", self.see(selector))
+
+    def menu(self) -> list[str]:
+        """Where the items of the side menu lead, below `/admin/`."""
+        items = self.chrome.find_elements(By.CSS_SELECTOR, "nav a[href*='/admin/']")
+        pages = (str(item.get_attribute("href")).partition("/admin/")[2] for item in items)
+        return list(dict.fromkeys(pages))
+
+    def errors(self) -> list[str]:
+        """What the console says went wrong, but for the icon that every browser asks for."""
+        lines = self.chrome.get_log("browser")  # type: ignore[no-untyped-call]  # selenium's own
+        severe = [line["message"] for line in lines if line["level"] == "SEVERE"]
+        return [message for message in severe if "/favicon.ico" not in message]
+
+
+def write(browser: Browser, selector: str, text: str) -> None:
+    field = browser.see(selector)
+    field.clear()
+    field.send_keys(text)
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    """Start Chromium with a window that stays empty."""
+    options = ChromeOptions()
+    options.binary_location = str(CHROMIUM)
+    for flag in (*FLAGS, f"user-data-dir={tmp_path_factory.mktemp('chromium')}"):
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    chrome = Chrome(options=options, service=ChromeService(CHROMEDRIVER))
+    try:
+        yield chrome
+    finally:
+        chrome.quit()
+
+
+@pytest.fixture
+def browser(live_server: LiveServer, operator: User, chromium: Chrome) -> Iterator[Browser]:
+    """Sign the operator in, in a window without the cookies and the storage of other tests."""
+    [empty] = chromium.window_handles
+    profile = chromium.execute_cdp_cmd("Target.createBrowserContext", {})
+    page = {"url": "about:blank", "newWindow": True, **profile}
+    chromium.switch_to.window(chromium.execute_cdp_cmd("Target.createTarget", page)["targetId"])
+    try:
+        signed_in = Browser(chromium, base=live_server.url)
+        signed_in.errors()  # those of the test before
+        signed_in.open("")
+        signed_in.see("[name=username]").send_keys(operator.username)
+        signed_in.see("[name=password]").send_keys("a-long-password")
+        signed_in.click("[type=submit]")
+        signed_in.see("#monitoring")
+        yield signed_in
+    finally:
+        chromium.switch_to.window(empty)
+        chromium.execute_cdp_cmd("Target.disposeBrowserContext", profile)
