@@ -47,6 +47,7 @@ from notifications.store.postgres import (
     reads,
     transitions,
 )
+from notifications.store.postgres.opted_out_contacts import OptOut
 from notifications.store.postgres.transitions import STILL_DUE, Move
 from notifications.store.rate_limits import frequency_caps
 from notifications.store.redis.sent_ledger import LedgerEntry
@@ -145,7 +146,7 @@ def _refund_caps(decisions: Mapping[UUID, Decision], moved: Collection[UUID]) ->
 def _end_contacts(rows: Iterable[Row], outcomes: Mapping[UUID, Outcome | None]) -> None:
     """Invalidate dead contacts, and suppress the addresses of opt-outs, as the settle does."""
     dead: dict[str, dict[int, str]] = defaultdict(dict)
-    opted_out: dict[str, dict[int, str]] = defaultdict(dict)
+    opted_out: dict[str, dict[int, OptOut]] = defaultdict(dict)
     for row in rows:
         outcome = outcomes[row["id"]]
         if isinstance(outcome, Rejected):
@@ -153,7 +154,8 @@ def _end_contacts(rows: Iterable[Row], outcomes: Mapping[UUID, Outcome | None]) 
             if outcome.contact_is_dead:
                 dead[row["provider"]][row["contact_id"]] = why
             if outcome.has_opted_out:
-                opted_out[row["provider"]][row["contact_id"]] = why
+                opt_out = OptOut(why, row["call_started_at"])
+                opted_out[row["provider"]][row["contact_id"]] = opt_out
     for provider, of_contacts in dead.items():
         dead_contacts.invalidate(of_contacts, provider=provider)
     for provider, of_contacts in opted_out.items():

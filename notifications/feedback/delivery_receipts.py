@@ -35,6 +35,7 @@ from notifications.store.postgres import (
     receipt_prices,
     secret_variables,
 )
+from notifications.store.postgres.opted_out_contacts import OptOut
 from notifications.store.postgres.transitions import FromProvider, Move
 from providers.contract import Receipt, ReceiptKind
 
@@ -137,14 +138,14 @@ def _apply(provider: str, applicable: Sequence[tuple[Receipt, UUID]]) -> set[UUI
 def _end_contacts(provider: str, applicable: Sequence[tuple[Receipt, UUID]]) -> None:
     """Invalidate dead contacts, and suppress the addresses of opt-outs."""
     dead: dict[Cause, dict[UUID, str]] = defaultdict(dict)
-    opted_out: dict[UUID, str] = {}
+    opted_out: dict[UUID, OptOut] = {}
     for receipt, delivery_id in applicable:
         why = f"{provider}: {receipt.code or receipt.kind.value}"
         if receipt.contact_is_dead:
             cause = Cause.COMPLAINT if receipt.has_complained else Cause.BOUNCE
             dead[cause][delivery_id] = why
         if receipt.has_opted_out:
-            opted_out[delivery_id] = why
+            opted_out[delivery_id] = OptOut(why, receipt.occurred_at)
     for cause, reasons in dead.items():
         dead_contacts.invalidate_of_deliveries(reasons, provider=provider, cause=cause)
     opted_out_contacts.record_of_deliveries(opted_out, provider=provider)

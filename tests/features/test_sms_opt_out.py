@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from django.test import Client
 
 from notifications.delivery import deliver, routing
-from notifications.models import Contact, Delivery, ProviderRoute, Suppression
+from notifications.models import Attempt, Contact, Delivery, ProviderRoute, Suppression
 from notifications.rules.states import Status
 from notifications.rules.suppression import Cause
 from providers.contract import Channel
@@ -122,7 +122,7 @@ def test_a_report_of_an_opt_out_that_comes_again_after_start_stops_nothing(
     later = sent(take)
     assert later.status == Status.SENT
     # In the test's transaction now() stands still, so that the call seems older than START.
-    Delivery.objects.filter(pk=later.pk).update(sent_at=Now())
+    Attempt.objects.filter(delivery_id=later.pk).update(started_at=Now())
     report_opt_out(later)
     assert is_opted_out()
 

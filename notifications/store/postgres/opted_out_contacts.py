@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from notifications.models import Contact, Delivery
+from notifications.models import Attempt, Contact, Delivery
 from notifications.rules import ids
 from notifications.rules.lane import Mode
 from notifications.rules.suppression import Cause
@@ -26,43 +26,58 @@ _CAUSES: Final[Mapping[int, Cause]] = {
 }
 
 
-def record(notes: Mapping[int, str], *, provider: str) -> int:
+class OptOut(NamedTuple):
+    """A provider's report that the recipient of a call had opted out."""
+
+    note: str
+    at: dt.datetime | None
+    """Time of the opt-out, or of the claim or the start of the call that found it; None: the start
+    of the last stored call."""
+
+
+def record(opt_outs: Mapping[int, OptOut], *, provider: str) -> int:
     """Suppress the addresses of contacts, by contact id; return the number of new entries.
 
-    Safe to run twice: an active entry stays as it is.
+    A report can come late or again, after START or an operator's undo. An opt-out therefore counts
+    only if no such entry of the address was undone after the opt-out. Safe to run twice.
     """
-    return _record({contact: (note, None) for contact, note in notes.items()}, provider)
-
-
-def record_of_deliveries(notes: Mapping[UUID, str], *, provider: str) -> int:
-    """Suppress the addresses of deliveries; ignores deliveries of other providers.
-
-    A receipt that comes late or again is older than a START that the recipient has sent since the
-    call. So an opt-out counts only if no such entry of the address was undone after the call.
-    """
-    if not notes:
+    if not opt_outs:
         return 0
-    theirs = Delivery.objects.filter(id__in=notes, provider=provider)
-    told = {
-        contact: (notes[key], at or ids.time_of(key))
-        for key, contact, at in theirs.values_list("id", "contact_id", "sent_at")
-        if contact is not None
-    }
-    return _record(told, provider)
-
-
-def _record(notes: Mapping[int, tuple[str, dt.datetime | None]], provider: str) -> int:
-    if not notes:
-        return 0
-    live = Contact.objects.filter(pk__in=notes, recipient__mode=Mode.LIVE, channel__in=_CAUSES)
+    live = Contact.objects.filter(pk__in=opt_outs, recipient__mode=Mode.LIVE, channel__in=_CAUSES)
     entries = [
         SuppressionEntry(
-            channel=Channel(channel), address=address, cause=_CAUSES[channel], note=notes[key][0]
+            channel=Channel(channel),
+            address=address,
+            cause=_CAUSES[channel],
+            note=opt_outs[key].note,
         )
         for key, channel, address in live.values_list("pk", "channel", "address")
-        if not _was_undone(channel, address, since=notes[key][1])
+        if not _was_undone(channel, address, since=opt_outs[key].at)
     ]
     return suppressions.add(entries, by=provider, provider=provider)
+
+
+def record_of_deliveries(opt_outs: Mapping[UUID, OptOut], *, provider: str) -> int:
+    """Suppress the addresses of deliveries; ignores deliveries of other providers."""
+    if not opt_outs:
+        return 0
+    theirs = Delivery.objects.filter(id__in=opt_outs, provider=provider)
+    started = dict(
+        Attempt.objects
+        .filter(delivery_id__in=opt_outs)
+        .order_by("number")
+        .values_list("delivery_id", "started_at")
+    )
+    newest: dict[int, OptOut] = {}
+    for key, contact in theirs.values_list("id", "contact_id"):
+        if contact is None:
+            continue
+        found = opt_outs[key]
+        at = found.at or started.get(key) or ids.time_of(key)
+        known = newest.get(contact)
+        if known is None or known.at is None or known.at < at:
+            newest[contact] = OptOut(found.note, at)
+    return record(newest, provider=provider)
 
 
 def _was_undone(channel: int, address: str, *, since: dt.datetime | None) -> bool:
