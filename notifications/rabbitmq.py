@@ -57,20 +57,21 @@ class Channel(pyamqp.Channel):
         self._refused: set[int] = set()
         self.prefetch: Mapping[str, int] = {}
         """Most messages that the consumer of a queue may hold; else those of `basic_qos`."""
-        self._prefetch = 0
+        self._prefetch = self._asked = 0
         self.events["basic_ack"].add(self._count)
         self.events["basic_nack"].add(self._count_refused)
 
     def basic_qos(self, size: int, count: int, *options: Any) -> None:  # noqa: ANN401 - kombu is untyped
         """Set how many messages each further consumer may hold."""
         super().basic_qos(size, count, *options)
-        self._prefetch = count
+        self._prefetch = self._asked = count
 
     def basic_consume(self, queue: str = "", *args: Any, **options: Any) -> Any:  # noqa: ANN401 - kombu is untyped
         """Start a consumer, which may hold as many messages as `prefetch` says."""
-        count = self.prefetch.get(queue, self._prefetch)
+        count = self.prefetch.get(queue, self._asked)
         if count != self._prefetch:
-            self.basic_qos(0, count, False)  # noqa: FBT003 - amqp's protocol: not of the channel
+            super().basic_qos(0, count, False)  # noqa: FBT003 - amqp's protocol: not of the channel
+            self._prefetch = count
         return super().basic_consume(queue, *args, **options)
 
     def basic_publish_confirm(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - kombu is untyped

@@ -8,7 +8,8 @@ A person's visit comes from a browser or a mail program, whose user agent names 
 `Go-http-client/2.0`, and `Mozilla/5.0` alone, which is the whole agent of Apple's proxy. So is one
 that calls itself compatible with a browser (`Mozilla/4.0 (compatible; ms-office; MSOffice 16)`,
 `Mozilla/5.0 (compatible; Googlebot/2.1)`), and one with a word for what it does. The proxies of
-Gmail and Yahoo fetch a picture when the person opens the mail.
+Gmail and Yahoo fetch a picture when the person opens the mail; Gmail's prefetch ends with
+`Edge/12.246 Mozilla/5.0`. CUBOT is a brand of phones.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from typing import Final
 
 _BROWSER: Final = re.compile(r"(?:Mozilla|Opera)/\d+\.\d+ \((?!compatible\b)[^()]*[A-Za-z]")
 _MACHINE: Final = re.compile(
-    r"bot\b|crawl|spider|preview|prefetch|prerender|scan|headless|facebookexternalhit|whatsapp"
-    r"|slack|barracuda|ms-office|monitor",
+    r"(?<!cu)bot\b|crawl|spider|preview|prefetch|prerender|scan|headless|facebookexternalhit"
+    r"|whatsapp|slack|barracuda|ms-office|monitor|Edge/12\.246 Mozilla",
     re.IGNORECASE,
 )
 _PROXY_OF_PERSON: Final = re.compile(r"GoogleImageProxy|YahooMailProxy")

@@ -33,7 +33,8 @@ from notifications.sweeps import SWEEPS, Sweep
 _LONGEST: Final = 86_400
 """Seconds. A longer interval would be equivalent to switching the sweep off."""
 _LARGEST: Final = 10
-"""Times the sweep's own limit. A larger batch would hold locks for longer than a second."""
+"""Times the sweep's own limit. A larger batch would hold locks for longer than a second, and a
+batch below the tenth part would leave the rows at its end waiting for ever in some sweeps."""
 
 _RESULTS: Final = ("last_began", "took", "result")
 
@@ -75,18 +76,18 @@ class PeriodicTaskForm(forms.ModelForm[PeriodicTask]):
         self.fields["enabled"].help_text = _stops(self.instance)
         self.fields["limit"].initial = periodic_tasks.limit_of(self.instance)
         if sweep := _sweep(self.instance):
-            self.fields["limit"].help_text = f"Empty: {sweep.limit}. At most {_most(sweep)}."
+            self.fields["limit"].help_text = f"Empty: {sweep.limit}. {_said(sweep)}"
 
     def clean_limit(self) -> int | None:
-        """Refuse a batch that is much larger than the sweep's own limit.
+        """Refuse a batch that is much larger or smaller than the sweep's own limit.
 
         Raises:
             ValidationError: the number is too large.
         """
         limit: int | None = self.cleaned_data["limit"]
         sweep = _sweep(self.instance)
-        if limit is not None and sweep and limit > _most(sweep):
-            raise forms.ValidationError(f"Give a number from 1 to {_most(sweep)}.")
+        if limit is not None and sweep and not _least(sweep) <= limit <= _most(sweep):
+            raise forms.ValidationError(_said(sweep))
         return limit
 
     def clean(self) -> dict[str, Any]:
@@ -107,8 +108,16 @@ def _stops(task: PeriodicTask) -> str:
     return f"While it is off: {sweep.stops}" if sweep else ""
 
 
+def _least(sweep: Sweep) -> int:
+    return max(1, sweep.limit // _LARGEST)
+
+
 def _most(sweep: Sweep) -> int:
     return _LARGEST * sweep.limit
+
+
+def _said(sweep: Sweep) -> str:
+    return f"Give a number from {_least(sweep)} to {_most(sweep)}."
 
 
 # The pages of django-celery-beat write no audit entry, and sweeps need only their intervals.

@@ -79,15 +79,15 @@ def test_an_interval_is_changed_and_kept_by_the_next_migrate(
     assert b"greater than or equal to 1" in door.post(_page(relay), {"seconds": "0"}).content
 
 
-def test_a_batch_is_changed_up_to_ten_times_the_sweeps_own(
+def test_a_batch_is_changed_from_a_tenth_to_ten_times_the_sweeps_own(
     door: Client, relay: PeriodicTask
 ) -> None:
-    most = 10 * SWEEPS["relay"].limit
-    for given, kept in (("300", 300), (str(most), most), ("", None)):
+    least, most = SWEEPS["relay"].limit // 10, 10 * SWEEPS["relay"].limit
+    for given, kept in ((str(least), least), (str(most), most), ("", None)):
         door.post(_page(relay), {"seconds": "1", "enabled": "on", "limit": given})
         sweeps.create_periodic_tasks()
         assert periodic_tasks.rhythms()["relay"].limit == kept
-    for given in ("0", str(most + 1), "many"):
+    for given in ("0", str(least - 1), str(most + 1), "many"):
         answer = door.post(_page(relay), {"seconds": "1", "enabled": "on", "limit": given})
         assert answer.status_code == 200, given
         assert periodic_tasks.rhythms()["relay"].limit is None

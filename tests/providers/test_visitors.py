@@ -13,6 +13,7 @@ PERSONS = [
     "Mozilla/5.0 (Linux; Android 14; SM-T510(2019)) AppleWebKit/537.36 Chrome/126.0 Mobile",
     "Mozilla/5.0 (X11; Linux x86_64; rv:115.0) Gecko/20100101 Thunderbird/115.8.0",
     "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)",
+    "Mozilla/5.0 (Linux; Android 9; CUBOT X18 Plus) AppleWebKit/537.36 Chrome/126.0 Mobile",
     "YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html",
     "Opera/9.80 (Android; Opera Mini/36.2.2254/119.132; U; id) Presto/2.12.423 Version/12.16",
 ]
@@ -26,6 +27,7 @@ MACHINES = [
     "Mozilla/5.0 (Windows NT 6.1; WOW64) SkypeUriPreview Preview/0.5",
     "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_11_1) facebookexternalhit/1.1 Twitterbot/1.0",
     "ms-office; MSOffice 16",
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/42.0.2311.135 Edge/12.246 Mozilla/5.0",
     "BarracudaCentral",
     "HeadlessChrome",
     "axios/1.6",

@@ -41,7 +41,8 @@ TABLE: Final[verdicts.Table] = {
     "postmark:400": Verdict.MISCONFIGURED,  # sender signature not found
     "postmark:401": Verdict.MISCONFIGURED,  # sender signature not confirmed
     "postmark:405": Verdict.MISCONFIGURED,  # not allowed to send: out of credit
-    "postmark:406": Verdict.DEAD,  # inactive recipient: hard bounce, complaint or suppression
+    # Inactive recipient: a hard bounce, a complaint or an unsubscription; the callback tells which.
+    "postmark:406": Verdict.REJECTED,
     "postmark:412": Verdict.MISCONFIGURED,  # account is pending
     "postmark:413": Verdict.MISCONFIGURED,  # account may not send
     "postmark:429": Verdict.THROTTLED,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import orjson
@@ -83,9 +84,11 @@ def test_what_no_row_names_goes_by_http(status: int, kind: type[Outcome]) -> Non
 
 
 def test_an_operator_can_change_a_row_and_add_one() -> None:
-    codes = verdicts.overrides("postmark:406=rejected, mailjet:mj-0099=throttled, 402=unavailable")
+    refused = Rejected(code="postmark:406", detail='{"ErrorCode": 406}')
+    assert judged(422, b'{"ErrorCode": 406}', service="postmark", codes={}) == refused
+    codes = verdicts.overrides("postmark:406=dead, mailjet:mj-0099=throttled, 402=unavailable")
     inactive = judged(422, b'{"ErrorCode": 406}', service="postmark", codes=codes)
-    assert inactive == Rejected(code="postmark:406", detail='{"ErrorCode": 406}')
+    assert inactive == replace(refused, contact_is_dead=True)
     added = judged(400, b'{"ErrorCode": "mj-0099"}', service="mailjet", codes=codes)
     assert isinstance(added, Throttled)
     assert isinstance(judged(402, b"", codes=codes), Unavailable)
