@@ -17,6 +17,8 @@ from typing import Any, Final
 
 import orjson
 
+from providers.chat.limits import shorten
+
 Payload = dict[str, Any]
 Finish = Callable[[Payload, str, str], None]
 """Corrects the payload of a title (perhaps empty) and a text."""
@@ -33,6 +35,8 @@ _MASK: Final = re.compile(r"\](?=[(\[:])")
 """Markdown: `[text](URL)`, `[text][name]` and `[name]: URL`."""
 _SLACK_MARKUP: Final = re.compile(r"<(?=!|[^<|]+\|)")
 """`<!channel>` and `<URL|text>`, which Mattermost's webhooks read as Slack does."""
+_REFERENCE: Final = re.compile(r"&(?=#|\w+;)")
+"""`&#64;` and `&commat;`, which Mattermost reads as the character, also in a mention."""
 _OF_A_CARD: Final = re.compile(r"([\\_*\[\]()~`>#+|!&.-])")
 """Markdown's characters in a card, as Apprise escapes the text of one."""
 _TAG_OF_TITLE: Final = re.compile(r"</?b>")
@@ -82,9 +86,15 @@ def discord_text(payload: Payload) -> str:
 
 def slack(payload: Payload, title: str, text: str) -> None:
     """Add the text of a notification: without `fallback`, Slack shows an empty notification."""
-    plain = "\n".join(filter(None, (title, text)))[:FALLBACK_CHARACTERS]
+    plain = "\n".join(filter(None, (title, text)))
+    if not _fits_fallback(plain):
+        plain = shorten(plain, _fits_fallback, most=FALLBACK_CHARACTERS)
     for attachment in payload.get("attachments", ()):  # a Slack workflow has none
         attachment["fallback"] = html.escape(plain, quote=False)
+
+
+def _fits_fallback(plain: str) -> bool:
+    return len(plain) <= FALLBACK_CHARACTERS
 
 
 def slack_text(payload: Payload) -> str:
@@ -108,10 +118,13 @@ def teams_payload(payload: Payload) -> str:
 
 
 def mattermost(payload: Payload, title: str, text: str) -> None:
-    """Ring nobody, and show the target of each link."""
+    """Ring nobody, and show the target of each link.
+
+    A zero-width space after `<` is a part of the URL for the server; Markdown shows `&lt;` as `<`.
+    """
     del title, text
-    broken = _SLACK_MARKUP.sub("<" + ZERO_WIDTH_SPACE, _unmask(payload["text"]))
-    payload["text"] = _silence(broken)
+    broken = _REFERENCE.sub("&" + ZERO_WIDTH_SPACE, _unmask(payload["text"]))
+    payload["text"] = _silence(_SLACK_MARKUP.sub("&lt;", broken))
 
 
 def rocket_chat(payload: Payload, title: str, text: str) -> None:

@@ -37,6 +37,8 @@ HOSTILE: Final = (
     "[bank.example][1] and [1]: https://evil.example",
     "<https://evil.example|bank.example>",
     "*b* _i_ ~s~ `c` ||spoiler|| # h > q - l 1. n",
+    "&#64;channel &commat;here &#x40;all &#X40;everyone",
+    "<https://evil.example|https://bank.example>",
 )
 TITLES: Final = ("", "Order <1> & [bank](https://evil.example) @all")
 
@@ -88,6 +90,8 @@ def shown(case: Case, given: dict[str, Any]) -> str:
             found = given["content"].replace("\r", "")
         case "wxteams":
             found = given["markdown"]
+        case "mmosts":
+            found = html.unescape(given["text"].replace(ZERO_WIDTH_SPACE, ""))
         case _:
             found = given["text"]
     return found.replace(ZERO_WIDTH_SPACE, "")
@@ -136,7 +140,9 @@ def test_no_text_rings_a_channel_or_hides_the_target_of_a_link(case: Case, place
         case "discord":
             forbidden = ("](",)
         case "mmosts":
-            forbidden = ("](", "]:", "][", "<!", "<https://evil.example|", *_RINGING)
+            forbidden = ("](", "]:", "][", "<!", *_RINGING)
+            assert _SLACK_LINK_IN_MATTERMOST.search(sent["text"]) is None
+            assert not set(_RINGING) & set(html.unescape(sent["text"]).split())
         case "rockets" | "wxteams":
             forbidden = ("](", "<!", *_RINGING)
         case "workflows":
@@ -152,6 +158,8 @@ def test_no_text_rings_a_channel_or_hides_the_target_of_a_link(case: Case, place
 
 
 _RINGING: Final = ("@everyone", "@here", "@all", "@channel", "<@U1")
+_SLACK_LINK_IN_MATTERMOST: Final = re.compile(r"<([^\n<\|>]+)\|([^\|\n>]+)>")
+"""The server's own `linkWithTextRegex`, in app/webhook.go."""
 
 
 @pytest.mark.parametrize("name", ["mattermost", "rocket.chat", "webex"])
@@ -162,6 +170,13 @@ def test_a_mailbox_in_a_text_stays_a_mailbox(name: str) -> None:
     assert "é@b" in sent
 
 
+def test_mattermost_shows_character_references_and_angle_brackets_as_written() -> None:
+    sent = payload(CASES["mattermost"], title="", body="AT&amp;T &#64;all <https://a|b> R&D <c>")
+    assert html.unescape(sent["text"]).replace(ZERO_WIDTH_SPACE, "") == (
+        "AT&amp;T &#64;all <https://a|b> R&D <c>"
+    )
+
+
 def shown_raw(given: dict[str, Any]) -> str:
     return str(given.get("text") or given.get("markdown"))
 
@@ -170,8 +185,16 @@ def test_a_notification_of_slack_has_title_and_text() -> None:
     for name in ("slack webhook", "slack bot"):
         (attachment,) = payload(CASES[name], title="A & B", body="<c>")["attachments"]
         assert attachment["fallback"] == "A &amp; B\n&lt;c&gt;"
-        (attachment,) = payload(CASES[name], title="", body="x" * 2_000)["attachments"]
+        (attachment,) = payload(CASES[name], title="", body="x" * 500)["attachments"]
         assert attachment["fallback"] == "x" * 500
+        (attachment,) = payload(CASES[name], title="", body="x" * 2_000)["attachments"]
+        assert attachment["fallback"] == "x" * 499 + "…"
+
+
+def test_a_notification_of_slack_ends_between_two_emoji() -> None:
+    family = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+    sent = payload(CASES["slack webhook"], title="T", body="a" * 496 + family)
+    assert sent["attachments"][0]["fallback"] == "T\n" + "a" * 496 + "…"
 
 
 def test_a_long_title_of_a_card_is_wrapped() -> None:
