@@ -2,7 +2,7 @@
 
 Apprise writes the payload. A `finish` below corrects the fields that hold the text, because a
 service reads more than words from a text: tags, mentions that ring a channel, links whose text
-hides the target. Texts of Discord and Mattermost stay Markdown, as Apprise sends them.
+hides the target. Texts of Discord, Google Chat and Mattermost keep their Markdown.
 
 A zero-width space breaks a mention or a masked link where the service has no switch: a reader sees
 the same characters.
@@ -47,11 +47,6 @@ def text_field(payload: Payload) -> str:
     return str(payload["text"])
 
 
-def leave(payload: Payload, title: str, text: str) -> None:
-    """Leave a payload in which Apprise escapes the whole text."""
-    del payload, title, text
-
-
 def telegram(payload: Payload, title: str, text: str) -> None:
     """Escape the text for `parse_mode` HTML.
 
@@ -64,6 +59,16 @@ def telegram(payload: Payload, title: str, text: str) -> None:
 def telegram_text(payload: Payload) -> str:
     """Return the text after Telegram's parsing, whose characters are limited."""
     return html.unescape(_TAG_OF_TITLE.sub("", payload["text"]))
+
+
+def google_chat(payload: Payload, title: str, text: str) -> None:
+    """Escape brackets: `<users/all>` rings a space, and `<URL|text>` hides the target.
+
+    https://developers.google.com/workspace/chat/format-messages has no escape for `*` and `_`.
+    Apprise writes backslashes, also in URLs, and leaves the `<` of a text.
+    """
+    head = f"*{html.escape(title, quote=False)}*\n" if title else ""
+    payload["text"] = head + html.escape(text, quote=False)
 
 
 def discord(payload: Payload, title: str, text: str) -> None:

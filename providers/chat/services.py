@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
@@ -130,7 +130,7 @@ class ChatService:
     read: Read = status_alone
     home: str = ""
     """A page that answers if the service is up; empty for self-hosted services."""
-    finish: markup.Finish = markup.leave
+    finish: markup.Finish = field(kw_only=True)
     counted: markup.Counted = markup.text_field
     query: str = ""
     """Parameters of the URL that Apprise does not send."""
@@ -305,6 +305,7 @@ SERVICES: Final[Mapping[str, ChatService]] = {
         _GOOGLE,
         read_paths(code=("error", "status"), message_id=("name",)),
         home="https://chat.googleapis.com/",
+        finish=markup.google_chat,
     ),
     "mmosts": ChatService(
         "mattermost.NotifyMattermost",

@@ -39,6 +39,8 @@ HOSTILE: Final = (
     "*b* _i_ ~s~ `c` ||spoiler|| # h > q - l 1. n",
     "&#64;channel &commat;here &#x40;all &#X40;everyone",
     "<https://evil.example|https://bank.example>",
+    "see <https://a.example/a_b?x=1&y=2> now, or https://a.example/c_d",
+    "<https://evil.example|Open your bank: <https://bank.example>",
 )
 TITLES: Final = ("", "Order <1> & [bank](https://evil.example) @all")
 
@@ -97,7 +99,12 @@ def shown(case: Case, given: dict[str, Any]) -> str:
     return found.replace(ZERO_WIDTH_SPACE, "")
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+WRITTEN_BY_APPRISE: Final = {name: case for name, case in CASES.items() if case.scheme != "gchat"}
+"""Google Chat has a test of its own: Apprise's text of an address in angle brackets has a stray
+backslash (`<https://a.example\\>`), and `<URL|text>` stays a link that hides its target."""
+
+
+@pytest.mark.parametrize("case", WRITTEN_BY_APPRISE.values(), ids=WRITTEN_BY_APPRISE)
 def test_each_text_reads_as_apprise_itself_would_send_the_text(
     monkeypatch: pytest.MonkeyPatch, case: Case
 ) -> None:
@@ -120,6 +127,25 @@ def test_telegram_shows_each_character_that_was_given(title: str, body: str) -> 
     tags = re.findall(r"<[^>]*>", sent["text"])
     assert tags == ["<b>", "</b>"]
     assert html.unescape(sent["text"]) == f"<b>{title}</b>\n{body}"
+
+
+@given(
+    title=st.text(st.characters(codec="utf-8")),
+    body=st.text(st.characters(codec="utf-8")),
+)
+def test_google_chat_reads_no_bracket_and_no_entity_in_a_text(title: str, body: str) -> None:
+    title, body = f"<{title}", f"<{body}>&lt;"
+    text = payload(CASES["google chat"], title=title, body=body)["text"]
+    assert not set(text) & set("<>")
+    assert html.unescape(text) == f"*{title}*\n{body}"
+
+
+def test_google_chat_gets_the_address_of_a_link_as_written() -> None:
+    body = "see <https://a.example/a_b?x=1&y=2> now, or https://a.example/c_d"
+    sent = payload(CASES["google chat"], title="", body=body)
+    assert sent["text"] == (
+        "see &lt;https://a.example/a_b?x=1&amp;y=2&gt; now, or https://a.example/c_d"
+    )
 
 
 def test_telegram_keeps_blank_lines_and_indents() -> None:
@@ -150,7 +176,7 @@ def test_no_text_rings_a_channel_or_hides_the_target_of_a_link(case: Case, place
         case "tgram":
             forbidden = ("<a", "<https", "<!")
         case "gchat":
-            forbidden = ("<users/all>", "<https://evil.example|")
+            forbidden = ("<", ">")
         case _:
             forbidden = ("<!", "<@", "<https", "<users/all>")
     assert [each for each in forbidden if each in raw] == []
