@@ -28,10 +28,12 @@ _END_OF_FILE: Final = "\x1a"
 """Ctrl-Z, which DOS programs write at the end of a file."""
 _IS_TOO_LONG: Final = "field larger than field limit"
 """Message of the csv module for a cell of over 128 KiB."""
+_IS_AT_THE_END: Final = "unexpected end of data"
+"""Message of the csv module for a quote that the file does not close."""
 
 
 class InvalidFile(ValueError):
-    """The file has no usable first line, or a line is too long: the rest cannot be read."""
+    """The file has no usable first line, a line is too long, or a quote is not closed."""
 
 
 class NotText(InvalidFile):
@@ -147,7 +149,7 @@ class CsvReader:
             known: further names that are taken in each case, as those of `required` are.
 
         Raises:
-            InvalidFile: the line is no CSV, or lacks a required name.
+            InvalidFile: the line is no CSV, lacks a required name, or has one of these names twice.
         """
         self._lines = TextLines(stream)
         self._texts = iter(self._lines)
@@ -157,7 +159,8 @@ class CsvReader:
         if told:
             first = next(self._texts, "")
         for separator in told[1] if told else _SEPARATORS:
-            names = [spelled.get(name.lower(), name) for name in _names(first, separator)]
+            written = _names(first, separator)
+            names = [spelled.get(name.lower(), name) for name in written]
             if set(required) <= set(names):
                 break
         else:
@@ -165,6 +168,7 @@ class CsvReader:
                 f"the first line must name the columns, {' and '.join(required)} among them, with"
                 " a comma, a semicolon or a tab between two names"
             )
+        _check_repeats(written, spelled)
         self.names = names
         self._separator = separator
 
@@ -172,7 +176,8 @@ class CsvReader:
         """Yield the records in order, without lines of empty cells.
 
         Raises:
-            InvalidFile: a line is too long.
+            InvalidFile: a line is too long, or a record that is no CSV has several lines or the
+                file's end: a quote is not closed, and whole lines would be lost in its cell.
         """
         reader = csv.reader(self._texts, strict=True, delimiter=self._separator)
         while True:
@@ -181,7 +186,8 @@ class CsvReader:
             try:
                 cells = next(reader, None)
             except csv.Error as error:
-                if _IS_TOO_LONG in str(error):
+                has_lost_lines = self._lines.number > number or _IS_AT_THE_END in str(error)
+                if has_lost_lines or _IS_TOO_LONG in str(error):
                     told = f"line {number}: {error}; is a quote not closed?"
                     raise InvalidFile(told) from error
                 yield BadRecord(number, f"invalid CSV: {error}")
@@ -192,6 +198,21 @@ class CsvReader:
                 cells.pop()
             if any(map(str.strip, cells)):
                 yield Record(number, cells)
+
+
+def _check_repeats(written: list[str], spelled: Collection[str]) -> None:
+    """Check that each name of `spelled`, in lower case, is written once.
+
+    Raises:
+        InvalidFile: a name is written twice, perhaps in other capitals.
+    """
+    before: dict[str, str] = {}
+    for name in written:
+        folded = name.lower()
+        if folded in spelled and folded in before:
+            both = f"{before[folded]}, {name}"
+            raise InvalidFile(f"the names of columns must differ in more than capitals: {both}")
+        before[folded] = name
 
 
 def _names(line: str, separator: str) -> list[str]:

@@ -118,6 +118,45 @@ def test_no_cut_of_the_stream_changes_a_record(
     assert found == [list(row) for row in rows]
 
 
+@pytest.mark.parametrize(
+    ("head", "twice"),
+    [
+        ("channel,address,Address", "address, Address"),
+        ("channel,ADDRESS,x,address", "ADDRESS, address"),
+        ("channel,address,Reason,REASON", "Reason, REASON"),
+        ("channel;address;Channel", "channel, Channel"),
+        ("channel,address,reason,reason", "reason, reason"),
+    ],
+)
+def test_two_columns_of_one_name_are_refused_whatever_their_capitals(head: str, twice: str) -> None:
+    with pytest.raises(InvalidFile, match=f"must differ in more than capitals: {twice}$"):
+        CsvReader(io.BytesIO(head.encode()), required=("channel", "address"), known=("reason",))
+
+
+def test_further_columns_of_one_name_are_no_fault() -> None:
+    reader = CsvReader(io.BytesIO(b"key,x,X,,x\n1,2,3,4,5\n"), required=("key",))
+    assert reader.names == ["key", "x", "X", "", "x"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['u_1,"x\n', 'u_1,"x', '"u_1\n', 'u_1,"x"\nu_2,"\n'],
+)
+@pytest.mark.parametrize("rest", [0, 900])
+def test_a_quote_that_is_not_closed_refuses_the_file(line: str, rest: int) -> None:
+    file = "user_id,code\nu_0,X\n" + line + "".join(f"u_{n},X\n" for n in range(rest))
+    opened = 3 + line.rstrip("\n").count("\n")
+    with pytest.raises(InvalidUpload, match=rf"line {opened}: .*; is a quote not closed\?"):
+        uploaded(file.encode())
+
+
+def test_a_quote_that_a_later_line_closes_refuses_the_file() -> None:
+    rows = "".join(f"u_{n},X\n" for n in range(900))
+    file = f'user_id,code\nu_0,"x\n{rows}u_900,"y"\nu_901,X\n'
+    with pytest.raises(InvalidUpload, match=r"line 2: .*; is a quote not closed\?"):
+        uploaded(file.encode())
+
+
 def test_a_line_without_an_end_is_refused_before_the_file_is_read() -> None:
     stream = Bytewise(b"user_id\n" + b"x" * MAX_LINE * 20, 64 * 1024)
     with pytest.raises(InvalidFile, match="line 2 is longer than 256 KiB"):

@@ -6,7 +6,7 @@
 
 The first line of CSV names the columns; `csv_reader` says which files are taken. Other columns
 than `user_id` are variables of the recipient. A wrong line is a fault with its number; a wrong
-head, or a line that is too long, ends the upload.
+head, a line that is too long, or a quote that is not closed, ends the upload.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class FaultKind(StrEnum):
 
 
 class InvalidUpload(ValueError):
-    """The file has no usable head, or a line is too long: nothing of the file is kept."""
+    """A wrong head, a line that is too long or an open quote: nothing of the file is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def read_lines(stream: ByteStream, form: UploadFormat) -> Iterator[UploadLine | 
     """Yield the lines of a file, in order.
 
     Raises:
-        InvalidUpload: the head is wrong, or a line is too long.
+        InvalidUpload: the head is wrong, a line is too long, or a quote is not closed.
     """
     try:
         yield from _read_csv(stream) if form is UploadFormat.CSV else _read_json(stream)
