@@ -9,9 +9,10 @@ No text is chosen by the alphabet while CLDR knows more. `es` alone is, as in CL
 its usual region writes it: `es-AR` prefers `es-MX`.
 
 A recipient whose language has no text still gets the message. Locales are compared as BCP 47 tags
-without implied parts, so `pt_BR`, `pt-br` and `pt-BR` are one, `zh-Hans` is `zh`, and `iw` is `he`.
-Tags of browsers, Android, iOS and Java are understood: `de-DE-u-co-phonebk`, `in_ID`,
-`en_US@calendar=gregorian`, `zh_TW_#Hant`, `en_US.UTF-8`.
+without implied parts, so `pt_BR`, `pt-br` and `pt-BR` are one, `zh-Hans` is `zh`, and `iw` is `he`;
+between two texts of one locale, the wanted spelling wins. Tags of browsers, Android, iOS, Java and
+POSIX are understood: `de-DE-u-co-phonebk`, `in_ID`, `en_US@calendar=gregorian`, `zh_TW_#Hant`,
+`th_TH_TH_#u-nu-thai`, `en_US.UTF-8`, `sr_RS@latin`.
 """
 
 from __future__ import annotations
@@ -32,44 +33,65 @@ _LONGEST_REGION: Final = 3
 _SCRIPT_LENGTH: Final = 4
 _MACROLANGUAGES: Final = {"no": "nb"}
 """Names for several languages, and the most written one; CLDR has them as parents."""
-
+_WRITTEN_PARENTS: Final = {"yue": "zh_Hant_HK", "yue_Hans": "zh_Hans"}
+"""Languages whose readers read another one; CLDR has these in its distances, not as parents."""
 
 _USUAL_BELOW_A_PARENT: Final = frozenset({"en-GB", "es-MX", "pt-PT"})
 """The locale with most readers below `en-001`, `es-419` and Portuguese outside Brazil; CLDR has
 likely regions of languages alone."""
 _NO_LOCALE: Final = re.compile(r"[@.].*")
-"""Keywords of ICU and encodings of POSIX."""
+"""Keywords of ICU, encodings and modifiers of POSIX."""
+_POSIX_SCRIPTS: Final = {"latin": "Latn", "cyrillic": "Cyrl", "devanagari": "Deva"}
+"""Modifiers of POSIX that name a script."""
+_RIGHT_TO_LEFT: Final = frozenset({
+    *("Adlm", "Arab", "Aran", "Gara", "Hebr", "Mand"),
+    *("Nkoo", "Rohg", "Samr", "Syrc", "Thaa", "Yezi"),
+})
+"""The scripts in use that are written from the right."""
 
 
+@functools.lru_cache(maxsize=4096)
 def normalize(locale: str) -> str:
     """Spell a locale as BCP 47 does, without extensions.
 
     `PT_br` is `pt-BR`, `zh-hant-tw` is `zh-Hant-TW`, and `en-US-u-hc-h12` is `en-US`.
     """
     language, *rest = _NO_LOCALE.sub("", locale.strip()).replace("_", "-").split("-")
-    kept = itertools.takewhile(lambda part: len(part) != 1, rest)  # a single letter: an extension
-    spelled = [_subtag(part.removeprefix("#")) for part in kept if part]
+    script = _POSIX_SCRIPTS.get(locale.strip().lower().rpartition("@")[2], "")
+    bare = [part.removeprefix("#") for part in (script, *rest)]  # Java marks a script with #
+    kept = itertools.takewhile(lambda part: len(part) != 1, bare)  # a single letter: an extension
+    spelled = dict.fromkeys(_subtag(part) for part in kept if part)  # Java: TH twice in th_TH_TH
     return "-".join([language.lower(), *sorted(spelled, key=lambda part: not _is_script(part))])
 
 
 def choose(available: Collection[str], wanted: str, *, default: str = DEFAULT) -> str | None:
     """Return the best available locale, spelled as given; None only for an empty list."""
-    spelled = {_canonical(locale): locale for locale in sorted(available)}
+    exact = {normalize(locale): locale for locale in sorted(available)}
+    current_last = sorted(exact, key=lambda tag: (tag == _canonical(tag), tag))
+    spelled = {_canonical(tag): exact[tag] for tag in current_last}
     for language in (wanted, default, DEFAULT):
+        if (same := exact.get(normalize(language))) is not None:
+            return same
         if (found := _nearest(spelled, language)) is not None:
             return spelled[found]
-    return next(iter(spelled.values()), None)
+    return min(available, default=None)
 
 
 def _nearest(tags: Collection[str], wanted: str) -> str | None:
-    """Return the canonical tag that is nearest to a locale; None without a text of the language."""
+    """Return the canonical tag that is nearest to a locale.
+
+    None without a text of the language or of a parent in another language.
+    """
     chain = _chain(wanted)
     related = [tag for tag in tags if language_of(tag) == language_of(wanted)]
     nearest = min(related, key=lambda tag: _distance(tag, chain), default=None)
     if nearest is not None and _script(nearest) == _script(chain[0]):
         return nearest
-    same_script = (each for each in chain if each in tags and _script(each) == _script(chain[0]))
-    return next(same_script, nearest)
+    parents = (each for each in chain if language_of(each) != language_of(wanted))
+    of_parent = next((_nearest(tags, parent) for parent in parents), None)
+    if of_parent is not None and (nearest is None or _script(of_parent) == _script(chain[0])):
+        return of_parent
+    return nearest
 
 
 def _distance(tag: str, chain: Sequence[str]) -> tuple[object, ...]:
@@ -125,8 +147,11 @@ def is_known(tag: str) -> bool:
 
 
 def direction(tag: str) -> str:
-    """Return the text direction, `ltr` or `rtl`, as in HTML."""
-    return str(cldr(tag).text_direction)
+    """Return the text direction, `ltr` or `rtl`, as in HTML.
+
+    The script says it, also of a language without data in Babel, such as Egyptian Arabic.
+    """
+    return "rtl" if _script(_canonical(tag)) in _RIGHT_TO_LEFT else "ltr"
 
 
 def language_of(tag: str) -> str:
@@ -145,7 +170,7 @@ def of_reader(text: str, reader: str) -> str:
 @functools.lru_cache(maxsize=4096)
 def _chain(wanted: str) -> tuple[str, ...]:
     """Return the canonical tag, then its parents, down to the language."""
-    tag, parents = _canonical(wanted), _table("parent_exceptions")
+    tag, parents = _canonical(wanted), {**_table("parent_exceptions"), **_WRITTEN_PARENTS}
     found = []
     while tag:
         found.append(tag)
@@ -161,8 +186,8 @@ def _canonical(tag: str) -> str:
     language, *rest = normalize(tag).split("-")
     language = _MACROLANGUAGES.get(language, _table("language_aliases").get(language, language))
     language, *implied = language.split("_")
+    scripts = list(filter(_is_script, rest)) or list(filter(_is_script, implied))
     rest = rest or implied
-    scripts = list(filter(_is_script, rest))
     regions = [part for part in rest if len(part) == _REGION_LENGTH]
     usual = _likely_script(language)
     script = scripts[0] if scripts else _likely_script("_".join([language, *regions[:1]])) or usual

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from babel import Locale, localedata
 from babel.core import get_global
 
 from notifications.rules.language.locales import (
@@ -56,6 +57,14 @@ def test_without_texts_there_is_no_choice() -> None:
         (["nb", "en"], "no", "nb"),
         (["no", "en"], "nn-NO", "no"),
         (["nb", "en"], "nn", "nb"),
+        (["nb-NO", "en"], "nn", "nb-NO"),
+        (["en-US", "hi"], "hi-Latn", "en-US"),
+        (["zh-CN", "zh-HK"], "yue", "zh-HK"),
+        (["zh-CN", "zh-HK", "zh-TW"], "yue", "zh-HK"),
+        (["zh-CN", "zh-TW"], "yue-HK", "zh-TW"),
+        (["zh-CN", "zh-HK"], "yue-CN", "zh-CN"),
+        (["zh-CN", "en"], "yue", "zh-CN"),
+        (["yue", "zh-HK"], "yue-HK", "yue"),
     ],
 )
 def test_parents_are_those_of_cldr(available: list[str], wanted: str, chosen: str) -> None:
@@ -115,12 +124,32 @@ def test_no_text_is_chosen_by_the_alphabet(available: list[str], wanted: str, ch
         ("de-DE-x-private", "de"),
         ("de_DE@calendar=gregorian", "de"),
         ("de_DE.UTF-8", "de"),
+        ("sh-RS", "sr-Latn"),
+        ("sh_BA", "sr-Latn"),
+        ("sh", "sr-Latn"),
+        ("sh-Cyrl-RS", "sr"),
+        ("sr_RS@latin", "sr-Latn"),
+        ("sr_RS.UTF-8@latin", "sr-Latn"),
+        ("sr_RS_#Latn", "sr-Latn"),
+        ("th_TH_TH_#u-nu-thai", "th"),
+        ("ja_JP_JP_#u-ca-japanese", "ja"),
     ],
 )
 def test_tags_of_browsers_and_phones_are_understood(tag: str, chosen: str) -> None:
-    assert choose(["en", "de", "he", "id", "yi", "zh-CN", "zh-TW"], tag) == chosen
+    available = ["en", "de", "he", "id", "ja", "sr", "sr-Latn", "th", "yi", "zh-CN", "zh-TW"]
+    assert choose(available, tag) == chosen
     assert is_known(tag)
     assert cldr(tag).language == cldr(chosen).language
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("nb", "no"), ("he", "iw"), ("fil", "tl"), ("id", "in"), ("zh", "zh-Hans")]
+)
+def test_of_two_names_of_a_language_the_wanted_name_wins(one: str, other: str) -> None:
+    available = [one, "en", other]
+    assert (choose(available, one), choose(available, other)) == (one, other)
+    assert choose(available, "xx", default=other.upper()) == other
+    assert choose(available, f"{other}-001") == one, "the current name, for a reader elsewhere"
 
 
 def test_a_templates_own_default_comes_before_english() -> None:
@@ -134,9 +163,27 @@ def test_every_locale_with_a_parent_of_its_own_gets_that_parents_text(tag: str) 
     assert choose(["aa", parent], tag, default="aa") == parent
 
 
-@pytest.mark.parametrize("tag", ["ar", "he", "fa-IR", "ur", "pa-PK", "ckb"])
+@pytest.mark.parametrize(
+    "tag",
+    [
+        *("ar", "he", "fa-IR", "ur", "pa-PK", "ckb"),
+        *("ku-Arab", "arz", "ary", "aeb", "glk", "uz_AF", "pa-Arab"),
+    ],
+)
 def test_what_is_written_from_the_right_says_so(tag: str) -> None:
     assert direction(tag) == "rtl"
+
+
+def test_the_direction_of_each_locale_is_that_of_cldr() -> None:
+    tags = localedata.locale_identifiers()
+    # Mongolian from top to bottom is no `dir` of HTML
+    expected = {tag: Locale.parse(tag).text_direction.replace("ttb", "ltr") for tag in tags}
+    assert {tag: direction(tag) for tag in tags} == expected
+
+
+@pytest.mark.parametrize("tag", ["en", "ku", "ar-Latn", "ks-Deva", "uz", "hi-Latn"])
+def test_what_is_written_from_the_left_says_so(tag: str) -> None:
+    assert direction(tag) == "ltr"
 
 
 def test_a_locale_that_nobody_knows_is_written_like_english() -> None:
@@ -158,6 +205,10 @@ def test_a_text_keeps_its_language_and_takes_its_readers_region() -> None:
         ("es-419", "es-419"),
         ("zh_TW_#Hant", "zh-Hant-TW"),
         ("en-US-u-hc-h12", "en-US"),
+        ("sr_RS@latin", "sr-Latn-RS"),
+        ("ca_ES@euro", "ca-ES"),
+        ("th_TH_TH_#u-nu-thai", "th-TH"),
+        ("zh_TW_#Hant-u-nu-hanidec", "zh-Hant-TW"),
     ],
 )
 def test_tags_are_spelled_one_way(given: str, tag: str) -> None:
