@@ -166,12 +166,14 @@ def invalid(
         for each in found[:MAX_ERRORS]
     )
     known = {each.pointer for each in errors}
-    errors += tuple(each for each in absent if each.pointer not in known)
+    further = tuple(each for each in absent if each.pointer not in known)
+    count = len(found) + len(further)
+    errors = (*errors, *further)[:MAX_ERRORS]
     first = errors[0]
     name = first.pointer.lstrip("/") if source is not Source.BODY else first.pointer
     detail = f"{name or 'the body'}: {first.detail}"
-    if len(found) > MAX_ERRORS:
-        detail += f" ({len(found)} errors; the first {MAX_ERRORS} are listed)"
+    if count > MAX_ERRORS:
+        detail += f" ({count} errors; the first {MAX_ERRORS} are listed)"
     return Problem(Kind.INVALID, detail, errors)
 
 
