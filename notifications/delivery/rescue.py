@@ -158,8 +158,8 @@ def _end_contacts(rows: Iterable[Row], outcomes: Mapping[UUID, Outcome | None]) 
                 opted_out[row["provider"]][row["contact_id"]] = opt_out
     for provider, of_contacts in dead.items():
         dead_contacts.invalidate(of_contacts, provider=provider)
-    for provider, of_contacts in opted_out.items():
-        opted_out_contacts.record(of_contacts, provider=provider)
+    for provider, opt_outs in opted_out.items():
+        opted_out_contacts.record(opt_outs, provider=provider)
 
 
 def _settle_money(

@@ -88,9 +88,10 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
 def browser(live_server: LiveServer, operator: User, chromium: Chrome) -> Iterator[Browser]:
     """Sign the operator in, in a window without the cookies and the storage of other tests."""
     [empty] = chromium.window_handles
-    profile = chromium.execute_cdp_cmd("Target.createBrowserContext", {})
-    page = {"url": "about:blank", "newWindow": True, **profile}
-    chromium.switch_to.window(chromium.execute_cdp_cmd("Target.createTarget", page)["targetId"])
+    chromium.switch_to.new_window("window")  # without the sizes and themes of other tests
+    chromium.execute_cdp_cmd("Network.clearBrowserCookies", {})
+    kept = {"origin": live_server.url, "storageTypes": "all"}
+    chromium.execute_cdp_cmd("Storage.clearDataForOrigin", kept)
     try:
         signed_in = Browser(chromium, base=live_server.url)
         signed_in.errors()  # those of the test before
@@ -101,5 +102,5 @@ def browser(live_server: LiveServer, operator: User, chromium: Chrome) -> Iterat
         signed_in.see("#monitoring")
         yield signed_in
     finally:
+        chromium.close()
         chromium.switch_to.window(empty)
-        chromium.execute_cdp_cmd("Target.disposeBrowserContext", profile)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+from uuid import UUID
 
 import pytest
 
 from notifications import clock
-from notifications.models import Attempt, Delivery, Suppression
+from notifications.models import Attempt, Contact, Delivery, Suppression
 from notifications.rules.states import Status
 from notifications.rules.suppression import Cause
 from notifications.store.postgres import opted_out_contacts, suppressions
@@ -32,17 +33,17 @@ def came_back(make_delivery: MakeDelivery) -> dt.datetime:
     return undone_at
 
 
-def report(delivery: object, *, at: dt.datetime | None) -> int:
+def report(delivery: UUID, *, at: dt.datetime | None) -> int:
     Delivery.objects.filter(pk=delivery).update(provider="sandbox")
     found = {delivery: OptOut("unsubscribed", at)}
-    return opted_out_contacts.record_of_deliveries(found, provider="sandbox")  # type: ignore[arg-type]  # an id
+    return opted_out_contacts.record_of_deliveries(found, provider="sandbox")
 
 
 def is_listed() -> bool:
     return suppressions.active(Channel.EMAIL, ADDRESS, cause=Cause.UNSUBSCRIBE_ALL) is not None
 
 
-def call(delivery: object, *, at: dt.datetime) -> None:
+def call(delivery: UUID, *, at: dt.datetime) -> None:
     Attempt.objects.create(
         delivery_id=delivery,
         number=1 + Attempt.objects.count(),
@@ -60,8 +61,8 @@ def test_a_report_from_before_the_return_stops_nothing(
     assert report(old, at=came_back - MINUTE) == 0
     call(old, at=came_back - MINUTE)
     assert report(old, at=None) == 0
-    contact = Delivery.objects.get(pk=old).contact_id
-    late_settle = {contact: OptOut("21610", came_back - MINUTE)}
+    contact = Contact.objects.get()
+    late_settle = {contact.pk: OptOut("21610", came_back - MINUTE)}
     assert opted_out_contacts.record(late_settle, provider="sandbox") == 0
     assert not is_listed()
 
