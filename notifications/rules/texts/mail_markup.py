@@ -40,12 +40,18 @@ _COMPARE: Final = 20
 """Nanoseconds: an element with one term of a selector, at most."""
 _READ_CHARACTER: Final = 2
 """Nanoseconds for each character of a class attribute."""
+_COPY_ATTRIBUTE: Final = 400
+"""Nanoseconds to read or to copy an attribute, or to sort it before a comparison of two tags."""
+_COPY_CHARACTER: Final = 30
+"""Nanoseconds to copy a character of a tag and to write it."""
 _ROOTS: Final = 3 * _COMPARE
 """The document, html and body, above each element."""
 _FORMATTING: Final = frozenset(
     {"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt"}
     | {"u"}
 )
+_COLLECTING: Final = frozenset({"body", "html"})
+"""Elements that take the attributes of all their tags."""
 _VOID: Final = frozenset(
     {"area", "base", "basefont", "bgsound", "br", "col", "embed", "hr", "img", "input", "keygen"}
     | {"link", "meta", "param", "source", "track", "wbr"}
@@ -62,6 +68,13 @@ _TAG: Final = re.compile(
     r"</?+(?P<name>[a-z][^\s\"'<>/=]*+)"
     r"(?:[\s/]++|[^\s\"'<>/=]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'<>]++))?+)*+>"
 )
+_ATTRIBUTE: Final = re.compile(
+    r"\f++|[^\s\"'<>/=]++(?:[^\S\f]*+=[^\S\f]*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'<>]++))?+"
+)
+_QUOTE_AFTER_STATEMENT: Final = re.compile(r"=[^\S\f]*+\f\s*+[\"']")
+"""A quote that the inliner takes for a character: the mark before it begins the value."""
+_WORD: Final = re.compile(r"\f++|[^\s/\"']++|[\"']")
+"""What an attribute is at least, whatever the quotes around it mean."""
 _CLASS: Final = re.compile(r"\bclass\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'>]++)")
 _COMMENT_END: Final = re.compile("--!?>")
 _ODD_COMMENT: Final = re.compile("<!---?>")
@@ -80,6 +93,8 @@ class Markup:
     """Nanoseconds to compare a class with each element."""
     with_ancestors: int
     """Nanoseconds to compare a class with each element and all its ancestors."""
+    attributes: int
+    """Nanoseconds to compare attributes with each other and to copy them, at most."""
     widest_tag: int
     """Characters of the longest tag."""
     widest_gap: int
@@ -102,6 +117,7 @@ def measure(html: str) -> Markup:
         elements=scan.elements,
         once=scan.once,
         with_ancestors=scan.with_ancestors,
+        attributes=scan.attributes,
         widest_tag=scan.widest_tag,
         widest_gap=scan.widest_gap,
         sheets=tuple(scan.sheets),
@@ -114,13 +130,14 @@ class _Scan:
     def __init__(self, html: str) -> None:
         self.html = html
         self.at = 0
-        self.elements = self.once = self.with_ancestors = 0
+        self.elements = self.once = self.with_ancestors = self.attributes = 0
         self.widest_tag = self.widest_gap = 0
         self.sheets: list[str] = []
         self._open: list[str] = []
         self._costs = [_ROOTS]
         """Nanoseconds to compare a class with the open elements, up to each of them."""
         self._formatting = self._dearest = self._gap = 0
+        self._dearest_copy = self._collected = 0
 
     def skip(self, at: int) -> None:
         """Go over text to `at`; a statement in it becomes a comment."""
@@ -167,11 +184,10 @@ class _Scan:
     def _tag(self) -> None:
         end = self._end()
         tag = _TAG.fullmatch(self.html, self.at, end)
-        name = (
-            tag["name"]
-            if tag
-            else self._refuse("invalid tag; write &lt; for the character < in text")
-        )
+        if tag is None:
+            self._refuse("invalid tag; write &lt; for the character < in text")
+        name = tag["name"]
+        self._count_attributes(name, tag[0][tag.end("name") - self.at :])
         is_end = self.html[self.at + 1] == "/"
         cost = self._count(name, self.html[self.at : end], is_end=is_end)
         if is_end:
@@ -195,6 +211,22 @@ class _Scan:
         above = self._costs[-1] + repeated
         self.with_ancestors += self._formatting * above + (own and above + own)
         return cost
+
+    def _count_attributes(self, name: str, words: str) -> None:
+        """Count the work of a tag's attributes, given the characters after the tag's name.
+
+        A parser compares each name with all earlier ones of the tag, and a tag of a formatting
+        element with all that are open.
+        """
+        part = _WORD if _QUOTE_AFTER_STATEMENT.search(words) else _ATTRIBUTE
+        count = len(part.findall(words))
+        copy = count * _COPY_ATTRIBUTE + len(words) * _COPY_CHARACTER
+        if name in _FORMATTING:
+            self._dearest_copy = max(self._dearest_copy, copy)
+        if name in _COLLECTING:
+            self.attributes += 2 * self._collected * (count + 1)
+            self._collected += count
+        self.attributes += count * count + copy + self._formatting * self._dearest_copy
 
     def _end(self) -> int:
         end = self.html.find(">", self.at)

@@ -2,8 +2,9 @@
 
 The inliner holds Python's interpreter lock, and a selector can cost more than its length: for
 `a ~ b` and `:not(a b)` each element looks at all earlier ones. So style sheets are inlined only if
-their tokens are certain and the upper bound of the work is at most MAX_WORK; otherwise the style
-sheets stay as the author wrote them. Selectors inside at-rules are never matched.
+their tokens are certain and the upper bound of the work is at most MAX_WORK, the comparison of the
+attributes included; otherwise the style sheets stay as the author wrote them. Selectors inside
+at-rules are never matched.
 
 The prices are measured with css_inline 0.23.1 on one core of a shared server, rounded up.
 """
@@ -62,6 +63,11 @@ class _Uncertain(Exception):
 
 def fault(markup: Markup) -> str:
     """Return why the style sheets of a mail are not inlined, as a clause; empty if they are."""
+    if markup.attributes > MAX_WORK:
+        return (
+            "too much work for the attributes of the tags; "
+            "elements such as <b> that are not closed repeat theirs"
+        )
     if any(STATEMENT in sheet for sheet in markup.sheets):
         return "a style sheet has a statement"
     try:
@@ -72,7 +78,8 @@ def fault(markup: Markup) -> str:
     names = len({part.partition(":")[0].strip() for body in bodies for part in body})
     elements = markup.elements + 3  # html, head and body
     size = sum(len(body) for _, body in rules)
-    work = elements * (_BUILD + size * _READ + names * (names + markup.widest_tag // 4) * _MERGE)
+    merging = names * (names + markup.widest_tag // 4) * _MERGE
+    work = markup.attributes + elements * (_BUILD + size * _READ + merging)
     for (prelude, _), body in zip(rules, bodies, strict=True):
         writing = elements * len(body) * (_VISIT + names * _FIND)
         for selector in prelude.split(","):

@@ -133,6 +133,47 @@ def test_a_style_sheet_of_any_shape_holds_the_interpreter_for_a_moment(html: str
     assert cpu_seconds(lambda: mail_html.prepare(html, locale="en")) < 2 * MOST_CPU_SECONDS
 
 
+def attributes(count: int) -> str:
+    return " ".join(f"a{number:x}" for number in range(count))
+
+
+def in_tags(name: str, count: int, of_each: int) -> str:
+    words = attributes(count * of_each).split(" ")
+    return "".join(
+        f"<{name} {' '.join(words[begin : begin + of_each])}></{name}>"
+        for begin in range(0, len(words), of_each)
+    )
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<body><p {attributes(30_000)}>x</p>",
+        f"<body></p {attributes(30_000)}>x",
+        "<body><p a={##}\"b='" + attributes(30_000) + '" c="\'">x</p>',
+        "<body><p" + "".join(f" {{#{'x' * (n % 2)}#}}" for n in range(30_000)) + ">x</p>",
+        in_tags("body", 60, 500),
+        "<html lang=en></html>" + in_tags("html", 7_000, 2) + "<html></html>" * 7_000,
+        f"<body {attributes(9_000)}>" + "<body></body>" * 5_000,
+        "<body>" + f"<b {attributes(100)}>" * 240,
+        "<body>" + "".join(f"<b x{n} {attributes(100)}>" for n in range(240)),
+        f"<body>{'<b>' * 200}<b {attributes(200)}></b>" + f"<b {attributes(200)}>" * 20,
+        f"<body><p><b title='{'x' * 20_000}'>x" + "<p>x" * 2_000,
+        f"<body><p><b {attributes(3_000)}>x" + "<p>x" * 2_000,
+    ],
+)
+def test_attributes_that_are_too_much_work_stay_where_they_are(html: str) -> None:
+    assert mail_html.style_fault(html, locale="en").startswith("too much work for the attributes")
+    assert html in mail_html.prepare(html, locale="en")
+
+
+def test_the_attributes_of_a_rich_newsletter_are_little_work() -> None:
+    link = f"<a href='https://shop.example/?{'x' * 800}' style='color:red'><b><i>x</i></b></a>"
+    words = f"<img alt='{'word ' * 400}' class={mail_markup.STATEMENT * 12}\"y\">"
+    markup = mail_markup.measure(f"<body>{newsletter(50)}{link * 150}{words * 20}")
+    assert markup.attributes < mail_styles.MAX_WORK // 2
+
+
 def test_the_inliner_gets_no_more_than_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[float] = []
 
