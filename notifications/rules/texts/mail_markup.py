@@ -6,7 +6,8 @@ open formatting element is repeated in every later paragraph. So one pass counts
 
 The tree of accepted HTML is at most about twice MAX_OPEN deep and has at most `elements` elements,
 because tags are read more strictly than in browsers (`<`, `>` and stray quotes stand in no tag) and
-elements with rules of their own (`REFUSED`) are refused.
+elements with rules of their own (`REFUSED`) are refused. Space and lower case are those of HTML:
+Python takes a no-break space in a name for space, and the sign of the kelvin for the letter k.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ REFUSED: Final = frozenset(
     | {"select", "svg", "template", "textarea", "xmp"}
 )
 """Elements that mail programs leave out."""
+_SPACE: Final = r" \t\n\r\f"
 _RAW: Final = frozenset({"style", "title"})
 """Elements without markup inside."""
-_RAW_END: Final = {name: re.compile(rf"</{name}(?=[\s/>])") for name in _RAW}
+_RAW_END: Final = {name: re.compile(rf"</{name}(?=[{_SPACE}/>])") for name in _RAW}
 _MADE_BY_END: Final = frozenset({"br", "p"})
 """Elements that an end tag without a start tag makes."""
 STATEMENT: Final = "\f"
@@ -64,18 +66,18 @@ _CLOSING: Final = {
     **dict.fromkeys(("table", "tbody", "tfoot", "thead", "tr"), _UNCLOSED | _CELLS),
 }
 """Element -> elements within it that its end closes, too."""
+_NAME: Final = rf"[^{_SPACE}\"'<>/=]"
+_VALUE: Final = rf"(?:\"[^\"]*+\"|'[^']*+'|[^{_SPACE}\"'<>]++)"
 _TAG: Final = re.compile(
-    r"</?+(?P<name>[a-z][^\s\"'<>/=]*+)"
-    r"(?:[\s/]++|[^\s\"'<>/=]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'<>]++))?+)*+>"
+    rf"</?+(?P<name>[a-z]{_NAME}*+)"
+    rf"(?:[{_SPACE}/]++|{_NAME}++(?:[{_SPACE}]*+=[{_SPACE}]*+{_VALUE})?+)*+>"
 )
-_ATTRIBUTE: Final = re.compile(
-    r"\f++|[^\s\"'<>/=]++(?:[^\S\f]*+=[^\S\f]*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'<>]++))?+"
-)
-_QUOTE_AFTER_STATEMENT: Final = re.compile(r"=[^\S\f]*+\f\s*+[\"']")
+_ATTRIBUTE: Final = re.compile(rf"\f++|{_NAME}++(?:[ \t\n\r]*+=[ \t\n\r]*+{_VALUE})?+")
+_QUOTE_AFTER_STATEMENT: Final = re.compile(rf"=[ \t\n\r]*+\f[{_SPACE}]*+[\"']")
 """A quote that the inliner takes for a character: the mark before it begins the value."""
-_WORD: Final = re.compile(r"\f++|[^\s/\"']++|[\"']")
+_WORD: Final = re.compile(rf"\f++|[^{_SPACE}/\"']++|[\"']")
 """What an attribute is at least, whatever the quotes around it mean."""
-_CLASS: Final = re.compile(r"\bclass\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'>]++)")
+_CLASS: Final = re.compile(rf"\bclass[{_SPACE}]*+=[{_SPACE}]*+{_VALUE}")
 _COMMENT_END: Final = re.compile("--!?>")
 _ODD_COMMENT: Final = re.compile("<!---?>")
 """A whole comment to browsers, and the beginning of one to other readers."""
@@ -109,7 +111,7 @@ def measure(html: str) -> Markup:
     Raises:
         BrokenTemplate: the source is too large, or a tag is not closed.
     """
-    scan = _Scan(html.lower())
+    scan = _Scan(_in_lower_case(html))
     while (at := scan.html.find("<", scan.at)) >= 0:
         scan.skip(at)
         scan.step()
@@ -122,6 +124,11 @@ def measure(html: str) -> Markup:
         widest_gap=scan.widest_gap,
         sheets=tuple(scan.sheets),
     )
+
+
+def _in_lower_case(html: str) -> str:
+    """Return the HTML with A to Z in lower case; other letters stay, as they do in browsers."""
+    return html.encode(errors="surrogatepass").lower().decode(errors="surrogatepass")
 
 
 class _Scan:

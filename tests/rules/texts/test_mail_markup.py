@@ -69,6 +69,15 @@ def test_a_comment_that_readers_disagree_about_is_refused(comment: str) -> None:
         measure(f"<p>a</p>{comment}<p>b</p>")
 
 
+@pytest.mark.parametrize("letter", ["\xa0", "\x0b", "\x1f", "\x85", "\u2003", "\u212a"])
+def test_a_letter_of_a_name_is_neither_space_nor_another_letter(letter: str) -> None:
+    for page in (f"<div{letter}></div>", f"<lin{letter}>", f"<div x><div{letter}=></div>"):
+        with pytest.raises(BrokenTemplate, match=r"within each other|invalid tag"):
+            measure(page * (MAX_OPEN + 1))
+    assert measure(f"<style></style{letter}><p></style><div>").elements == 2
+    assert measure("<DIV></Div><LINK>" * (MAX_OPEN + 1)).elements == 2 * (MAX_OPEN + 1)
+
+
 def test_what_mail_programs_need_is_taken() -> None:
     assert "{% if a < b %}<b>{{ name }}</b>{% endif %}" in mail_html.prepare(
         NEWSLETTER, locale="en"
