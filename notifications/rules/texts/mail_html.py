@@ -26,6 +26,8 @@ _FRAME: Final = Path(__file__).with_name("mail_frame.html").read_text()
 _DOCUMENT: Final = re.compile(r"<(?:!doctype|html|body)\b", re.IGNORECASE)
 _OPENING: Final = re.compile(r"<html(?P<attributes>[^>]*)>")
 _MARK: Final = re.compile("<!--\ue000(\\d+)\ue001-->|\ue000(\\d+)\ue001")
+_NAMED_BY_MARK: Final = re.compile("</?[a-zA-Z][^ \t\n\r\f<>/]*\ue000")
+"""A tag whose name has a mark: no end tag has the same name, so the parser never closes it."""
 _ATTRIBUTE: Final = '\ue001=""'
 """A mark that the parser took for an attribute."""
 _ENDS: Final = frozenset({"variable_end", "block_end", "comment_end"})
@@ -121,8 +123,11 @@ def _inline_styles(source: str) -> str:
         mark = f"\ue000{len(kept)}\ue001"
         kept.append(text)
         page.append(mark if kind == "variable" or is_within_tag else f"<!--{mark}-->")
+    marked = "".join(page)
+    if _NAMED_BY_MARK.search(marked):
+        return source
     try:
-        done = _inliner().inline("".join(page))
+        done = _inliner().inline(marked)
     except css_inline.InlineError:
         return source  # a style attribute is no list of declarations, as `style="{{ colour }}"`
     order = [found[1] or found[2] for found in _MARK.finditer(done)]

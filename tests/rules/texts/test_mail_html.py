@@ -66,6 +66,20 @@ def test_what_cannot_be_inlined_is_still_what_its_author_wrote(source: str) -> N
     assert expected in rendered(f"<html>{source}</html>")
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        *("<d{##}>x</d>", "<h{{ kind }}>x</h{{ kind }}>", "<D{% if kind %}{% endif %} a>x</d>"),
+        *("<d>x</d{##}>", "<style>p { color: red }</style{# #}></style>", "<d_{{ kind }}{##}/>"),
+    ],
+)
+def test_a_tag_whose_name_has_a_statement_does_not_reach_the_inliner(
+    source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mail_html, "_inliner", lambda: pytest.fail("the inliner nests such tags"))
+    assert source in mail_html.prepare(f"<body>{source * 3}", locale="en")
+
+
 @pytest.mark.parametrize("scheme", ["", "file://"])
 def test_nothing_is_fetched_and_no_file_is_read(tmp_path: Path, scheme: str) -> None:
     sheet = tmp_path / "x.css"
