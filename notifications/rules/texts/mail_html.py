@@ -113,16 +113,19 @@ def _with_language(source: str, *, locale: str) -> str:
 def _inline_styles(source: str) -> str:
     kept: list[str] = []
     page: list[str] = []
-    is_within_tag = False
+    is_within_tag = is_within_comment = False
     for kind, text in statements(source):
         if kind == "data":
             page.append(text)
             if (last := max(text.rfind("<"), text.rfind(">"))) >= 0:
                 is_within_tag = text[last] == "<"
+            if (last := max(text.rfind("<!--"), text.rfind("-->"))) >= 0:
+                is_within_comment = text[last] == "<"
             continue
         mark = f"\ue000{len(kept)}\ue001"
         kept.append(text)
-        page.append(mark if kind == "variable" or is_within_tag else f"<!--{mark}-->")
+        is_word = kind == "variable" or is_within_tag or is_within_comment
+        page.append(mark if is_word else f"<!--{mark}-->")
     marked = "".join(page)
     if _NAMED_BY_MARK.search(marked):
         return source

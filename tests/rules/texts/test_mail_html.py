@@ -80,6 +80,25 @@ def test_a_tag_whose_name_has_a_statement_does_not_reach_the_inliner(
     assert source in mail_html.prepare(f"<body>{source * 3}", locale="en")
 
 
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "<!--[if mso]> {% if kind %}<table><tr><td>{% endif %} <![endif]-->",
+        *(
+            "<!-- <b>{{ kind }}</b> {# x #} -->",
+            "<!-- <!-- --><!-- > {##} -->",
+            "<!----><!--{##}>-->",
+        ),
+        "<!-- > {##}" + "<d>" * 300 + " -->",
+    ],
+)
+def test_a_comment_with_a_statement_keeps_its_end(comment: str) -> None:
+    source = f"<style>p {{ color: red }}</style>{comment}<p>x</p>{comment}{{# y #}}<p>z</p>"
+    html = mail_html.prepare(source, locale="en")
+    assert html.count(comment) == 2
+    assert html.count('<p style="margin: 0 0 16px;color: red;">') == 2
+
+
 @pytest.mark.parametrize("scheme", ["", "file://"])
 def test_nothing_is_fetched_and_no_file_is_read(tmp_path: Path, scheme: str) -> None:
     sheet = tmp_path / "x.css"
