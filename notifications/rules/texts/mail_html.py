@@ -5,8 +5,8 @@
 
 The template's source is prepared once for each version, instead of 2 ms for each mail. Parts that
 Jinja will replace become marks for the HTML parser: a comment for a statement between elements, a
-private-use word anywhere else. If a mark does not come back in its place, or `mail_styles` objects
-to the style sheet, the style sheet stays where it is.
+private-use word for a variable and in a tag, a comment or a title. If a mark does not come back in
+its place, or `mail_styles` objects to the style sheet, the style sheet stays where it is.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ _OPENING: Final = re.compile(r"<html(?P<attributes>[^>]*)>")
 _MARK: Final = re.compile("<!--\ue000(\\d+)\ue001-->|\ue000(\\d+)\ue001")
 _NAMED_BY_MARK: Final = re.compile("</?[a-zA-Z][^ \t\n\r\f<>/]*\ue000")
 """A tag whose name has a mark: no end tag has the same name, so the parser never closes it."""
+_WITHOUT_COMMENTS: Final = (("<", ">"), ("<!--", "-->"), ("<title", "</title"))
+"""Begin and end of the parts in which no comment can stand: tags, comments and titles."""
 _ATTRIBUTE: Final = '\ue001=""'
 """A mark that the parser took for an attribute."""
 _ENDS: Final = frozenset({"variable_end", "block_end", "comment_end"})
@@ -111,22 +113,7 @@ def _with_language(source: str, *, locale: str) -> str:
 
 
 def _inline_styles(source: str) -> str:
-    kept: list[str] = []
-    page: list[str] = []
-    is_within_tag = is_within_comment = False
-    for kind, text in statements(source):
-        if kind == "data":
-            page.append(text)
-            if (last := max(text.rfind("<"), text.rfind(">"))) >= 0:
-                is_within_tag = text[last] == "<"
-            if (last := max(text.rfind("<!--"), text.rfind("-->"))) >= 0:
-                is_within_comment = text[last] == "<"
-            continue
-        mark = f"\ue000{len(kept)}\ue001"
-        kept.append(text)
-        is_word = kind == "variable" or is_within_tag or is_within_comment
-        page.append(mark if is_word else f"<!--{mark}-->")
-    marked = "".join(page)
+    marked, kept = _marked(source)
     if _NAMED_BY_MARK.search(marked):
         return source
     try:
@@ -137,6 +124,27 @@ def _inline_styles(source: str) -> str:
     if order != list(map(str, range(len(kept)))) or _ATTRIBUTE in done:
         return source
     return _MARK.sub(lambda found: kept[int(found[1] or found[2])], done)
+
+
+def _marked(source: str) -> tuple[str, list[str]]:
+    """Return HTML with marks in place of variables and statements, and these by their numbers."""
+    kept: list[str] = []
+    page: list[str] = []
+    within: set[str] = set()
+    for kind, text in statements(source):
+        if kind != "data":
+            mark = f"\ue000{len(kept)}\ue001"
+            kept.append(text)
+            page.append(mark if kind == "variable" or within else f"<!--{mark}-->")
+            continue
+        page.append(text)
+        for begin, end in _WITHOUT_COMMENTS:
+            opened, closed = text.lower().rfind(begin), text.lower().rfind(end)
+            if opened > closed:
+                within.add(begin)
+            elif opened < closed:
+                within.discard(begin)
+    return "".join(page), kept
 
 
 @functools.cache

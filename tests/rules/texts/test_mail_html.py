@@ -99,6 +99,15 @@ def test_a_comment_with_a_statement_keeps_its_end(comment: str) -> None:
     assert html.count('<p style="margin: 0 0 16px;color: red;">') == 2
 
 
+@pytest.mark.parametrize("name", ["title", "TITLE"])
+def test_a_title_with_a_statement_is_kept(name: str) -> None:
+    words = "{% if kind %}a &gt; {{ kind }}{% endif %}{# x #}"
+    head = f"<head><{name}>{words}</{name}><style>p {{ color: red }}</style></head>"
+    html = mail_html.prepare(f"<html>{head}<body>{{# y #}}<p>x</p></html>", locale="en")
+    assert f"<title>{words}</title>" in html
+    assert '<body>{# y #}<p style="color: red;">' in html
+
+
 @pytest.mark.parametrize("scheme", ["", "file://"])
 def test_nothing_is_fetched_and_no_file_is_read(tmp_path: Path, scheme: str) -> None:
     sheet = tmp_path / "x.css"
