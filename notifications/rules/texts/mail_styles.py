@@ -12,7 +12,7 @@ The prices are measured with css_inline 0.23.1 on one core of a shared server, r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Final
 
 from notifications.rules.texts.mail_markup import STATEMENT, Markup
@@ -33,7 +33,8 @@ _CERTAIN: Final = re.compile(
     r"""
     (?P<comment> /\*(?:[^*]|\*(?!/))*+\*/ )
     | (?P<opaque>
-        "[^"\\{}\n\r\f]*+" | '[^'\\{}\n\r\f]*+'
+        "(?:[^"\\{}\n\r\f]|\\[0-9a-f"'\\])*+" | '(?:[^'\\{}\n\r\f]|\\[0-9a-f"'\\])*+'
+        | (?<=[\w%)])\\9(?=\s*+[;}!])               # old Internet Explorer's width:1px\9
         | (?<=url)\((?:[^"'(){}\[\]\\/\f]|/(?!\*))*+\)
         | (?<=url)\([ ]*+(?:"[^"\\{}\n\r\f]*+"|'[^'\\{}\n\r\f]*+')[ ]*+\)
     )
@@ -43,6 +44,8 @@ _CERTAIN: Final = re.compile(
     re.VERBOSE,
 )
 """A part of a style sheet of which this module and each parser of CSS have the same opinion."""
+_SPACE: Final = " \t\n\r\f"
+"""CSS's; Python's `strip()` takes away letters of CSS, too."""
 _BRACKET: Final = re.compile(r"[(){}\[\];]")
 _BODY_END: Final = re.compile("[;{}]")
 _AT_RULE: Final = re.compile("@-?[a-z_]")
@@ -71,7 +74,7 @@ def fault(markup: Markup) -> str:
     if any(STATEMENT in sheet for sheet in markup.sheets):
         return "a style sheet has a statement"
     try:
-        rules = [rule for sheet in markup.sheets for rule in _rules(_plain(sheet))]
+        rules = list(_joined_rules([_plain(sheet).strip(_SPACE) for sheet in markup.sheets]))
     except _Uncertain:
         return "the end of a quote, an escape or a bracket in a style sheet is not certain"
     bodies = [_BODY_END.split(body) for _, body in rules]
@@ -114,15 +117,32 @@ def _plain(sheet: str) -> str:
     return "".join(kept)
 
 
-def _rules(sheet: str) -> Iterator[tuple[str, str]]:
-    """Yield selectors and declarations of each rule outside of at-rules.
+def _joined_rules(sheets: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield selectors and declarations of each rule outside of at-rules, of all style sheets.
+
+    The inliner joins the sheets: after a sheet that ends with `p ~`, the next one begins with the
+    rest of the selector, and after a lone } the `@page, p {}` of the next one is a rule for p.
+
+    Raises:
+        _Uncertain: as `_rules`, or the rules of a sheet depend on the sheet before.
+    """
+    has_at_rule_first = any(sheet.startswith("@") for sheet in sheets)
+    for sheet in sheets:
+        rest = (yield from _rules(sheet)).removesuffix("-->")
+        runs_on = rest.strip(_SPACE + ";}") or (rest and has_at_rule_first)
+        if runs_on and len(sheets) > 1:
+            raise _Uncertain
+
+
+def _rules(sheet: str) -> Generator[tuple[str, str], None, str]:
+    """Yield selectors and declarations of each rule outside of at-rules; return what is no rule.
 
     Raises:
         _Uncertain: a bracket is not closed, or an escape is part of a declaration.
     """
     prelude, begin = "", 0
     for sign, at in _ends(sheet):
-        piece = sheet[begin:at].strip()
+        piece = sheet[begin:at].strip(_SPACE)
         if sign == ";" and not _AT_RULE.match(piece):
             continue
         begin = at + 1
@@ -132,29 +152,45 @@ def _rules(sheet: str) -> Iterator[tuple[str, str]]:
             if "\\" in piece:
                 raise _Uncertain
             yield prelude, piece
+    return sheet[begin:].strip(_SPACE)
 
 
 def _ends(sheet: str) -> Iterator[tuple[str, int]]:
     """Yield { } and ; outside of other brackets, with their positions.
 
+    The end of the sheet closes each {, and a lone } there closes nothing, as in each parser.
+
     Raises:
-        _Uncertain: a bracket is not closed.
+        _Uncertain: another bracket is not closed.
     """
     closing: list[str] = []
     for found in _BRACKET.finditer(sheet):
         sign = found[0]
-        within = closing[-1] if closing else ""
-        if within in {")", "]"} and sign in "{};":
-            raise _Uncertain
-        if sign in _CLOSED_BY:
-            closing.append(_CLOSED_BY[sign])
-        elif sign == within:
-            closing.pop()
-        elif sign != ";":
-            raise _Uncertain
+        if sign == "}" and not closing and found.end() == len(sheet):
+            return
+        _nest(sign, closing)
         if sign in "{};" and len(closing) == (sign == "{"):
             yield sign, found.start()
+    if not {"}"}.issuperset(closing):
+        raise _Uncertain
     if closing:
+        yield "}", len(sheet)
+
+
+def _nest(sign: str, closing: list[str]) -> None:
+    """Add the end of a bracket to the ends of open brackets, or take the last end away.
+
+    Raises:
+        _Uncertain: another bracket is open, or none is.
+    """
+    within = closing[-1] if closing else ""
+    if within in {")", "]"} and sign in "{};":
+        raise _Uncertain
+    if sign in _CLOSED_BY:
+        closing.append(_CLOSED_BY[sign])
+    elif sign == within:
+        closing.pop()
+    elif sign != ";":
         raise _Uncertain
 
 

@@ -95,6 +95,11 @@ def test_twice_the_source_is_at_most_three_times_the_work(
         *("[class~=y]~p", "p:not(:not(p.x~p)~p)", "p/**/.x~p", "{0},p.x~p", "a:not([b='{'])~p"),
         *("a[b='}'],p.x~p", "a:not({{,p.x~p,}})", "@ p,p.x~p", "a)({{,p.x~p,}})(", ";p.x~p"),
         *("[){{,p.x~p,}}]", "url(/*),p.x~p,*/a)", r"\75rl('),p.x~p,')", "/{% if x %}*,p.x~p,*/p"),
+        *(r"a[b='\\'],p.x~p,a[b='\\']", r'a[b="\22"],p.x~p,a[b="\22"]', r"a\9,p.x~p"),
+        *(r"a[b='\''],p.x~p,a[b='\'']", r"q{{a:'\''}p.x~p,[b='\'']", r"q{{a:b\9}p.x~p"),
+        *("@media x{{q{{a:b}}p.x~p", "q{{a:b}} p.x~p", r"q{{a:'\'}p.x~p,[b='", "q{{a:b\\9\\}p.x~p"),
+        *("q{{a:b}}</style><style>@x,p.x~p", "q,</style><style>@x,p.x~p"),
+        *("p.x~</style><style>p", "\xa0@x,p.x~p", "\x1f@x,p.x~p", "q{{a:b</style><style>p.x~p"),
         *("</stylex>,p.x~p", "<!--@page{{}}-->,p.x~p", "xurl([),p.x~p,(]"),
     ],
 )
@@ -217,6 +222,40 @@ def test_a_rich_newsletter_is_inlined() -> None:
     assert html.count('<a class="c4" href="x"') == 50
     assert 'style="margin: 0;padding: 0"' in html
     assert ".a ~ .b{c:d}" in html.partition("</style>")[0]
+
+
+@pytest.mark.parametrize(
+    "sheet",
+    [
+        *(r'q:before{content:"\201C"}', r"q:before{content:'\2022 '}", r"q{width:100px\9}"),
+        *("q{a:b};", "q{a:b}; q{c:d} }", "q{a:b} -->"),
+        *(r"q{width:100px\9 !important;c:d}", r"q{font-family:'a\'b'}", r"q{content:'\\'}"),
+        *(
+            "q{a:b}}",
+            "q{a:b} }\n/* x */",
+            "q{a:b",
+            "q{a:b} @media x{p{c:d}",
+            "q{a:b} @media x{p{c:d",
+        ),
+    ],
+)
+def test_a_style_sheet_with_escapes_or_one_brace_too_many_or_few_is_inlined(sheet: str) -> None:
+    fragment = f"<style>p{{color:red}}{sheet}</style><p>x</p>"
+    for html in (fragment, f"<body>{fragment}</body>"):
+        assert not mail_html.style_fault(html, locale="en")
+        assert "color: red" in mail_html.prepare(html, locale="en").partition("<p style=")[2]
+
+
+@pytest.mark.parametrize(
+    "sheet",
+    [
+        *("q{a:b}}}", "q{a:b}} p{c:d}", "q{a:b)", "q{a:(b", "q[a", r"q{a:b\9c}", r"\9{a:b}"),
+        *(r"q{a:'b\'}", "q{a:'b\\\n'}", r"q{a:'\x'}", r"q{\9:b}", r"q{a:'\{{ x }}'}"),
+    ],
+)
+def test_a_style_sheet_that_parsers_may_disagree_about_stays_where_it_is(sheet: str) -> None:
+    html = f"<body><style>p{{color:red}}{sheet}</style><p>x</p></body>"
+    assert "is not certain" in mail_html.style_fault(html, locale="en")
 
 
 def test_the_fault_names_the_selector_at_which_the_limit_is_reached() -> None:
