@@ -51,9 +51,13 @@ _BODY_END: Final = re.compile("[;{}]")
 _AT_RULE: Final = re.compile("@-?[a-z_]")
 _CLOSED_BY: Final = {"(": ")", "[": "]", "{": "}"}
 _COMBINATORS: Final = " >+~"
-_TERMS: Final = ".#[:*|(" + _COMBINATORS
+_TERMS: Final = ".#[:*|(\0" + _COMBINATORS
 _NTH: Final = re.compile(r"\((?:[-+\dn ]*+|odd|even)\)")
 _SIMPLE_ARGUMENT: Final = re.compile(r"\(([^ >+~()]*+)\)")
+_SIMPLE_LIST: Final = re.compile(
+    r":(?:not|is|where)\(\s*+(?:[^\s>+~(),]++\s*+,\s*+)++[^\s>+~(),]++\s*+\)"
+)
+_COMMA_IN_LIST: Final = "\0"
 _IGNORES_CASE: Final = re.compile(r"[ _]i ?\]")
 _MOST_POWERS: Final = 40
 _SHOWN: Final = 60
@@ -85,7 +89,7 @@ def fault(markup: Markup) -> str:
     work = markup.attributes + elements * (_BUILD + size * _READ + merging)
     for (prelude, _), body in zip(rules, bodies, strict=True):
         writing = elements * len(body) * (_VISIT + names * _FIND)
-        for selector in prelude.split(","):
+        for selector in _SIMPLE_LIST.sub(_in_one_piece, prelude).split(","):
             work += writing + _matching(" ".join(selector.split()), markup)
             if work > MAX_WORK:
                 return f"too much work for {elements} elements; the limit is reached at" + _excerpt(
@@ -95,8 +99,13 @@ def fault(markup: Markup) -> str:
 
 
 def _excerpt(selector: str) -> str:
-    shown = " ".join(selector.split())
+    shown = " ".join(selector.split()).replace(_COMMA_IN_LIST, ",")
     return f" the selector {shown[:_SHOWN]}" + ("..." if len(shown) > _SHOWN else "")
+
+
+def _in_one_piece(found: re.Match[str]) -> str:
+    """Return a list of simple selectors without space, and with a term in place of each comma."""
+    return "".join(found[0].split()).replace(",", _COMMA_IN_LIST)
 
 
 def _plain(sheet: str) -> str:

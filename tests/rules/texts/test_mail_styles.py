@@ -258,6 +258,20 @@ def test_a_style_sheet_that_parsers_may_disagree_about_stays_where_it_is(sheet: 
     assert "is not certain" in mail_html.style_fault(html, locale="en")
 
 
+@pytest.mark.parametrize("selector", ["td:not(.a,.b)", ":is( h1 , h2,h3 ) a", "p:where(.a, [b])"])
+def test_a_list_of_simple_selectors_is_little_work(selector: str) -> None:
+    html = f"<style>{selector}{{a:b}}</style>" + "<td>x</td>" * 1_100
+    assert not mail_html.style_fault(html, locale="en")
+
+
+@pytest.mark.parametrize(
+    "selector", ["p:not(.a,.b~p)", "p:is(.a,.b p)", "p:has(.a,.b)", "p:not(:is(a,b)~p)"]
+)
+def test_a_list_of_other_selectors_is_priced_by_all_earlier_elements(selector: str) -> None:
+    html = f"<style>{selector}{{a:b}}</style>" + "<p>x</p>" * 4_000
+    assert selector.partition(",")[0] in mail_html.style_fault(html, locale="en")
+
+
 def test_the_fault_names_the_selector_at_which_the_limit_is_reached() -> None:
     html = "<style>p{a:b} .x\n ~ p{a:b}</style>" + "<br>" * 3_000
     assert mail_html.style_fault(html, locale="en") == (
