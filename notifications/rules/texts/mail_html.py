@@ -113,7 +113,7 @@ def _with_language(source: str, *, locale: str) -> str:
 
 
 def _inline_styles(source: str) -> str:
-    marked, kept = _mark(source)
+    marked, kept = _with_marks(source)
     if _NAMED_BY_MARK.search(marked):
         return source
     try:
@@ -126,7 +126,7 @@ def _inline_styles(source: str) -> str:
     return _MARK.sub(lambda found: kept[int(found[1] or found[2])], done)
 
 
-def _mark(source: str) -> tuple[str, list[str]]:
+def _with_marks(source: str) -> tuple[str, list[str]]:
     """Return HTML with marks in place of variables and statements, and these by their numbers."""
     kept: list[str] = []
     page: list[str] = []

@@ -76,7 +76,7 @@ _ATTRIBUTE: Final = re.compile(rf"\f++|{_NAME}++(?:[ \t\n\r]*+=[ \t\n\r]*+{_VALU
 _QUOTE_AFTER_STATEMENT: Final = re.compile(rf"=[ \t\n\r]*+\f[{_SPACE}]*+[\"']")
 """A quote that the inliner takes for a character: the mark before it begins the value."""
 _WORD: Final = re.compile(rf"\f++|[^{_SPACE}/\"']++|[\"']")
-"""A lower bound for an attribute, whatever the quotes around it mean."""
+"""The least part that can be an attribute, whatever the quotes around it mean."""
 _CLASS: Final = re.compile(rf"\bclass[{_SPACE}]*+=[{_SPACE}]*+{_VALUE}")
 _COMMENT_END: Final = re.compile("--!?>")
 _ODD_COMMENT: Final = re.compile("<!---?>")

@@ -78,7 +78,7 @@ def fault(markup: Markup) -> str:
     if any(STATEMENT in sheet for sheet in markup.sheets):
         return "a style sheet has a statement"
     try:
-        rules = list(_joined_rules([_plain(sheet).strip(_SPACE) for sheet in markup.sheets]))
+        rules = list(_rules_of_all([_plain(sheet).strip(_SPACE) for sheet in markup.sheets]))
     except _Uncertain:
         return "the end of a quote, an escape or a bracket in a style sheet is not certain"
     bodies = [_BODY_END.split(body) for _, body in rules]
@@ -126,7 +126,7 @@ def _plain(sheet: str) -> str:
     return "".join(kept)
 
 
-def _joined_rules(sheets: list[str]) -> Iterator[tuple[str, str]]:
+def _rules_of_all(sheets: list[str]) -> Iterator[tuple[str, str]]:
     """Yield selectors and declarations of each rule outside of at-rules, of all style sheets.
 
     The inliner joins the sheets: after a sheet that ends with `p ~`, the next one begins with the
