@@ -133,8 +133,11 @@ def _take(
         fair_queue.note_published(lane, last=rows[-1]["place"] if len(rows) == free else None)
     if rows:
         publish_quota.charge_published(lane, len(rows))
-        published_before = [row["id"] for row in rows if row["publishes"] > 1]
-        ended = unclaimed.end_those(rows, may_be_over=published_before)
+        # A task that fails returns a row as if nobody had published it, time after time.
+        waited = [
+            row["id"] for row in rows if row["publishes"] > 1 or row["reason"] == Reason.TASK_FAILED
+        ]
+        ended = unclaimed.end_those(rows, may_be_over=waited)
         rows = [row for row in rows if row["id"] not in ended] if ended else rows
     return rows, share
 

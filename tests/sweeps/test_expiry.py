@@ -75,6 +75,14 @@ def test_the_relay_expires_what_it_has_published_before(
     assert broker.llen(_QUEUE) == 0
 
 
+@pytest.mark.usefixtures("broker")
+def test_the_relay_expires_what_a_failed_task_has_returned(make_row: MakeRow) -> None:
+    rows = [make_row(due_at=clock.now(), reason=reason) for reason in ("task_failed", "")]
+    _end_life(*rows)
+    _relay()
+    assert [_status(each)[0] for each in rows] == [Status.EXPIRED, Status.QUEUED]
+
+
 def test_the_relay_ends_a_row_that_no_claim_takes(make_row: MakeRow, broker: redis.Redis) -> None:
     row = make_row(priority=Priority.P1, claims=POISON_AFTER)
     assert [each.fault for each in unreachable.find()] == ["claims"]
