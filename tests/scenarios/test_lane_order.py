@@ -36,7 +36,7 @@ def worker(world: World) -> Iterator[Process]:
 
 
 def _fill(world: World, user_id: str, priority: str) -> list[UUID]:
-    """Fill a lane with messages of one delivery each."""
+    """Fill a lane with messages; a message has one delivery."""
     mails = world.send_mails(_OF_EACH, user_id=user_id, priority=priority)
     for row in world.deliveries(mails):
         world.publish(f"{priority.lower()}.email", [row["id"]])

@@ -40,7 +40,7 @@ def receiver(world: World) -> Iterator[HttpFake]:
 
 
 def _told(receiver: HttpFake) -> dict[str, dict[str, str]]:
-    """The data of each message that arrived, by its id."""
+    """Return the data of the messages at the receiver, by message id."""
     return {
         request.headers["webhook-id"]: orjson.loads(request.body)["data"]
         for request in receiver.requests

@@ -1,4 +1,4 @@
-"""Twilio's status callbacks: whom we believe, and what we make of them."""
+"""Twilio's status callbacks: the check of the sender, and the receipts read from them."""
 
 from __future__ import annotations
 

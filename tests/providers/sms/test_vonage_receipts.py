@@ -1,4 +1,4 @@
-"""Vonage's delivery receipts: whom we believe, and what we make of them."""
+"""Vonage's delivery receipts: the check of the sender, and the receipts read from them."""
 
 from __future__ import annotations
 
