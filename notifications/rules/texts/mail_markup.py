@@ -70,9 +70,9 @@ _NAME: Final = rf"[^{_SPACE}\"'<>/=]"
 _VALUE: Final = rf"(?:\"[^\"]*+\"|'[^']*+'|[^{_SPACE}\"'<>]++)"
 _TAG: Final = re.compile(
     rf"</?+(?P<name>[a-z]{_NAME}*+)"
-    rf"(?:[{_SPACE}/]++|{_NAME}++(?:[{_SPACE}]*+=[{_SPACE}]*+{_VALUE})?+)*+>"
+    rf"(?:[{_SPACE}/]++|{_NAME}++(?:[{_SPACE}]*+=[{_SPACE}]*+{_VALUE})?)*>"
 )
-_ATTRIBUTE: Final = re.compile(rf"\f++|{_NAME}++(?:[ \t\n\r]*+=[ \t\n\r]*+{_VALUE})?+")
+_ATTRIBUTE: Final = re.compile(rf"\f++|{_NAME}++(?:[ \t\n\r]*+=[ \t\n\r]*+{_VALUE})?")
 _QUOTE_AFTER_STATEMENT: Final = re.compile(rf"=[ \t\n\r]*+\f[{_SPACE}]*+[\"']")
 """A quote that the inliner takes for a character: the mark before it begins the value."""
 _WORD: Final = re.compile(rf"\f++|[^{_SPACE}/\"']++|[\"']")

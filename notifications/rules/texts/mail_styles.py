@@ -31,11 +31,11 @@ _READ: Final = 2
 """Nanoseconds to read or to copy a character."""
 _CERTAIN: Final = re.compile(
     r"""
-    (?P<comment> /\*(?:[^*]|\*(?!/))*+\*/ )
+    (?P<comment> /\*(?:[^*]++|\*(?!/))*\*/ )
     | (?P<opaque>
-        "(?:[^"\\{}\n\r\f]|\\[0-9a-f"'\\])*+" | '(?:[^'\\{}\n\r\f]|\\[0-9a-f"'\\])*+'
+        "(?:[^"\\{}\n\r\f]++|\\[0-9a-f"'\\])*" | '(?:[^'\\{}\n\r\f]++|\\[0-9a-f"'\\])*'
         | (?<=[\w%)])\\9(?=\s*+[;}!])               # old Internet Explorer's width:1px\9
-        | (?<=url)\((?:[^"'(){}\[\]\\/\f]|/(?!\*))*+\)
+        | (?<=url)\((?:[^"'(){}\[\]\\/\f]++|/(?!\*))*\)
         | (?<=url)\([ ]*+(?:"[^"\\{}\n\r\f]*+"|'[^'\\{}\n\r\f]*+')[ ]*+\)
     )
     | (?P<escape> \\[^\w\s{}] )                 # Tailwind's .sm\:w-full
@@ -55,7 +55,7 @@ _TERMS: Final = ".#[:*|(\0" + _COMBINATORS
 _NTH: Final = re.compile(r"\((?:[-+\dn ]*+|odd|even)\)")
 _SIMPLE_ARGUMENT: Final = re.compile(r"\(([^ >+~()]*+)\)")
 _SIMPLE_LIST: Final = re.compile(
-    r":(?:not|is|where)\(\s*+(?:[^\s>+~(),]++\s*+,\s*+)++[^\s>+~(),]++\s*+\)"
+    r":(?:not|is|where)\(\s*+(?:[^\s>+~(),]++\s*+,\s*+)+[^\s>+~(),]++\s*+\)"
 )
 _COMMA_IN_LIST: Final = "\0"
 _IGNORES_CASE: Final = re.compile(r"[ _]i ?\]")
