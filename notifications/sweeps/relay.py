@@ -53,7 +53,8 @@ UNPUBLISHED_AFTER: Final = dt.timedelta(seconds=5)
 """Age at which the relay of an unpublished share counts as dead; a publish takes milliseconds. A
 share of a slow relay is published twice, and claimed once."""
 AT_ONCE: Final = dt.timedelta(0)
-_EVER: Final = dt.timedelta(days=1_000)
+EVER: Final = dt.timedelta(days=1_000)
+"""Time within which each waiting row is due."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
@@ -62,7 +63,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     waiting = [
         (lane, span)
         for span in (recent, *older)
-        for lane in rounds.lanes_due(Status.QUEUED, span, within=_EVER)
+        for lane in rounds.lanes_due(Status.QUEUED, span, within=EVER)
     ]
     if not waiting:
         return Swept()
@@ -79,7 +80,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         try:
             _make_shares_due(lane, span, left)
             if not depths[lane.name] and lane.name not in paused_lanes.current():
-                _make_lost_by_broker_due(lane, span, limit=limit)
+                make_lost_due(lane, span, limit=limit, older_than=lost_after(lane))
             published = _publish(lane, span, quotas.get(lane, 0), is_recent=span is recent)
         except rounds.DATABASE_TROUBLE as error:
             _log.warning("lane_not_relayed", lane=lane.name, error=str(error))
@@ -159,9 +160,9 @@ def _messages(lane: Lane, rows: Sequence[Mapping[str, Any]]) -> list[Sequence[UU
     ]
 
 
-def _make_lost_by_broker_due(lane: Lane, span: Span, *, limit: int) -> None:
-    older_than = URGENT_LOST_AFTER if lane.priority.is_urgent else LOST_AFTER
-    make_lost_due(lane, span, limit=limit, older_than=older_than)
+def lost_after(lane: Lane) -> dt.timedelta:
+    """Return the age at which a published row of the lane counts as lost."""
+    return URGENT_LOST_AFTER if lane.priority.is_urgent else LOST_AFTER
 
 
 def make_lost_due(lane: Lane, span: Span, *, limit: int, older_than: dt.timedelta) -> None:

@@ -5,6 +5,9 @@ the process's consumer has no connection, the thread takes due rows of the proce
 relay does, P0 before P1 before P2 and P3, and delivers them in the process's pool. A process that
 serves `ops` also runs the sweeps, so retries, releases and rescues go on.
 
+If the broker refuses this process alone, other processes publish into queues without a consumer. So
+every second the thread also takes rows that were published seconds ago and are not claimed.
+
 A starting process takes due P0 and P1 of its lanes once in the same way, because their messages may
 be lost with a killed worker while the relay is down.
 
@@ -46,6 +49,8 @@ _PROBE_EVERY: Final = 1.0
 """Seconds between two probes while the broker takes writes."""
 _LOOK_EVERY: Final = 0.2
 """Seconds between two queries for due rows in direct mode: twice the mean delay of an OTP."""
+_LOST_EVERY: Final = 1.0
+"""Seconds between two queries for published rows that no worker claims."""
 _LOST_LIMIT: Final = 20_000
 """Maximum rows of a lane that are made due when the broker goes away."""
 _SECOND: Final = dt.timedelta(seconds=1)
@@ -72,6 +77,7 @@ class Direct:
     ) -> None:
         self._lanes = {lane for lane in LANES if lane.name in queues}
         self._sweep_at = dict.fromkeys(sweeps.SWEEPS, 0.0) if periodic_tasks.QUEUE in queues else {}
+        self._lost_at = 0.0
         self._slots = slots
         self._submit = submit
         self._busy = busy
@@ -89,16 +95,24 @@ class Direct:
         urgent = {lane for lane in self._lanes if lane.priority.is_urgent}
         if urgent and not self._free():
             return False
-        for span in id_ranges.current():
-            for lane in sorted(urgent):
-                limit = self._slots * lanes.chunk_size(lane)
-                relay.make_lost_due(lane, span, limit=limit, older_than=relay.URGENT_LOST_AFTER)
+        self._make_lost_due(urgent)
         self._look_at_lanes(urgent)
         return True
 
     def look(self) -> int:
         """Start due work in free slots; returns the number of started sweeps and messages."""
+        if self._free() and clock.is_trusted() and clock.monotonic() >= self._lost_at:
+            self._lost_at = clock.monotonic() + _LOST_EVERY
+            self._make_lost_due(self._lanes)
         return self._look_at_sweeps() + self._look_at_lanes(self._lanes)
+
+    def _make_lost_due(self, among: AbstractSet[Lane]) -> None:
+        """Make published rows due that no worker claims, as many as the slots take."""
+        for span in id_ranges.current():
+            for lane in rounds.lanes_due(Status.QUEUED, span, within=relay.EVER):
+                if lane in among:
+                    limit = self._slots * lanes.chunk_size(lane)
+                    relay.make_lost_due(lane, span, limit=limit, older_than=relay.lost_after(lane))
 
     def _look_at_lanes(self, among: AbstractSet[Lane]) -> int:
         if not among or not clock.is_trusted():  # the consumer is paused as well

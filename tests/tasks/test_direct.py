@@ -1,9 +1,10 @@
-"""A worker process that starts takes P0 and P1 from Postgres once: their messages may be lost."""
+"""A worker takes published rows that nobody claims: at its start, and in direct mode."""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -63,3 +64,25 @@ def test_nothing_begins_before_the_pool_has_a_free_slot(make_delivery: MakeDeliv
     given: list[Callable[[], None]] = []
     assert not _direct(given, busy=8).catch_up()
     assert not given
+
+
+@pytest.mark.parametrize("priority", Priority)
+def test_without_the_broker_rows_that_others_publish_begin_time_after_time(
+    make_delivery: MakeDelivery, monkeypatch: pytest.MonkeyPatch, *, priority: Priority
+) -> None:
+    start = clock.monotonic()
+    monkeypatch.setattr(clock, "monotonic", partial(float, start))
+    given: list[Callable[[], None]] = []
+    direct = _direct(given)
+    direct.begin()
+    assert not direct.look()
+    # A process that the broker lets in publishes into a queue that nobody consumes.
+    for begun in (1, 2):
+        now = clock.now()
+        Delivery.objects.filter(id=make_delivery(Status.QUEUED)).update(
+            priority=priority, due_at=now + _MINUTE, published_at=now - 2 * relay.LOST_AFTER
+        )
+        assert not direct.look()  # the last look was less than a second ago
+        monkeypatch.setattr(clock, "monotonic", partial(float, start + 2.0 * begun))
+        assert direct.look() == 1
+    assert len(given) == 2
