@@ -26,6 +26,13 @@ _HOUR = dt.timedelta(hours=1)
 _MORNING = dt.datetime(2026, 6, 10, 10, 30, 40, tzinfo=dt.UTC)
 
 
+@pytest.fixture(autouse=True)
+def _stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that begins before a full hour ends in the same hour."""
+    moment = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: moment)
+
+
 def _now() -> dt.datetime:
     return Step.HOUR.floor(clock.now())
 
