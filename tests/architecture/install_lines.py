@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import html
 import re
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parents[2]
+from tests.architecture import repository
+from tests.architecture.repository import ROOT
 
 _TOOLS: Final = {
     "pip": r"(?:\bpip3?|-m pip) (?:install|download|wheel)",
@@ -68,19 +67,11 @@ class Command:
 
 def files() -> Iterator[tuple[str, str]]:
     """Yield path and text of every text file of the repository but the locks."""
-    listed = subprocess.run(
-        ["/usr/bin/env", "git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in listed.stdout.splitlines():
-        file = ROOT / name
-        if name in _SKIPPED or name.endswith(_LOCKS) or not file.is_file():
+    for name in repository.files():
+        if name in _SKIPPED or name.endswith(_LOCKS):
             continue
         try:
-            yield name, file.read_text()
+            yield name, (ROOT / name).read_text()
         except UnicodeDecodeError:
             continue
 

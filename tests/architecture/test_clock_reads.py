@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-from typing import Final
-
 import pytest
 
 from tests.architecture.clock_reads import Source, mentions_clock
-
-_ROOT: Final = Path(__file__).resolve().parents[2]
-_FOLDERS: Final = ("notifications", "notifyproj", "providers", "tests")
+from tests.architecture.repository import CODE, ROOT, python_files
 
 
 @pytest.fixture(scope="module")
 def sources() -> dict[str, Source]:
     """The modules that mention a clock, by path."""
-    listed = subprocess.run(
-        [
-            "/usr/bin/env",
-            "git",
-            "ls-files",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-            *_FOLDERS,
-        ],
-        cwd=_ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    paths = [_ROOT / line for line in listed.stdout.splitlines() if line.endswith(".py")]
-    texts = {str(each.relative_to(_ROOT)): each.read_text() for each in paths if each.exists()}
+    texts = {path: (ROOT / path).read_text() for path in python_files(*CODE)}
     return {path: Source(text) for path, text in texts.items() if mentions_clock(text)}
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-_ROOT: Final = Path(__file__).resolve().parents[2]
+from tests.architecture import repository
+from tests.architecture.repository import ROOT
+
 _DOCUMENTS: Final = [
-    *(_ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
-    *sorted((_ROOT / "docs").rglob("*.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 ]
 _BLOCK: Final = re.compile(r"^```.*?^```|^(?: {4}|\t)[^\n]*$", re.MULTILINE | re.DOTALL)
 _LINK: Final = re.compile(r"\]\((?![a-z]+:|/)([^)#\s]*)(?:#([^)\s]+))?\)")
@@ -29,14 +30,7 @@ _BASES: Final = ("", "notifications/", "tests/scenarios/")
 
 def _tracked() -> set[str]:
     """Return every file of the repository, and every folder with a file."""
-    listed = subprocess.run(
-        ["/usr/bin/env", "git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=_ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    files = {line for line in listed.stdout.splitlines() if (_ROOT / line).exists()}
+    files = set(repository.files())
     return files | {str(folder) for file in files for folder in Path(file).parents}
 
 
@@ -54,7 +48,7 @@ def _broken_links(document: Path, text: str) -> list[str]:
     broken = []
     for target, anchor in _LINK.findall(text):
         file = (document.parent / target).resolve() if target else document
-        is_there = str(file.relative_to(_ROOT)) in _TRACKED
+        is_there = str(file.relative_to(ROOT)) in _TRACKED
         if not is_there or (anchor and anchor not in _anchors(file)):
             broken.append(f"{target}#{anchor}" if anchor else target)
     return broken
@@ -74,7 +68,7 @@ def _paths(text: str) -> list[str]:
 
 
 def _exists(path: str, document: Path) -> bool:
-    folder = document.parent.relative_to(_ROOT).as_posix()
+    folder = document.parent.relative_to(ROOT).as_posix()
     bases = [*_BASES, "" if folder == "." else f"{folder}/"]
     if any(f"{base}{path.rstrip('/')}" in _TRACKED for base in bases):
         return True
@@ -83,7 +77,7 @@ def _exists(path: str, document: Path) -> bool:
 
 
 def _name(document: Path) -> str:
-    return document.relative_to(_ROOT).as_posix()
+    return document.relative_to(ROOT).as_posix()
 
 
 @pytest.mark.parametrize("document", _DOCUMENTS, ids=_name)
@@ -99,7 +93,7 @@ def test_paths_in_backticks_exist(document: Path) -> None:
 
 def test_a_missing_path_and_a_missing_link_are_found() -> None:
     text = "`notifications/none.py` `rules/` `p0.push` [here](none.md) [there](glossary.md#none)"
-    document = _ROOT / "docs" / "glossary.md"
+    document = ROOT / "docs" / "glossary.md"
     assert [path for path in _paths(text) if not _exists(path, document)] == [
         "notifications/none.py"
     ]

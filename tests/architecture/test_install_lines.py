@@ -17,7 +17,8 @@ import yaml
 from django.test import Client
 from django.urls import reverse
 
-from tests.architecture.install_lines import ROOT, Command, commands, files
+from tests.architecture.install_lines import Command, commands, files
+from tests.architecture.repository import ROOT
 
 _FILES: Final = list(files())
 _COMMANDS: Final = [command for name, text in _FILES for command in commands(name, text)]

@@ -1,42 +1,27 @@
-"""No regular expression has a possessive group: the oldest Python that we support misreads them."""
+"""Regular expressions have no possessive group, which Python before 3.11.5 matches wrongly."""
 
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-_ROOT: Final = Path(__file__).resolve().parents[2]
-_FOLDERS: Final = ("notifications", "notifyproj", "providers", "tests")
+from tests.architecture.repository import CODE, ROOT, python_files
+
 _POSSESSIVE_GROUP: Final = re.compile(r"(?<![\\(\[])\)(?:[*+?]|\{[0-9,]+\})\+|\(\?>")
 """`\\)` and `[)` are characters, and `()` is a pair of brackets in a text."""
 
 
 def _lines() -> list[tuple[str, str]]:
-    listed = subprocess.run(
-        [
-            "/usr/bin/env",
-            "git",
-            "ls-files",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-            *_FOLDERS,
-        ],
-        cwd=_ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    paths = [line for line in listed.stdout.splitlines() if line.endswith(".py")]
+    """Return place and text of the lines of all modules but this one."""
+    this = str(Path(__file__).relative_to(ROOT))
     return [
         (f"{path}:{number}", line)
-        for path in paths
-        if path != str(Path(__file__).relative_to(_ROOT)) and (_ROOT / path).exists()
-        for number, line in enumerate((_ROOT / path).read_text().splitlines(), start=1)
+        for path in python_files(*CODE)
+        if path != this
+        for number, line in enumerate((ROOT / path).read_text().splitlines(), start=1)
     ]
 
 

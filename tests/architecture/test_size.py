@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import subprocess
 from pathlib import Path
 
-_ROOT = Path(__file__).resolve().parents[2]
+from tests.architecture.repository import ROOT, python_files
+
 _LONGEST_FILE = 400
 _LONGEST_FUNCTION = 40
 """Lines, from `def` to the last statement, without the docstring."""
@@ -14,15 +14,8 @@ _LONGEST_FUNCTION = 40
 
 def _sources() -> list[Path]:
     """Python files that git tracks or would: no environment, no data, no migrations."""
-    listed = subprocess.run(
-        ["/usr/bin/env", "git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"],
-        cwd=_ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    paths = [_ROOT / line for line in listed.stdout.splitlines()]
-    return [path for path in paths if path.exists() and "migrations" not in path.parts]
+    paths = [ROOT / path for path in python_files()]
+    return [path for path in paths if "migrations" not in path.parts]
 
 
 def _body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -36,7 +29,7 @@ def _body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def _too_long(path: Path) -> list[str]:
     text = path.read_text()
-    name = path.relative_to(_ROOT)
+    name = path.relative_to(ROOT)
     functions = [
         f"{name}: {node.name}, {_body_lines(node)} lines"
         for node in ast.walk(ast.parse(text))

@@ -1,4 +1,4 @@
-"""A worker takes published rows that nobody claims: at its start, and in direct mode."""
+"""Workers take published rows without a claim: at the start, and in direct mode."""
 
 from __future__ import annotations
 
