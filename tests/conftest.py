@@ -182,3 +182,13 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[dt.timedelta], None]:
         monkeypatch.setattr(clock, "steady", lambda: true() + passed.total_seconds())
 
     return let_pass
+
+
+@pytest.fixture
+def whole_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read every page of sampled tables: earlier tests leave pages of dead rows."""
+    from notifications.analytics import reach  # noqa: PLC0415 - needs Django set up
+    from notifications.store.postgres import backlog  # noqa: PLC0415 - needs Django set up
+
+    monkeypatch.setattr(reach, "count", functools.partial(reach.count, pages=10**9))
+    monkeypatch.setattr(backlog, "_SAMPLED_PAGES", 10**9)

@@ -80,6 +80,7 @@ def test_dead_letters_lead_into_the_filtered_list(
 
 
 @pytest.mark.django_db
+@pytest.mark.usefixtures("whole_tables")
 def test_the_share_of_people_whom_a_notification_reached_on_any_channel_is_on_overview(
     door: Client,
 ) -> None:

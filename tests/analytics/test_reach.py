@@ -42,7 +42,7 @@ from tests.store.random_history import History
 
 __all__ = ["add_vendor", "caller", "outbox", "reach", "sandbox", "take"]
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("whole_tables")]
 _DAY: Final = dt.timedelta(days=1)
 _SILENT: Final = "silent"
 """A provider without receipts; the sandbox gives receipts."""

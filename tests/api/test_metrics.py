@@ -82,6 +82,7 @@ def test_paused_lanes_and_unreachable_deliveries_are_counted() -> None:
     assert paused == {_labels(lane="p1.sms")}
 
 
+@pytest.mark.usefixtures("whole_tables")
 def test_notifications_are_counted_by_their_result_over_all_channels() -> None:
     for status in (Status.DELIVERED, Status.DELIVERED, Status.FAILED):
         store_row(status, priority=Priority.P0, reason="retries_exhausted", due_at=None)

@@ -62,6 +62,7 @@ def test_an_old_sample_is_not_shown(make_row: MakeRow) -> None:
     assert (lag.waiting, lag.sampled_at) == (2, later)
 
 
+@pytest.mark.usefixtures("whole_tables")
 def test_a_large_lag_is_estimated_from_a_sample_of_the_table(
     make_row: MakeRow, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,6 +95,7 @@ def test_deliveries_closed_without_an_answer_burn_the_budget() -> None:
     assert "30 of 1030 bad" in detail
 
 
+@pytest.mark.usefixtures("whole_tables")
 def test_notifications_that_failed_on_all_channels_are_a_ticket_until_they_arrive(
     make_row: MakeRow,
 ) -> None:
