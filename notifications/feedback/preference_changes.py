@@ -1,6 +1,7 @@
 """Changes of preferences, with the audit entry: by the API and by the preference page.
 
 A change applies to queued deliveries too, because the gates read the preferences before each call.
+The sweep `release` ends the holds by the former settings (`models.HoldCheck`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from notifications.feedback import preference_matrix
 from notifications.models import Preference, Recipient
 from notifications.rules.preferences import CellChange
 from notifications.rules.times.digest_times import DigestChoice
-from notifications.store.postgres import audit, digest_holds, preferences
+from notifications.store.postgres import audit, preferences
 
 BY_RECIPIENT = "the recipient"
 """The actor in the audit log."""
@@ -85,8 +86,6 @@ def change(
             mandatory=preference_matrix.mandatory_topics(),
             known=preference_matrix.known_topics(),
         )
-        if wanted.digests or "digests" in wanted.columns or "timezone" in wanted.profile:
-            digest_holds.end(locked.pk)
     return locked, row
 
 

@@ -25,6 +25,7 @@
          `--< SeriesEnrolment --< SeriesStepResult
                                             a recipient in a series; history of the steps
     CustomEvent                             events of a recipient that producers post
+    HoldCheck                               recipients with changed settings, and held deliveries
     ErasureJob                              removal of a person's data
     ArchiveDay --< ArchiveFile              days past retention and their Parquet files
     ArchiveKey                              a person's key in the archive
@@ -79,6 +80,7 @@ from notifications.models.dead_letter import DeadLetter, ReplayJob
 from notifications.models.delivery import Attempt, Delivery, Event
 from notifications.models.deploy import Deploy
 from notifications.models.erasure import ErasureJob
+from notifications.models.hold_check import HoldCheck
 from notifications.models.housekeeping import (
     ChangeMark,
     IdempotencyKey,
@@ -167,6 +169,7 @@ __all__ = [
     "ErasureJob",
     "Event",
     "ExternalIdentity",
+    "HoldCheck",
     "IdempotencyKey",
     "Inbox",
     "InboxItem",

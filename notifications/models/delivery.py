@@ -10,6 +10,7 @@ from django.db.models.functions import Cast
 
 from notifications.models.choices import CHANNELS, MODES, PRIORITIES, STATUSES
 from notifications.rules import ids
+from notifications.rules.reasons import RECIPIENTS_HOLDS
 from notifications.rules.switches import REASONS
 
 
@@ -100,6 +101,11 @@ class Delivery(models.Model):
                 fields=("budget_id", "priority", "due_at"),
                 condition=Q(reason="budget"),
                 name="delivery_budget",
+            ),
+            models.Index(
+                fields=("recipient_id", "id"),
+                condition=Q(reason__in=[each.value for each in RECIPIENTS_HOLDS]),
+                name="delivery_held",
             ),
             models.Index(fields=("id",), condition=Q(status=14), name="delivery_unknown"),
             models.Index(

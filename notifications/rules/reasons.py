@@ -154,6 +154,16 @@ class Reason(Described):
     CLOSED_UNANSWERED = "closed_unanswered", "No answer and no receipt in 24 hours: perhaps sent."
 
 
+RECIPIENTS_HOLDS: Final = (
+    Reason.DO_NOT_DISTURB,
+    Reason.QUIET_HOURS,
+    Reason.PRODUCERS_NIGHT,
+    Reason.CAP,
+    Reason.DIGEST,
+)
+"""Holds by the settings of the recipient, which a change of the settings can end."""
+
+
 def sentence(reason: str) -> str:
     """Explain a stored reason or a former value; an unknown reason is returned as it is."""
     return _SENTENCES.get(reason, reason)

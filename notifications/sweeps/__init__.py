@@ -1,7 +1,7 @@
 """Sweeps: periodic tasks that complete unfinished work, also after a crash.
 
     deliveries    release, resume, relay, due_rows (rescue, retry), expiry, digests, ordering,
-                  withdrawals
+                  withdrawals; hold_checks and switches run in release
     the relay     publish_quota and broker_share, the limits of what the broker holds
     bulk_jobs     expand, bulk_jobs, audiences, series, schedules
     lag           lane_lag, stale, sms_outage

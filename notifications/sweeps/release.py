@@ -1,7 +1,8 @@
 """Release: queue due scheduled notifications, rows at the end of their hold, and next channels.
 
 The end of a confirm window opens the next channel of a fallback chain (`delivery.confirm`). After
-the resume of a switch, its held rows are made due (`switches`).
+the resume of a switch, its held rows are made due (`switches`), and so are the rows of a recipient
+whose settings changed (`hold_checks`).
 
 A scheduled notification gets its contacts now; a held row has a contact. Rows held by a frequency
 cap or for a digest are left to the sweep `digests` first.
@@ -18,7 +19,7 @@ from notifications.rules.states import Status
 from notifications.rules.transitions import RELEASE
 from notifications.scheduling import lifetimes, release
 from notifications.store.postgres.id_ranges import Span
-from notifications.sweeps import digests, due_rows, rounds, switches
+from notifications.sweeps import digests, due_rows, hold_checks, rounds, switches
 from notifications.sweeps.rounds import Due, Swept
 
 
@@ -38,7 +39,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     )
     scheduled = Due("release", Status.SCHEDULED, limit, digests_after=digests.LEFT_FOR)
     ends_at = rounds.deadline()
-    done = switches.end_holds()
+    done = switches.end_holds() + hold_checks.end_holds(ends_at=ends_at)
     done += due_rows.end_confirm_windows(limit=limit, ends_at=ends_at)
     done += rounds.work(scheduled, _resolve, ends_at=ends_at)
     return done + rounds.work(held, release_rows, ends_at=ends_at)

@@ -41,7 +41,7 @@ from notifications.store.cached import notification_types, provider_overrides
 from notifications.store.postgres import id_ranges, partitions, transitions
 from notifications.store.redis import state
 from notifications.store.templates import template_cache
-from notifications.sweeps import digests, release, rounds
+from notifications.sweeps import digests, hold_checks, release, rounds
 from providers.contract import Channel
 
 DAY: Final = dt.timedelta(days=1)
@@ -124,6 +124,7 @@ def _deliver() -> None:
 
 
 def _sweep() -> rounds.Swept:
+    hold_checks.end_holds(ends_at=rounds.deadline())
     return rounds.work(digests.due(500), digests.merge_rows)
 
 

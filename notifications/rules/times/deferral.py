@@ -26,6 +26,7 @@ from providers.contract import Channel
 
 _PLACES: Final = 2**16
 """Places on a ramp: finer than any step."""
+_SLACK: Final = dt.timedelta(seconds=1)
 _STEP: Final = dt.timedelta(seconds=5)
 """Releases share whole steps, so that those of one claim are few groups."""
 
@@ -100,3 +101,21 @@ def place_on(ramp: dt.timedelta, *, priority: Priority, notification_id: UUID) -
         return dt.timedelta(0)
     place = (notification_id.int >> ids.CHILD_BITS) % _PLACES
     return ramp * place / _PLACES // _STEP * _STEP
+
+
+def is_over(
+    wishes: Wishes,
+    *,
+    priority: Priority,
+    day: ProducerDay,
+    due_at: dt.datetime,
+    ramp: dt.timedelta,
+    now: dt.datetime,
+) -> bool:
+    """Return True if a hold until `due_at` ends later than the wishes ask for now.
+
+    A place on the `ramp` behind the end counts as the end.
+    """
+    found = deferral(wishes, priority=priority, day=day, now=now)
+    spread = dt.timedelta(0) if priority.is_urgent else ramp
+    return found is None or found.until + spread + _SLACK < due_at

@@ -3,7 +3,7 @@
     statements    db (SQL by name), arrays, copy_text, id_ranges, locks, locked_rows,
                   session_settings, time_limit, db_errors, disk
     deliveries    transitions (the only code that writes a status), inserts, claims, attempts,
-                  clicks, withdrawals, digest_holds, dead_letters, dead_letter_causes
+                  clicks, withdrawals, hold_checks, dead_letters, dead_letter_causes
     reads         reads, timelines, search, activity, change_feed, rollups, plot_annotations
     lanes         backlog, lane_work, lane_lag, waiting, unreachable, service_levels
     recipients    recipients, recipients_by_address, contact_addresses, dead_contacts,

@@ -143,7 +143,7 @@ def _destination(
     return ContactState(
         _channels(channels_off),
         frozenset(categories_off) if categories_off else _NOTHING,
-        _caps(own_caps) if own_caps else _NO_CAPS,
+        read_caps(own_caps) if own_caps else _NO_CAPS,
         _topics_off(topics_off) if topics_off else _NO_TOPICS,
         read_digests(digests) if digests else _NO_DIGESTS,
         *others,
@@ -151,7 +151,8 @@ def _destination(
 
 
 @functools.lru_cache(maxsize=4096)
-def _caps(written: str) -> Caps:
+def read_caps(written: str) -> Caps:
+    """Return the caps of a stored JSON object; none if it is unreadable."""
     # The doors let nothing unreadable in. One that came another way must not stop its whole batch:
     # it counts as not written.
     try:
