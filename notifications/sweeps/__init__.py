@@ -173,7 +173,8 @@ _STOPS: Final = {
     "alert_notices": "Alerts are not sent to alert destinations.",
     "budgets": "Messages held by a budget wait till the next day, also after a raise, and budgets"
     " raise no alert.",
-    "sms_pumping": "Refused SMS raise no alert, and the usual traffic is not learned.",
+    "sms_pumping": "Refused SMS raise no alert, the usual traffic is not learned, and a change of"
+    " limits releases no SMS.",
     "provider_checks": "A paused provider without traffic stays paused until the next message.",
     "service_levels": "Burn rates, deep queues, late lanes and stuck deliveries raise no alert; the"
     " reach is missing.",

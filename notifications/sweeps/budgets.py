@@ -1,8 +1,8 @@
 """Budgets: settle costs by receipts and what killed processes left, alert, and release deliveries.
 
 A budget that is raised, made soft or removed, and money that comes back from failed calls, release
-held rows: as many as the money pays, less the rows that are queued already, so the rows leave at
-the pace of their lanes. At midnight the rows come due by themselves.
+held rows: as many as the money pays, less the rows of the budget that are queued already, so the
+rows leave at the pace of their lanes. At midnight the rows come due by themselves.
 
 Each of the two alerts of a budget is raised once a day. The start of the next day, a raise or a
 removal resolves the alert.
@@ -66,7 +66,7 @@ def _room(budget: Budget | None) -> int:
         return 0
     paid = (budget.amount - budget.used) // max(budget.refused or 1, 1)
     most = min(RAMP, paid)
-    return most - budgets.queued(budget.channel, limit=most) if most > 0 else 0
+    return most - budgets.queued(budget, limit=most) if most > 0 else 0
 
 
 def _alert(states: Iterable[BudgetState], *, now: dt.datetime) -> None:

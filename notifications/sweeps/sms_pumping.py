@@ -1,6 +1,7 @@
-"""SMS pumping: raise alerts about refused SMS, and learn the usual traffic.
+"""SMS pumping: raise alerts about refused SMS, learn the usual traffic, and end holds.
 
     each run       refusals of the last two intervals -> alerts by ceiling and country
+    each run       limits or overrides have changed -> held SMS are due, and count again
     each interval  counts of prefixes (10 minutes) and countries (an hour) -> traffic of the day
 
 A prefix or country with a refusal in an interval is not learned for the interval, so an attack does
@@ -8,7 +9,8 @@ not raise a ceiling. An alert ends when the last two intervals have no refusal o
 
 Safe to run twice (an interval is learned once), late or never: the counts of an interval are kept
 for two hours (prefixes) or six hours (countries), and without new traffic the former baselines and
-the floors apply. While the state Redis is away, open alerts stay open.
+the floors apply. While the state Redis is away, open alerts stay open. A worker can hold an SMS by
+the former limits for some seconds (`sms_policy`), so two runs after a change release the held SMS.
 """
 
 from __future__ import annotations
@@ -20,16 +22,26 @@ from typing import Final, NamedTuple
 
 from notifications.models import Producer
 from notifications.rules.alerts import AlertKind
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.reasons import Reason
 from notifications.rules.sms_pumping import baselines, ceilings
 from notifications.rules.sms_pumping.ceilings import Ceiling
-from notifications.store.postgres import alerts, sms_traffic
+from notifications.rules.states import Status
+from notifications.store.postgres import alerts, db, id_ranges, sms_traffic
+from notifications.store.postgres.id_ranges import Span
 from notifications.store.postgres.sms_traffic import Counts
-from notifications.store.rate_limits import sms_ceilings
+from notifications.store.rate_limits import sms_ceilings, sms_policy
 from notifications.store.rate_limits.sms_ceilings import Refusals
 from notifications.store.redis import state
+from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Swept
+from providers.contract import Channel
 
 _KINDS: Final = (AlertKind.SMS_PUMPING, AlertKind.SMS_ADDRESS_CEILING)
+_RELEASES: Final = 2
+"""Runs after a change that release held SMS."""
+_MOST_RELEASED: Final = 5_000
+"""Held SMS of a priority and day that a run makes due."""
 _MOST_SHOWN: Final = 5
 """Prefixes or producers in the text of an alert."""
 
@@ -51,14 +63,42 @@ _LEARNERS: Final = (
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Raise and resolve alerts, and learn up to `limit` finished intervals of each kind."""
+    """Raise and resolve alerts, learn up to `limit` finished intervals, and end holds."""
     try:
         _alert(now=now)
+        released = _end_holds(now)
         learned = sum(_learn(each, now=now, limit=limit) for each in _LEARNERS)
     except state.Away:
         return Swept()
     forgotten = sms_traffic.forget_old(today=now.date()) if learned else 0
-    return Swept(learned + forgotten)
+    return Swept(released + learned + forgotten)
+
+
+def _end_holds(now: dt.datetime) -> int:
+    """Make held SMS due after a change of the limits or overrides; the claim counts them again."""
+    sms_policy.current.forget()
+    policy = sms_policy.current()
+    times = sms_ceilings.releases(policy, now=now)
+    if times >= _RELEASES:
+        return 0
+    moved = sum(_release(span) for span in id_ranges.current())
+    if moved < _MOST_RELEASED:
+        sms_ceilings.note_releases(policy, times + 1, now=now)
+    return moved
+
+
+def _release(span: Span) -> int:
+    parameters = {
+        **span,
+        "scheduled": Status.SCHEDULED,
+        "live": Mode.LIVE,
+        "channel": Channel.SMS,
+        "priorities": [each for each in Priority if each.is_urgent],
+        "reasons": [Reason.SMS_CEILING],
+        "grace": rounds.retry_grace(),
+        "limit": _MOST_RELEASED,
+    }
+    return len(db.fetch_in_own_transaction("resume", parameters))
 
 
 def _number(now: dt.datetime, length: dt.timedelta) -> int:

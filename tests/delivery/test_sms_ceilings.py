@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -19,6 +20,7 @@ from notifications.rules.problems import Problem
 from notifications.rules.states import Status
 from notifications.store.rate_limits import sms_ceilings, sms_policy
 from notifications.store.redis import state
+from notifications.sweeps import release, rounds, sms_pumping
 from providers.contract import Channel
 from tests.journey import (
     CHAIN,
@@ -33,6 +35,7 @@ from tests.journey import (
 
 NUMBER: Final = "+4915112345678"
 TEXT: Final = {"channels": ["sms"], "priority": "P1"}
+HOUR: Final = dt.timedelta(hours=1)
 
 
 @pytest.fixture(autouse=True)
@@ -73,6 +76,41 @@ def test_a_held_message_leaves_when_the_ceiling_has_room(take: Accept, reach: Re
     SmsLimits.objects.update(address_limit=3)
     sms_policy.forget()
     Delivery.objects.filter(id=rows[2]).update(due_at=clock.now(), status=Status.QUEUED)
+    assert _deliver(rows[2:]) == [(Status.SENT, "")]
+
+
+@pytest.mark.parametrize(
+    "change", ["limit", "not_enforced", "override", "end_of_override"], ids=lambda each: each
+)
+def test_held_messages_leave_when_an_operator_lifts_the_ceiling(
+    take: Accept, reach: Reach, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    monkeypatch.setattr(rounds, "SECONDS", 60.0)
+    reach(sms=NUMBER)
+    ends_at = clock.now() + HOUR
+    if change == "end_of_override":
+        SmsLimits.objects.update(address_limit=9)
+        SmsOverride.objects.create(
+            ceiling="address", value=NUMBER[1:], limit=2, ends_at=ends_at, reason="x"
+        )
+        sms_policy.forget()
+    for _ in range(2):
+        sms_pumping.run_once(now=clock.now(), limit=12)
+    rows = take_rows(take, 3, **(TEXT | {"priority": "P0"}))
+    assert _deliver(rows)[2] == (Status.SCHEDULED, "sms_ceiling")
+    assert sms_pumping.run_once(now=clock.now(), limit=12).moved == 0
+    match change:
+        case "limit":
+            SmsLimits.objects.update(address_limit=9)
+        case "not_enforced":
+            SmsLimits.objects.update(is_enforced=False)
+        case "override":
+            SmsOverride.objects.create(ceiling="address", value=NUMBER[1:], limit=9, reason="x")
+        case _:
+            SmsOverride.objects.update(ends_at=clock.now() - HOUR)
+    sms_pumping.run_once(now=clock.now(), limit=12)
+    release.run_once(now=clock.now(), limit=500)
+    sms_policy.forget()
     assert _deliver(rows[2:]) == [(Status.SENT, "")]
 
 

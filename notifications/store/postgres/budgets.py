@@ -27,7 +27,6 @@ from notifications.rules.lane import LANES, Mode
 from notifications.rules.rollups import Cube, DimensionSet, Step
 from notifications.rules.states import Status
 from notifications.store.postgres import db, partitions
-from providers.contract import Channel
 
 _COST_CUBE: Final = Cube(Step.MINUTE, DimensionSet.PRODUCER).number
 _CALLED: Final = sorted({
@@ -37,6 +36,8 @@ _CALLED: Final = sorted({
 """Statuses that a delivery reaches by a call alone."""
 _LOST_AFTER: Final = dt.timedelta(minutes=2)
 """Twice the longest lease."""
+_EXAMINED: Final = 20_000
+"""Queued rows among which the rows of a budget are counted."""
 _MOST: Final = 100_000
 """No wave settles as many calls."""
 
@@ -193,14 +194,23 @@ def end_holds(budget_id: int, *, limit: int, grace: dt.timedelta) -> int:
     return len(db.fetch_in_own_transaction("end_budget_holds", parameters))
 
 
-def queued(channel: Channel | None, *, limit: int) -> int:
-    """Return the number of queued P2 and P3 deliveries of a channel, or of all, up to `limit`."""
+def queued(budget: Budget, *, limit: int) -> int:
+    """Return the number of queued P2 and P3 deliveries that the budget has held, up to `limit`.
+
+    Deliveries of others do not count: a campaign without this budget can fill the lanes for hours.
+    Behind a long queue the number is too low. Then more rows are released than the money pays, and
+    the reservation holds the rows again.
+    """
     lanes = [each for each in LANES if each.mode is Mode.LIVE and not each.priority.is_urgent]
     parameters = {
         "queued": Status.QUEUED,
         "live": Mode.LIVE,
         "priorities": sorted({each.priority for each in lanes}),
-        "channels": [channel] if channel else sorted({each.channel for each in lanes}),
+        "channels": [budget.channel]
+        if budget.channel
+        else sorted({each.channel for each in lanes}),
+        "budget": budget.id,
+        "examined": _EXAMINED,
         "limit": limit,
     }
     [row] = db.rows("budget_queued", parameters)

@@ -28,6 +28,8 @@ COUNTRIES: Final = "sms:countries"
 REFUSALS: Final = "sms:refusals"
 REFUSED: Final = "sms:refused"
 """Names of the hashes; `:` and the number of the interval follow."""
+_RELEASED: Final = "sms:released"
+"""The limits whose change has released held SMS, and the number of these releases."""
 _SECOND: Final = dt.timedelta(seconds=1)
 _NEW, _REPEAT = 0, 1
 _REFUSED_BY: Final = {2: Ceiling.ADDRESS, 3: Ceiling.PREFIX, 4: Ceiling.COUNTRY}
@@ -167,6 +169,37 @@ def uncount(requests: Sequence[SmsRequest]) -> None:
         state.call("sms_uncount", keys, arguments)
     except state.Away:
         return
+
+
+def releases(policy: Policy, *, now: dt.datetime) -> int:
+    """Return how often held SMS were released since the last change of the limits.
+
+    After a loss of the instance the number is zero, and held SMS are released once more.
+
+    Raises:
+        state.Away: Redis did not answer.
+    """
+    with state.connection() as redis:
+        stored = cast("dict[bytes, bytes]", redis.hgetall(_RELEASED))
+    same = stored.get(b"limits", b"").decode() == _limits_of(policy, now)
+    return int(stored.get(b"times", 0)) if same else 0
+
+
+def note_releases(policy: Policy, times: int, *, now: dt.datetime) -> None:
+    """Store the number for `releases`.
+
+    Raises:
+        state.Away: Redis did not answer.
+    """
+    with state.connection() as redis:
+        redis.hset(_RELEASED, mapping={"limits": _limits_of(policy, now), "times": times})
+
+
+def _limits_of(policy: Policy, now: dt.datetime) -> str:
+    """Return a digest of the limits that operators edit; an override that has ended is left out."""
+    lasting = [each for each in policy.overrides if each.is_on(now)]
+    text = repr((policy.limits, lasting)).encode()
+    return hashlib.blake2b(text, digest_size=_DIGEST_BYTES).hexdigest()
 
 
 def counts_of(name: str, intervals: Iterable[int]) -> list[dict[str, int]]:

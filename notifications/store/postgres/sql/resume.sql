@@ -1,4 +1,5 @@
--- Make up to `limit` rows of each priority due that a circuit breaker holds on a channel, after the circuit closed.
+-- Make up to `limit` rows of each priority due that are held for one of `reasons` on a channel, after the cause ended:
+-- a circuit breaker has closed, or the SMS ceilings have changed.
 -- Skips locked rows. Uses delivery_due. The sweep waits `grace` after due_at for a retry message; the messages of
 -- these rows may be minutes away, so due_at is set back by `grace`.
 WITH picked AS (

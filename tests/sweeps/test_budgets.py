@@ -1,0 +1,70 @@
+"""A raise releases the rows of its budget, whatever else the lanes have queued."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Final
+from uuid import UUID
+
+import pytest
+
+from notifications import clock
+from notifications.delivery import deliver
+from notifications.models import Budget, Delivery
+from notifications.rules.states import Status
+from notifications.store.cached import budgets as cached
+from notifications.sweeps import budgets, release
+from providers.contract import Channel
+from tests.journey import (
+    Accept,
+    Reach,
+    caller,
+    deliveries_of,
+    outbox,
+    reach,
+    routed_to_scripted,
+    sandbox,
+    take,
+)
+
+__all__ = ["caller", "outbox", "reach", "sandbox", "take"]
+CENT: Final = 10_000
+
+
+@pytest.fixture(autouse=True)
+def _texts_cost_a_cent(
+    outbox: object,  # noqa: ARG001 - its settings come first
+    reach: Reach,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[None]:
+    with routed_to_scripted(monkeypatch, Channel.SMS):
+        reach(sms="+4915112345678")
+        Budget.objects.all().delete()
+        yield
+        cached.forget()
+
+
+def _texts(take: Accept, count: int) -> list[UUID]:
+    return [deliveries_of(take(channels=["sms"], priority="P3"))[0].id for _ in range(count)]
+
+
+def _sweep() -> int:
+    cached.forget()
+    return budgets.run_once(now=clock.now(), limit=100).moved
+
+
+def test_a_raise_releases_its_rows_beside_many_queued_rows_of_others(take: Accept) -> None:
+    row = Budget.objects.create(channel=Channel.SMS, amount_micros=CENT)
+    cached.forget()
+    deliver.deliver(_texts(take, 3))
+    assert Delivery.objects.filter(reason="budget").count() == 2
+    _texts(take, 30)  # as of a campaign that no budget has held
+    Budget.objects.filter(pk=row.pk).update(amount_micros=3 * CENT)
+    assert _sweep() == 2
+    held = Delivery.objects.filter(reason="budget")
+    held.update(due_at=clock.now() - dt.timedelta(seconds=9))
+    release.run_once(now=clock.now(), limit=500)
+    queued = Delivery.objects.filter(reason="hold_over", status=Status.QUEUED)
+    assert queued.count() == 2
+    assert _sweep() == 0
