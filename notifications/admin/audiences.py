@@ -21,7 +21,7 @@ from unfold.widgets import (
 
 from notifications.admin import audience_choices, base
 from notifications.admin.audited import AuditedAdmin, name_of
-from notifications.admin.compose_form import EVERYONE, parse_object
+from notifications.admin.compose_form import CHOSEN, parse_object
 from notifications.audiences import expressions
 from notifications.models import Attribute, Audience
 from notifications.models.choices import MODES
@@ -51,7 +51,7 @@ class AudienceForm(forms.Form):
     description = forms.CharField(max_length=300, required=False, widget=UnfoldAdminTextInputWidget)
     audience = forms.CharField(
         label="Expression",
-        initial=EVERYONE,
+        error_messages={"required": CHOSEN["audience"]},
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 8, "spellcheck": "false"}),
     )
 

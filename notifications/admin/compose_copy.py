@@ -1,4 +1,4 @@
-"""The values of the composer for a copy of a bulk job, which starts now."""
+"""The values of the composer for a copy of a bulk job; the sender chooses the start."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from notifications.admin.compose_form import EVERYONE, HOUR, LIMITS, MINUTE, PERCENT, VARIANTS
+from notifications.admin.compose_form import HOUR, LIMITS, MINUTE, PERCENT, VARIANTS
 from notifications.models import BulkJob
 from notifications.rules.lane import Priority
 from providers.contract import Channel
@@ -21,7 +21,7 @@ def values_of(job: BulkJob) -> dict[str, Any]:
         "name": job.name,
         "producer": job.producer_id,
         "mode": job.mode,
-        "audience": _json(job.audience) or EVERYONE,
+        "audience": _json(job.audience),
         "type": job.type,
         "priority": Priority(job.priority).name,
         "template_id": job.template_id,

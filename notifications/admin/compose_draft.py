@@ -17,7 +17,7 @@ from typing import Any, Final
 from notifications import clock, conf
 from notifications.admin import compose_checks
 from notifications.admin.compose_checks import Check, Sample
-from notifications.admin.compose_form import HOUR, MINUTE, ComposeForm
+from notifications.admin.compose_form import CHOSEN, HOUR, MINUTE, ComposeForm
 from notifications.audiences import expressions
 from notifications.bulk_jobs import create
 from notifications.bulk_jobs.create import BulkJobRefused
@@ -36,9 +36,6 @@ from notifications.store.audiences.estimates import Estimate
 
 LARGE: Final = 10_000
 """Recipients above which the sender writes the name of the job."""
-
-
-_REQUIRED: Final = ("name", "type", "template_id")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,10 +60,20 @@ class Draft:
         return self.form.cleaned_data
 
     @property
-    def must_confirm(self) -> bool:
-        """True if the sender has to write the name of the job."""
+    def must_be_confirmed(self) -> bool:
+        """True if the sender confirms the job on a page of its own."""
+        return self.mode is Mode.LIVE
+
+    @property
+    def must_be_named(self) -> bool:
+        """True if the sender confirms with the name of the job."""
         is_large = self.estimate is not None and self.estimate.count > LARGE
-        return is_large and self.mode is Mode.LIVE
+        return is_large and self.must_be_confirmed
+
+    @property
+    def missing(self) -> list[str]:
+        """The fields without a choice of the sender."""
+        return [name for name in CHOSEN if not self.form[name].value()]
 
     @property
     def is_ready(self) -> bool:
@@ -76,6 +83,8 @@ class Draft:
 
     def schedule(self) -> str:
         """Return the schedule in words."""
+        if not self.value.get("start"):
+            return "The start is not chosen yet."
         count = self.estimate.count if self.estimate else None
         return schedule_text.sentences(_schedule(self.value), count=count, now=clock.now())
 
@@ -137,14 +146,15 @@ def _examine_request(draft: Draft) -> None:
 
 
 def _faults(draft: Draft) -> Iterator[Check]:
-    """Yield a check for each field with a fault; the audience has a check of its own."""
-    form = draft.form
-    labels = {name: str(form[name].label) for name in draft.errors if name in form.fields}
-    if missing := [labels[name] for name in _REQUIRED if name in labels and not form[name].value()]:
-        yield Check("fault", f"Fill in: {', '.join(missing).lower()}.")
-    for name, label in labels.items():
-        if name != "audience" and (name not in _REQUIRED or form[name].value()):
-            yield Check("fault", f"{label}: {draft.errors[name]}")
+    """Yield a check for the missing choices, and one for each other field with a fault."""
+    missing = draft.missing
+    if missing:
+        yield Check("fault", " ".join(CHOSEN[name] for name in missing))
+    for name in draft.errors:
+        if name == "audience" and name not in missing:
+            yield Check("fault", "The audience has a fault.")
+        elif name in draft.form.fields and name not in missing:
+            yield Check("fault", f"{draft.form[name].label}: {draft.errors[name]}")
 
 
 def _schedule(value: Mapping[str, Any]) -> Schedule:

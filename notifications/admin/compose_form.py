@@ -36,7 +36,15 @@ VARIANTS: Final = tuple(ascii_lowercase[:MAX_VARIANTS])
 """Rows of the form for variants."""
 VARIANT_PARTS: Final = ("name", "template", "percent")
 TEMPLATE_FIELDS: Final = ("template_id", *(f"variant_{each}_template" for each in VARIANTS))
-EVERYONE: Final = '{"everyone": true}'
+CHOSEN: Final[Mapping[str, str]] = {
+    "name": "Give the job a name.",
+    "producer": "Choose the producer.",
+    "audience": "Choose the audience.",
+    "type": "Choose the notification type.",
+    "template_id": "Choose the template.",
+    "start": "Choose the start.",
+}
+"""Field without a preset -> sentence for an empty field."""
 MINUTE: Final = 60
 HOUR: Final = 3_600
 PERCENT: Final = 100
@@ -92,7 +100,15 @@ class ComposeForm(forms.Form):
 
     name = _text("Name", max_length=200, help_text="For lists and reports.")
     producer = forms.ModelChoiceField(
-        Producer.objects.filter(is_active=True), widget=UnfoldAdminSelectWidget, empty_label=None
+        Producer.objects.filter(
+            is_active=True, priorities__overlap=[each.value for each in PRIORITIES]
+        ).order_by("name"),
+        widget=UnfoldAdminSelectWidget,
+        empty_label="choose",
+        error_messages={
+            "invalid_choice": "This producer is switched off, or may not send P2 and P3. It is no"
+            " valid choice."
+        },
     )
     mode = forms.TypedChoiceField(
         choices=MODES,
@@ -101,7 +117,11 @@ class ComposeForm(forms.Form):
         widget=UnfoldAdminSelectWidget,
         help_text="Test: recipients of test mode, and no real provider.",
     )
-    audience = _json("Audience expression as JSON", rows=8, initial=EVERYONE)
+    audience = _json(
+        "Audience expression as JSON",
+        rows=8,
+        help_text='Such as {"topic": "news"}, or {"everyone": true} for every recipient.',
+    )
     type = _text("Notification type", attrs={"list": "types", "autocomplete": "off"})
     priority = _choice(
         "Priority", [("", "of the type"), *((each.name, each.name) for each in PRIORITIES)]
@@ -119,8 +139,12 @@ class ComposeForm(forms.Form):
     ttl_hours = _number("Expires after hours", help_text="Empty: the default of the priority.")
     start = _choice(
         "Start",
-        [("now", "now"), ("utc", "at a time in UTC"), ("local", "on each recipient's clock")],
-        initial="now",
+        [
+            ("", "choose"),
+            ("now", "now"),
+            ("utc", "at a time in UTC"),
+            ("local", "on each recipient's clock"),
+        ],
     )
     at = forms.DateTimeField(
         label="Date and time",
@@ -158,6 +182,9 @@ class ComposeForm(forms.Form):
 
     def __init__(self, *args: Any, **more: Any) -> None:  # noqa: ANN401 - Django's signature
         super().__init__(*args, **more)
+        for name, said in CHOSEN.items():
+            self.fields[name].required = True
+            self.fields[name].error_messages["required"] = said
         for letter in VARIANTS:
             label = f"Variant {letter.upper()}"
             self.fields |= {

@@ -1,9 +1,10 @@
 """The composer: a form that makes a bulk job, with live figures and checks while it is typed.
 
-    show     the page
-    check    the parts of the page for the typed values; stores nothing
-    cost     the part with the counts and the cost of a dry run; stores nothing
-    send     one bulk job, with `bulk_jobs.create`
+    show       the page
+    check      the parts of the page for the typed values; stores nothing
+    cost       the part with the counts and the cost of a dry run; stores nothing
+    send       the page that asks for a confirmation; a test job needs none and is created
+    confirmed  one bulk job, with `bulk_jobs.create`
 
 The page keeps the draft in the fragment of its address, which no server sees. A reload, a bookmark
 or a colleague with the address has the same draft. Without JavaScript, "Check" answers with the
@@ -27,19 +28,21 @@ from notifications import clock
 from notifications.admin import (
     audience_choices,
     base,
+    compose_confirm,
     compose_copy,
     compose_cost,
     compose_draft,
     compose_previews,
 )
 from notifications.admin.audited import name_of
-from notifications.admin.compose_draft import LARGE, Draft
-from notifications.admin.compose_form import VARIANT_PARTS, VARIANTS, ComposeForm
+from notifications.admin.compose_draft import Draft
+from notifications.admin.compose_form import CHOSEN, VARIANT_PARTS, VARIANTS, ComposeForm
 from notifications.bulk_jobs import create
 from notifications.bulk_jobs.create import BulkJobRefused
 from notifications.models import BulkJob
 from notifications.rules.audiences import wording
 from notifications.rules.bulk_jobs.request import BulkJobRequest
+from notifications.rules.lane import Mode
 from notifications.store.postgres import audit
 
 _STARTED_BY: Final = frozenset({"template_id", "type", "audience", "name", "mode"})
@@ -59,10 +62,10 @@ def answer(model_admin: admin.ModelAdmin[Any], request: HttpRequest) -> HttpResp
     draft = compose_draft.examine(ComposeForm(request.POST))
     is_json = request.headers.get("Accept") == "application/json"
     wish = request.POST.get("do")
-    if wish == "send":
-        page = _try_to_send(request, draft)
-        if page:
-            return HttpResponseRedirect(page)
+    if wish in {"send", "confirmed"}:
+        answered = _try_to_send(model_admin, request, draft, is_confirmed=wish == "confirmed")
+        if answered:
+            return answered
     elif wish == "cost" and is_json:
         return JsonResponse({"parts": {"cost": _cost(request, draft)}})
     else:
@@ -77,19 +80,25 @@ def answer(model_admin: admin.ModelAdmin[Any], request: HttpRequest) -> HttpResp
     return _page(model_admin, request, draft.form, parts, state="answered")
 
 
-def _try_to_send(request: HttpRequest, draft: Draft) -> str:
-    """Send a draft without a fault; return the address of the job's page, or an empty text."""
-    _check_confirmation(draft)
+def _try_to_send(
+    model_admin: admin.ModelAdmin[Any], request: HttpRequest, draft: Draft, *, is_confirmed: bool
+) -> HttpResponse | None:
+    """Send a draft without a fault, or ask for the confirmation; None for a draft with a fault."""
     if draft.is_ready and draft.request is not None:
+        if draft.must_be_confirmed and not _sent_job(draft):
+            said = compose_confirm.objection(draft) if is_confirmed else ""
+            if said or not is_confirmed:
+                return _question(model_admin, request, draft, draft.request, said=said)
         try:
-            return _send(request, draft, draft.request)
+            return HttpResponseRedirect(_send(request, draft, draft.request))
         except BulkJobRefused as error:
             draft.errors |= draft.form.fields_of(error.problem.errors)
         except _NotSeen:
             said = "The page did not show this version of the texts. Read the preview, then send."
             draft.errors["template_id"] = said
-    messages.error(request, "The job is not sent: see the faults below.")
-    return ""
+    missing = " ".join(CHOSEN[name] for name in draft.missing)
+    messages.error(request, f"The job is not sent. {missing or 'See the faults below.'}")
+    return None
 
 
 def _send(request: HttpRequest, draft: Draft, wanted: BulkJobRequest) -> str:
@@ -133,10 +142,32 @@ def _check_seen(request: HttpRequest, job: BulkJob) -> None:
         raise _NotSeen
 
 
-def _check_confirmation(draft: Draft) -> None:
-    name = str(draft.value.get("name") or "").strip()
-    if draft.must_confirm and str(draft.value.get("confirmation") or "").strip() != name:
-        draft.errors["confirmation"] = f"Write the name of the job: {name}"
+def _question(
+    model_admin: admin.ModelAdmin[Any],
+    request: HttpRequest,
+    draft: Draft,
+    wanted: BulkJobRequest,
+    *,
+    said: str,
+) -> HttpResponse:
+    """Return the page that shows the whole job and asks for the confirmation.
+
+    Args:
+        model_admin: the admin of bulk jobs.
+        request: the request.
+        draft: a draft without a fault.
+        wanted: the request of the draft.
+        said: the fault of the written name; empty: none.
+    """
+    if said:
+        draft.form.add_error("confirmation", said)
+    context = {
+        **compose_confirm.context(draft, wanted),
+        "previews": _parts(request, draft)["previews"],
+        "cost": _cost(request, draft),
+    }
+    template, title = "admin/compose_confirm.html", "Confirm the bulk job"
+    return base.page(model_admin, request, template, title=title, context=context)
 
 
 def _of_given_fields(draft: Draft) -> dict[str, str]:
@@ -161,7 +192,6 @@ def _parts(request: HttpRequest, draft: Draft) -> dict[str, str]:
             "checks": draft.checks,
             "sent": _sent_job(draft),
         },
-        "confirm": {"must_confirm": draft.must_confirm, "large": LARGE},
     }
     return {
         name: base.part(f"admin/composer/{name}.html", context)
@@ -203,6 +233,7 @@ def _page(
             "state": state,
             "variants": rows,
             "is_open": _open_parts(form),
+            "is_live": str(form["mode"].value()) == str(Mode.LIVE.value),
             "may_see_recipients": request.user.has_perm("notifications.view_recipient"),
             **audience_choices.context(form["mode"].value()),
         },

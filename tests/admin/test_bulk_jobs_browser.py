@@ -39,15 +39,46 @@ def until(browser: Browser, holds: Callable[[], bool]) -> None:
     WebDriverWait(browser.chrome, WAIT_SECONDS).until(lambda _: holds())
 
 
+def press(browser: Browser, text: str) -> None:
+    """Press the builder's button with the text."""
+    found = f"//div[@id='audience-builder']//button[.='{text}']"
+    browser.chrome.find_element(By.XPATH, found).send_keys(Keys.ENTER)
+
+
 def expression(browser: Browser) -> Any:  # noqa: ANN401 - any JSON
     return json.loads(str(browser.see("[name=audience]").get_property("value")))
+
+
+def begin(browser: Browser) -> None:
+    """Open the composer, press "Send" too early, and make the choices that have no preset."""
+    browser.open("notifications/bulkjob/add/")
+    browser.wait_for("#audience-builder", "Nobody is chosen yet.")
+    assert browser.see("[name=audience]").get_property("value") == ""
+    press(browser, "Everyone")
+    browser.wait_for("#part-audience", "3 recipients")
+    write(browser, "[name=name]", "Winter sale")
+    browser.see("[value=send]").send_keys(Keys.ENTER)
+    browser.wait_for("#id_producer_error", "Choose the producer.")
+    assert expression(browser) == {"everyone": True}
+    Select(browser.see("[name=producer]")).select_by_visible_text("shop")
+
+
+def confirm(browser: Browser) -> None:
+    """Go to the page of confirmation, back to the draft, and send the draft."""
+    browser.see("[value=send]").send_keys(Keys.ENTER)
+    browser.wait_for("#confirm", "Send Winter sale to 3 recipients?")
+    browser.see("[value=check]").send_keys(Keys.ENTER)
+    browser.wait_for("#part-summary", "Monday 25 November 2030 09:00 on each recipient's clock")
+    assert expression(browser) == {"not": {"attribute": "plan", "is": "pro"}}
+    browser.see("[value=send]").send_keys(Keys.ENTER)
+    browser.wait_for("#confirm", "shop")
+    browser.see("[value=confirmed]").send_keys(Keys.ENTER)
 
 
 @pytest.mark.usefixtures("draft")
 def test_a_bulk_job_is_composed_survives_a_reload_and_is_sent(browser: Browser) -> None:
     Attribute.objects.create(name="plan", kind="text", created_by="maria")
-    browser.open("notifications/bulkjob/add/")
-    write(browser, "[name=name]", "Winter sale")
+    begin(browser)
     write(browser, "[name=type]", "PROM")
     write(browser, "[name=template_id]", "winter_sale")
     write(browser, "[name=variables]", '{"name": "Maria"}')
@@ -56,7 +87,6 @@ def test_a_bulk_job_is_composed_survives_a_reload_and_is_sent(browser: Browser) 
     assert error["y"] >= field["y"] + field["height"]
     browser.see("[name=type]").send_keys("O")
     browser.wait_for("#part-previews", "Hello Maria")
-    browser.wait_for("#part-audience", "3 recipients")
     browser.see("#audience-builder select[aria-label=Condition]").send_keys("attribute")
     browser.see("#audience-builder input[aria-label=Value]").send_keys("pro")
     browser.wait_for("#part-audience", "0 recipients")
@@ -72,7 +102,7 @@ def test_a_bulk_job_is_composed_survives_a_reload_and_is_sent(browser: Browser) 
     browser.chrome.refresh()
     browser.wait_for("#part-summary", "Monday 25 November 2030 09:00 on each recipient's clock")
     assert expression(browser) == {"not": {"attribute": "plan", "is": "pro"}}
-    browser.see("[value=send]").send_keys(Keys.ENTER)
+    confirm(browser)
     browser.wait_for("#facts", "on each recipient's clock")
     made = BulkJob.objects.get()
     assert made.audience == {"not": {"attribute": "plan", "is": "pro"}}
@@ -83,7 +113,9 @@ def test_a_bulk_job_is_composed_survives_a_reload_and_is_sent(browser: Browser) 
 @pytest.mark.usefixtures("draft")
 def test_a_fault_stands_beside_its_condition(browser: Browser) -> None:
     browser.open("notifications/bulkjob/add/")
-    browser.see("#audience-builder .nc-group > .nc-row:last-child button").send_keys(Keys.ENTER)
+    browser.see("#audience-builder")
+    press(browser, "Everyone")
+    press(browser, "Add a condition")
     conditions = browser.chrome.find_elements(By.CSS_SELECTOR, "select[aria-label=Condition]")
     assert len(conditions) == 2
     Select(conditions[1]).select_by_value("topic")
@@ -120,11 +152,14 @@ def test_two_clicks_send_one_job_and_the_way_back_says_so(
     browser: Browser, draft: dict[str, Any]
 ) -> None:
     fill(browser, draft)
-    ActionChains(browser.chrome).double_click(browser.see("[value=send]")).perform()
+    address = browser.chrome.current_url
+    browser.see("[value=send]").send_keys(Keys.ENTER)
+    browser.wait_for("#confirm", "Winter sale")
+    ActionChains(browser.chrome).double_click(browser.see("[value=confirmed]")).perform()
     browser.wait_for("#facts", "PROMO")
     assert BulkJob.objects.count() == 1
-    browser.chrome.back()
-    browser.chrome.refresh()
+    browser.chrome.get("about:blank")
+    browser.chrome.get(address)
     browser.wait_for("#part-summary", "This draft was sent")
     browser.see("[value=send]").send_keys(Keys.ENTER)
     browser.wait_for("#facts", "PROMO")
@@ -168,6 +203,7 @@ def test_the_pages_suit_every_reader_at_each_size(browser: Browser, job: BulkJob
         "bulk-jobs": "notifications/bulkjob/",
         "bulk-job": f"notifications/bulkjob/{job.pk}/change/",
         "bulk-job-cancel": f"notifications/bulkjob/{job.pk}/cancel/",
+        "composer-new": "notifications/bulkjob/add/",
         "composer": "notifications/bulkjob/add/?name=Winter+sale&type=PROMO"
         "&template_id=winter_sale&saved=active+pros",
         "audience": f"notifications/audience/{audience.pk}/change/",
@@ -182,3 +218,19 @@ def test_the_pages_suit_every_reader_at_each_size(browser: Browser, job: BulkJob
             if axe.scrolls_sideways(browser.chrome):
                 found[f"{name}-{look}"].append("the page scrolls sideways")
     assert [f"{name}: {each}" for name, faults in found.items() for each in faults] == []
+
+
+@pytest.mark.skipif(not axe.SCRIPT.is_file(), reason="no axe-core here: npm ci --prefix .ci/axe")
+def test_the_page_of_confirmation_suits_every_reader_at_each_size(
+    browser: Browser, draft: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("notifications.admin.compose_draft.LARGE", 2)
+    fill(browser, draft)
+    browser.see("[value=send]").send_keys(Keys.ENTER)
+    browser.wait_for("#confirm", "more than 2 recipients")
+    found: list[str] = []
+    for look in axe.looks(browser.chrome):
+        browser.wait_for("#confirm", "more than 2 recipients")
+        found += axe.violations(browser.chrome, name=f"compose-confirm-{look}")
+        assert not axe.scrolls_sideways(browser.chrome), look
+    assert found == []

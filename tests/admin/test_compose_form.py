@@ -34,6 +34,7 @@ def filled(**given: object) -> ComposeForm:
         "audience": '{"attribute": "plan", "is": "pro"}',
         "type": "PROMO",
         "template_id": "winter_sale",
+        "start": "now",
         "job_id": "0199a7a4-0000-7000-8000-000000000000",
     }
     return make({**plain, **given})
@@ -141,6 +142,9 @@ def test_a_fault_of_the_body_stands_at_its_field(given: dict[str, str], field: s
         ({"start": "utc"}, "at"),
         ({"mode": "7"}, "mode"),
         ({"producer": "7000"}, "producer"),
+        ({"producer": ""}, "producer"),
+        ({"start": ""}, "start"),
+        ({"audience": " "}, "audience"),
         ({"job_id": "none"}, "job_id"),
         ({"ttl_hours": "inf"}, "ttl_hours"),
         ({"ttl_hours": "nan"}, "ttl_hours"),

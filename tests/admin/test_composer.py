@@ -88,7 +88,7 @@ def test_an_unfinished_draft_is_not_scolded(door: Client, draft: dict[str, Any])
     found = check(door, draft, name="", type="", template_id="", audience='{"user_ids": ["u_0"]}')
     assert found["errors"] == {}
     assert '<span class="nc-count">1</span> recipient' in found["parts"]["audience"]
-    assert "Fill in: name, notification type, template." in found["parts"]["summary"]
+    assert "Choose the notification type. Choose the template." in found["parts"]["summary"]
 
 
 def test_a_fault_of_the_audience_has_its_place(door: Client, draft: dict[str, Any]) -> None:
@@ -101,7 +101,7 @@ def test_a_fault_of_the_audience_has_its_place(door: Client, draft: dict[str, An
 
 def test_a_draft_is_sent_once(door: Client, draft: dict[str, Any]) -> None:
     for _ in range(2):
-        answer = door.post(ADD, {**draft, "do": "send"})
+        answer = door.post(ADD, {**draft, "do": "confirmed"})
         assert answer.status_code == 302, answer.content.decode()[-3000:]
     job = BulkJob.objects.get()
     assert str(job.pk) == draft["job_id"]
@@ -130,13 +130,13 @@ def test_a_text_published_after_the_preview_is_not_sent_unseen(
     TemplateText.objects.filter(template=second).update(body="Other words {{ name }}")
     versions.publish(second, by="maria")
     template_cache.forget()
-    answer = door.post(ADD, {**draft, "do": "send"})
+    answer = door.post(ADD, {**draft, "do": "confirmed"})
     text = answer.content.decode()
     assert "The page did not show this version of the texts." in text
     assert "Other words Maria" in text
     assert not BulkJob.objects.exists()
     assert not AuditEntry.objects.filter(operation="create_bulk_job").exists()
-    assert door.post(ADD, {**draft, "seen": second.pk, "do": "send"}).status_code == 302
+    assert door.post(ADD, {**draft, "seen": second.pk, "do": "confirmed"}).status_code == 302
     assert BulkJob.objects.get().template == second.pk
 
 
@@ -146,7 +146,7 @@ def test_an_audience_that_became_empty_is_not_sent(door: Client, draft: dict[str
         "The audience has 1 recipient." in check(door, draft, audience=audience)["parts"]["summary"]
     )
     Recipient.objects.get(user_id="u_2").delete()
-    answer = door.post(ADD, {**draft, "audience": audience, "do": "send"})
+    answer = door.post(ADD, {**draft, "audience": audience, "do": "confirmed"})
     assert "The audience is empty." in answer.content.decode()
     assert not BulkJob.objects.exists()
 
@@ -206,7 +206,7 @@ def test_a_start_in_the_past_is_told(door: Client, draft: dict[str, Any]) -> Non
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"name": ""}, "must not be empty"),
+        ({"name": ""}, "Give the job a name."),
         ({"template_id": "absent"}, "no published template"),
         ({"type": "ABSENT"}, "unknown type"),
         ({"variables": ""}, "/name"),
@@ -217,26 +217,16 @@ def test_a_start_in_the_past_is_told(door: Client, draft: dict[str, Any]) -> Non
         ({"mode": "9"}, "valid choice"),
         ({"mode": ""}, "required"),
         ({"producer": "x"}, "valid choice"),
+        ({"start": "x"}, "valid choice"),
     ],
 )
 def test_a_draft_with_a_fault_is_not_sent(
     door: Client, draft: dict[str, Any], given: dict[str, str], said: str
 ) -> None:
-    answer = door.post(ADD, {**draft, **given, "do": "send"})
+    answer = door.post(ADD, {**draft, **given, "do": "confirmed"})
     assert answer.status_code == 200
     assert said in answer.content.decode()
     assert not BulkJob.objects.exists()
-
-
-def test_a_large_audience_needs_the_name_of_the_job(
-    door: Client, draft: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("notifications.admin.compose_draft.LARGE", 2)
-    assert "write its name below" in check(door, draft)["parts"]["confirm"]
-    answer = door.post(ADD, {**draft, "do": "send", "confirmation": "sale"})
-    assert "Write the name of the job: Winter sale" in answer.content.decode()
-    assert not BulkJob.objects.exists()
-    assert door.post(ADD, {**draft, "do": "send", "confirmation": "Winter sale"}).status_code == 302
 
 
 def test_composing_needs_its_right_and_a_recipients_preview_a_further_one(
@@ -245,14 +235,14 @@ def test_composing_needs_its_right_and_a_recipients_preview_a_further_one(
     assert window.get(ADD).status_code == 403
     assert ADD not in window.get(reverse("admin:notifications_bulkjob_changelist")).content.decode()
     assert window.post(ADD, {**draft, "do": "check"}).status_code == 403
-    assert window.post(ADD, {**draft, "do": "send"}).status_code == 403
+    assert window.post(ADD, {**draft, "do": "confirmed"}).status_code == 403
     assert not BulkJob.objects.exists()
     viewer.user_permissions.add(Permission.objects.get(codename="add_bulkjob"))
     assert "Ola Maria" in check(window, draft, preview_user="u_1")["parts"]["previews"]
     viewer.user_permissions.remove(Permission.objects.get(codename="view_recipient"))
     hidden = check(window, draft, preview_user="u_1")
     assert "Ola" not in hidden["parts"]["previews"]
-    assert window.post(ADD, {**draft, "do": "send"}).status_code == 302
+    assert window.post(ADD, {**draft, "do": "confirmed"}).status_code == 302
 
 
 @pytest.mark.parametrize("query", ["copy=x", "mode=x", "audience={", "saved=%22", "copy=7&mode=-1"])

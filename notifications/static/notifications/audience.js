@@ -108,12 +108,13 @@ export class Builder {
     this.typed = document.getElementById("audience-typed");
     this.area.addEventListener("input", () => this.load());
     this.load();
+    if (!this.place.hidden) this.typed.open = false; // the server opens the JSON for browsers without scripts
   }
 
   load() {
     let expression = null;
     try {
-      expression = JSON.parse(this.area.value || '{"everyone": true}');
+      expression = this.area.value.trim() ? JSON.parse(this.area.value) : { and: [] };
     } catch {
       // The text is no JSON yet: the server says what is wrong.
     }
@@ -178,8 +179,8 @@ export class Builder {
   store() {
     this.rows.clear();
     const only = this.root.parts.length === 1 ? this.root.parts[0] : this.root;
-    const expression = this.root.parts.length ? this.write(only) : { everyone: true };
-    this.area.value = JSON.stringify(expression, null, 2);
+    // No condition is no choice yet: only the person chooses everyone.
+    this.area.value = this.root.parts.length ? JSON.stringify(this.write(only), null, 2) : "";
     // The listener of the form hears this event; the builder's own `load` must not draw again.
     this.area.form.dispatchEvent(new Event("input", { bubbles: true }));
   }
@@ -217,10 +218,11 @@ export class Builder {
     if (parent) head.append(this.removal(parent, group, "Remove the group"));
     const list = element("ul", { class: "nc-rows" });
     for (const each of group.parts) list.append(each.join ? this.group(each, group, depth + 1) : this.row(each, group));
-    if (!group.parts.length) list.append(element("li", { class: "nc-quiet" }, "No condition: everyone."));
+    if (!group.parts.length) list.append(element("li", { class: "nc-quiet" }, parent ? "No condition yet." : "Nobody is chosen yet."));
     const first = this.data.attributes[0][0];
     const buttons = element("div", { class: "nc-row" },
       this.button("Add a condition", () => this.add(group, this.fresh(first))),
+      ...(parent || group.parts.length ? [] : [this.button("Everyone", () => this.add(group, { not: false, kind: "everyone", value: "" }))]),
       this.button("Leave out who got a message", () => this.add(group, { not: true, kind: "received", value: "", days: 7 }, "input")));
     if (depth < DEPTH) buttons.append(this.button("Add a group", () => this.add(group, { not: false, join: group.join === "and" ? "or" : "and", parts: [] }, "select")));
     group.element = element(parent ? "li" : "div", { class: "nc-group" }, head, list, buttons);

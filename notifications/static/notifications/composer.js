@@ -6,7 +6,7 @@ const QUIET_MS = 400; // after the last key, so that a word is one request
 
 const form = document.getElementById("composer");
 const told = document.getElementById("told");
-const fields = Array.from(form.elements).filter((each) => each.name && each.type !== "submit" && !["csrfmiddlewaretoken", "confirmation"].includes(each.name));
+const fields = Array.from(form.elements).filter((each) => each.name && each.type !== "submit" && each.name !== "csrfmiddlewaretoken");
 const names = new Set(fields.map((each) => each.name));
 let timer = 0;
 let asked = 0;
@@ -53,7 +53,7 @@ function complain(errors) {
     if (place.textContent !== text) place.textContent = text;
     place.hidden = !text;
     const field = form.elements[place.dataset.error];
-    if (text && field instanceof HTMLElement) field.closest("details")?.setAttribute("open", "");
+    if (text && field instanceof HTMLElement) field.closest("details:not(#audience-typed)")?.setAttribute("open", "");
     if (field instanceof HTMLElement) field.setAttribute("aria-invalid", text ? "true" : "false");
   }
 }
@@ -117,8 +117,7 @@ function reveal() {
   }
 }
 
-form.addEventListener("input", (event) => {
-  if (event.target.name === "confirmation") return;
+form.addEventListener("input", () => {
   reveal();
   remember();
   plan();
