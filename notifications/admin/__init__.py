@@ -21,6 +21,7 @@
     prices, budgets              prices of provider calls, budgets of a day
     bulk_jobs, bulk_job_page     bulk jobs with progress; pause, resume and cancel
     composer, compose_*          form of a bulk job with live figures, previews and checks
+    names                        existing names, for lists and completion in forms
     audiences, audience_choices  saved audiences, attributes; choices of the audience builder
     topics, recipient_lists      topics with subscribers; uploads and snapshots of recipients
     retry_presets                retry policies with timetables

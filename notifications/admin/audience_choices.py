@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from notifications.admin import names
 from notifications.models import (
     Audience,
     BulkJob,
-    NotificationType,
     RecipientList,
-    Template,
     Topic,
 )
 from notifications.rules.audiences import attribute_conditions
@@ -23,8 +22,7 @@ from notifications.rules.lane import Mode
 from notifications.store.cached import attributes
 from providers.contract import Channel
 
-MOST: Final = 200
-"""Choices of a list."""
+MOST: Final = names.MOST
 _BUILT_IN: Final[tuple[tuple[str, str, tuple[Operator, ...]], ...]] = (
     ("locale", AttributeKind.TEXT.value, (Operator.IS, Operator.IN)),
     ("timezone", AttributeKind.TEXT.value, (Operator.IS, Operator.IN)),
@@ -35,15 +33,13 @@ _BUILT_IN: Final[tuple[tuple[str, str, tuple[Operator, ...]], ...]] = (
 def context(typed_mode: object) -> dict[str, Any]:
     """Return the values of the builder's template; an unknown mode counts as live mode."""
     mode = next((each for each in Mode if str(each.value) == str(typed_mode)), Mode.LIVE)
-    published = Template.objects.exclude(published_at=None).order_by("template_id")
     return {
         "audience_data": _data(mode),
         "topics": Topic.objects
         .filter(mode=mode, deleted_at=None)
         .order_by("name")
         .values_list("name", flat=True)[:MOST],
-        "types": NotificationType.objects.order_by("name").values_list("name", flat=True)[:MOST],
-        "templates": published.values_list("template_id", flat=True).distinct()[:MOST],
+        "types": names.types().options,
     }
 
 

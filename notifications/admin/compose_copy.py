@@ -26,7 +26,7 @@ def values_of(job: BulkJob) -> dict[str, Any]:
         "priority": Priority(job.priority).name,
         "template_id": job.template_id,
         "variables": _json(job.variables),
-        "channels": ", ".join(Channel(each).label for each in job.channels),
+        "channels": [Channel(each).label for each in job.channels],
         "delivery": job.spread,
         "ttl_hours": _in_units(job.ttl_seconds, HOUR),
         "weight": job.weight,

@@ -23,6 +23,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
+from notifications.admin import names
 from notifications.admin.fields import ChannelOrderField
 from notifications.models import Producer
 from notifications.models.choices import MODES
@@ -122,14 +123,14 @@ class ComposeForm(forms.Form):
         rows=8,
         help_text='Such as {"topic": "news"}, or {"everyone": true} for every recipient.',
     )
-    type = _text("Notification type", attrs={"list": "types", "autocomplete": "off"})
+    type = _text("Notification type")
     priority = _choice(
         "Priority", [("", "of the type"), *((each.name, each.name) for each in PRIORITIES)]
     )
-    template_id = _text("Template", attrs={"list": "templates", "autocomplete": "off"})
+    template_id = _text("Template")
     variables = _json("Variables as JSON", rows=3, help_text="The same for all recipients.")
     channels = ChannelOrderField(
-        required=False, help_text="In order, such as push, email. Empty: each recipient's order."
+        required=False, help_text="In order. Without a channel: the order of each recipient."
     )
     delivery = _choice(
         "Delivery",
@@ -189,11 +190,25 @@ class ComposeForm(forms.Form):
             label = f"Variant {letter.upper()}"
             self.fields |= {
                 f"variant_{letter}_name": _text(f"{label}, name", max_length=200),
-                f"variant_{letter}_template": _text(
-                    f"{label}, template", attrs={"list": "templates", "autocomplete": "off"}
-                ),
+                f"variant_{letter}_template": _text(f"{label}, template"),
                 f"variant_{letter}_percent": _whole(f"{label}, percent"),
             }
+
+    def offer_names(self) -> None:
+        """Give the fields of types and templates the lists of existing names."""
+        self.fields["type"].widget = names.widget(names.types(), chosen=self._value("type"))
+        published = names.templates(is_published=True)
+        for name in TEMPLATE_FIELDS:
+            is_first = name == "template_id"
+            self.fields[name].widget = names.widget(
+                published,
+                chosen=self._value(name),
+                empty="choose" if is_first else "the template above",
+                of="" if is_first else "id_template_id",
+            )
+
+    def _value(self, name: str) -> str:
+        return str(self[name].value() or "")
 
     def clean_variables(self) -> dict[str, Any]:
         """Return the variables.

@@ -221,6 +221,7 @@ def _page(
     state: str,
 ) -> HttpResponse:
     """Return the page; `state` is `filled` with values, or `answered` with checked values."""
+    form.offer_names()
     rows = [[form[f"variant_{each}_{part}"] for part in VARIANT_PARTS] for each in VARIANTS]
     return base.page(
         model_admin,

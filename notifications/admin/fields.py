@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
 from django import forms
 from django.core.exceptions import ValidationError
-from unfold.widgets import UnfoldAdminTextInputWidget
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from notifications.rules.prices import MICROS
 from notifications.rules.rate_limits import frequency_caps
@@ -74,16 +76,60 @@ def clean_timezone_name(name: str) -> str:
     return name
 
 
-class ChannelOrderField(forms.CharField):
-    """An ordered list of channels, written `push, sms`."""
+class ChannelSelects(forms.Widget):
+    """A select for each place of an order of channels; an empty select is no place."""
 
-    widget = UnfoldAdminTextInputWidget
+    def render(
+        self,
+        name: str,
+        value: Any,  # noqa: ANN401 - Django's signature
+        attrs: Mapping[str, Any] | None = None,
+        renderer: Any = None,  # noqa: ANN401 - Django's signature
+    ) -> SafeString:
+        """Return the selects; the first has the id of the field, which the label names."""
+        labels = [channel.label for channel in Channel]
+        chosen = [str(each) for each in value or ()]
+        first = (attrs or {}).get("id", f"id_{name}")
+        selects = []
+        for place, label in enumerate([*chosen, *[""] * (len(labels) - len(chosen))]):
+            known = labels if label in {*labels, ""} else [*labels, label]
+            choices = [("", "-"), *((each, each) for each in known)]
+            own = {
+                "id": f"{first}_{place}" if place else first,
+                "aria-label": f"Channel {place + 1}",
+            }
+            select = UnfoldAdminSelectWidget(choices=choices)
+            selects.append(select.render(name, label, own, renderer))
+        return format_html(
+            '<div class="nc-order">{}</div>', format_html_join("", "{}", ((s,) for s in selects))
+        )
+
+    def value_from_datadict(
+        self,
+        data: Any,  # noqa: ANN401 - Django's signature
+        files: Any,  # noqa: ANN401, ARG002 - Django's signature
+        name: str,
+    ) -> list[str]:
+        """Return the chosen names in order; `push, sms` counts as two names."""
+        given = data.getlist(name) if hasattr(data, "getlist") else data.get(name) or []
+        texts = [given] if isinstance(given, str) else given
+        words = [word.strip() for text in texts for word in str(text).split(",")]
+        return [word for word in words if word]
+
+    def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:  # noqa: ANN401, ARG002 - Django's signature
+        """Return True if the form has no such field."""
+        return name not in data
+
+
+class ChannelOrderField(forms.Field):
+    """An ordered list of channels, as selects."""
+
+    widget = ChannelSelects
+    hidden_widget = forms.MultipleHiddenInput
 
     def prepare_value(self, value: Any) -> Any:  # noqa: ANN401 - Django's signature
-        """Convert stored numbers to names; return typed text unchanged."""
-        if isinstance(value, list):
-            return ", ".join(Channel(number).label for number in value)
-        return value
+        """Convert stored numbers to names; return chosen names unchanged."""
+        return [each if isinstance(each, str) else Channel(each).label for each in value or ()]
 
     def clean(self, value: Any) -> list[int]:  # noqa: ANN401 - Django's signature
         """Convert names to numbers.
@@ -91,9 +137,8 @@ class ChannelOrderField(forms.CharField):
         Raises:
             ValidationError: a name is unknown or repeated.
         """
-        names = [name.strip() for name in str(value or "").split(",") if name.strip()]
         try:
-            order = [int(Channel.from_label(name)) for name in names]
+            order = [int(Channel.from_label(name)) for name in value or ()]
         except KeyError as error:
             known = ", ".join(channel.label for channel in Channel)
             raise ValidationError(
@@ -102,6 +147,10 @@ class ChannelOrderField(forms.CharField):
         if len(set(order)) != len(order):
             raise ValidationError("a channel is repeated")
         return order
+
+    def has_changed(self, initial: Any, data: Any) -> bool:  # noqa: ANN401 - Django's signature
+        """Compare the stored channels with the chosen ones."""
+        return bool(self.prepare_value(initial) != list(data or ()))
 
 
 class CapsField(forms.CharField):

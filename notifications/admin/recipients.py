@@ -74,7 +74,7 @@ class PreferenceForm(forms.ModelForm[Preference]):
     channels_off = several(CHANNELS, help_text="Nothing is sent on these channels, P0 included.")
     channel_order = ChannelOrderField(
         required=False,
-        help_text="Order of preference, such as push, sms, email. Empty: the default order.",
+        help_text="Order of preference. Without a channel: the default order.",
     )
     quiet_hours = QuietHoursField(required=False, help_text=HELP)
 

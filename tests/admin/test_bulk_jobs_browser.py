@@ -63,6 +63,16 @@ def begin(browser: Browser) -> None:
     Select(browser.see("[name=producer]")).select_by_visible_text("shop")
 
 
+def choose(browser: Browser, field: str, value: str) -> None:
+    Select(browser.see(f"[name={field}]")).select_by_value(value)
+
+
+def channels(browser: Browser) -> list[str]:
+    """Return the chosen channels in order."""
+    found = browser.chrome.find_elements(By.CSS_SELECTOR, "select[name=channels]")
+    return [value for each in found if (value := str(each.get_property("value")))]
+
+
 def confirm(browser: Browser) -> None:
     """Go to the page of confirmation, back to the draft, and send the draft."""
     browser.see("[value=send]").send_keys(Keys.ENTER)
@@ -79,13 +89,13 @@ def confirm(browser: Browser) -> None:
 def test_a_bulk_job_is_composed_survives_a_reload_and_is_sent(browser: Browser) -> None:
     Attribute.objects.create(name="plan", kind="text", created_by="maria")
     begin(browser)
-    write(browser, "[name=type]", "PROM")
-    write(browser, "[name=template_id]", "winter_sale")
-    write(browser, "[name=variables]", '{"name": "Maria"}')
-    browser.wait_for("#id_type_error", "unknown type PROM")
-    error, field = browser.see("#id_type_error").rect, browser.see("[name=type]").rect
+    choose(browser, "type", "PROMO")
+    choose(browser, "template_id", "winter_sale")
+    write(browser, "[name=variables]", '{"unused": "Maria"}')
+    browser.wait_for("#id_variables_error", "name")
+    error, field = browser.see("#id_variables_error").rect, browser.see("[name=variables]").rect
     assert error["y"] >= field["y"] + field["height"]
-    browser.see("[name=type]").send_keys("O")
+    write(browser, "[name=variables]", '{"name": "Maria"}')
     browser.wait_for("#part-previews", "Hello Maria")
     browser.see("#audience-builder select[aria-label=Condition]").send_keys("attribute")
     browser.see("#audience-builder input[aria-label=Value]").send_keys("pro")
@@ -93,7 +103,7 @@ def test_a_bulk_job_is_composed_survives_a_reload_and_is_sent(browser: Browser) 
     assert expression(browser) == {"attribute": "plan", "is": "pro"}
     Select(browser.see("select[aria-label='Take or leave out']")).select_by_value("not")
     browser.wait_for("#part-audience", "3 recipients")
-    Select(browser.see("[name=start]")).select_by_value("local")
+    choose(browser, "start", "local")
     browser.chrome.execute_script(
         "const at = document.forms.composer.elements.at; at.value = '2030-11-25T09:00';"
         "at.dispatchEvent(new Event('input', {bubbles: true}))"
@@ -107,6 +117,23 @@ def test_a_bulk_job_is_composed_survives_a_reload_and_is_sent(browser: Browser) 
     made = BulkJob.objects.get()
     assert made.audience == {"not": {"attribute": "plan", "is": "pro"}}
     assert made.send_at_local == "2030-11-25T09:00"
+    assert browser.errors() == []
+
+
+@pytest.mark.usefixtures("draft")
+def test_channels_are_chosen_in_order_and_survive_a_reload(browser: Browser) -> None:
+    browser.open("notifications/bulkjob/add/")
+    browser.see("#audience-builder button")
+    for label in ("email", "push"):
+        found = browser.chrome.find_elements(By.CSS_SELECTOR, "select[name=channels]")
+        shown = [each for each in found if each.is_displayed()]
+        shown[-1].send_keys(
+            label
+        )  # by keyboard: chromedriver's click on an option sends no `input`
+    assert channels(browser) == ["email", "push"]
+    browser.chrome.refresh()
+    browser.see("#audience-builder button")
+    assert channels(browser) == ["email", "push"]
     assert browser.errors() == []
 
 

@@ -51,7 +51,7 @@ TYPED = {
     "at": "2026-11-23T09:00",
     "pace": "spread",
     "pace_number": "10",
-    "channels": "push, email",
+    "channels": ["push", "email"],
     "ttl_hours": "1.5",
     "test_group_size": "1000",
     "test_group_minutes": "30",

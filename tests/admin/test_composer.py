@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -248,3 +249,31 @@ def test_composing_needs_its_right_and_a_recipients_preview_a_further_one(
 @pytest.mark.parametrize("query", ["copy=x", "mode=x", "audience={", "saved=%22", "copy=7&mode=-1"])
 def test_a_strange_link_opens_the_composer(door: Client, query: str) -> None:
     assert door.get(f"{ADD}?{query}").status_code == 200
+
+
+def options(page: str, field: str) -> list[str]:
+    """Return the values that a select or a completion of a page offers."""
+    shape = rf'(?s)<select name="{field}".*?</select>|<datalist id="id_{field}_names".*?</datalist>'
+    return re.findall(r'<option value="([^"]*)"', re.findall(shape, page)[0])
+
+
+def test_types_templates_and_channels_are_chosen_from_lists(
+    door: Client, draft: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Template.objects.create(template_id="unpublished")
+    page = door.get(ADD).content.decode()
+    assert options(page, "type") == ["", "PROMO"]
+    assert "PROMO (P3, marketing)" in page
+    assert (
+        options(page, "template_id") == options(page, "variant_a_template") == ["", "winter_sale"]
+    )
+    assert options(page, "channels") == ["", *(channel.label for channel in Channel)]
+    chosen = door.post(ADD, {**draft, "type": "GONE", "channels": ["sms", "email"], "do": "check"})
+    assert '<option value="GONE" selected>GONE (unknown)' in chosen.content.decode()
+    assert chosen.context["form"]["channels"].value() == ["sms", "email"]
+    monkeypatch.setattr("notifications.admin.names.MOST", 0)
+    page = door.post(ADD, {**draft, "do": "check"}).content.decode()
+    assert '<select name="type"' not in page
+    assert options(page, "template_id") == []
+    assert 'list="id_template_id_names"' in page
+    assert 'value="winter_sale"' in page

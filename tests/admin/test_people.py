@@ -131,7 +131,7 @@ def preferences(**changed: object) -> dict[str, object]:
 
 
 def test_preferences_are_typed_as_words(door: Client, maria: Recipient) -> None:
-    typed = {"preference-0-channel_order": "sms, push", "preference-0-channels_off": ["3"]}
+    typed = {"preference-0-channel_order": ["sms", "push", ""], "preference-0-channels_off": ["3"]}
     door.post(change("recipient", maria.pk), preferences(**typed))
     saved = Preference.objects.get(recipient=maria)
     assert saved.channel_order == [Channel.SMS, Channel.PUSH]

@@ -262,12 +262,12 @@ export class Builder {
     switch (row.kind) {
       case "everyone": return [];
       case "attribute": return this.attribute(row);
-      case "topic": return [this.input(row, "Topic", { list: "audience-topics" })];
+      case "topic": return [this.input(row, "Topic", { list: "audience-topics", class: "nc-completed" })];
       case "upload": return [this.choice(row, "Upload", list(this.data.uploads))];
       case "snapshot": return [this.choice(row, "Snapshot", list(this.data.snapshots))];
       case "reachable": return [this.choice(row, "Channel", list(this.data.channels))];
       case "audience": return [this.choice(row, "Saved audience", list(this.data.audiences))];
-      case "received": return [this.input(row, "Type", { list: "types" }), ...this.days(row)];
+      case "received": return [this.input(row, "Type", { list: "types", class: "nc-completed" }), ...this.days(row)];
       case "job": return [this.choice(row, "Bulk job", list(this.data.jobs)), ...this.days(row)];
       default: return [this.input(row, "User ids", { placeholder: "user ids with commas" })];
     }

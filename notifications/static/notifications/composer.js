@@ -24,10 +24,13 @@ function remember() {
 function restore() {
   const draft = new URLSearchParams(location.hash.slice(1));
   if (![...draft.keys()].length) return;
+  const places = new Map(); // of fields with the same name, as the channels in their order
   for (const element of fields) {
+    const place = places.get(element.name) ?? 0;
+    places.set(element.name, place + 1);
     if (element.type === "select-one" && !draft.has(element.name) && element.selectedIndex >= 0 && !element.querySelector('[value=""]')) continue;
     if (element.type === "checkbox") element.checked = draft.getAll(element.name).includes(element.value);
-    else element.value = draft.get(element.name) ?? "";
+    else element.value = draft.getAll(element.name)[place] ?? "";
     if (element.value && draft.has(element.name)) element.closest("details:not(#audience-typed)")?.setAttribute("open", "");
   }
 }
@@ -108,9 +111,14 @@ function plan() {
 // Only the fields of the chosen start and rate are shown, and the variants up to the first empty row.
 function reveal() {
   const rows = Array.from(form.querySelectorAll(".nc-variant"));
-  const filled = rows.map((row) => Array.from(row.querySelectorAll("input")).some((each) => each.value));
+  const filled = rows.map((row) => Array.from(row.querySelectorAll("input, select")).some((each) => each.value));
   const shown = Math.max(filled.lastIndexOf(true) + 2, 2);
   rows.forEach((row, index) => { row.hidden = index >= shown; });
+  for (const order of form.querySelectorAll(".nc-order")) {
+    const channels = Array.from(order.querySelectorAll("select"));
+    const last = channels.findLastIndex((each) => each.value);
+    channels.forEach((each, index) => { each.hidden = index > last + 1; });
+  }
   for (const place of form.querySelectorAll("[data-when]")) {
     const [name, ...values] = place.dataset.when.split(" ");
     place.hidden = !values.includes(form.elements[name].value);
