@@ -47,7 +47,8 @@ RECENT: Final[Mapping[str, dt.timedelta]] = {
 }
 
 
-_PLANNED: Final = frozenset({"", Reason.SCHEDULED, Reason.RESCHEDULED})
+PLANNED: Final = frozenset({"", Reason.SCHEDULED, Reason.RESCHEDULED})
+"""Reasons of a scheduled delivery that waits for its planned time; with another one it is held."""
 
 
 def colour_of(status: Status) -> str:
@@ -60,7 +61,7 @@ def label_of(status: Status, reason: str) -> tuple[str, str]:
 
     A scheduled delivery that waits for another reason than its planned time is `held`.
     """
-    if status is Status.SCHEDULED and reason not in _PLANNED:
+    if status is Status.SCHEDULED and reason not in PLANNED:
         return "held", "warning"
     return status.label, colour_of(status)
 

@@ -22,13 +22,21 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from notifications import clock, conf
-from notifications.admin import addresses, base, message_scale, recipient_inbox, recipient_page
+from notifications.admin import (
+    addresses,
+    base,
+    message_scale,
+    message_timeline,
+    recipient_inbox,
+    recipient_page,
+)
 from notifications.admin.audited import LATEST
+from notifications.admin.message_timeline import CallRun
 from notifications.admin.recipient_page import Effort
 from notifications.models import Attempt, AuditEntry, DeadLetter, Notification, Producer, Recipient
 from notifications.operations import resend, sent_content, withdraw
 from notifications.operations.sent_content import SentContent
-from notifications.rules import masking, prices, reasons
+from notifications.rules import masking, prices
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.language.templating import Rendered
 from notifications.rules.sensitive import MASK
@@ -71,11 +79,13 @@ class Button:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallLine:
-    """A provider call with the reconstructed request and the stored answer."""
+    """The last of some calls in a row, with the reconstructed request and the stored answer."""
 
     attempt: Attempt
     request: Mapping[str, str]
     answer: Mapping[str, str]
+    run: CallRun
+    """The calls in a row with the same answer, of which `attempt` is the last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,14 +123,7 @@ def context(request: HttpRequest, timeline: Timeline) -> dict[str, Any]:
         "curl": curl(timeline, mask=lambda text: addresses.text_for(request, text)),
         "source": resend.source_of(notification),
         "audit": _audit_entries(request, notification),
-        "events": [
-            (
-                event,
-                base.label_of(Status(event.status), event.reason) if event.status else None,
-                reasons.sentence(event.reason),
-            )
-            for event in timeline.events
-        ],
+        "rows": message_timeline.rows(timeline),
     }
 
 
@@ -260,11 +263,12 @@ def _line(delivery: DeliveryView, timeline: Timeline, masked: Mapping[int, str])
         inbox=_inbox(delivery, timeline.notification.recipient_id),
         calls=[
             CallLine(
-                attempt=attempt,
-                request=_request(attempt, delivery, timeline, address),
-                answer=_answer(attempt),
+                attempt=run.last,
+                request=_request(run.last, delivery, timeline, address),
+                answer=_answer(run.last),
+                run=run,
             )
-            for attempt in delivery.attempts
+            for run in message_timeline.runs(delivery.attempts)
         ],
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,6 +30,8 @@ _STEPS: Final = (
 )
 """Ticks of the logarithmic axis: seconds and label."""
 _LINEAR_TICKS: Final = 4
+_BARS_SAID: Final = 12
+"""Bars that are named one by one for screen readers; more calls are said as numbers."""
 _NEAR: Final = 4.0
 """Percent of the width within which the labels of two ticks would overlap."""
 
@@ -170,8 +173,15 @@ def _track(delivery: DeliveryView, end: dt.datetime, axis: _Axis, *, start: dt.d
     ]
     if delivery.status in OPEN:
         marks.append(Mark(left=axis.place((end - start).total_seconds()), label="now", stage="now"))
-    said = [bar.label for bar in bars] + [mark.label for mark in marks]
+    said = _calls_in_words(delivery, bars) + [mark.label for mark in marks]
     return Track(delivery=delivery, bars=bars, marks=marks, summary="; ".join(said))
+
+
+def _calls_in_words(delivery: DeliveryView, bars: Sequence[Bar]) -> list[str]:
+    if len(bars) <= _BARS_SAID:
+        return [bar.label for bar in bars]
+    counted = Counter(attempt.outcome for attempt in delivery.attempts)
+    return [f"{count} calls: {outcome}" for outcome, count in counted.most_common()]
 
 
 def _bars(
