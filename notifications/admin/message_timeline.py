@@ -152,16 +152,16 @@ def _row(event: Event) -> TimelineRow:
 
 
 def _wait(events: Sequence[Event], attempts: Sequence[Attempt]) -> TimelineRow:
-    waits = [each for each in events if _is_wait(each)]
     # The call before the first hold is not one of the wait: its claim has a row of its own.
     calls = [each for each in attempts if events[0].at < each.started_at <= events[-1].at]
-    named = dict.fromkeys(reasons.sentence(each.reason) for each in waits)
+    named = dict.fromkeys(reasons.sentence(each.reason) for each in events if _is_wait(each))
+    folded = [_row(each) for each in events]
     return TimelineRow(
         event=events[0],
-        label=base.label_of(Status(waits[-1].status), waits[-1].reason),
+        label=folded[-1].label,
         sentence=" ".join(filter(None, named)),
         summary=_summary(events, calls),
-        folded=[_row(each) for each in events],
+        folded=folded,
     )
 
 

@@ -111,7 +111,8 @@ def call_stats(pairs: Iterable[Pair]) -> CallStats:
     """Count the outcomes of calls, in the order in which the calls ended."""
     counts: Counter[str] = Counter()
     dead: set[int] = set()
-    fault, probe = "", Probe.NONE
+    fault = failure = ""
+    probe = Probe.NONE
     for claimed, result in pairs:
         outcome = result.outcome
         field, answer = COUNTED_AS[type(outcome)]
@@ -120,16 +121,30 @@ def call_stats(pairs: Iterable[Pair]) -> CallStats:
         if answer is not Probe.FAILED:
             counts["last_failures"] = counts["faults"] = 0
         elif isinstance(outcome, Misconfigured):
-            fault = f"it refuses our credentials or account: {outcome.code}"
+            fault = fault_of(outcome)
         else:
             counts["last_failures"] += 1
+            failure = failure_of(outcome)
         if isinstance(outcome, Accepted):
             dead.clear()
         elif isinstance(outcome, Rejected) and outcome.contact_is_dead:
             dead.add(claimed.delivery.contact_id)
         if claimed.is_probe:
             probe = max(probe, answer, key=list(Probe).index)
-    return CallStats(**counts, last_dead=len(dead), fault=fault, probe=probe)
+    return CallStats(**counts, last_dead=len(dead), fault=fault, failure=failure, probe=probe)
+
+
+def fault_of(outcome: Misconfigured) -> str:
+    """Return the answer of a provider that blames our account, in words."""
+    return f"the provider answers {outcome.code}, our credentials or account are refused"
+
+
+def failure_of(outcome: Outcome) -> str:
+    """Return the answer of a failed call in a few words, such as `503` or `no answer`."""
+    code = getattr(outcome, "code", "")
+    if isinstance(outcome, Unanswered):
+        return f"no answer, {code}" if code else "no answer"
+    return code or "unavailable"
 
 
 COUNTED_AS: Final[Mapping[type[Outcome], tuple[str, Probe]]] = {

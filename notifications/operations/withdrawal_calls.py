@@ -285,10 +285,10 @@ def _call_stats(results: Iterable[Result]) -> CallStats:
         field, answer = provider_health.COUNTED_AS[type(outcome)]
         stats = replace(stats, calls=stats.calls + 1, **{field: getattr(stats, field) + 1})
         if isinstance(outcome, Misconfigured):
-            fault = f"it refuses our credentials or account: {outcome.code}"
-            stats = replace(stats, fault=fault)
+            stats = replace(stats, fault=provider_health.fault_of(outcome))
         elif answer is Probe.FAILED:
-            stats = replace(stats, last_failures=stats.last_failures + 1)
+            failure = provider_health.failure_of(outcome)
+            stats = replace(stats, last_failures=stats.last_failures + 1, failure=failure)
         else:
             stats = replace(stats, last_failures=0, faults=0)
     return stats

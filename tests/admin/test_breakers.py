@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
 from notifications import clock
-from notifications.delivery import routing
+from notifications.delivery import provider_health, routing
 from notifications.models import BreakerEvent, ProviderPace
 from notifications.operations import switches
 from notifications.operations.switches import SwitchTarget
@@ -21,7 +23,7 @@ from notifications.store.cached import provider_overrides
 from notifications.store.postgres import alerts
 from notifications.store.rate_limits import breaker_status, circuit_breakers
 from notifications.store.redis import state
-from providers.contract import Channel, Pace
+from providers.contract import Channel, Misconfigured, Pace
 from providers.dry_run import DryRun
 
 BOARD = reverse("admin:notifications_breaker_changelist")
@@ -48,6 +50,20 @@ def test_the_board_says_which_rest_and_why(door: Client) -> None:
     assert found[PUSH.pair] == "rests"
     assert found["sandbox", Channel.SMS] == "sends"
     assert "10 failures in a row" in page.content.decode()
+
+
+def test_a_refused_account_counts_as_a_failed_call(door: Client) -> None:
+    fault = Misconfigured(code="401")
+    stats = CallStats(fault=provider_health.fault_of(fault), faults=1, calls=1)
+    circuit_breakers.record_calls({PUSH: stats})
+    page = door.get(BOARD)
+    [line] = [each for each in page.context["lines"] if each.standing.why]
+    assert (line.standing.calls, line.standing.failures) == (1, 1)
+    assert "the provider answers 401, our credentials or account are refused" in shown(page)
+
+
+def shown(page: HttpResponse) -> str:
+    return html.unescape(" ".join(page.content.decode().split()))
 
 
 def test_of_many_resting_endpoints_the_board_counts_all_and_shows_some(

@@ -87,6 +87,19 @@ def test_the_table_of_failures_leads_to_the_pages_of_the_parts(
     assert "25.0%" in part
 
 
+def test_the_tile_of_failures_counts_what_the_rate_counts(
+    door: Client, make_rollup: MakeRollup
+) -> None:
+    make_rollup(clock.now() - AGO, {"sent": 15})
+    make_rollup(clock.now() - AGO, {"expired": 1}, reason="ttl_passed", type="OTP")
+    answer = live(door)["parts"]
+    tiles = " ".join(answer["tiles"].split())
+    assert "<dt>Failed or expired</dt> <dd>1</dd>" in tiles
+    assert "6.25%" in tiles
+    assert "OTP</a>" in answer["failing"]
+    assert "100.0%" in answer["failing"]
+
+
 def test_the_tiles_compare_with_the_time_before(door: Client, make_rollup: MakeRollup) -> None:
     make_rollup(clock.now() - AGO, {"sent": 30})
     make_rollup(clock.now() - dt.timedelta(minutes=80), {"sent": 20})

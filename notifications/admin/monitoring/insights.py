@@ -7,7 +7,7 @@ from notifications.admin.monitoring import plots, tables
 from notifications.admin.monitoring.answer import Figures, Part
 from notifications.admin.monitoring.names import Names
 from notifications.admin.monitoring.scope import Scope
-from notifications.admin.monitoring.tables import Tile
+from notifications.admin.monitoring.tables import FAILED_TILE, Tile, TileSpec, tiles_of
 from notifications.rules.rollups import Dimension
 from notifications.rules.times.time_range import TimeRange
 
@@ -43,22 +43,12 @@ def read(time_range: TimeRange) -> Figures:
 
 
 def _tiles(scope: Scope) -> list[Tile]:
-    earlier = scope.before()
-    asked = (
-        ("Sent", "sent", "count", "a provider took the message"),
-        ("Delivery rate", "delivery_rate", "share", "of sent, where providers give receipts"),
-        ("Read rate", "read_rate", "share", "of sent, where reads are reported"),
-        ("Click rate", "click_rate", "share", "of sent, where clicks are tracked"),
-        ("Failed", "failed", "count", "gave up"),
-        ("Cost", "cost", "money", "of SMS and e-mail at list prices, in US dollars"),
-    )
-    return [
-        Tile(
-            name=name,
-            value=scope.total(metric),
-            before=earlier.total(metric),
-            unit=unit,
-            meaning=meaning,
-        )
-        for name, metric, unit, meaning in asked
+    asked: list[TileSpec] = [
+        ("Sent", ("sent",), "count", "a provider took the message"),
+        ("Delivery rate", ("delivery_rate",), "share", "of sent, where providers give receipts"),
+        ("Read rate", ("read_rate",), "share", "of sent, where reads are reported"),
+        ("Click rate", ("click_rate",), "share", "of sent, where clicks are tracked"),
+        FAILED_TILE,
+        ("Cost", ("cost",), "money", "of SMS and e-mail at list prices, in US dollars"),
     ]
+    return tiles_of(asked, scope)

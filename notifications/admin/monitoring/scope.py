@@ -7,7 +7,8 @@ time range. Shares and percentiles cannot be added: a plot of shares has the poi
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -68,6 +69,18 @@ class Scope:
     def total(self, metric: str) -> float | None:
         """Return the total without groups; None without a value."""
         return self.totals(metric).get(())
+
+    def sums(self, metrics: Iterable[str], *by: Dimension) -> dict[Key, float]:
+        """Return the sum of several totals of each group, the highest first."""
+        added: dict[Key, float] = defaultdict(float)
+        for metric in metrics:
+            for key, value in self.totals(metric, *by).items():
+                added[key] += value
+        return dict(sorted(added.items(), key=lambda pair: -pair[1]))
+
+    def sum_of(self, metrics: Iterable[str]) -> float | None:
+        """Return the sum of several totals without groups; None without a value."""
+        return self.sums(metrics).get(())
 
     def before(self) -> Scope:
         """Return the scope of the time before, as long as this one."""

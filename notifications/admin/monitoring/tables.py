@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from notifications.admin.monitoring import words
 from notifications.admin.monitoring.names import Names
@@ -20,6 +20,8 @@ from notifications.store.redis import state
 _ROWS: Final = 10
 _WORST: Final = 3
 """Rows of each dimension in the table of failures."""
+FAILURES: Final = ("failed", "bounced", "expired")
+"""The metrics of which `failure_rate` is the share; the page counts them as one number."""
 _PARTS: Final = (Dimension.CHANNEL, Dimension.PROVIDER, Dimension.PRODUCER, Dimension.TYPE)
 
 
@@ -54,8 +56,9 @@ class FailureRow:
     name: str
     url: str
     failed: str
+    """Failed, bounced and expired deliveries."""
     share: str
-    """Failed deliveries, divided by sent and failed ones."""
+    """The failure rate."""
     first: str
     """The first point with a failure."""
     last: str
@@ -78,23 +81,42 @@ class ReactionRow:
 
 def tiles(scope: Scope) -> list[Tile]:
     """Return the tiles of a page."""
-    earlier = scope.before()
-    found = [
-        ("Accepted", "accepted", "count", "deliveries that were asked for"),
-        ("Sent", "sent", "count", "a provider took the message"),
-        ("Delivered", "delivered", "count", "by receipts; not every provider gives receipts"),
-        ("Failed", "failed", "count", "gave up; see the dead letters"),
-        ("Failure rate", "failure_rate", "share", "failed, bounced and expired"),
-        ("Cost", "cost", "money", "of SMS and e-mail at list prices, in US dollars"),
+    found: list[TileSpec] = [
+        ("Accepted", ("accepted",), "count", "deliveries that were asked for"),
+        ("Sent", ("sent",), "count", "a provider took the message"),
+        ("Delivered", ("delivered",), "count", "by receipts; not every provider gives receipts"),
+        FAILED_TILE,
+        ("Failure rate", ("failure_rate",), "share", "failed, bounced and expired"),
+        ("Cost", ("cost",), "money", "of SMS and e-mail at list prices, in US dollars"),
     ]
-    made = []
-    for name, metric, unit, meaning in found:
-        value, before = scope.total(metric), earlier.total(metric)
-        is_bad = metric == "failure_rate" and (value or 0) > _HIGH
-        made.append(
-            Tile(name=name, value=value, before=before, unit=unit, is_bad=is_bad, meaning=meaning)
-        )
-    return made
+    return tiles_of(found, scope)
+
+
+TileSpec: TypeAlias = "tuple[str, tuple[str, ...], str, str]"
+"""Name, metrics that are added up, unit and meaning of a tile."""
+FAILED_TILE: Final[TileSpec] = (
+    *("Failed or expired", FAILURES, "count"),
+    "also bounced; see the dead letters",
+)
+
+
+def _tile(spec: TileSpec, scope: Scope, earlier: Scope) -> Tile:
+    name, metrics, unit, meaning = spec
+    value = scope.sum_of(metrics)
+    return Tile(
+        name=name,
+        value=value,
+        before=earlier.sum_of(metrics),
+        unit=unit,
+        is_bad=metrics == ("failure_rate",) and (value or 0) > _HIGH,
+        meaning=meaning,
+    )
+
+
+def tiles_of(specs: Sequence[TileSpec], scope: Scope) -> list[Tile]:
+    """Return the tiles with the figures of the scope and of the time before."""
+    earlier = scope.before()
+    return [_tile(spec, scope, earlier) for spec in specs]
 
 
 _HIGH: Final = 0.005
@@ -158,8 +180,8 @@ def failures(scope: Scope, names: Names) -> list[FailureRow]:
 
 
 def _of_dimension(scope: Scope, dimension: Dimension, names: Names) -> Iterator[FailureRow]:
-    failed = scope.totals("failed", dimension)
-    sent = scope.totals("sent", dimension)
+    failed = scope.sums(FAILURES, dimension)
+    rates = scope.totals("failure_rate", dimension)
     worst = [(key, count) for key, count in failed.items() if count][:_WORST]
     span = scope.range.until - scope.range.since
     for key, count in worst:
@@ -169,27 +191,32 @@ def _of_dimension(scope: Scope, dimension: Dimension, names: Names) -> Iterator[
             name=names.name(dimension, key[0]),
             url=names.url(dimension, key[0]),
             failed=words.number(count),
-            share=words.number(count / (count + sent.get(key, 0)), "share"),
+            share=words.number(rates.get(key), "share"),
             first=words.instant(first, span),
             last=words.instant(last, span),
         )
 
 
 def _first_and_last(scope: Scope) -> tuple[dt.datetime | None, dt.datetime | None]:
-    points = scope.counts("failed")
-    failing = [at for at, value in zip(points.at, points.only, strict=True) if value]
-    return (failing[0], failing[-1]) if failing else (None, None)
+    failing = {
+        at
+        for points in map(scope.counts, FAILURES)
+        for at, value in zip(points.at, points.only, strict=True)
+        if value
+    }
+    return (min(failing), max(failing)) if failing else (None, None)
 
 
 def reactions(scope: Scope, dimension: Dimension, names: Names) -> list[ReactionRow]:
     """Return the values of a dimension with the most sent deliveries."""
-    metrics = ("sent", "delivered", "read", "clicked", "failed", "cost")
+    metrics = ("sent", "delivered", "read", "clicked", "cost")
     found = {metric: scope.totals(metric, dimension) for metric in metrics}
+    found["failed"] = scope.sums(FAILURES, dimension)
     keys = dict.fromkeys([*found["sent"], *found["failed"]])
     busy = [key for key in keys if found["sent"].get(key) or found["failed"].get(key)]
     rows = []
     for key in busy[:_ROWS]:
-        counts = {metric: found[metric].get(key, 0) for metric in metrics}
+        counts = {metric: totals.get(key, 0) for metric, totals in found.items()}
         sent = counts["sent"]
         rows.append(
             ReactionRow(

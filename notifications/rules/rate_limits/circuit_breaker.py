@@ -199,6 +199,8 @@ class CallStats:
     """Calls after the last answered one in which the provider blamed our account."""
     fault: str = ""
     """The text of the last of them."""
+    failure: str = ""
+    """The answer to the last unavailable or unanswered call, in a few words."""
     probe: Probe = Probe.NONE
     calls: int = 0
     """All ended calls."""

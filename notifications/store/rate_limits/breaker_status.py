@@ -45,6 +45,8 @@ class BreakerStatus:
     calls: int = 0
     """Calls of the last minutes; for an open breaker, calls before the trip."""
     failures: int = 0
+    """Calls of these that found the provider down, got no answer, or were refused because of our
+    account."""
     rejected: int = 0
 
     @property
@@ -118,11 +120,11 @@ def _status(value: bytes | None, forced: BreakerOverride) -> BreakerStatus:
     kept: dict[str, Any] = orjson.loads(value) if value else {}
     window = kept.get("window") or []  # Lua writes an empty list as an empty object
     # An earlier release wrote fewer columns.
-    seen = [sum(each[at] for each in window if at < len(each)) for at in range(1, 5)]
+    seen = [sum(each[at] for each in window if at < len(each)) for at in (1, 2, 3, 4, 6)]
     counted = {
         "forced": forced,
         "calls": seen[0],
-        "failures": seen[1] + seen[2],
+        "failures": seen[1] + seen[2] + seen[4],
         "rejected": seen[3],
     }
     if kept.get("open_since") is None:

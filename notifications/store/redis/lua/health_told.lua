@@ -93,23 +93,25 @@ local function count_rows(breaker, rule, tally, answered)
   return in_a_row
 end
 
--- Count calls in the window: {slot, calls, unavailable, unanswered, rejected, trusted rejections}, the oldest slot first.
+-- Count calls in the window: {slot, calls, unavailable, unanswered, rejected, trusted rejections, faults of our account}, the
+-- oldest slot first.
 local function count_window(breaker, rule, tally)
   local slot = math.floor(now / rule.slot_ms)
-  local window, sums = {}, {0, 0, 0, 0, 0}
+  local window, sums = {}, {0, 0, 0, 0, 0, 0}
   for _, entry in ipairs(breaker.window or {}) do
     if entry[1] > slot - rule.slots then window[#window + 1] = entry end
   end
   local newest = window[#window]
   if not newest or newest[1] ~= slot then
-    newest = {slot, 0, 0, 0, 0, 0}
+    newest = {slot, 0, 0, 0, 0, 0, 0}
     window[#window + 1] = newest
   end
-  local fresh = {tally.calls, tally.unavailable, tally.unanswered, tally.rejected, 0}
-  for at = 1, 5 do newest[at + 1] = (newest[at + 1] or 0) + fresh[at] end
+  local known = tally.accepted + tally.throttled + tally.unavailable + tally.unanswered + tally.rejected
+  local fresh = {tally.calls, tally.unavailable, tally.unanswered, tally.rejected, 0, math.max(0, tally.calls - known)}
+  for at = 1, 6 do newest[at + 1] = (newest[at + 1] or 0) + fresh[at] end
   for _, entry in ipairs(window) do
     -- An earlier release stored fewer columns.
-    for at = 1, 5 do sums[at] = sums[at] + (entry[at + 1] or 0) end
+    for at = 1, 6 do sums[at] = sums[at] + (entry[at + 1] or 0) end
   end
   breaker.window = window
   return sums, newest
@@ -134,16 +136,17 @@ end
 
 local function why_it_trips(breaker, rule, tally, sums, in_a_row)
   local calls, unavailable, failed = sums[1], sums[2], sums[2] + sums[3]
+  local last = (tally.failure or '') ~= '' and ', the last: ' .. tally.failure or ''
   local accepted_lately = now - (breaker.accepted_at or 0) < fixed.fault_alone
   if tally.faults > 0 and (not accepted_lately or breaker.faults >= fixed.faults) then return tally.fault end
-  if rule.streak > 0 and in_a_row >= rule.streak then return in_a_row .. ' failures in a row' end
+  if rule.streak > 0 and in_a_row >= rule.streak then return in_a_row .. ' failures in a row' .. last end
   local quiet = breaker.quiet
   if quiet and quiet[2] >= rule.quiet_streak and now - quiet[1] >= rule.quiet_ms then
-    return quiet[2] .. ' failures in a row, none answered for ' .. math.floor((now - quiet[1]) / 1000) .. ' s'
+    return quiet[2] .. ' failures in a row in ' .. math.floor((now - quiet[1]) / 1000) .. ' s' .. last
   end
   if calls < rule.minimum then return '' end
-  if unavailable > rule.unavailable_share * calls then return 'unavailable in ' .. unavailable .. ' of ' .. calls .. ' calls' end
-  if failed > rule.failed_share * calls then return failed .. ' of ' .. calls .. ' calls failed' end
+  if unavailable > rule.unavailable_share * calls then return 'unavailable in ' .. unavailable .. ' of ' .. calls .. ' calls' .. last end
+  if failed > rule.failed_share * calls then return failed .. ' of ' .. calls .. ' calls failed' .. last end
   return ''
 end
 
