@@ -1,4 +1,4 @@
-"""Time spans and sentences in the templates of the console.
+"""Time spans, the recipient's clock and sentences in the templates of the console.
 
 Django's `timesince` counts whole minutes, and shows each span below a minute as `0 minutes`.
 """
@@ -6,6 +6,7 @@ Django's `timesince` counts whole minutes, and shows each span below a minute as
 from __future__ import annotations
 
 import datetime as dt
+from typing import Final
 
 from django import template
 
@@ -13,6 +14,9 @@ from notifications import clock
 from notifications.rules.times.durations import whole_seconds
 
 register = template.Library()
+
+_TIME: Final = "%H:%M"
+_DAY_AND_TIME: Final = "%a %-d %b %H:%M"
 
 
 @register.filter
@@ -22,6 +26,19 @@ def time_span(start: dt.datetime, end: dt.datetime | None = None) -> str:
     A negative span, of two clocks that differ, counts as zero.
     """
     return whole_seconds(((end or clock.now()) - start).total_seconds())
+
+
+@register.filter
+def there(at: dt.datetime, zone: dt.tzinfo) -> str:
+    """Return an instant by the recipient's clock and in UTC: `Thu 26 Nov 13:33 there (12:33 UTC)`.
+
+    Where both clocks show the same, and for an unknown timezone, the text has UTC alone.
+    """
+    utc, local = at.astimezone(dt.UTC), at.astimezone(zone)
+    if local.utcoffset() == dt.timedelta(0):
+        return f"{utc:{_DAY_AND_TIME}} UTC"
+    other = f"{utc:{_TIME}}" if local.date() == utc.date() else f"{utc:{_DAY_AND_TIME}}"
+    return f"{local:{_DAY_AND_TIME}} there ({other} UTC)"
 
 
 @register.filter

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import zoneinfo
 
 import pytest
 
 from notifications import clock
-from notifications.templatetags.time_spans import end_of_sentence, time_span
+from notifications.templatetags.time_spans import end_of_sentence, there, time_span
 
 NOW = dt.datetime(2026, 11, 25, 3, tzinfo=dt.UTC)
 
@@ -22,6 +23,19 @@ def test_a_span_has_seconds_and_is_never_negative(seconds: float, words: str) ->
 
 def test_a_span_without_an_end_ends_now() -> None:
     assert time_span(clock.now() - dt.timedelta(hours=3, seconds=1)) == "3 h 0 min"
+
+
+@pytest.mark.parametrize(
+    ("zone", "words"),
+    [
+        ("Europe/Berlin", "Wed 25 Nov 04:00 there (03:00 UTC)"),
+        ("America/New_York", "Tue 24 Nov 22:00 there (Wed 25 Nov 03:00 UTC)"),
+        ("Europe/London", "Wed 25 Nov 03:00 UTC"),
+        ("UTC", "Wed 25 Nov 03:00 UTC"),
+    ],
+)
+def test_a_time_by_the_recipients_clock_names_both_clocks(zone: str, words: str) -> None:
+    assert there(NOW, zoneinfo.ZoneInfo(zone)) == words
 
 
 @pytest.mark.parametrize(
