@@ -18,14 +18,14 @@ from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, QueryDict, UnreadablePostError
 from django.utils import translation
-from django.utils.translation import gettext
+from django.utils.translation import gettext_noop
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from notifications import clock
-from notifications.api import address_limits, preference_form
+from notifications.api import address_limits, preference_form, recipient_pages
 from notifications.api.preference_form import BadForm
-from notifications.api.recipient_pages import RETRY_AFTER_SECONDS, language_for, render_page
+from notifications.api.recipient_pages import language_for, render_page
 from notifications.delivery import preference_links
 from notifications.delivery.preference_links import ExpiredLink, InvalidLink
 from notifications.feedback import preference_changes, preference_matrix
@@ -53,9 +53,9 @@ def page(request: HttpRequest, token: str) -> HttpResponse:
             return _save(request, recipient)
         return _show(request, recipient)
     except ExpiredLink:
-        return _expired(request)
+        return recipient_pages.expired_link(request)
     except (InvalidLink, Recipient.DoesNotExist):  # erased before or during the change
-        return _bad(request)
+        return recipient_pages.broken_link(request)
     except (OperationalError, InterfaceError):
         return _later(request)
 
@@ -126,43 +126,12 @@ def _show(
     return render_page(request, "preferences/page.html", shown, language=language, status=status)
 
 
-def _expired(request: HttpRequest) -> HttpResponse:
-    with translation.override(language_for(request)):
-        title = gettext("This link has expired")
-        said = gettext(
-            "Open the link in a newer message from us, or the notification settings in the app or"
-            " on the website, to get a new link. Your settings stay as they are."
-        )
-    return _message(request, title, said, status=HTTPStatus.GONE)
-
-
-def _bad(request: HttpRequest) -> HttpResponse:
-    with translation.override(language_for(request)):
-        title = gettext("This link does not work")
-        said = gettext(
-            "It may have been cut off. Open it from the message again, or answer the message."
-        )
-    return _message(request, title, said, status=HTTPStatus.NOT_FOUND)
-
-
 def _later(request: HttpRequest) -> HttpResponse:
-    with translation.override(language_for(request)):
-        title = gettext("Notification settings")
-        said = gettext("Nothing was changed. Please try again in a minute.")
-    answer = _message(request, title, said, status=HTTPStatus.SERVICE_UNAVAILABLE)
-    answer["Retry-After"] = RETRY_AFTER_SECONDS
-    return answer
+    title = gettext_noop("Notification settings")
+    return recipient_pages.nothing_changed(request, title=title, language=language_for(request))
 
 
 def _too_many(request: HttpRequest) -> HttpResponse:
     answer = _later(request)
     answer.status_code = HTTPStatus.TOO_MANY_REQUESTS
     return answer
-
-
-def _message(request: HttpRequest, title: str, said: str, *, status: int) -> HttpResponse:
-    context = {"title": title, "said": said}
-    language = language_for(request)
-    return render_page(
-        request, "preferences/message.html", context, language=language, status=status
-    )

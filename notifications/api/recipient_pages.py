@@ -1,4 +1,4 @@
-"""The HTML pages for recipients: one style, strict headers, and the language.
+"""The HTML pages for recipients: one style, strict headers, the language, and the pages of faults.
 
 The URL of a page is a credential. So a page loads no resources, runs no script, sends no referrer,
 is not cached and is not indexed. There is no cookie and no CSRF token: another site cannot know the
@@ -16,11 +16,12 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import translation
+from django.utils.translation import gettext
 
 from notifications.rules.language import locales, page_languages
 from notifications.rules.language.page_languages import PAGE_LANGUAGES
 
-RETRY_AFTER_SECONDS: Final = "60"
+_RETRY_AFTER_SECONDS: Final = "60"
 _STYLE: Final = """
 :root { color-scheme: light dark; --paper: #f4f4f5; --card: #fff; --ink: #18181b; --line: #71717a;
   --soft: #52525b; --deed: #1d4ed8; --ink-on-deed: #fff; --good: #166534; --bad: #b91c1c }
@@ -91,6 +92,56 @@ def language_for(request: HttpRequest, *, locale: str = "") -> str:
     browser = request.headers.get("Accept-Language", "")
     tags = [each.partition(";")[0].strip() for each in browser.split(",")]
     return page_languages.choose([request.GET.get("language", ""), locale, *tags])
+
+
+def expired_link(request: HttpRequest) -> HttpResponse:
+    """Return the page for a link past its lifetime: 410, with the way to another link."""
+    language = language_for(request)
+    with translation.override(language):
+        title = gettext("This link has expired")
+        said = gettext(
+            "Open the link in a newer message from us, or the notification settings in the app or"
+            " on the website, to get a new link. Your settings stay as they are."
+        )
+    return _message(request, title, said, language=language, status=HTTPStatus.GONE)
+
+
+def broken_link(request: HttpRequest) -> HttpResponse:
+    """Return the page for a forged or cut link, or a link of an erased recipient: 404."""
+    language = language_for(request)
+    with translation.override(language):
+        title = gettext("This link does not work")
+        said = gettext(
+            "It may have been cut off. Open it from the message again, or answer the message."
+        )
+    return _message(request, title, said, language=language, status=HTTPStatus.NOT_FOUND)
+
+
+def nothing_changed(request: HttpRequest, *, title: str, language: str) -> HttpResponse:
+    """Return the page for a request that cannot be served now: 503, with Retry-After.
+
+    Args:
+        request: the request.
+        title: heading of the page, as the source text of the catalogues.
+        language: the page language.
+    """
+    with translation.override(language):
+        said = gettext("Nothing was changed. Please try again in a minute.")
+        shown = gettext(title)
+    answer = _message(
+        request, shown, said, language=language, status=HTTPStatus.SERVICE_UNAVAILABLE
+    )
+    answer["Retry-After"] = _RETRY_AFTER_SECONDS
+    return answer
+
+
+def _message(
+    request: HttpRequest, title: str, said: str, *, language: str, status: int
+) -> HttpResponse:
+    context = {"title": title, "said": said}
+    return render_page(
+        request, "preferences/message.html", context, language=language, status=status
+    )
 
 
 def render_page(

@@ -23,19 +23,21 @@ from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, QueryDict, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.utils import translation
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from notifications import clock
-from notifications.api.recipient_pages import RETRY_AFTER_SECONDS, language_for, render_page
+from notifications.api import recipient_pages
+from notifications.api.recipient_pages import language_for, render_page
 from notifications.delivery import preference_links, unsubscribe_links
 from notifications.delivery.preference_links import ExpiredLink
 from notifications.delivery.unsubscribe_links import BadLink, Link
 from notifications.feedback import preference_matrix, unsubscribe
 from notifications.feedback.unsubscribe import Choice
 from notifications.models import Recipient
-from notifications.rules.language import page_languages
+from notifications.rules.language import locales, page_languages
+from notifications.store.cached import topic_texts
 
 _ONE_CLICK: Final = "One-Click"
 _URL_ENCODED: Final = "application/x-www-form-urlencoded"
@@ -55,30 +57,12 @@ def page(request: HttpRequest, token: str) -> HttpResponse:
                 return _choices(request, link, recipient)
             return _apply_choice(request, link, recipient)
     except BadLink:
-        with translation.override(language):
-            title = gettext("This link does not work")
-            said = gettext(
-                "It may have been cut off. Open it from the message again, or answer the message."
-            )
-            return _render(request, {"title": title, "said": said}, status=HTTPStatus.NOT_FOUND)
+        return recipient_pages.broken_link(request)
     except ExpiredLink:
-        return _expired(request)
+        return recipient_pages.expired_link(request)
     except (OperationalError, InterfaceError):
-        with translation.override(language):
-            said = gettext("Nothing was changed. Please try again in a minute.")
-            answer = _render(request, {"said": said}, status=HTTPStatus.SERVICE_UNAVAILABLE)
-        answer["Retry-After"] = RETRY_AFTER_SECONDS
-        return answer
-
-
-def _expired(request: HttpRequest) -> HttpResponse:
-    with translation.override(language_for(request)):
-        title = gettext("This link has expired")
-        said = gettext(
-            "Open the link in a newer message from us, or the notification settings in the app or"
-            " on the website, to get a new link. Your settings stay as they are."
-        )
-        return _render(request, {"title": title, "said": said}, status=HTTPStatus.GONE)
+        title = gettext_noop("Unsubscribe")
+        return recipient_pages.nothing_changed(request, title=title, language=language)
 
 
 def _apply_choice(request: HttpRequest, link: Link, recipient: Recipient) -> HttpResponse:
@@ -132,11 +116,13 @@ def _is_mandatory(link: Link) -> bool:
 
 
 def _choices_of(link: Link) -> list[tuple[str, str]]:
-    """Return the choices without duplicates and without a mandatory topic.
+    """Return the choices without duplicates and without a mandatory topic, in the page language.
 
     For the category marketing, topic equals marketing.
     """
-    kind = gettext("Messages of the kind “{topic}”").format(topic=link.topic)
+    language = translation.get_language() or locales.DEFAULT
+    name = topic_texts.words(link.topic, locale=language).name
+    kind = gettext("Messages of the kind “{topic}”").format(topic=name)
     topic = (Choice.TOPIC.value, kind)
     marketing = (Choice.MARKETING.value, gettext("All advertising"))
     has_topic = link.topic != unsubscribe.MARKETING and not _is_mandatory(link)
