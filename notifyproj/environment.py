@@ -50,6 +50,8 @@ from providers import registry
 from providers.errors import ConfigurationError
 
 PREFIX: Final = "NOTIFY_"
+_OF_PRODUCERS: Final = frozenset({"NOTIFY_URL", "NOTIFY_KEY"})
+"""Variables of a producer's program: no settings, but often in the shell of `manage.py`."""
 _DEFAULT_PORTS: Final = {"redis": 6379, "rediss": 6379, "amqp": 5672, "amqps": 5671}
 
 
@@ -368,7 +370,7 @@ def load(environ: Mapping[str, str]) -> Environment:
 
 def _unknown_names(given: Mapping[str, str], *, known: set[str]) -> list[str]:
     lines = foreign_variables(given)
-    for name in sorted(given):
+    for name in sorted(given.keys() - _OF_PRODUCERS):
         if name.startswith(PREFIX) and name not in known:
             close = difflib.get_close_matches(name, sorted(known), n=1)
             hint = f"did you mean {close[0]}?" if close else "remove it."

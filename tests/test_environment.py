@@ -110,6 +110,12 @@ def test_a_variable_that_is_set_to_nothing_is_missing() -> None:
     assert _refusal(NOTIFY_SECRET_KEY="  ").startswith("NOTIFY_SECRET_KEY is missing.")
 
 
+def test_the_variables_of_a_producer_stop_no_start() -> None:
+    said = _refusal(NOTIFY_URL="http://127.0.0.1:8000", NOTIFY_KEY="nk_live_x", NOTIFY_CAPS="x")
+    assert len(said.splitlines()) == 1
+    assert "NOTIFY_CAPS" in said
+
+
 def test_a_misspelt_name_stops_the_start_with_a_hint() -> None:
     said = _refusal(NOTIFY_PUBLIC_ULR="https://x")
     assert said == ("NOTIFY_PUBLIC_ULR is an unknown setting: did you mean NOTIFY_PUBLIC_URL?")

@@ -181,7 +181,7 @@ def curl(timeline: Timeline, *, mask: Callable[[str], str]) -> str:
     data = shlex.quote(mask(json.dumps(body, indent=2, ensure_ascii=False)))
     return (
         f"curl -X POST {conf.current().public_url}/v1/notifications \\\n"
-        '  -H "Authorization: Bearer $KEY" \\\n'
+        '  -H "Authorization: Bearer $NOTIFY_KEY" \\\n'
         '  -H "Content-Type: application/json" \\\n'
         f"  -d {data}"
     )

@@ -11,11 +11,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.scopes import Scope
 from providers.contract import Channel
 
 _EVERYTHING: Final = tuple(Priority)
 INBOX_SERVICE: Final = "shop"
 """The producer whose page is `/demo/inbox`."""
+TUTORIAL: Final = "tutorial"
+"""The producer whose key the demo prints, and with which every example of the documents runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,7 @@ class Person:
 
 
 SERVICES: Final = (
+    Service(name=TUTORIAL, scopes=tuple(sorted({scope.wildcard for scope in Scope}))),
     Service(
         name="order-service",
         priorities=(Priority.P1, Priority.P2, Priority.P3),

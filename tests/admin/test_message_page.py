@@ -133,7 +133,7 @@ def test_the_curl_command_has_no_key_and_no_secret(
 ) -> None:
     secrets = secret_variables.encrypt(Sensitive({"code": "493021"}))
     page = shown(door, make_delivery(template=otp.pk, variables={"shop": "A"}, secrets=secrets))
-    assert "Authorization: Bearer $KEY" in page
+    assert "Authorization: Bearer $NOTIFY_KEY" in page
     assert "&quot;template_id&quot;: &quot;otp&quot;" in page
     assert "493021" not in page
 

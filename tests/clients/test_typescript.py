@@ -23,6 +23,8 @@ from uuid import uuid4
 
 import pytest
 
+from notifications.management.commands.load_demo import KEYS_FILE
+from notifications.management.demo_data import TUTORIAL
 from notifyproj.devstack.demo.environment import Service, until
 from notifyproj.devstack.ports import LOOPBACK
 from tests import clock
@@ -234,6 +236,37 @@ def test_the_examples_of_a_page_compile(page: str, npm: str, tmp_path: Path) -> 
     (tmp_path / "tsconfig.json").write_text(json.dumps(settings))
     compiler = _ROOT / "node_modules" / ".bin" / "tsc"
     _checked(str(compiler), "--project", str(tmp_path / "tsconfig.json"))
+
+
+@pytest.mark.parametrize("page", ["clients/typescript/README.md", "docs/api-guide.md"])
+def test_the_first_program_of_a_page_sends_with_the_key_that_the_demo_prints(
+    page: str, node: str, npm: str, module: Path, world: World, tmp_path: Path
+) -> None:
+    del npm, module  # they have installed the compiler and built the package
+    text = (clock.ROOT / page).read_text()
+    program = re.findall(r"^```ts\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[0]
+    phone = {"channel": "sms", "address": "+34612345678"}
+    world.service("operator").person("u_1001", contacts=[phone])
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "notify-delivery-client").symlink_to(_ROOT)
+    (tmp_path / "first.mjs").write_text(_without_types(node, program))
+    counted = "SELECT count(*) AS total FROM notification"
+    before = world.rows(counted)[0]["total"]
+    key = json.loads((world.var / KEYS_FILE).read_text())[TUTORIAL]
+    _checked(node, str(tmp_path / "first.mjs"), NOTIFY_URL=world.url, NOTIFY_KEY=key)
+    assert world.rows(counted)[0]["total"] == before + 1
+
+
+def _without_types(node: str, program: str) -> str:
+    """Return the JavaScript of a TypeScript program."""
+    script = (
+        "const ts = require('typescript'); const source = require('fs').readFileSync(0, 'utf8');"
+        "const compilerOptions = { module: 'esnext', target: 'es2022' };"
+        "process.stdout.write(ts.transpileModule(source, { compilerOptions }).outputText);"
+    )
+    return subprocess.run(
+        [node, "-e", script], cwd=_ROOT, input=program, capture_output=True, text=True, check=True
+    ).stdout
 
 
 def test_the_types_are_those_of_the_service(

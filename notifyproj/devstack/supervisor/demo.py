@@ -19,6 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+from notifications.management.demo_data import TUTORIAL
 from notifyproj import environment
 from notifyproj.devstack.ports import LOOPBACK, is_free
 from notifyproj.devstack.servers import EmbeddedError, Stack
@@ -236,11 +237,14 @@ def _tell_urls(settings: Mapping[str, str], *, ports: Ports) -> None:
 
 def _tell_first_request(settings: Mapping[str, str]) -> None:
     keys = json.loads((VAR / "demo_keys.json").read_text())
-    _tell("A request to try, from another terminal:")
+    _tell("From another terminal: two lines for every example of the documentation, and a request:")
     print(
         f"""
-    curl -s {settings["NOTIFY_PUBLIC_URL"]}/v1/notifications \\
-      -H 'Authorization: Bearer {keys["order-service"]}' -H 'Content-Type: application/json' \\
+    export NOTIFY_URL={settings["NOTIFY_PUBLIC_URL"]}
+    export NOTIFY_KEY={keys[TUTORIAL]}
+
+    curl -s "$NOTIFY_URL/v1/notifications" -H "Authorization: Bearer $NOTIFY_KEY" \\
+      -H 'Content-Type: application/json' \\
       -d '{{"user_id": "u_789012", "type": "ORDER_READY", "template_id": "order_ready_v3",
            "variables": {{"restaurant": "Burger Palace", "order_id": "ORD-4521"}},
            "channels": ["push"]}}'

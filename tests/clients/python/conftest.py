@@ -13,6 +13,8 @@ from typing import Any, Final
 import psycopg
 import pytest
 
+from notifications.management.commands.load_demo import KEYS_FILE
+from notifications.management.demo_data import TUTORIAL
 from notifyproj.devstack.child_process import preload_variables
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.servers import Stack
@@ -29,6 +31,10 @@ class Service:
 
     url: str
     database: str
+    environ: dict[str, str] = field(repr=False)
+    """Environment of its processes, and of `manage.py`."""
+    tutorial_key: str = field(repr=False)
+    """The key that the demo prints, as `load_demo` has issued it."""
     key: str = field(repr=False)
     own_keys: list[str] = field(repr=False)
     """Three that a test may rotate."""
@@ -74,11 +80,18 @@ def service(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     for command in (["manage.py", "migrate"], ["manage.py", "load_demo"]):
         _run(command, environ)
     found: dict[str, Any] = json.loads(_run(["-m", "tests.clients.python.furnish"], environ))
+    demo_keys = json.loads((var / KEYS_FILE).read_text())
     web = Process(program("web"), ports=ports, environ=environ, var=var)
     web.start()
     try:
         web.wait_ready()
-        yield Service(url=url, database=environ["DATABASE_URL"], **found)
+        yield Service(
+            url=url,
+            database=environ["DATABASE_URL"],
+            environ=environ,
+            tutorial_key=demo_keys[TUTORIAL],
+            **found,
+        )
     finally:
         web.kill()
 
