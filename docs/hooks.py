@@ -5,12 +5,12 @@ from __future__ import annotations
 import os.path
 import re
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.pages import Page
 
-_LINK: Final = re.compile(r"\[([^\]\n]+)\]\((?!\w+:|#)([^)#\s]+)(?:#[^)\s]*)?\)")
+from notifyproj.docs_pages import LINK
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -37,7 +37,7 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, **_: An
         is_page = target.is_relative_to(folder) and target.suffix in {".md", ".svg", ".png"}
         return link[1] if target.exists() and not is_page else link[0]
 
-    return _LINK.sub(replace, markdown)
+    return LINK.sub(replace, markdown)
 
 
 def _pages(nav: object) -> list[str]:

@@ -1,4 +1,7 @@
-"""Serves the documentation site that `make docs` builds into `var/site`, at `/docs/`."""
+"""Serves the documentation at `/docs/`: the site that `make docs` builds into `var/site`.
+
+Without a site the pages of `docs/` are shown as they are, without search and diagrams.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from django.shortcuts import redirect, render
 from django.utils._os import safe_join
 from django.views.decorators.http import conditional_page, require_safe
 
+from notifyproj import docs_pages
 from notifyproj.csp import HEADER
 
 _INLINE_SCRIPT: Final = re.compile(rb"<script>(.+?)</script>", re.DOTALL)
@@ -37,19 +41,31 @@ def front(_request: HttpRequest) -> HttpResponseBase:
 @require_safe
 @conditional_page
 def file(request: HttpRequest, path: str) -> HttpResponse:
-    """Return a file of the site; 404 with instructions if the site is not built."""
+    """Return a file of the site, or a page without a site; 404 for any other path."""
     root = Path(settings.DOCS_SITE)
     try:
         content = Path(safe_join(root, path or "index.html")).read_bytes()
     except (OSError, ValueError, SuspiciousFileOperation):
-        is_built = (root / "index.html").is_file()
-        return render(request, "docs/missing.html", {"is_built": is_built}, status=404)
+        return _page(request, "" if (root / "index.html").is_file() else path or "index.html")
     content_type, _ = mimetypes.guess_type(path or "index.html")
     response = HttpResponse(content, content_type=content_type or "application/octet-stream")
     response.headers["Cache-Control"] = f"max-age={_ASSET_SECONDS}"
     if content_type == "text/html":
         response.headers["Cache-Control"] = "no-cache"
         response.headers[HEADER] = _POLICY.format(scripts=_hashes(content))
+    return response
+
+
+def _page(request: HttpRequest, path: str) -> HttpResponse:
+    """Return a page of `docs/`; an empty path stands for no page."""
+    page = docs_pages.page(path) if path else None
+    if page is None:
+        return render(request, "docs/missing.html", status=404)
+    up = "../" * path.count("/")
+    content = {"page": page, "entries": docs_pages.entries(), "up": up, "path": path}
+    response = render(request, "docs/page.html", content)
+    response.headers["Cache-Control"] = "no-cache"
+    response.headers[HEADER] = _POLICY.format(scripts="")
     return response
 
 

@@ -105,8 +105,58 @@ def test_any_other_path_is_not_found(browser: Client, path: str) -> None:
     assert b"no such page" in answer.content
 
 
-def test_a_site_that_is_not_built_says_how(tmp_path: Path) -> None:
+@pytest.fixture
+def reader(tmp_path: Path) -> Iterator[Client]:
+    """Reads the pages of an installation without a built site."""
     with override_settings(DOCS_SITE=tmp_path):
-        answer = Client().get("/docs/")
+        yield Client()
+
+
+def test_without_a_built_site_each_page_is_shown_and_its_links_lead_somewhere(
+    reader: Client,
+) -> None:
+    folder = ROOT / "docs"
+    paths = [each.relative_to(folder).with_suffix(".html") for each in folder.rglob("*.md")]
+    shown = {path.as_posix(): _shown(reader, path.as_posix()) for path in paths}
+    for path, html in shown.items():
+        for target, anchor in re.findall(r'href="(?!\w+:|/)([^"#]*)(?:#([^"]*))?"', html):
+            to = os.path.normpath(Path(path).parent / target) if target else path
+            assert to in shown, (path, target)
+            assert not anchor or f'id="{anchor}"' in shown[to], (path, to, anchor)
+
+
+def _shown(reader: Client, path: str) -> str:
+    answer = reader.get(f"/docs/{path}")
+    assert answer.status_code == 200, path
+    assert "script-src 'self' ;" in answer.headers["Content-Security-Policy"]
+    return answer.content.decode()
+
+
+def test_pages_without_a_built_site_show_no_marks_of_their_source(reader: Client) -> None:
+    for path in ("web-push.html", "client-receipts.html", "start/smtp.html", "api-guide.html"):
+        text = re.sub(r"<pre>.*?</pre>", "", _shown(reader, path), flags=re.DOTALL)
+        assert "```" not in text
+        assert "=== " not in text
+        assert "](" not in text
+
+
+def test_the_front_page_without_a_built_site_says_how_to_build_one(reader: Client) -> None:
+    page = _shown(reader, "")
+    assert "make docs" in page
+    assert "/app/var/site" in page
+
+
+@pytest.mark.parametrize("path", ["none.html", "../mkdocs.yml", "api-guide.md", "a%00b"])
+def test_without_a_built_site_any_other_path_is_not_found(reader: Client, path: str) -> None:
+    answer = reader.get(f"/docs/{path}")
     assert answer.status_code == 404
-    assert b"make docs" in answer.content
+    assert b"no such page" in answer.content
+
+
+def test_the_image_has_the_pages() -> None:
+    kept = (ROOT / ".dockerignore").read_text().split()
+    for page in (ROOT / "docs").rglob("*.md"):
+        path = page.relative_to(ROOT).as_posix()
+        names = {f"!{each.as_posix()}" for each in page.relative_to(ROOT).parents}
+        assert names & set(kept) or (path.count("/") == 1 and "!docs/*.md" in kept), path
+    assert "!mkdocs.yml" in kept

@@ -227,6 +227,7 @@ def _tell_urls(settings: Mapping[str, str], *, ports: Ports) -> None:
     here = f"http://{LOOPBACK}"
     user, password = "operator", settings["NOTIFY_FLOWER_PASSWORD"]
     _tell(f"Admin     {here}:{ports.web}/admin/  {user} / {settings['DEMO_ADMIN_PASSWORD']}")
+    _tell(f"Docs      {here}:{ports.web}/docs/  `make docs` adds search and diagrams")
     _tell(f"API docs  {here}:{ports.web}/v1/docs")
     _tell(f"Inbox     {here}:{ports.web}/demo/inbox  the web component, with a form that sends")
     _tell(
