@@ -21,6 +21,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from notifications.delivery import routing
+from notifyproj import environment
+from notifyproj.devstack.servers import Stack
+from notifyproj.devstack.supervisor import demo
+from notifyproj.devstack.supervisor.programs import Ports
 from providers import registry
 from providers.conformance import Act
 from providers.sandbox_server.wire import ServerAnswer, ServerRequest
@@ -41,6 +45,10 @@ _BLOCK: Final = re.compile(
     r"(?:<!-- when: (?P<when>\w+) -->\n)?"
     r"```console\n\$ manage\.py (?P<command>.+)\n(?P<shown>[^`]*)```"
 )
+_PLACES: Final = re.compile(
+    r"^## Where the settings go\n(.*?)^## Check\n", re.MULTILINE | re.DOTALL
+)
+_ROUTES: Final = re.compile(r"export NOTIFY_ROUTES='(.*)'")
 _VARIABLE: Final = (
     (re.compile(r"in \d+ ms"), "in N ms"),
     (re.compile(r"(?<=Its id: )[\w-]+"), "ID"),
@@ -241,3 +249,32 @@ def test_a_page_shows_what_the_commands_print(
                 monkeypatch.setenv(name, value)
             routing.forget()
             assert _normal(_printed(block["command"])) == _normal(block["shown"]), block["command"]
+
+
+def test_each_page_says_the_same_about_the_place_of_its_settings() -> None:
+    texts = [(PAGES / f"{page}.md").read_text() for page in VENDORS]
+    found = [_PLACES.findall(text) for text in texts]
+    assert {_ROUTES.sub("ROUTES", place) for [place] in found} == {
+        _ROUTES.sub("ROUTES", found[0][0])
+    }
+    assert '=== "Demo"' in found[0][0]
+    assert '=== "Compose"' in found[0][0]
+
+
+@pytest.mark.parametrize("page", VENDORS)
+def test_the_demo_starts_with_the_settings_of_a_page(
+    page: str, folder: Path, stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if page == "smtp" and exim.PROGRAM is None:
+        pytest.skip("exim4 is missing: apt-get install exim4-daemon-light")
+    monkeypatch.setattr(demo, "VAR", tmp_path)
+    monkeypatch.delenv("NOTIFY_ROUTES")
+    text = (PAGES / f"{page}.md").read_text()
+    [routes] = _ROUTES.findall(text)
+    usual = demo._settings(stack.urls(), ports=Ports())
+    changed = set(routes.split(",")) - set(usual["NOTIFY_ROUTES"].split(","))
+    assert {f"NOTIFY_ROUTES='{each}'" for each in changed} == set(
+        re.findall(r"^NOTIFY_ROUTES=.*$", text, re.MULTILINE)
+    )
+    with VENDORS[page](folder) as vendor:
+        environment.load({**usual, **vendor.settings, "NOTIFY_ROUTES": routes})
