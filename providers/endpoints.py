@@ -41,6 +41,19 @@ def audience(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.lower().removesuffix(default)}"
 
 
+def lower_host(url: str) -> str:
+    """Return a URL with scheme and host in lower case; a malformed URL as it is."""
+    try:
+        netloc = urlsplit(url).netloc
+    except ValueError:
+        return url
+    scheme, colon, rest = url.partition("://")
+    if not colon or not netloc or not rest.startswith(netloc):
+        return url
+    user, at, host = netloc.rpartition("@")
+    return f"{scheme.lower()}://{user}{at}{host.lower()}{rest[len(netloc) :]}"
+
+
 def chat_account(address: str) -> str:
     """Return the service of an Apprise URL and a hash of the part that follows its scheme.
 

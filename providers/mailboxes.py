@@ -3,6 +3,7 @@
 The API and every adapter use the same rule, so that every stored address can be sent to.
 
     maria@faß.example    ->  maria@xn--fa-hia.example      IDNA 2008, UTS 46 non-transitional
+    Maria@EXAMPLE.COM    ->  Maria@example.com             domains have no case (RFC 5321, 2.4)
 
 The older IDNA 2003 (Python's `idna` codec) would write `fass`, which is another domain. A local
 part is an RFC 5322 dot-atom of at most 64 ASCII characters: few servers take quoted or non-ASCII
@@ -28,7 +29,7 @@ class MalformedAddress(ValueError):
 
 
 def check(text: str) -> str:
-    """Return a mailbox address that is safe in an envelope, with the domain in ASCII.
+    """Return a mailbox address that is safe in an envelope, with the domain in lower-case ASCII.
 
     Raises:
         MalformedAddress: the text is no address; the message names the part, without the text.
@@ -45,7 +46,7 @@ def check(text: str) -> str:
 
 
 def ascii_domain(domain: str) -> str:
-    """Return a domain name in DNS form.
+    """Return a domain name in DNS form, in lower case.
 
     Raises:
         MalformedAddress: the text is no domain name.
@@ -60,4 +61,4 @@ def ascii_domain(domain: str) -> str:
             raise wanted from None
     if len(domain) > _DOMAIN_LIMIT or not all(map(_LABEL.fullmatch, domain.split("."))):
         raise wanted
-    return domain
+    return domain.lower()

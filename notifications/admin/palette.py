@@ -14,7 +14,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 from unfold.dataclasses import SearchResult
 
-from notifications.models import Contact, Producer, Recipient, Template
+from notifications.models import Producer, Recipient, Template
+from notifications.store.postgres import contacts_by_address
 from notifications.store.postgres import search as messages
 
 _EACH: Final = 5
@@ -54,7 +55,7 @@ def search(request: HttpRequest, _lower: str) -> list[SearchResult]:
 def _recipients(term: str, *, by_address: bool) -> Iterator[SearchResult]:
     people = list(Recipient.objects.filter(user_id=term)[:_EACH])
     if by_address and not people:
-        contacts = Contact.objects.filter(address=term).select_related("recipient")[:_EACH]
+        contacts = contacts_by_address.of_term(term).select_related("recipient")[:_EACH]
         people = [contact.recipient for contact in contacts]
     for person in people:
         yield SearchResult(

@@ -31,6 +31,7 @@ from notifications.admin.quiet_hours import HELP, QuietHoursField
 from notifications.delivery import webhook_signing
 from notifications.models import Contact, DeadLetter, Preference, Recipient
 from notifications.models.choices import CHANNELS
+from notifications.rules import addresses
 from notifications.rules import preferences as preference_rules
 from notifications.rules.lane import Mode
 from notifications.rules.language import locales
@@ -38,6 +39,7 @@ from notifications.store.cached import recipient_ids
 from notifications.store.postgres import (
     audit,
     contact_addresses,
+    contacts_by_address,
     dead_letters,
     erasure,
     preferences,
@@ -153,7 +155,7 @@ class RecipientAdmin(AuditedAdmin):
         found, may_repeat = super().get_search_results(request, queryset, search_term)
         if not search_term:
             return found, may_repeat
-        there = Contact.objects.filter(address=search_term.strip()).values("recipient")
+        there = contacts_by_address.of_term(search_term).values("recipient")
         return found | queryset.filter(pk__in=there), may_repeat
 
     @action("Revoke tokens", permissions=["change"])
@@ -217,7 +219,18 @@ class ContactForm(forms.ModelForm[Contact]):
                 )
             except ValueError as error:
                 self.add_error("address", f"{error}.")
+            else:
+                self._check_that_it_is_new(wanted)
         return wanted
+
+    def _check_that_it_is_new(self, wanted: dict[str, Any]) -> None:
+        key = addresses.key(wanted["channel"], wanted["address"])
+        same = contacts_by_address.of_keys([key]).filter(
+            recipient=wanted.get("recipient"), channel=wanted["channel"]
+        )
+        if same.exclude(pk=self.instance.pk).exists():
+            said = "The recipient has this address already, perhaps in another spelling."
+            self.add_error("address", said)
 
 
 class NeedsCheckFilter(admin.SimpleListFilter):
@@ -277,6 +290,16 @@ class ContactAdmin(MaskedAddressAdmin):
         return dead_letters.with_open_dead_letters(
             suppressions.with_causes(super().get_queryset(request))
         )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Contact], search_term: str
+    ) -> tuple[QuerySet[Contact], bool]:
+        """Search by address in any spelling, with the index."""
+        del request
+        if not search_term.strip():
+            return queryset, False
+        found = contacts_by_address.of_term(search_term)
+        return queryset.filter(pk__in=found.values("pk")), False
 
     @display(
         description="State",

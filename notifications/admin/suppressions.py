@@ -110,11 +110,11 @@ class SuppressionAdmin(MaskedAddressAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Suppression], search_term: str
     ) -> tuple[QuerySet[Suppression], bool]:
-        """Search by index; the list has e-mail addresses in lower case."""
+        """Search by index, for the address in any spelling."""
         del request
-        term = search_term.strip()
-        found = queryset.filter(address__in={term, term.lower()}) if term else queryset
-        return found, False
+        if not search_term.strip():
+            return queryset, False
+        return queryset & suppressions.of_term(search_term), False
 
     def get_fields(self, request: HttpRequest, obj: Suppression | None = None) -> tuple[str, ...]:
         """Return the editable fields of a new entry, or all fields of an existing entry."""

@@ -28,8 +28,9 @@ from notifications.api.recipient_schemas import ContactAnswer, ContactRequest
 from notifications.api.recipients import contact_change, to_contact
 from notifications.delivery import push_addresses
 from notifications.models import Recipient
+from notifications.rules import addresses
 from notifications.rules.problems import FieldError, Kind, Problem
-from notifications.store.postgres import audit, recipients, suppressions
+from notifications.store.postgres import audit, contacts_by_address, recipients, suppressions
 from notifications.store.postgres.recipients import Address, ContactChange
 from providers.contract import Channel
 
@@ -131,7 +132,8 @@ def _check_number(recipient: Recipient, address: Address) -> None:
     """
     Recipient.objects.select_for_update().get(pk=recipient.pk)
     valid = recipient.contacts.filter(channel=Channel.PUSH, invalidated_at=None)
-    others = valid.exclude(address=address.address)
+    same = contacts_by_address.of_keys([addresses.key(Channel.PUSH, address.address)])
+    others = valid.exclude(pk__in=same.filter(recipient=recipient).values("pk"))
     if others.count() >= push_addresses.MOST:
         said = f"the recipient has {push_addresses.MOST} push contacts; remove one first"
         raise_problem(Problem(Kind.CONFLICT, said))

@@ -30,7 +30,9 @@ class ContactRequest(RequestModel):
     channel: AskedChannel
     address: Annotated[Text, Field(min_length=1, max_length=LONGEST_ADDRESS)]
     """At most 2,600 bytes in UTF-8. Phone number (stored as E.164), e-mail address (stored with the
-    domain in ASCII), https URL, device token or chat target."""
+    domain in lower-case ASCII), https URL, device token or chat target. Surrounding space and
+    invisible characters are removed. An address that differs in the spelling alone, as in the case
+    of a mailbox, updates the contact."""
     kind: Annotated[Text, Field(max_length=24)] = ""
     """The kind of address on a channel with several kinds, such as `fcm_token` or `apns_token`."""
     primary: bool = False

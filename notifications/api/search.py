@@ -25,7 +25,7 @@ class SearchQuery(PageQuery):
     """Exactly one of the four search terms."""
 
     address: Annotated[Text, Field(min_length=1, max_length=2048)] | None = None
-    """Deliveries to this address."""
+    """Deliveries to this address, in any spelling."""
     user_id: UserId | None = None
     """Deliveries to this recipient."""
     provider_message_id: Annotated[Text, Field(min_length=1, max_length=255)] | None = None

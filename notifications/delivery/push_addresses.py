@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 from notifications.delivery import routing
+from notifications.rules import addresses
+from providers.contract import Channel
 from providers.push.web_push import NAME, WebPush
 
 KINDS: Final = ("web_push", "fcm_token", "apns_token")
@@ -41,6 +43,7 @@ def normalize(kind: str, address: str) -> str:
             msg = "web push is not configured here"
             raise ValueError(msg)
         return adapter.normalize(address)
+    address = addresses.usable_form(Channel.PUSH, address)
     if len(address) > _LONGEST_TOKEN or not address.isascii() or not address.isprintable():
         msg = f"address must be a device token of at most {_LONGEST_TOKEN} ASCII characters"
         raise ValueError(msg)

@@ -1,7 +1,8 @@
 """Inbound SMS: STOP and START change the suppression list; other texts are only logged.
 
-STOP puts the number on the suppression list, which stops all SMS to the number, P0 included. START
-removes the entry of STOP and no other entry. The vendor's own reading of a text (Twilio's
+STOP puts the number on the suppression list, which stops all SMS to the number, P0 included, in
+each spelling of the number (`rules.addresses`). START removes the entry of STOP and no other entry.
+The vendor's own reading of a text (Twilio's
 `OptOutType`) decides before the words, because an account may have keywords of its own. A vendor
 repeats a text after a lost response, perhaps after the next text. The id of each STOP and START is
 therefore stored, and a repeat has no effect.
@@ -24,6 +25,7 @@ from django.db import transaction
 from notifications import conf
 from notifications.delivery import routing
 from notifications.models.suppression import LONGEST_NOTE
+from notifications.rules import addresses
 from notifications.rules.keywords import keyword_in
 from notifications.rules.redaction import address_hash
 from notifications.rules.suppression import Cause, address_fault
@@ -46,6 +48,7 @@ def process(provider: str, texts: Sequence[InboundText]) -> int:
     changed = 0
     for text in texts:
         keyword = text.keyword or keyword_in(text.text)
+        number = addresses.usable_form(Channel.SMS, text.from_address)
         # Senders can also be short codes and names, which are not phone numbers.
         is_number = not address_fault(Channel.SMS, text.from_address)
         effect = is_number and _process(provider, text, keyword)
@@ -54,7 +57,7 @@ def process(provider: str, texts: Sequence[InboundText]) -> int:
             "text_received",
             provider=provider,
             keyword=keyword or "",
-            address_hash=address_hash(text.from_address, key=settings.hash_key),
+            address_hash=address_hash(number, key=settings.hash_key),
             changed=effect,
         )
     return changed

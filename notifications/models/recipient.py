@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import F, Q, Value
+from django.db.models import F, Func, Q, Value
 from django.db.models.functions import Coalesce, NullIf
 
 from notifications.models.choices import CHANNELS, MODES
@@ -101,7 +101,7 @@ class Contact(models.Model):
     )
 
     class Meta:
-        """The index on `address` serves the search by address."""
+        """The index on the key serves the look-ups by address, in any spelling."""
 
         permissions = permissions_of("contact")
         constraints = (
@@ -114,7 +114,11 @@ class Contact(models.Model):
                 name="one_primary_contact_per_channel",
             ),
         )
-        indexes = (models.Index(fields=("address",), name="contact_by_address"),)
+        indexes = (
+            models.Index(
+                Func("channel", "address", function="suppressible"), name="contact_by_key"
+            ),
+        )
 
     def __str__(self) -> str:
         """Return channel and id; the address is personal data."""

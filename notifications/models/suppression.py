@@ -19,8 +19,8 @@ CAUSES: Final = [(cause.value, cause.value.replace("_", " ")) for cause in Cause
 class Suppression(models.Model):
     """A reason for which an address is suppressed. Removed entries stay, with the actor.
 
-    The list applies to live mode only. The address is normalised with the database function
-    `suppressible`, so `Maria@example.com` and `maria@example.com` are equal.
+    The list applies to live mode only. The address is a key: the database function `suppressible`
+    gives each spelling of an address, such as `Maria@example.com`, the same key.
     """
 
     channel = models.SmallIntegerField(choices=CHANNELS)

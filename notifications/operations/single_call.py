@@ -10,7 +10,7 @@ from typing import Final
 
 from notifications import clock, conf
 from notifications.delivery import routing
-from notifications.rules import ids
+from notifications.rules import addresses, ids
 from notifications.rules.lane import PACE, Priority
 from providers import dry_run
 from providers.contract import Accepted, Channel, Message, Outcome, Provider, Rejected, Result
@@ -25,7 +25,7 @@ class CannotSend(Exception):
 def compose(
     *, channel: Channel, address: str, kind: str = "", title: str = "", body: str, html: str = ""
 ) -> Message:
-    """Build a message without a notification."""
+    """Build a message without a notification, to the address in its normal form."""
     notification_id = clock.new_notification_id()
     delivery_id = ids.delivery_id(notification_id, 1)
     return Message(
@@ -33,7 +33,7 @@ def compose(
         notification_id=notification_id,
         idempotency_key=f"{delivery_id}-0",
         channel=channel,
-        address=address,
+        address=addresses.usable_form(channel, address),
         address_kind=kind,
         title=title,
         body=body,

@@ -17,12 +17,13 @@ from django.contrib.auth.models import User
 from redis.exceptions import RedisError
 
 from notifications.delivery import routing
-from notifications.models import Contact, Recipient
+from notifications.models import Contact
 from notifications.operations import single_call
 from notifications.operations.single_call import CannotSend
+from notifications.rules import addresses
 from notifications.rules.lane import Mode
 from notifications.rules.language.templating import Rendered
-from notifications.store.postgres import audit, suppressions
+from notifications.store.postgres import audit, contacts_by_address, suppressions
 from notifications.store.redis import state
 from providers.contract import Channel
 
@@ -71,11 +72,8 @@ def own_address(user: User, channel: Channel) -> tuple[str, str]:
         raise CannotSend("Your account has no e-mail address. An owner enters it under Users.")
     if channel is Channel.EMAIL:
         return user.email, ""
-    people = Recipient.objects.filter(
-        mode=Mode.LIVE,
-        contacts__channel=Channel.EMAIL,
-        contacts__address__in={user.email, user.email.lower()},
-    ).values("pk")
+    mine = contacts_by_address.of_keys([addresses.search_key(Channel.EMAIL, user.email)])
+    people = mine.filter(channel=Channel.EMAIL, recipient__mode=Mode.LIVE).values("recipient")
     found = list(
         Contact.objects.filter(recipient__in=people, channel=channel, invalidated_at=None).order_by(
             "-is_primary", "pk"

@@ -7,7 +7,7 @@ Modules:
     lanes         lane, channels, routing, back_pressure, switches, service_levels, delivery_health,
                   reach
     recipients    allowed, digest, suppression, preferences, inbox, in_app, phone, countries,
-                  keywords, recipient
+                  keywords, recipient, addresses
     requests      request, request_fields, request_faults, in_app_fields, problems, sensitive, ids
     money         prices, budgets
     rights        scopes, access, roles, recipient_tokens, signed_token, origins

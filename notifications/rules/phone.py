@@ -21,6 +21,21 @@ from notifications.rules.times import local_time
 
 _WRITTEN: Final = re.compile(r"\+[0-9][0-9 ().\-/]{2,30}")
 """The library would find a number in almost any text."""
+_SEPARATORS: Final = {
+    **dict.fromkeys(map(ord, "\u00a0\u1680\u202f\u205f\u3000"), " "),
+    **dict.fromkeys(range(0x2000, 0x200B), " "),
+    **dict.fromkeys([*range(0x2010, 0x2016), 0x2212], "-"),
+}
+"""Spaces and hyphens as word processors and web pages write them."""
+_DOUBLE: Final = (
+    (re.compile(r"\+521(\d{10})"), r"+52\1"),
+    (re.compile(r"\+54([1-3]\d{9})"), r"+549\1"),
+    (re.compile(r"\+55([1-9]{2})([689]\d{7}|7[1-6]\d{6})"), r"+55\g<1>9\2"),
+)
+"""Second spellings of mobile numbers, and the spelling of today's numbering plan. Mexico dropped
+the 1 in 2019. A number of Argentina without the 9 is a landline, which takes no SMS. Brazil put a 9
+before each mobile number by 2016, except the trunked radio of 70, 77, 78 and 79. The database
+function `suppressible` has the same patterns."""
 _SHORTEST_DIGITS: Final = 7
 """With country code. The library accepts German numbers of two digits, and a short code answers no
 STOP."""
@@ -33,13 +48,18 @@ _WINTER: Final = dt.datetime(2026, 1, 15, tzinfo=dt.UTC)
 def e164(written: str) -> str:
     """Return a number in the stored form: `+49 (151) 123-45678` becomes `+4915112345678`.
 
+    A mobile number of Mexico, Argentina or Brazil has one of two spellings; see `one_spelling`.
+
     Raises:
         ValueError: the number is not an international number.
     """
+    written = written.translate(_SEPARATORS)
     if not _WRITTEN.fullmatch(written):
         raise ValueError(_WANTED)
+    compact = "+" + re.sub(r"\D", "", written)
+    today = one_spelling(compact)
     try:
-        number = phonenumbers.parse(written)
+        number = phonenumbers.parse(written if today == compact else today)
     except phonenumbers.NumberParseException as error:
         raise ValueError(_WANTED) from error
     spelled = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
@@ -48,7 +68,20 @@ def e164(written: str) -> str:
     length = phonenumbers.is_possible_number_with_reason(number)
     if length != phonenumbers.ValidationResult.IS_POSSIBLE or len(spelled) <= _SHORTEST_DIGITS:
         raise ValueError(_WANTED)
-    return spelled
+    return one_spelling(spelled)
+
+
+def one_spelling(number: str) -> str:
+    """Return a number in E.164 under which its second spelling is found too.
+
+    `+5215512345678` and `+525512345678` are one phone, as are `+541112345678` and `+5491112345678`,
+    `+551187654321` and `+5511987654321`. Another text is returned as it is.
+    """
+    if number.startswith("+5"):
+        for second, first in _DOUBLE:
+            if second.fullmatch(number):
+                return second.sub(first, number)
+    return number
 
 
 _WANTED: Final = "a phone number has its country code and all digits, like +4915112345678"

@@ -1,13 +1,15 @@
 """Recipients named by addresses in a request, without a user id.
 
-Equal addresses mean the same recipient: each set of addresses has one generated user id. The id is
-a keyed hash, so that paths and logs with the id do not reveal the address.
+Equal addresses, compared by `rules.addresses.key`, mean the same recipient: each set of addresses
+has one generated user id. The id is a keyed hash, so that paths and logs with the id do not reveal
+the address.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Final, Self
 
 from pydantic import (
@@ -20,14 +22,13 @@ from pydantic import (
     model_validator,
 )
 
-from notifications.rules import phone, request_faults
+from notifications.rules import addresses, request_faults
 from notifications.rules.language import locales
 from notifications.rules.suppression import LONGEST_ADDRESS
 from notifications.rules.times import local_time
-from providers import mailboxes
 from providers.contract import Channel
 
-_PREFIX: Final = "to_"
+PREFIX: Final = "to_"
 """Beginning of the user ids that the service creates."""
 
 
@@ -57,8 +58,14 @@ Locale = Annotated[
     BeforeValidator(_normal_locale),  # runs before the constraints, and leaves them in the schema
     AfterValidator(_locale),
 ]
-Mailbox = Annotated[str, Field(max_length=LONGEST_ADDRESS), AfterValidator(mailboxes.check)]
-Number = Annotated[str, Field(max_length=64), AfterValidator(phone.e164)]
+Mailbox = Annotated[
+    str,
+    Field(max_length=LONGEST_ADDRESS),
+    AfterValidator(partial(addresses.normal_form, Channel.EMAIL)),
+]
+Number = Annotated[
+    str, Field(max_length=64), AfterValidator(partial(addresses.normal_form, Channel.SMS))
+]
 Zone = Annotated[str, Field(max_length=64), AfterValidator(_zone)]
 
 
@@ -68,7 +75,7 @@ class To(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     email: Mailbox | None = None
-    """A mailbox; its domain is stored in ASCII."""
+    """A mailbox; its domain is stored in ASCII and in lower case."""
     phone: Number | None = None
     """A phone number with its country code, for SMS; stored as E.164."""
     locale: Locale | None = None
@@ -88,13 +95,21 @@ class To(BaseModel):
         given = {Channel.SMS: self.phone, Channel.EMAIL: self.email}
         return {channel: address for channel, address in given.items() if address is not None}
 
+    @property
+    def keys(self) -> frozenset[tuple[int, str]]:
+        """Channel and key of each address, equal for equal addresses."""
+        return frozenset(
+            (int(channel), addresses.key(channel, address))
+            for channel, address in self.addresses.items()
+        )
+
     def user_id(self, *, key: bytes) -> str:
-        """Return the generated user id of the addresses.
+        """Return the generated user id of the addresses, the same for each spelling.
 
         Args:
             key: keys the hash; the same in every process.
         """
         hashed = hashlib.blake2b(key=key, digest_size=16, person=b"to")
         for channel, address in sorted(self.addresses.items()):
-            hashed.update(f"{channel.value}:{address}\n".encode())
-        return f"{_PREFIX}{hashed.hexdigest()}"
+            hashed.update(f"{channel.value}:{addresses.key(channel, address)}\n".encode())
+        return f"{PREFIX}{hashed.hexdigest()}"

@@ -6,7 +6,7 @@ import re
 from enum import StrEnum
 from typing import Final
 
-from providers import mailboxes
+from notifications.rules import addresses
 from providers.contract import Channel
 
 
@@ -42,20 +42,15 @@ LONGEST_ADDRESS: Final = 2_048
 """Characters of a contact's address."""
 MOST_ADDRESS_BYTES: Final = 2_600
 """In UTF-8. PostgreSQL indexes at most 2,704 bytes of a row, other columns included."""
-_NUMBER: Final = re.compile(r"\+[1-9]\d{6,14}")
-"""E.164."""
-_MAILBOX: Final = re.compile(r"[^\s@]{1,64}@[^\s@]{1,255}")
-
-
-def list_key(channel: Channel, address: str) -> str:
-    """Return an address as contacts have it: the domain of a mailbox in ASCII."""
-    local, at, domain = address.rpartition("@")
-    if channel is not Channel.EMAIL or domain.isascii():
-        return address
-    try:
-        return local + at + mailboxes.ascii_domain(domain)
-    except mailboxes.MalformedAddress:
-        return address
+_LOOSE: Final = {
+    Channel.SMS: re.compile(r"\+[1-9]\d{6,14}"),
+    Channel.EMAIL: re.compile(r"[^\s@]{1,64}@[^\s@]{1,255}"),
+}
+"""E.164, and a mailbox of a server with other rules than ours."""
+_WANTED: Final = {
+    Channel.SMS: "must be an E.164 number, like +4915112345678",
+    Channel.EMAIL: "must be a mailbox, like maria@example.com",
+}
 
 
 def size_fault(address: str) -> str:
@@ -66,13 +61,20 @@ def size_fault(address: str) -> str:
 
 
 def address_fault(channel: Channel, address: str) -> str:
-    """Return the fault of an address for the suppression list; empty for a valid address."""
-    if not address.isprintable() or not 0 < len(address) <= LONGEST_ADDRESS:
+    """Return the fault of an address for the suppression list; empty for a valid address.
+
+    The list takes each address that a contact can have, in any spelling, and further mailboxes and
+    numbers that another system's list may have.
+    """
+    text = addresses.clean(channel, address)
+    if not 0 < len(text) <= LONGEST_ADDRESS:
         return f"must have 1 to {LONGEST_ADDRESS} printable characters"
-    if fault := size_fault(address):
+    if fault := size_fault(text):
         return fault
-    if channel is Channel.SMS and not _NUMBER.fullmatch(address):
-        return "must be an E.164 number, like +4915112345678"
-    if channel is Channel.EMAIL and not _MAILBOX.fullmatch(address):
-        return "must be a mailbox, like maria@example.com"
+    try:
+        addresses.normal_form(channel, text)
+    except ValueError as error:
+        is_usable = channel in _LOOSE and _LOOSE[channel].fullmatch(text) and text.isprintable()
+        said = str(error)
+        return "" if is_usable else said if "U+" in said else _WANTED.get(channel, said)
     return ""

@@ -21,6 +21,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from providers import endpoints
+
 RECORD_BYTES: Final = 4096
 """The body that every push service must take (RFC 8291, 4)."""
 
@@ -61,7 +63,8 @@ class Subscription:
     def to_json(self) -> str:
         """Return the text that `parse` reads, equal for equal subscriptions."""
         keys = {"p256dh": _encode(_point(self.key)), "auth": _encode(self.auth)}
-        return orjson.dumps({"endpoint": self.endpoint, "keys": keys}).decode()
+        endpoint = endpoints.lower_host(self.endpoint)
+        return orjson.dumps({"endpoint": endpoint, "keys": keys}).decode()
 
 
 def encrypt(plaintext: bytes, *, to: Subscription) -> bytes:

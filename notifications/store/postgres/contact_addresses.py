@@ -1,18 +1,21 @@
 """Addresses of contacts: accepted formats and stored form.
 
-The API and the admin's form share the rule, so that every stored address is usable for an adapter.
+The API, the `to` of a message and the admin's form share the rule, so that every stored address is
+usable for an adapter.
 """
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import Final
 
-from notifications.rules import phone
+from notifications.rules import addresses
 from notifications.rules.suppression import size_fault
-from providers import mailboxes
 from providers.contract import Channel
 from providers.errors import ForbiddenAddress
+from providers.push.web_push_encryption import Subscription
 from providers.transport.guard import AddressPolicy
+
+_WEB_PUSH: Final = "address must be a PushSubscription's JSON: endpoint, keys.p256dh, keys.auth"
 
 
 def normalize(channel: Channel, address: str) -> str:
@@ -24,37 +27,29 @@ def normalize(channel: Channel, address: str) -> str:
     if fault := size_fault(address):
         msg = f"address {fault}"
         raise ValueError(msg)
-    match channel:
-        case Channel.SMS:
-            return phone.e164(address)
-        case Channel.EMAIL:
-            return _mailbox(address)
-        case Channel.WEBHOOK:
-            return _url(address)
-        case Channel.PUSH | Channel.IN_APP | Channel.CHAT:
-            return _printable(address)
-        case _:
-            assert_never(channel)
-
-
-def _mailbox(address: str) -> str:
     try:
-        return mailboxes.check(address)
-    except mailboxes.MalformedAddress as error:
-        msg = f"address {error}"
-        raise ValueError(msg) from None
+        stored = addresses.normal_form(channel, address)
+    except ValueError as error:
+        said = str(error)
+        raise ValueError(f"address {said}" if said.startswith("must ") else said) from None
+    if not stored:
+        raise ValueError("address must have a character that can be seen")
+    if channel is Channel.WEBHOOK:
+        _check_url(stored)
+    if channel is Channel.PUSH and stored.startswith("{"):
+        return _subscription(stored)
+    return stored
 
 
-def _url(url: str) -> str:
+def _check_url(url: str) -> None:
     try:
         AddressPolicy().check_url(url)
     except ForbiddenAddress as error:
         raise ValueError(str(error)) from error
-    return url
 
 
-def _printable(address: str) -> str:
-    if not address.isprintable():
-        msg = "address must be free of control characters"
-        raise ValueError(msg)
-    return address
+def _subscription(text: str) -> str:
+    try:
+        return Subscription.parse(text).to_json()
+    except ValueError:
+        raise ValueError(_WEB_PUSH) from None

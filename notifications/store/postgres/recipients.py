@@ -15,9 +15,9 @@ from django.db import transaction
 
 from notifications import clock
 from notifications.models import Contact, Preference, Recipient
-from notifications.rules import phone
+from notifications.rules import addresses, phone
 from notifications.rules.lane import Mode
-from notifications.store.postgres import db
+from notifications.store.postgres import contacts_by_address, db
 from notifications.store.redis import metric_counters
 from providers.contract import Channel
 
@@ -170,9 +170,9 @@ def return_to_category(recipient_id: int, *, category: str) -> bool:
 
 
 def _remove(recipient: Recipient, *, keep: Sequence[Address], change: ContactChange) -> None:
-    kept = {(address.channel, address.address) for address in keep}
+    kept = {(each.channel, addresses.key(each.channel, each.address)) for each in keep}
     for contact in recipient.contacts.filter(invalidated_at=None):
-        if (contact.channel, contact.address) not in kept:
+        if (contact.channel, addresses.key(contact.channel, contact.address)) not in kept:
             _invalidate(contact, change)
 
 
@@ -188,22 +188,34 @@ def _invalidate(contact: Contact, change: ContactChange) -> None:
 
 
 def _upsert_contacts(recipient: Recipient, address: Address, change: ContactChange) -> Contact:
-    contact, created = recipient.contacts.get_or_create(
-        channel=address.channel,
-        address=address.address,
-        defaults={"kind": address.kind, "created_by": change.by},
-    )
-    before = (contact.kind, contact.is_primary, contact.invalidated_at)
-    contact.kind = address.kind
+    known = _known(recipient, address)
+    contact = known or Contact(recipient=recipient, channel=address.channel, created_by=change.by)
+    before = _facts(contact)
+    contact.kind, contact.address = address.kind, address.address
     if contact.invalid_reason == TAKEN_AWAY:
         contact.invalidated_at, contact.invalid_reason = None, ""
     if address.primary and contact.invalidated_at is None and not contact.is_primary:
         _demote(recipient, address.channel, change)
         contact.is_primary = True
-    if not created and before != (contact.kind, contact.is_primary, contact.invalidated_at):
+    if known is not None and before != _facts(contact):
         contact.changed_at, contact.changed_by = clock.now(), change.by
     contact.save()
     return contact
+
+
+def _known(recipient: Recipient, address: Address) -> Contact | None:
+    """Return the recipient's contact with an address, in the same spelling if one has it."""
+    known = contacts_by_address.of_keys([addresses.key(address.channel, address.address)])
+    found = known.filter(recipient=recipient, channel=address.channel).order_by("pk")
+    return min(found, key=lambda each: _rank(each, address), default=None)
+
+
+def _rank(contact: Contact, address: Address) -> tuple[bool, bool]:
+    return contact.address != address.address, contact.invalidated_at is not None
+
+
+def _facts(contact: Contact) -> tuple[object, ...]:
+    return contact.kind, contact.address, contact.is_primary, contact.invalidated_at
 
 
 def _demote(recipient: Recipient, channel: Channel, change: ContactChange) -> None:

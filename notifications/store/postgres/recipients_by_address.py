@@ -8,11 +8,14 @@ from typing import NamedTuple
 
 from notifications import clock, conf
 from notifications.models import Contact, Recipient
-from notifications.rules import phone
+from notifications.rules import addresses, phone
 from notifications.rules.lane import Mode
-from notifications.rules.recipient import To
-from notifications.store.postgres import db
+from notifications.rules.recipient import PREFIX, To
+from notifications.store.postgres import contacts_by_address, db
 from providers.contract import Channel
+
+_Held = defaultdict[tuple[int, str], set[tuple[int, str]]]
+"""(recipient id, user id) -> the (channel, key) pairs of the recipient's contacts."""
 
 
 class RecipientByAddress(NamedTuple):
@@ -26,8 +29,10 @@ class RecipientByAddress(NamedTuple):
 def ensure(mode: Mode, wanted: Collection[To], *, by: str) -> dict[To, RecipientByAddress]:
     """Find or register a recipient for each set of addresses, in the open transaction.
 
-    A match is a recipient with every address as valid primary contact of the channel; among several
-    matches the earliest registered recipient wins.
+    A match is a recipient with every address, in any spelling, as valid primary contact of the
+    channel; among several matches the earliest registered recipient wins. Without a match, the
+    earliest recipient registered by address counts whose contacts with the addresses have ended:
+    the person's opt-outs outlive a dead address.
 
     Args:
         mode: mode of all recipients.
@@ -55,21 +60,34 @@ def remove(recipient_ids: Collection[int]) -> None:
 
 
 def _find_recipients(mode: Mode, wanted: Collection[To]) -> dict[To, RecipientByAddress]:
-    """Served by `contact_by_address`."""
-    addresses = {address for to in wanted for address in to.addresses.values()}
-    contacts = Contact.objects.filter(
-        address__in=addresses, recipient__mode=mode, is_primary=True, invalidated_at=None
-    ).values_list("recipient_id", "recipient__user_id", "channel", "address")
-    held: dict[tuple[int, str], set[tuple[int, str]]] = defaultdict(set)
-    for recipient_id, user_id, channel, address in contacts:
-        held[recipient_id, user_id].add((channel, address))
+    """Served by `contact_by_key`."""
+    keys = {address_key for to in wanted for _, address_key in to.keys}
+    rows = (
+        contacts_by_address
+        .of_keys(keys)
+        .filter(recipient__mode=mode)
+        .values_list(
+            *("recipient_id", "recipient__user_id", "channel", "address"),
+            *("is_primary", "invalidated_at"),
+        )
+    )
+    reachable, ended = _Held(set), _Held(set)
+    for recipient_id, user_id, channel, address, is_primary, invalidated_at in rows:
+        has = channel, addresses.key(channel, address)
+        if is_primary and invalidated_at is None:
+            reachable[recipient_id, user_id].add(has)
+        if user_id.startswith(PREFIX):
+            ended[recipient_id, user_id].add(has)
     found = {}
     for to in wanted:
-        needed = {(int(channel), address) for channel, address in to.addresses.items()}
-        who = min((person for person, has in held.items() if needed <= has), default=None)
+        who = _earliest(reachable, to) or _earliest(ended, to)
         if who is not None:
             found[to] = RecipientByAddress(*who, is_new=False)
     return found
+
+
+def _earliest(held: _Held, to: To) -> tuple[int, str] | None:
+    return min((person for person, has in held.items() if to.keys <= has), default=None)
 
 
 def _register(mode: Mode, wanted: Mapping[str, To], *, by: str) -> set[str]:

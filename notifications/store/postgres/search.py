@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from notifications.models import Contact, Delivery, Notification, Producer, Recipient
+from notifications.models import Delivery, Notification, Producer, Recipient
 from notifications.rules import ids
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import Status
-from notifications.store.postgres import db, idempotency
+from notifications.store.postgres import contacts_by_address, db, idempotency
 from notifications.store.postgres.idempotency import IdempotencyKey
 from providers.contract import Channel
 
@@ -56,7 +56,7 @@ def find(
 ) -> list[Hit]:
     """Find deliveries by exactly one term, newest first; `mode` None searches both modes.
 
-    `address` has the stored spelling; `any_id` is the id of a notification (returns all deliveries)
+    `address` has any spelling; `any_id` is the id of a notification (returns all deliveries)
     or of a delivery.
     """
     contacts = deliveries = None
@@ -71,7 +71,7 @@ def find(
         recipients = Recipient.objects.filter(user_id=user_id).values_list("pk", flat=True)
         notifications = _of_recipients(recipients, limit=limit)
     else:
-        pairs = list(Contact.objects.filter(address=address).values_list("pk", "recipient"))
+        pairs = list(contacts_by_address.of_term(address).values_list("pk", "recipient"))
         contacts = [contact for contact, _ in pairs]
         notifications = _of_recipients({recipient for _, recipient in pairs}, limit=limit)
     if not notifications:

@@ -20,9 +20,10 @@ from django.db.models.lookups import Exact
 
 from notifications.models import ApiKey, Contact, Suppression
 from notifications.models.suppression import LONGEST_BY, LONGEST_NOTE
+from notifications.rules import addresses
 from notifications.rules.lane import Mode
-from notifications.rules.suppression import Cause, list_key
-from notifications.store.postgres import db
+from notifications.rules.suppression import Cause
+from notifications.store.postgres import contacts_by_address, db
 from notifications.store.postgres.recipients import TAKEN_AWAY
 from notifications.store.redis import metric_counters
 from providers.contract import Channel
@@ -79,16 +80,21 @@ def count_new(entries: Sequence[SuppressionEntry]) -> int:
 def _arrays(entries: Sequence[SuppressionEntry]) -> dict[str, object]:
     return {
         "channels": [int(each.channel) for each in entries],
-        "addresses": [list_key(each.channel, each.address) for each in entries],
+        "addresses": [addresses.search_key(each.channel, each.address) for each in entries],
         "reasons": [each.cause.value for each in entries],
     }
 
 
 def of_address(channel: Channel, address: str) -> QuerySet[Suppression]:
     """Return all rows of an address in any spelling, including undone rows."""
-    listed = list_key(channel, address)
+    listed = addresses.search_key(channel, address)
     spelled = Func(Value(int(channel)), Value(listed), function="suppressible")
     return Suppression.objects.filter(channel=channel, address=spelled)
+
+
+def of_term(term: str) -> QuerySet[Suppression]:
+    """Return all rows of an address in any spelling, of every channel."""
+    return Suppression.objects.filter(address__in=addresses.search_keys(term))
 
 
 def active(channel: Channel, address: str, *, cause: Cause) -> Suppression | None:
@@ -123,7 +129,7 @@ def undo(rows: QuerySet[Suppression], *, by: str, note: str) -> int:
     """Undo the active rows among `rows`; return the count.
 
     A contact that a provider reported dead becomes valid again once neither bounce nor complaint is
-    left, if the address has the spelling of the list. Other contacts are made valid in admin.
+    left. Other contacts are made valid in admin.
     """
     with transaction.atomic():
         chosen = list(rows.filter(undone_at=None).order_by("pk").select_for_update())
@@ -140,8 +146,8 @@ def _revalidate(undone: Suppression) -> None:
     same = Suppression.objects.filter(channel=undone.channel, address=undone.address)
     if same.filter(reason__in=_CALLED_DEAD, undone_at=None).exists():
         return
-    Contact.objects.filter(
-        recipient__mode=Mode.LIVE, channel=undone.channel, address=undone.address
+    contacts_by_address.of_keys([undone.address]).filter(
+        recipient__mode=Mode.LIVE, channel=undone.channel
     ).exclude(Q(invalid_reason=TAKEN_AWAY) | Q(invalidated_at=None)).update(
         invalidated_at=None, invalid_reason=""
     )

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple, cast
 from uuid import UUID
 
 from notifications import clock
+from notifications.rules import phone
 from notifications.rules.sms_pumping import ceilings
 from notifications.rules.sms_pumping.ceilings import Ceiling, NumberCeilings, Policy, prefix_of
 from notifications.store.redis import state
@@ -47,7 +48,7 @@ class SmsRequest(NamedTuple):
 
     member: bytes
     number: str
-    """The stored number."""
+    """The stored number, in its first spelling (`rules.phone`)."""
     country: str
     producer_id: int
     ceilings: NumberCeilings
@@ -111,6 +112,7 @@ def request_of(
     if limits is None:
         return None
     member = _member_of(producer_id, idempotency_key, notification_id)
+    number = phone.one_spelling(number)  # both spellings share the ceiling of the address
     return SmsRequest(member, number, country, producer_id, limits)
 
 
