@@ -57,6 +57,8 @@ class Clock:
 
     zone_name: str
     """Empty: unknown; times are shown in UTC."""
+    unknown_name: str = ""
+    """A stored name that the tz database lacks; the recipient counts as without a timezone."""
     source: str
     """Source of the timezone."""
 
@@ -177,7 +179,9 @@ def context(person: Recipient, *, may_view: Callable[[str], bool]) -> dict[str, 
 def clock_of(person: Recipient) -> Clock:
     """Return the recipient's timezone, as far as known."""
     source = "their profile" if person.timezone else "their phone number"
-    return Clock(zone_name=person.timezone or person.phone_timezone, source=source)
+    stored = person.timezone or person.phone_timezone
+    known = local_time.known(stored)
+    return Clock(zone_name=known, source=source, unknown_name="" if known else stored)
 
 
 def effort(delivery: Delivery | DeliveryView, *, expires_at: dt.datetime) -> Effort:

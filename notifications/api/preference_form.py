@@ -14,7 +14,6 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import json
-import zoneinfo
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -214,7 +213,7 @@ _NO_PLACES: Final = ("Etc/", "SystemV/", "posix", "right", "Factory")
 
 @functools.cache
 def _all_timezones() -> tuple[str, ...]:
-    names = zoneinfo.available_timezones()
+    names = local_time.names()
     return ("UTC", *sorted(n for n in names if "/" in n and not n.startswith(_NO_PLACES)))
 
 

@@ -51,11 +51,14 @@ class Budget(NamedTuple):
         """Return the budget's day at a time."""
         return now.astimezone(local_time.zone(self.timezone)).date()
 
+    def start_of(self, day: dt.date) -> dt.datetime:
+        """Return the start of a day of the budget, in UTC."""
+        start = dt.datetime.combine(day, dt.time(), tzinfo=local_time.zone(self.timezone))
+        return start.astimezone(dt.UTC)
+
     def next_day(self, now: dt.datetime) -> dt.datetime:
         """Return the start of the budget's next day, in UTC."""
-        tomorrow = self.day(now) + dt.timedelta(days=1)
-        start = dt.datetime.combine(tomorrow, dt.time(), tzinfo=local_time.zone(self.timezone))
-        return start.astimezone(dt.UTC)
+        return self.start_of(self.day(now) + dt.timedelta(days=1))
 
 
 class BudgetState(NamedTuple):

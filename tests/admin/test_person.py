@@ -68,6 +68,11 @@ def test_what_waits_says_why_and_until_when_by_their_clock(
     assert "by their profile" in page
 
 
+def test_a_timezone_that_is_unknown_here_is_named(door: Client, maria: Recipient) -> None:
+    Recipient.objects.update(timezone="US/Pacific-New")
+    assert "the timezone US/Pacific-New is unknown: times are in UTC" in shown(door, maria)
+
+
 def test_what_waits_until_it_expires_says_so(
     door: Client, maria: Recipient, make_delivery: MakeDelivery
 ) -> None:

@@ -23,13 +23,13 @@ def starts(
 
     Args:
         local: `09:00`, or `2026-11-27T09:00`.
-        zones: names of timezones; empty for recipients without a timezone.
+        zones: names of timezones; empty or unknown for recipients without a timezone.
         after: the earliest start.
         unknown: the timezone of recipients without a timezone.
     """
     found: dict[dt.datetime, list[str]] = defaultdict(list)
     for name in sorted(set(zones)):
-        found[_next(local, name or unknown, after)].append(name)
+        found[_next(local, local_time.known(name) or unknown, after)].append(name)
     return {at: found[at] for at in sorted(found)}
 
 

@@ -13,18 +13,17 @@ under a tenth of a millisecond; a value of another type is a RenderError.
 from __future__ import annotations
 
 import datetime as dt
-import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, Literal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from babel import Locale, dates, lists, numbers
 from jinja2 import pass_context
 from jinja2.runtime import Context, Undefined
 
 from notifications.rules.language import locales
+from notifications.rules.times import local_time
 
 READER: Final = "_reader"
 """Context key of a render's reader; no variable's name begins with an underscore."""
@@ -234,18 +233,10 @@ def _datetime(context: Context, value: Any, length: str = "medium") -> str:  # n
 def _moment(value: object, reader: Reader) -> dt.datetime:
     _require_value(value)
     try:
-        return instant(value).astimezone(_zone(reader.timezone))
+        return instant(value).astimezone(local_time.zone(reader.timezone))
     except ValueError:
         detail = 'dates and times are written "2026-03-01" or "2026-03-01T09:30:00Z"'
         raise RenderError(detail) from None  # Python's own error quotes the value
-
-
-@functools.lru_cache(maxsize=1024)
-def _zone(name: str) -> dt.tzinfo:
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):  # a folder's name is an OSError
-        return dt.UTC
 
 
 def _length(length: str) -> Any:  # noqa: ANN401 - Babel's type lists these words

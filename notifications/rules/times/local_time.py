@@ -6,6 +6,10 @@
 Every wall time of a zone maps to an instant, and later wall times never map to earlier instants.
 Python shifts skipped wall times, and compares two aware values of one zone by wall time; therefore
 a wall time is naive in this module, and an instant is in UTC.
+
+Only this module reads the tz database. A stored name can be unknown: a former name, or a name that
+a newer database of another host has. Such a name counts as no name (`known`), so the documented
+default applies: the producer's timezone, or UTC. Each door refuses unknown names (`is_zone`).
 """
 
 from __future__ import annotations
@@ -44,10 +48,18 @@ def is_zone(name: str) -> bool:
     return name in names()
 
 
-@functools.cache
+def known(name: str) -> str:
+    """Return the name of a zone of the tz database unchanged, and any other name as empty."""
+    return name if is_zone(name) else ""
+
+
+@functools.lru_cache(maxsize=4096)
 def zone(name: str) -> dt.tzinfo:
-    """Return the named zone; UTC for an empty or unknown name."""
-    return zoneinfo.ZoneInfo(name) if is_zone(name) else dt.UTC
+    """Return the named zone; UTC for an empty or unknown name, or an unreadable file."""
+    try:
+        return zoneinfo.ZoneInfo(name) if is_zone(name) else dt.UTC
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return dt.UTC
 
 
 def first(wall: dt.datetime, *, zone: dt.tzinfo) -> dt.datetime:

@@ -74,7 +74,8 @@ def _reserve(
     ours = {row["id"] for row in rows}
     asks = [each for each in asks if each.delivery_id in ours]
     wanted = {each: budgets[each].day(now) for ask in asks for each in ask.budgets}
-    ledgers = _lock(wanted, back)
+    starts = [budgets[each].start_of(day) for each, day in wanted.items()]
+    ledgers = _lock(wanted, back, starts)
     before = {each.id: (each.used, each.refused) for each, _ in ledgers}
     for ledger, _ in ledgers:
         ledger.used += back[ledger.id]
@@ -96,12 +97,15 @@ def _reserve(
     return shares
 
 
-def _lock(wanted: Mapping[int, dt.date], others: Collection[int]) -> list[tuple[Ledger, bool]]:
-    """Lock ledgers; True beside a ledger of a wanted budget and day."""
+def _lock(
+    wanted: Mapping[int, dt.date], others: Collection[int], starts: Sequence[dt.datetime]
+) -> list[tuple[Ledger, bool]]:
+    """Lock ledgers; True beside a ledger of a wanted budget and day. `starts`: of the days."""
     days = {"budgets": list(wanted), "days": list(wanted.values())}
     rows = db.rows("budget_ledgers", {**days, "ledgers": list(others)})
     if sum(row["is_current"] for row in rows) < len(wanted):
-        db.run("budget_open_days", {**days, "cube": _COST_CUBE, "live": Mode.LIVE})
+        opened = {**days, "starts": starts, "cube": _COST_CUBE, "live": Mode.LIVE}
+        db.run("budget_open_days", opened)
         rows = db.rows("budget_ledgers", {**days, "ledgers": list(others)})
     return [(Ledger(**row), is_current) for row in rows for is_current in [row.pop("is_current")]]
 

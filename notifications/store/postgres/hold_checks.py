@@ -12,7 +12,7 @@ from notifications.rules.rate_limits.frequency_caps import Caps
 from notifications.rules.reasons import RECIPIENTS_HOLDS
 from notifications.rules.request import MAX_TTL
 from notifications.rules.states import Status
-from notifications.rules.times import quiet_hours
+from notifications.rules.times import local_time, quiet_hours
 from notifications.rules.times.digest_times import Digests
 from notifications.rules.times.quiet_hours import Windows
 from notifications.store.postgres import db, id_ranges, reads
@@ -47,7 +47,7 @@ def due(*, limit: int) -> list[HoldCheckDue]:
             recipient_id=row["recipient_id"],
             changed_at=row["changed_at"],
             checked_to=row["checked_to"] or _FIRST_ID,
-            timezone=row["timezone"],
+            timezone=local_time.known(row["timezone"]),
             windows=quiet_hours.parse_stored(row["quiet_hours"]),
             do_not_disturb_until=row["do_not_disturb_until"],
             caps=reads.read_caps(row["caps"]),

@@ -17,7 +17,7 @@ from notifications.rules.lane import Mode
 from notifications.rules.rate_limits import frequency_caps
 from notifications.rules.rate_limits.frequency_caps import Caps
 from notifications.rules.request import DIGEST_KEYS
-from notifications.rules.times import digest_times
+from notifications.rules.times import digest_times, local_time
 from notifications.rules.times.digest_times import Digests
 from notifications.store.postgres import db
 from notifications.store.postgres.recipients import TAKEN_AWAY
@@ -76,7 +76,7 @@ class ContactState(NamedTuple):
     """True if the address is on the suppression list."""
     locale: str
     timezone: str
-    """Timezone of the recipient, else of the phone number; empty if unknown."""
+    """Timezone of the recipient, else of the phone number; empty if unknown (`local_time`)."""
     quiet_hours: str
     """JSON, as `rules.times.quiet_hours` reads it."""
     do_not_disturb_until: dt.datetime | None
@@ -140,14 +140,20 @@ def _destination(
     digests: str | None,
     *others: Any,  # noqa: ANN401 - the rest of the row, as it comes
 ) -> ContactState:
+    rest = [*others]
+    rest[_TIMEZONE] = local_time.known(rest[_TIMEZONE])
     return ContactState(
         _channels(channels_off),
         frozenset(categories_off) if categories_off else _NOTHING,
         read_caps(own_caps) if own_caps else _NO_CAPS,
         _topics_off(topics_off) if topics_off else _NO_TOPICS,
         read_digests(digests) if digests else _NO_DIGESTS,
-        *others,
+        *rest,
     )
+
+
+_TIMEZONE: Final = 6
+"""Place of the timezone behind the digests in `contacts.sql`."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -205,7 +211,7 @@ def _reach(*row: Any) -> RecipientContacts:  # noqa: ANN401 - a row of reaches.s
     return RecipientContacts(
         recipient_id,
         user_id,
-        timezone,
+        local_time.known(timezone),
         contacts,
         suppressed=_channels(suppressed),
         channel_order=[_CHANNELS[channel] for channel in order or () if channel in _CHANNELS],
