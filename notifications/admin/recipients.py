@@ -41,6 +41,7 @@ from notifications.store.postgres import (
     contact_addresses,
     contacts_by_address,
     dead_letters,
+    device_owners,
     erasure,
     preferences,
     recipients,
@@ -329,7 +330,9 @@ class ContactAdmin(MaskedAddressAdmin):
             obj.changed_at, obj.changed_by = clock.now(), name_of(request)
         else:
             obj.created_by = name_of(request)
+        device_owners.lock(obj.recipient, [obj.address] if obj.channel == Channel.PUSH else [])
         super().save_model(request, obj, form, change)
+        device_owners.take(obj, by=name_of(request))
         recipients.set_timezone(obj.recipient)
 
     @action("New signing secret", permissions=["change"])
@@ -347,9 +350,22 @@ class ContactAdmin(MaskedAddressAdmin):
 
     @action("Valid again", permissions=["change"])
     def make_valid(self, request: HttpRequest, queryset: QuerySet[Contact]) -> None:
-        """Mark contacts as valid, after a repair or a wrong report by the provider."""
+        """Mark contacts as valid, after a repair or a wrong report by the provider.
+
+        A device that another contact has now stays with it.
+        """
+        moved = [each.pk for each in queryset if _is_elsewhere(each)]
+        if moved:
+            said = f"{len(moved)} devices belong to another recipient now and stay there."
+            self.message_user(request, said, messages.WARNING)
+        queryset = queryset.exclude(pk__in=moved)
         with audit.changes(name_of(request), "make_contact_valid", queryset):
             repaired = queryset.exclude(invalidated_at=None).update(
                 invalidated_at=None, invalid_reason=""
             )
         self.message_user(request, f"{repaired} contacts are valid again.", messages.SUCCESS)
+
+
+def _is_elsewhere(contact: Contact) -> bool:
+    is_device = contact.channel == Channel.PUSH
+    return is_device and device_owners.others(contact).exists()

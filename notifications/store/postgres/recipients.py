@@ -1,8 +1,8 @@
 """Recipients, contacts and preferences, as sent by producers.
 
 A contact that a provider reported dead stays invalid when a producer sends the address again; only
-an operator can make the contact valid. A contact that a producer removed becomes valid when the
-producer sends the address again.
+an operator can make the contact valid. A contact that a producer removed, or a device that another
+recipient registered, becomes valid when the producer sends the address again.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from notifications import clock
 from notifications.models import Contact, Preference, Recipient
 from notifications.rules import addresses, phone
 from notifications.rules.lane import Mode
-from notifications.store.postgres import contacts_by_address, db
+from notifications.store.postgres import contacts_by_address, db, device_owners
 from notifications.store.redis import metric_counters
 from providers.contract import Channel
 
 TAKEN_AWAY: Final = "taken away by its producer"
-"""The only reason after which a repeated address is valid again."""
+ENDED: Final = frozenset({TAKEN_AWAY, device_owners.MOVED})
+"""The reasons after which a repeated address is valid again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +71,7 @@ def upsert(
             mode=mode, user_id=user_id, defaults=values
         )
         if addresses is not None:
+            _lock_devices(recipient, addresses)
             _remove(recipient, keep=addresses, change=change)
             for address in addresses:
                 _upsert_contacts(recipient, address, change)
@@ -94,6 +96,7 @@ def merge(
             setattr(locked, name, value)
         locked.attributes = _without_nulls({**locked.attributes, **(attributes or {})})
         locked.save(update_fields=[*profile, "attributes", "updated_at"])
+        _lock_devices(locked, addresses)
         for address in addresses:
             _upsert_contacts(locked, address, change)
         for channel in {address.channel for address in addresses}:
@@ -118,6 +121,7 @@ def add_contact(recipient: Recipient, address: Address, change: ContactChange) -
     """Add a contact, or refresh a known contact."""
     with transaction.atomic():
         Recipient.objects.select_for_update().get(pk=recipient.pk)
+        _lock_devices(recipient, [address])
         contact = _upsert_contacts(recipient, address, change)
         _ensure_primary(recipient, address.channel)
         set_timezone(recipient)
@@ -192,7 +196,7 @@ def _upsert_contacts(recipient: Recipient, address: Address, change: ContactChan
     contact = known or Contact(recipient=recipient, channel=address.channel, created_by=change.by)
     before = _facts(contact)
     contact.kind, contact.address = address.kind, address.address
-    if contact.invalid_reason == TAKEN_AWAY:
+    if contact.invalid_reason in ENDED:
         contact.invalidated_at, contact.invalid_reason = None, ""
     if address.primary and contact.invalidated_at is None and not contact.is_primary:
         _demote(recipient, address.channel, change)
@@ -200,7 +204,15 @@ def _upsert_contacts(recipient: Recipient, address: Address, change: ContactChan
     if known is not None and before != _facts(contact):
         contact.changed_at, contact.changed_by = clock.now(), change.by
     contact.save()
+    device_owners.take(contact, by=change.by)
     return contact
+
+
+def _lock_devices(recipient: Recipient, registered: Sequence[Address]) -> None:
+    """Lock the devices of a change, unless it has none to move."""
+    devices = [each.address for each in registered if each.channel is Channel.PUSH]
+    if devices:
+        device_owners.lock(recipient, devices)
 
 
 def _known(recipient: Recipient, address: Address) -> Contact | None:
