@@ -20,6 +20,7 @@ from notifications import conf
 from notifications.models import Recipient
 from notifications.rules import signed_token
 from notifications.rules.signed_token import Key
+from notifications.store.postgres import merged_recipients
 
 PATH: Final = "/preferences/"
 LIFETIME: Final = dt.timedelta(days=365)
@@ -67,7 +68,7 @@ def read(token: str, *, now: dt.datetime) -> Recipient:
     recipient = Recipient.objects.filter(pk=recipient_id).first()
     if recipient is None:
         raise InvalidLink
-    return recipient
+    return merged_recipients.survivor_of(recipient)
 
 
 def _day(now: dt.datetime) -> int:

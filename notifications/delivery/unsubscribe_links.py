@@ -12,7 +12,7 @@ any key verifies (NOTIFY_SECRET_KEY_FALLBACKS). Tokens are never logged.
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from django.conf import settings
@@ -25,6 +25,7 @@ from notifications.rules import signed_token
 from notifications.rules.lane import Mode
 from notifications.rules.signed_token import Key
 from notifications.store.cached import notification_types
+from notifications.store.postgres import merged_recipients
 from providers.contract import Channel
 
 LIFETIME: Final = dt.timedelta(days=365)
@@ -90,7 +91,8 @@ def read(token: str, *, now: dt.datetime) -> tuple[Link, Recipient]:
     recipient = Recipient.objects.filter(pk=recipient_id, mode=Mode.LIVE).first()
     if recipient is None:
         raise BadLink
-    return link, recipient
+    stays = merged_recipients.survivor_of(recipient)
+    return replace(link, recipient_id=stays.pk), stays
 
 
 def token_fields(link: Link) -> list[str | int]:

@@ -170,7 +170,8 @@ def accept_one(single: Single) -> tuple[AcceptedRequest | Refused | None, Quota]
     Raises:
         django.db.Error: no row was stored, or the database failed during the commit.
     """
-    if single.ask.request.ordering_key or single.ask.request.to:
+    request = single.ask.request
+    if request.ordering_key or registration.is_by_address(request):
         return _run_alone(single)  # may wait for its ordering queue, or register a recipient
     return _group.run(single)
 

@@ -5,7 +5,8 @@ addresses, the recipient is used; otherwise a recipient with exactly the address
 existing recipient's contacts change: two sets of addresses belong to two recipients, unless a
 registered recipient has all of them.
 
-A refused request registers no recipient.
+A refused request registers no recipient. A user id of a merged recipient stands for the recipient
+that stays.
 """
 
 from __future__ import annotations
@@ -17,8 +18,15 @@ from typing import Final
 from notifications.intake.validation import AddressedRecipient, Caller, IntakeRequest
 from notifications.models import Contact, Recipient
 from notifications.rules.problems import Problem
-from notifications.rules.recipient import To
-from notifications.store.postgres import audit, db, idempotency, recipients_by_address
+from notifications.rules.recipient import PREFIX, To
+from notifications.rules.request import NotificationRequest
+from notifications.store.postgres import (
+    audit,
+    db,
+    idempotency,
+    merged_recipients,
+    recipients_by_address,
+)
 
 _REGISTER: Final = "register_recipient"
 """Action in the audit log."""
@@ -36,8 +44,13 @@ class Registrations:
 
 
 def is_needed(asks: Sequence[IntakeRequest | Problem]) -> bool:
-    """Return True if a request of the list has addresses."""
-    return any(isinstance(ask, IntakeRequest) and ask.request.to is not None for ask in asks)
+    """Return True if a request of the list has addresses, or a user id made of addresses."""
+    return any(isinstance(ask, IntakeRequest) and is_by_address(ask.request) for ask in asks)
+
+
+def is_by_address(request: NotificationRequest) -> bool:
+    """Return True for a request with addresses, or with a user id made of addresses."""
+    return request.to is not None or (request.user_id or "").startswith(PREFIX)
 
 
 def register(asks: Sequence[IntakeRequest | Problem]) -> Registrations:
@@ -54,7 +67,7 @@ def register(asks: Sequence[IntakeRequest | Problem]) -> Registrations:
         and ask.caller.may_register
         and number not in repeats
     ]
-    registrations = Registrations(list(asks))
+    registrations = Registrations(_with_survivors(asks))
     if not wanted:
         return registrations
     caller = wanted[0][1]
@@ -62,13 +75,31 @@ def register(asks: Sequence[IntakeRequest | Problem]) -> Registrations:
     everyone = {to for _, _, to in wanted}
     people = recipients_by_address.ensure(caller.mode, everyone, by=caller.by)
     for number, _, to in wanted:
-        ask, person = asks[number], people[to]
+        ask, person = registrations.asks[number], people[to]
         if isinstance(ask, IntakeRequest):
             recipient = AddressedRecipient(person.user_id, is_new=person.is_new)
             registrations.asks[number] = ask._replace(recipient=recipient)
         if person.is_new:
             registrations.created[person.user_id] = person.id
     return registrations
+
+
+def _with_survivors(asks: Sequence[IntakeRequest | Problem]) -> list[IntakeRequest | Problem]:
+    """Name the recipient that stays in requests with the user id of a merged recipient."""
+    named = {
+        number: (ask.caller.mode, ask.request.user_id)
+        for number, ask in enumerate(asks)
+        if isinstance(ask, IntakeRequest) and (ask.request.user_id or "").startswith(PREFIX)
+    }
+    found = list(asks)
+    for mode in {mode for mode, _ in named.values()}:
+        stand_for = merged_recipients.survivors(mode, {name for _, name in named.values() if name})
+        for number, (of, name) in named.items():
+            ask = found[number]
+            if of is mode and name in stand_for and isinstance(ask, IntakeRequest):
+                stays = AddressedRecipient(stand_for[name], is_new=False)
+                found[number] = ask._replace(recipient=stays)
+    return found
 
 
 def remove_unused(registered: Registrations, *, except_for: Collection[str]) -> None:

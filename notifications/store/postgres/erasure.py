@@ -30,6 +30,7 @@ from notifications.rules.lane import Mode
 from notifications.store.postgres import (
     archive_keys,
     db,
+    merged_recipients,
     partitions,
     secret_variables,
     token_revocations,
@@ -50,11 +51,23 @@ _GRACE: Final = dt.timedelta(minutes=1)
 
 
 def begin(*, mode: Mode, user_id: str, by: str) -> ErasureJob | None:
-    """Delete a recipient and create the erasure job; None: the recipient does not exist."""
+    """Delete a recipient and create the erasure job; None: the recipient does not exist.
+
+    The recipients that were merged with it are erased too, each by a job of its own.
+    """
     with transaction.atomic():
         recipient = Recipient.objects.select_for_update().filter(mode=mode, user_id=user_id).first()
         if recipient is None:
             return None
+        stays = merged_recipients.survivor_of(recipient)
+        for each in {*merged_recipients.merged_into(stays), stays} - {recipient}:
+            _begin(each, by=by)
+        return _begin(recipient, by=by)
+
+
+def _begin(recipient: Recipient, *, by: str) -> ErasureJob:
+    mode, user_id = Mode(recipient.mode), recipient.user_id
+    with transaction.atomic():
         job = ErasureJob.objects.create(
             mode=mode,
             recipient_id=recipient.pk,

@@ -11,7 +11,7 @@ from notifications.models import Contact, Recipient
 from notifications.rules import addresses, phone
 from notifications.rules.lane import Mode
 from notifications.rules.recipient import PREFIX, To
-from notifications.store.postgres import contacts_by_address, db
+from notifications.store.postgres import contacts_by_address, db, merged_recipients
 from providers.contract import Channel
 
 _Held = defaultdict[tuple[int, str], set[tuple[int, str]]]
@@ -66,6 +66,7 @@ def _find_recipients(mode: Mode, wanted: Collection[To]) -> dict[To, RecipientBy
         contacts_by_address
         .of_keys(keys)
         .filter(recipient__mode=mode)
+        .exclude(invalid_reason__startswith=merged_recipients.REASON)
         .values_list(
             *("recipient_id", "recipient__user_id", "channel", "address"),
             *("is_primary", "invalidated_at"),

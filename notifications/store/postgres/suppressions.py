@@ -23,7 +23,7 @@ from notifications.models.suppression import LONGEST_BY, LONGEST_NOTE
 from notifications.rules import addresses
 from notifications.rules.lane import Mode
 from notifications.rules.suppression import Cause
-from notifications.store.postgres import contacts_by_address, db
+from notifications.store.postgres import contacts_by_address, db, merged_recipients
 from notifications.store.postgres.recipients import ENDED
 from notifications.store.redis import metric_counters
 from providers.contract import Channel
@@ -148,6 +148,8 @@ def _revalidate(undone: Suppression) -> None:
         return
     contacts_by_address.of_keys([undone.address]).filter(
         recipient__mode=Mode.LIVE, channel=undone.channel
-    ).exclude(Q(invalid_reason__in=ENDED) | Q(invalidated_at=None)).update(
-        invalidated_at=None, invalid_reason=""
-    )
+    ).exclude(
+        Q(invalid_reason__in=ENDED)
+        | Q(invalid_reason__startswith=merged_recipients.REASON)
+        | Q(invalidated_at=None)
+    ).update(invalidated_at=None, invalid_reason="")
