@@ -28,6 +28,7 @@
     provider_routes              routing of channels to providers
     schedules                    recurring notifications and ordering keys
     periodic_tasks               beat's tasks: interval, on or off, last run and result
+    switches, switch_form        kill switches: set with a reason, what waits, resume
     webhooks                     webhook endpoints of producers, and their calls
     alerts, alert_destinations   open alerts, and the places outside that learn of alerts
     notification_types, housekeeping

@@ -18,7 +18,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from notifications.admin import base
+from notifications.admin import base, names
 from notifications.admin.audited import name_of
 from notifications.models import CancelJob, Producer
 from notifications.models.choices import PRIORITIES
@@ -82,6 +82,14 @@ class CancelForm(forms.Form):
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
         help_text="Empty: all that match the other fields.",
     )
+
+    def offer_names(self) -> None:
+        """Give type and template the existing names; a request may have a type without a row."""
+        types = names.types()._replace(is_whole=False)
+        self.fields["type"].widget = names.widget(types, chosen="")
+        given = str(self["template_id"].value() or "")
+        listed = names.widget(names.templates(), chosen=given, empty="every template")
+        self.fields["template_id"].widget = listed
 
     def clean_ids(self) -> tuple[UUID, ...] | None:
         """Return the ids, which blanks, commas or line ends separate.
@@ -186,6 +194,7 @@ class CancelJobAdmin(base.ReadOnlyAdmin):
         is_post = request.method == "POST"
         start = {**request.GET.dict(), "ids": "\n".join(request.GET.getlist("ids"))}
         form = CancelForm(request.POST) if is_post else CancelForm(initial=start)
+        form.offer_names()
         preview = None
         if is_post and form.is_valid() and "change" not in request.POST:
             if "confirmed" in request.POST:

@@ -80,7 +80,7 @@ def widget(names: Names, *, chosen: str, empty: str = "choose", of: str = "") ->
 
 def producers() -> Names:
     """Return the producers by name."""
-    return _plain(Producer.objects.order_by("name").values_list("name", flat=True)[: MOST + 1])
+    return plain(Producer.objects.order_by("name").values_list("name", flat=True)[: MOST + 1])
 
 
 def types() -> Names:
@@ -98,7 +98,7 @@ def templates(*, is_published: bool = False) -> Names:
     if is_published:
         rows = rows.exclude(published_at=None)
     found = rows.order_by("template_id").values_list("template_id", flat=True).distinct()
-    return _plain(found[: MOST + 1])
+    return plain(found[: MOST + 1])
 
 
 def of_options(options: Iterable[tuple[str, str]]) -> Names:
@@ -107,5 +107,6 @@ def of_options(options: Iterable[tuple[str, str]]) -> Names:
     return Names(found[:MOST], len(found) <= MOST)
 
 
-def _plain(names: Iterable[str]) -> Names:
+def plain(names: Iterable[str]) -> Names:
+    """Return the first MOST names, shown as the names are."""
     return of_options((name, name) for name in names)

@@ -1,7 +1,7 @@
 """Switches: set a kill switch with reason and expiry, see what waits, resume.
 
-A switch is set in two steps. The second step shows how many deliveries of each priority would wait.
-The page of circuit breakers opens the first step for a provider.
+A switch is set in three steps: the kind, the name with the reason, and the number of deliveries of
+each priority that would wait. The page of circuit breakers opens the second step for a provider.
 """
 
 from __future__ import annotations
@@ -10,90 +10,26 @@ import datetime as dt
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from unfold.decorators import display
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from notifications import clock
 from notifications.admin import base
 from notifications.admin.audited import LATEST, name_of
+from notifications.admin.switch_form import KINDS, SwitchForm
 from notifications.models import Switch
-from notifications.models.choices import CHANNELS
-from notifications.models.switch import KINDS
 from notifications.operations import switches
-from notifications.operations.switches import SwitchRefused, SwitchTarget
+from notifications.operations.switches import SwitchRefused
 from notifications.rules.lane import Priority
 from notifications.rules.switches import SwitchKind
 from notifications.store.postgres import audit
 from providers.contract import Channel
 
-_DURATIONS: Final = (
-    ("15", "15 minutes"),
-    ("30", "30 minutes"),
-    ("60", "1 hour"),
-    ("240", "4 hours"),
-    ("1440", "1 day"),
-    ("", "until an operator resumes"),
-)
-"""Minutes of a pause, and the label."""
-_FORM_KINDS: Final = [kind for kind in KINDS if kind[0] != SwitchKind.BULK_JOB]
-"""The page of a bulk job sets the switch of a bulk job."""
 LIST: Final = "admin:notifications_switch_changelist"
-
-
-class SwitchForm(forms.Form):
-    """The target, the reason and the duration of a switch."""
-
-    kind = forms.ChoiceField(label="Hold", choices=_FORM_KINDS, widget=UnfoldAdminSelectWidget)
-    value = forms.CharField(
-        label="Name",
-        max_length=64,
-        widget=UnfoldAdminTextInputWidget,
-        help_text="Of the producer, type, template, channel, provider or lane (such as p3.email).",
-    )
-    channel = forms.TypedChoiceField(
-        label="Channel of the provider",
-        choices=[("", "every channel"), *CHANNELS],
-        coerce=lambda number: Channel(int(number)),
-        empty_value=None,
-        required=False,
-        widget=UnfoldAdminSelectWidget,
-    )
-    reason = forms.CharField(
-        label="Why",
-        max_length=200,
-        widget=UnfoldAdminTextInputWidget,
-        help_text="Shown on each held delivery and in the audit log.",
-    )
-    minutes = forms.ChoiceField(
-        label="For how long",
-        choices=_DURATIONS,
-        initial="30",
-        required=False,
-        widget=UnfoldAdminSelectWidget,
-    )
-
-    def target(self) -> SwitchTarget:
-        """Return the target of a valid form."""
-        data = self.cleaned_data
-        return SwitchTarget(
-            kind=SwitchKind(data["kind"]), value=data["value"], channel=data["channel"]
-        )
-
-    def expires_at(self) -> dt.datetime | None:
-        """Return the end of the pause; None: until an operator resumes."""
-        minutes = self.cleaned_data["minutes"]
-        return clock.now() + dt.timedelta(minutes=int(minutes)) if minutes else None
-
-    @property
-    def duration(self) -> str:
-        """Return the label of the chosen duration."""
-        return dict(_DURATIONS)[self.cleaned_data["minutes"]]
 
 
 class SwitchStateFilter(admin.SimpleListFilter):
@@ -177,8 +113,12 @@ class SwitchAdmin(base.ReadOnlyAdmin):
         if not self.has_add_permission(request):
             raise PermissionDenied
         is_post = request.method == "POST"
-        start = {"kind": SwitchKind.PRODUCER.value, "minutes": "30", **request.GET.dict()}
-        form = SwitchForm(request.POST) if is_post else SwitchForm(initial=start)
+        kinds = [kind for kind in KINDS if may_set(request, kind=kind)]
+        kind = _kind(request, kinds)
+        if kind is None:
+            return self._ask_kind(request, kinds)
+        start = {"minutes": "30", **request.GET.dict(), "kind": kind.value}
+        form = SwitchForm(kind, request.POST) if is_post else SwitchForm(kind, initial=start)
         forecast = None
         if is_post and form.is_valid() and "change" not in request.POST:
             try:
@@ -190,9 +130,21 @@ class SwitchAdmin(base.ReadOnlyAdmin):
                 forecast = switches.forecast(form.target())
             except SwitchRefused as refused:
                 form.add_error(refused.field, str(refused))
-        context = {"form": form, "forecast": forecast, "back": reverse(LIST), "p0": Priority.P0}
-        title = "Hold deliveries"
+        context = {
+            "form": form,
+            "forecast": forecast,
+            "back": reverse(LIST),
+            "p0": Priority.P0,
+            "others": len(kinds) > 1,
+        }
+        title = f"Hold a {kind}"
         return base.page(self, request, "admin/switch_form.html", title=title, context=context)
+
+    def _ask_kind(self, request: HttpRequest, kinds: list[SwitchKind]) -> HttpResponse:
+        """Show the kinds as links to the form of each."""
+        context = {"kinds": [(kind.value, KINDS[kind]) for kind in kinds], "back": reverse(LIST)}
+        title = "Hold deliveries"
+        return base.page(self, request, "admin/switch_kind.html", title=title, context=context)
 
     def _set(self, request: HttpRequest, form: SwitchForm) -> HttpResponse:
         by = name_of(request)
@@ -261,6 +213,18 @@ class SwitchAdmin(base.ReadOnlyAdmin):
             (each.name, bounded(held[each].count), _expiry(row, held[each].first_due))
             for each in sorted(held)
         ]
+
+
+def _kind(request: HttpRequest, kinds: list[SwitchKind]) -> SwitchKind | None:
+    """Return the kind of the form; None: the operator has to choose.
+
+    A form of a kind without a right goes on to the check of rights.
+    """
+    if request.method == "POST":
+        return next((kind for kind in KINDS if kind == request.POST.get("kind")), None)
+    if len(kinds) == 1:
+        return kinds[0]
+    return next((kind for kind in kinds if kind == request.GET.get("kind")), None)
 
 
 def may_set(request: HttpRequest, *, kind: str) -> bool:

@@ -7,8 +7,17 @@ from django.test import Client
 from django.urls import reverse
 
 from notifications import clock
-from notifications.models import AuditEntry, BulkJob, CancelJob, Delivery, Producer
+from notifications.models import (
+    AuditEntry,
+    BulkJob,
+    CancelJob,
+    Delivery,
+    NotificationType,
+    Producer,
+    Template,
+)
 from notifications.rules import ids
+from notifications.rules.lane import Priority
 from notifications.rules.states import Status
 from notifications.sweeps import cancel_jobs
 from tests.admin.conftest import MakeDelivery
@@ -52,6 +61,17 @@ def test_a_selection_and_a_filter_of_activity_lead_to_the_form(
     assert f"{ADD}?" not in door.get(ACTIVITY, {"provider": "sandbox"}).content.decode()
     form = door.get(ADD, {"ids": [str(notification), str(row.pk)]}).context["form"]
     assert form["ids"].value() == f"{notification}\n{row.pk}"
+
+
+def test_types_and_templates_are_completed_and_listed(door: Client) -> None:
+    NotificationType.objects.create(name="ORDER_SHIPPED", priority=Priority.P1)
+    Template.objects.create(template_id="welcome")
+    page = door.get(ADD).content.decode()
+    assert '<datalist id="id_type_names"><option value="ORDER_SHIPPED"' in page
+    assert '<option value="" selected>every template</option>' in page
+    assert '<option value="welcome">welcome</option>' in page
+    again = door.post(ADD, {"template_id": "gone", "since": "never"}).content.decode()
+    assert '<option value="gone" selected>' in again
 
 
 def test_a_job_is_stopped_after_a_question(door: Client) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -11,7 +12,14 @@ from django.test import Client
 from django.urls import reverse
 
 from notifications import clock
-from notifications.models import AuditEntry, Delivery, Switch
+from notifications.models import (
+    AuditEntry,
+    Delivery,
+    NotificationType,
+    Producer,
+    Switch,
+    Template,
+)
 from notifications.rules.lane import Priority
 from notifications.rules.states import Status
 from notifications.store.cached import switches as cached
@@ -105,3 +113,76 @@ def test_hold_provider_is_enough_for_a_provider(viewer: User, window: Client) ->
     assert window.post(resume).status_code == 302
     row.refresh_from_db()
     assert row.resumed_by == "viewer"
+
+
+def _options(page: str) -> list[str]:
+    """Return the names that the field of the name offers."""
+    shapes = r'<select name="value".*?</select>|<datalist id="id_value_names".*?</datalist>'
+    found = re.findall(shapes, page, re.DOTALL)
+    return [value for value in re.findall(r'<option value="([^"]*)"', found[0]) if value]
+
+
+def test_the_kind_is_chosen_first(door: Client) -> None:
+    page = door.get(ADD).content.decode()
+    for kind in ("producer", "type", "template", "channel", "provider", "lane"):
+        assert f'href="?kind={kind}"' in page
+    assert "bulk_job" not in page
+    assert 'name="value"' not in page
+    assert 'name="value"' not in door.get(ADD, {"kind": "nonsense"}).content.decode()
+    assert 'name="value"' not in door.post(ADD, {"value": "shop"}).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("kind", "some"),
+    [
+        ("producer", {"shop", "order-service"}),
+        ("type", {"ORDER_SHIPPED", "PROMO"}),
+        ("template", {"welcome"}),
+        ("channel", {"push", "sms", "email", "in_app", "webhook", "chat"}),
+        ("provider", {"sandbox", "inbox"}),
+        ("lane", {"p0.push", "p3.email", "test.p3.email"}),
+    ],
+)
+def test_the_names_of_the_kind_are_listed(door: Client, kind: str, some: set[str]) -> None:
+    for name in ("shop", "order-service"):
+        Producer.objects.create(name=name)
+    for name in ("ORDER_SHIPPED", "PROMO"):
+        NotificationType.objects.create(name=name, priority=Priority.P3)
+    for version in (1, 2):
+        Template.objects.create(template_id="welcome", version=version)
+    page = door.get(ADD, {"kind": kind}).content.decode()
+    offered = _options(page)
+    assert some <= set(offered)
+    assert len(offered) == len(set(offered))
+    assert ("Channel of the provider" in page) is (kind == "provider")
+
+
+def test_a_name_is_kept_beside_its_fault_and_missing_names_are_told(door: Client) -> None:
+    page = door.post(ADD, {**FIELDS, "kind": "producer", "value": "nobody"}).content.decode()
+    assert "there is no producer with this name" in page
+    assert '<option value="nobody" selected>' in page
+    assert "the text is wrong" in page
+    assert (
+        "Choose the lane."
+        in door.post(ADD, {**FIELDS, "kind": "lane", "value": ""}).content.decode()
+    )
+
+
+def test_many_names_are_completed_and_any_name_is_taken(
+    door: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("notifications.admin.names.MOST", 1)
+    for name in ("a", "b"):
+        Producer.objects.create(name=name)
+    page = door.get(ADD, {"kind": "producer"}).content.decode()
+    assert '<input type="text" name="value"' in page
+    assert _options(page) == ["a"]
+    assert _set(door, kind="producer", value="b").value == "b"
+
+
+def test_an_operator_is_offered_the_kinds_of_the_own_rights(viewer: User, window: Client) -> None:
+    viewer.user_permissions.add(Permission.objects.get(codename="hold_provider"))
+    page = window.get(ADD).content.decode()
+    assert "Channel of the provider" in page
+    assert "sandbox" in _options(page)
+    assert "Channel of the provider" in window.get(ADD, {"kind": "producer"}).content.decode()

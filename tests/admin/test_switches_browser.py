@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.select import Select
 
 from notifications import clock
-from notifications.models import Delivery, Switch
+from notifications.models import Delivery, NotificationType, Producer, Switch
 from notifications.operations import cancel_jobs
 from notifications.operations.cancel_jobs import CancelFilter
 from notifications.rules.lane import Priority
@@ -27,6 +28,8 @@ LEAST_HEIGHT = 44
 PAGES = {
     "breakers": "notifications/breaker/",
     "switches": "notifications/switch/",
+    "hold-kind": "notifications/switch/add/",
+    "hold-type": "notifications/switch/add/?kind=type",
     "hold": "notifications/switch/add/?kind=provider&value=sandbox&channel=3",
     "cancel-jobs": "notifications/canceljob/",
     "cancel": "notifications/canceljob/add/",
@@ -75,10 +78,34 @@ def test_a_provider_is_held_and_let_go_with_a_thumb(
     assert not browser.errors()
 
 
+def test_a_producer_is_held_on_a_phone_without_scripts_and_without_typing_its_name(
+    browser: Browser,
+) -> None:
+    for name in ("order-service", "shop"):
+        Producer.objects.create(name=name)
+    browser.chrome.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    browser.chrome.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True},
+    )
+    browser.open("notifications/switch/add/")
+    kinds = browser.chrome.find_elements(By.CSS_SELECTOR, ".nc-kinds a")
+    assert min(each.size["height"] for each in kinds) >= LEAST_HEIGHT
+    kinds[0].click()
+    Select(browser.see("[name=value]")).select_by_visible_text("shop")
+    assert browser.chrome.find_elements(By.NAME, "channel") == []
+    browser.see("[name=reason]").send_keys("it sends twice", Keys.ENTER)
+    browser.wait_for("#switch h2", "Hold producer shop, 30 minutes?")
+    browser.see("[name=confirmed]").send_keys(Keys.ENTER)
+    browser.wait_for("#switch h2", "holds deliveries")
+    assert Switch.objects.get().value == "shop"
+
+
 @pytest.mark.skipif(not axe.SCRIPT.is_file(), reason="no axe-core here: npm ci --prefix .ci/axe")
 def test_the_pages_suit_every_reader_at_each_size(
     browser: Browser, make_delivery: MakeDelivery
 ) -> None:
+    NotificationType.objects.create(name="SALE", priority=Priority.P3, category="marketing")
     _hold(browser)
     held = make_delivery(status=Status.SCHEDULED, reason="channel_paused")
     row = Switch.objects.get()
