@@ -1,108 +1,145 @@
-"""The side menu of the admin, ordered by urgency for operators."""
+"""The side menu of the admin: groups by task, the most urgent tasks first.
+
+A group shows the pages of each day; its rare pages are folded below "More", and a group of rare
+pages is folded as a whole. The search box finds each page by its title.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
+from django.apps import apps
+from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
 
 from notifications import conf
 
-_MENU: Final = (
-    (
-        "Now",
+
+class Item(NamedTuple):
+    """An entry of the menu."""
+
+    title: str
+    symbol: str
+    """Name of the Material symbol."""
+    model: str
+    """Model or page; `app.model` is a model of another Django app."""
+
+
+class Group(NamedTuple):
+    """The entries of a task."""
+
+    title: str
+    items: tuple[Item, ...]
+    folded: tuple[Item, ...]
+    """Rare entries."""
+
+
+MENU: Final = (
+    Group(
+        "Watch",
         (
-            ("Overview", "speed", "index"),
-            ("Insights", "insights", "insights"),
-            ("Dead letters", "skull", "deadletter"),
-            ("Alerts", "warning", "alert"),
-            ("Breakers", "electrical_services", "breaker"),
-            ("Switches", "pause_circle", "switch"),
-            ("Workers", "conveyor_belt", "workers"),
+            Item("Overview", "speed", "index"),
+            Item("Activity", "notifications", "activity"),
+            Item("Alerts", "warning", "alert"),
+            Item("Insights", "insights", "insights"),
+            Item("Costs", "payments", "costs"),
+        ),
+        (
+            Item("Workers", "conveyor_belt", "workers"),
+            Item("System", "memory", "system"),
+            Item("Sweep runs", "mop", "sweeprun"),
+            Item("Deploys", "rocket_launch", "deploy"),
         ),
     ),
-    (
-        "Messages",
+    Group(
+        "Repair",
         (
-            ("Activity", "notifications", "activity"),
-            ("Schedules", "event_repeat", "schedule"),
-            ("Ordering keys", "format_list_numbered", "orderingkey"),
-            ("Replay jobs", "replay", "replayjob"),
-            ("Cancel jobs", "cancel", "canceljob"),
-            ("Rejected requests", "block", "rejected"),
-            ("Archive", "inventory_2", "archiveday"),
+            Item("Dead letters", "skull", "deadletter"),
+            Item("Breakers", "electrical_services", "breaker"),
+            Item("Switches", "pause_circle", "switch"),
+            Item("Providers", "cell_tower", "providers"),
+        ),
+        (
+            Item("Rejected requests", "block", "rejected"),
+            Item("Replay jobs", "replay", "replayjob"),
+            Item("Cancel jobs", "cancel", "canceljob"),
+            Item("Ordering keys", "format_list_numbered", "orderingkey"),
+            Item("Webhook calls", "call_made", "webhookattempt"),
+            Item("SMS pumping", "sms_failed", "smsoverride"),
         ),
     ),
-    (
-        "Bulk jobs and audiences",
+    Group(
+        "Send",
         (
-            ("Bulk jobs", "campaign", "bulkjob"),
-            ("Series", "conversion_path", "series"),
-            ("Enrolments", "steps", "seriesenrolment"),
-            ("Audiences", "group_work", "audience"),
-            ("Topics", "rss_feed", "topic"),
-            ("Recipient lists", "upload_file", "recipientlist"),
-            ("Attributes", "label", "attribute"),
+            Item("Bulk jobs", "campaign", "bulkjob"),
+            Item("Series", "conversion_path", "series"),
+            Item("Schedules", "event_repeat", "schedule"),
+            Item("Audiences", "group_work", "audience"),
+        ),
+        (
+            Item("Enrolments", "steps", "seriesenrolment"),
+            Item("Topics", "rss_feed", "topic"),
+            Item("Recipient lists", "upload_file", "recipientlist"),
+            Item("Attributes", "label", "attribute"),
         ),
     ),
-    (
-        "Content",
+    Group(
+        "Texts",
         (
-            ("Templates", "description", "template"),
-            ("Template history", "history", "templateevent"),
-            ("Notification types", "alt_route", "notificationtype"),
-            ("Topic texts", "translate", "topictext"),
-            ("Retry presets", "timer", "retrypreset"),
-            ("Short links", "link", "shortlink"),
+            Item("Templates", "description", "template"),
+            Item("Notification types", "alt_route", "notificationtype"),
+            Item("Topic texts", "translate", "topictext"),
+        ),
+        (
+            Item("Template history", "history", "templateevent"),
+            Item("Short links", "link", "shortlink"),
         ),
     ),
-    (
-        "People and producers",
+    Group(
+        "People",
         (
-            ("Recipients", "person", "recipient"),
-            ("Contacts", "contact_mail", "contact"),
-            ("Erasures", "person_remove", "erasurejob"),
-            ("Suppressions", "do_not_disturb_on", "suppression"),
-            ("Producers", "dns", "producer"),
-            ("API keys", "key", "apikey"),
-            ("Token secrets", "vpn_key", "tokensecret"),
-            ("Webhook endpoints", "webhook", "webhookendpoint"),
-            ("Webhook calls", "call_made", "webhookattempt"),
+            Item("Recipients", "person", "recipient"),
+            Item("Contacts", "contact_mail", "contact"),
+            Item("Suppressions", "do_not_disturb_on", "suppression"),
+        ),
+        (
+            Item("Erasures", "person_remove", "erasurejob"),
+            Item("Archive", "inventory_2", "archiveday"),
         ),
     ),
-    (
-        "Operators",
+    Group(
+        "Settings",
+        (),
         (
-            ("Audit log", "policy", "auditentry"),
-            ("Sessions", "devices", "signin"),
-            ("Second factor", "password", "second_factor"),
-            ("Users", "manage_accounts", "auth.user"),
-            ("Groups", "groups", "auth.group"),
+            Item("Producers", "dns", "producer"),
+            Item("API keys", "key", "apikey"),
+            Item("Webhook endpoints", "webhook", "webhookendpoint"),
+            Item("Budgets", "savings", "budget"),
+            Item("Alert destinations", "notifications_active", "alertdestination"),
+            Item("Provider routes", "fork_right", "providerroute"),
+            Item("Provider rate limits", "speed", "providerpace"),
+            Item("Prices", "sell", "price"),
+            Item("Retry presets", "timer", "retrypreset"),
+            Item("Lag limits", "compress", "laglimits"),
+            Item("SMS limits", "phonelink_lock", "smslimits"),
+            Item("Token secrets", "vpn_key", "tokensecret"),
+            Item("Periodic tasks", "timer", "django_celery_beat.periodictask"),
         ),
     ),
-    (
-        "Infrastructure",
+    Group(
+        "Access",
+        (),
         (
-            ("Providers", "cell_tower", "providers"),
-            ("Provider routes", "fork_right", "providerroute"),
-            ("Provider rate limits", "speed", "providerpace"),
-            ("Prices", "sell", "price"),
-            ("Lag limits", "compress", "laglimits"),
-            ("Budgets", "savings", "budget"),
-            ("Costs", "payments", "costs"),
-            ("SMS pumping", "sms_failed", "smsoverride"),
-            ("SMS limits", "phonelink_lock", "smslimits"),
-            ("Alert destinations", "notifications_active", "alertdestination"),
-            ("Periodic tasks", "timer", "django_celery_beat.periodictask"),
-            ("System", "memory", "system"),
-            ("Sweep runs", "mop", "sweeprun"),
-            ("Deploys", "rocket_launch", "deploy"),
+            Item("Users", "manage_accounts", "auth.user"),
+            Item("Audit log", "policy", "auditentry"),
+            Item("Groups", "groups", "auth.group"),
+            Item("Sessions", "devices", "signin"),
+            Item("Second factor", "password", "second_factor"),
         ),
     ),
 )
-"""Group -> (title, symbol, model or page); `app.model` is a model of another Django app."""
 
 _PAGES: Final = {
     "index": "admin:index",
@@ -128,48 +165,77 @@ _OPEN: Final = frozenset({"index", "second_factor", "signin"})
 """Items visible to all operators."""
 
 
+def items() -> Iterator[Item]:
+    """Yield the entries of all groups."""
+    for group in MENU:
+        yield from (*group.items, *group.folded)
+
+
+def permitted(request: HttpRequest) -> Iterator[Item]:
+    """Yield the entries that the operator may view."""
+    return (item for item in items() if _may_view(request, item.model))
+
+
+def link(item: Item) -> str:
+    """Return the address of the page of an entry."""
+    if page := _PAGES.get(item.model):
+        return reverse(page)
+    app, name = _names(item.model)
+    return reverse(f"admin:{app}_{name}_changelist")
+
+
+def verbose_name(item: Item) -> str:
+    """Return the name by which unfold finds the list of a model; empty for another page."""
+    if item.model in _PAGES:
+        return ""
+    model = apps.get_model(*_names(item.model))
+    return str(admin.site.get_model_admin(model).opts.verbose_name_plural)
+
+
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the menu for unfold; items without view permission are hidden."""
+    """Return the groups for the template `unfold/helpers/app_list.html`.
+
+    An entry without view permission is left out, and so is a group without an entry.
+    """
+    may_see = set(permitted(request))
     current = _current(request)
     groups: list[dict[str, Any]] = [
         {
-            "title": group,
-            "items": [
-                {
-                    "title": title,
-                    "icon": icon,
-                    "link": _link(model),
-                    "active": _link(model) == current,
-                    "permission": _may_view(model),
-                }
-                for title, icon, model in items
-            ],
+            "title": group.title,
+            "items": [_shown(item, current) for item in group.items if item in may_see],
+            "folded": [_shown(item, current) for item in group.folded if item in may_see],
         }
-        for group, items in _MENU
+        for group in MENU
     ]
-    if flower := conf.current().flower_url:
-        groups[-1]["items"].append({
+    flower = conf.current().flower_url
+    if flower and _may_view(request, "django_celery_beat.periodictask"):
+        groups[0]["folded"].append({
             "title": "Flower",
             "icon": "local_florist",
             "link": flower,
-            "permission": _may_view("django_celery_beat.periodictask"),
+            "active": False,
         })
-    return groups
+    for group in groups:
+        group["has_active"] = any(item["active"] for item in group["folded"])
+    return [group for group in groups if group["items"] or group["folded"]]
+
+
+def _shown(item: Item, current: str) -> dict[str, Any]:
+    address = link(item)
+    return {
+        "title": item.title,
+        "icon": item.symbol,
+        "link": address,
+        "active": address == current,
+    }
 
 
 def _current(request: HttpRequest) -> str:
-    """Return the link of the item to which a page belongs: the longest link above the page."""
-    links = {_link(model) for _, items in _MENU for _, _, model in items}
+    """Return the link of the entry to which a page belongs: the longest link above the page."""
+    links = {link(item) for item in items()}
     links.discard(reverse("admin:index"))
-    above = [link for link in links if request.path.startswith(link)]
+    above = [each for each in links if request.path.startswith(each)]
     return max(above, key=len, default=request.path)
-
-
-def _link(model: str) -> str:
-    if page := _PAGES.get(model):
-        return reverse(page)
-    app, name = _names(model)
-    return reverse(f"admin:{app}_{name}_changelist")
 
 
 def _names(model: str) -> tuple[str, str]:
@@ -177,10 +243,6 @@ def _names(model: str) -> tuple[str, str]:
     return app or "notifications", name
 
 
-def _may_view(model: str) -> Callable[[HttpRequest], bool]:
+def _may_view(request: HttpRequest, model: str) -> bool:
     app, name = _names(_MODELS.get(model, model))
-
-    def has_permission(request: HttpRequest) -> bool:
-        return model in _OPEN or request.user.has_perm(f"{app}.view_{name}")
-
-    return has_permission
+    return model in _OPEN or bool(request.user.has_perm(f"{app}.view_{name}"))

@@ -1,7 +1,8 @@
-"""The search box of the side menu: messages, recipients, templates and producers.
+"""The search box of the side menu: pages, messages, recipients, templates and producers.
 
-Unfold adds the pages of the menu by name, and keeps the results of a term for five minutes. The
-search uses indexes only; the last result opens the term in the activity list, which also scans.
+Unfold finds the lists of models by the names of the models, and keeps the results of a term for
+five minutes; the search adds the other entries of the menu by their titles. The search uses indexes
+only; the last result opens the term in the activity list, which also scans.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from unfold.dataclasses import SearchResult
 
+from notifications.admin import menu
 from notifications.models import Producer, Recipient, Template
 from notifications.store.postgres import contacts_by_address
 from notifications.store.postgres import search as messages
@@ -24,7 +26,7 @@ _SHORTEST: Final = 3
 """Characters below which templates and producers are not searched."""
 
 
-def search(request: HttpRequest, _lower: str) -> list[SearchResult]:
+def search(request: HttpRequest, lower: str) -> list[SearchResult]:
     """Return the results for a term.
 
     Unfold passes the term in small letters; ids and keys need the letters as typed.
@@ -34,6 +36,7 @@ def search(request: HttpRequest, _lower: str) -> list[SearchResult]:
     found: list[SearchResult] = []
     if not term:
         return found
+    found += _pages(request, lower.strip())
     if may("notifications.view_recipient"):
         found += _recipients(term, by_address=may("notifications.view_contact"))
     if may("notifications.view_notification") and may("notifications.view_delivery"):
@@ -50,6 +53,16 @@ def search(request: HttpRequest, _lower: str) -> list[SearchResult]:
     if len(term) >= _SHORTEST:
         found += _names(request, term)
     return found
+
+
+def _pages(request: HttpRequest, lower: str) -> Iterator[SearchResult]:
+    """Yield the entries of the menu that unfold does not find by the name of a model."""
+    for item in menu.permitted(request):
+        is_found = lower in menu.verbose_name(item).lower()
+        if lower in item.title.lower() and not is_found:
+            yield SearchResult(
+                title=item.title, description="page", link=menu.link(item), icon=item.symbol
+            )
 
 
 def _recipients(term: str, *, by_address: bool) -> Iterator[SearchResult]:

@@ -28,7 +28,7 @@ from notifications.rules.lane import Mode, Priority
 from notifications.store.postgres import api_keys, role_groups
 from notifyproj.single_sign_on import metadata
 from providers.contract import Channel
-from tests.admin import identity_provider
+from tests.admin import axe, identity_provider
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, Browser, write
 
 pytestmark = [
@@ -88,6 +88,32 @@ def test_every_page_of_the_menu_opens_without_a_complaint_of_the_browser(
         browser.open(page)
         browser.see("#content")
         assert browser.errors() == [], page
+
+
+def test_a_folded_page_is_reached_from_the_menu_and_from_the_search_box(browser: Browser) -> None:
+    browser.open("")
+    item = browser.see(".nc-folded a[href$='/sweeprun/']")
+    assert not item.is_displayed()
+    browser.see(".nc-folded summary").send_keys(Keys.ENTER)
+    assert item.is_displayed()
+    item.click()
+    browser.wait_for("h1", "Sweep runs")
+    assert browser.see(".nc-folded[open] a[aria-current=page]").text.endswith("Sweep runs")
+    browser.see("body").send_keys(Keys.CONTROL, "k")
+    browser.see("#search-input-command").send_keys("insi")
+    browser.wait_for("#command-results", "Insights")
+    assert browser.errors() == []
+
+
+@pytest.mark.skipif(not axe.SCRIPT.is_file(), reason="no axe-core here: npm ci --prefix .ci/axe")
+def test_the_menu_suits_every_reader_at_each_size(browser: Browser) -> None:
+    browser.open("notifications/sweeprun/")
+    found: list[str] = []
+    for look in axe.looks(browser.chrome):
+        if look.startswith("phone"):
+            browser.click("button.xl\\:hidden\\!")
+        found += axe.violations(browser.chrome, name=f"menu-{look}")
+    assert found == []
 
 
 def test_a_provider_is_held_by_hand(browser: Browser) -> None:

@@ -42,5 +42,6 @@ def test_a_wrong_query_is_refused(door: Client, query: dict[str, str]) -> None:
 )
 def test_the_menu_marks_the_item_of_the_page(door: Client, path: str, title: str) -> None:
     groups = door.get(reverse(path)).context["sidebar_navigation"]
-    marked = [each["title"] for group in groups for each in group["items"] if each["active"]]
+    parts = [part for group in groups for part in (group["items"], group["folded"])]
+    marked = [each["title"] for part in parts for each in part if each["active"]]
     assert marked == [title]

@@ -48,7 +48,7 @@ def test_what_the_text_names_exists() -> None:
     from notifications.admin import menu  # noqa: PLC0415 - the admin of other apps goes first
 
     page = " ".join(operations_page.PAGE.read_text().split())
-    titles = {title for _, items in menu._MENU for title, *_ in items}
+    titles = {item.title for item in menu.items()}
     assert set(re.findall(r"\*Admin: ([^*]+)\*", page)) <= titles
     assert set(re.findall(r"manage\.py (\w+)", page)) <= get_commands().keys()
     instruments = [family for each in INSTRUMENTS for family in each.describe()]

@@ -117,7 +117,7 @@ def _pages(message: str) -> Mapping[str, str]:
         "a rare status": {"status": str(Status.BOUNCED.value)},
         "a rare type": {"type": "NONE"},
     }
-    named = {title: str(menu._link(model)) for _, items in menu._MENU for title, _, model in items}
+    named = {item.title: menu.link(item) for item in menu.items()}
     named |= {f"Activity, {name}": f"{activity}?{urlencode(q)}" for name, q in searches.items()}
     unknown = urlencode({"status__exact": Status.UNKNOWN.value, "within": "quarter"})
     palette = urlencode({"s": "user-7", "extended": "1"})
