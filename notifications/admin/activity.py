@@ -30,7 +30,7 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 
 from notifications import clock
-from notifications.admin import base, cancel_jobs, exports
+from notifications.admin import base, cancel_jobs, exports, recipient_names
 from notifications.delivery import routing
 from notifications.models import NotificationType, Producer, Template
 from notifications.rules import masking, reasons
@@ -90,6 +90,8 @@ class Line:
     text: str
     """Name of the template, or the title of the producer's text."""
     producer: str
+    person: str
+    """The name of the recipient."""
 
 
 def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:  # noqa: ANN401 - the ModelAdmin of another module
@@ -272,6 +274,7 @@ def _query(query: QueryDict, **changes: str) -> str:
 def _lines(rows: Sequence[ActivityLine], producers: Mapping[int, str]) -> Iterable[Line]:
     wanted = {row.template for row in rows if row.template is not None}
     templates = dict(Template.objects.filter(pk__in=wanted).values_list("pk", "template_id"))
+    named = recipient_names.names({row.recipient_id: row.user_id for row in rows})
     for row in rows:
         yield Line(
             row=row,
@@ -279,4 +282,5 @@ def _lines(rows: Sequence[ActivityLine], producers: Mapping[int, str]) -> Iterab
             reason=reasons.sentence(row.reason),
             text=templates.get(row.template or 0, "") or masking.mask_text(row.title or ""),
             producer=producers.get(row.producer_id, "a deleted producer"),
+            person=named[row.recipient_id],
         )

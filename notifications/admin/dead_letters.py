@@ -21,7 +21,7 @@ from django.utils.html import format_html
 from unfold.decorators import display
 from unfold.widgets import UnfoldBooleanWidget
 
-from notifications.admin import base, dead_letter_groups, dead_letter_selection
+from notifications.admin import base, dead_letter_groups, dead_letter_selection, recipient_names
 from notifications.admin.actions import action
 from notifications.admin.audited import name_of
 from notifications.admin.dead_letter_filters import FILTERS
@@ -92,6 +92,10 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
     actions = ("replay", "discard")
     actions_detail = ("replay_one", "discard_one")  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[DeadLetter]:
+        """Add the addresses of the recipients."""
+        return recipient_names.with_address(super().get_queryset(request))
+
     @display(description="Reason", label=True)
     def reason_label(self, letter: DeadLetter) -> str:
         """Return the reason as a label."""
@@ -105,7 +109,7 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
     @display(description="Recipient")
     def user(self, letter: DeadLetter) -> str:
         """Return the user id of the recipient."""
-        return str(letter.snapshot.get("user_id", ""))
+        return recipient_names.name_of_row(letter, str(letter.snapshot.get("user_id", "")))
 
     @display(description="Type")
     def type(self, letter: DeadLetter) -> str:
@@ -122,7 +126,8 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
     def recipient(self, letter: DeadLetter) -> str:
         """Return a link to the recipient."""
         page = reverse("admin:notifications_recipient_change", args=[letter.recipient_id])
-        return base.link(page, letter.snapshot.get("user_id") or letter.recipient_id)
+        user_id = str(letter.snapshot.get("user_id") or letter.recipient_id)
+        return base.link(page, recipient_names.name_of_row(letter, user_id))
 
     @display(description="Address hash")
     def address_hash(self, letter: DeadLetter) -> str:

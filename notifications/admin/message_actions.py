@@ -163,7 +163,7 @@ class MessageActions(base.ReadOnlyAdmin):
             self,
             request,
             "admin/ask_message.html",
-            title=f"{verb}: {notification.type} to {notification.user_id}",
+            title=f"{verb}: {notification.type} to {message_page.person(notification)}",
             context={"verb": verb, "back": _page(notification.pk), **context},
         )
 

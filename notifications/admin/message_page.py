@@ -28,6 +28,7 @@ from notifications.admin import (
     message_scale,
     message_timeline,
     recipient_inbox,
+    recipient_names,
     recipient_page,
 )
 from notifications.admin.audited import LATEST
@@ -107,6 +108,7 @@ def context(request: HttpRequest, timeline: Timeline) -> dict[str, Any]:
     masked = addresses.masks_by_id(delivery.contact_id for delivery in timeline.deliveries)
     return {
         "timeline": timeline,
+        "person": person(notification),
         "producer": Producer.objects.filter(pk=notification.producer_id).first(),
         "ordering_key": addresses.text_for(request, notification.ordering_key or ""),
         "idempotency_key": addresses.text_for(request, notification.idempotency_key or ""),
@@ -125,6 +127,11 @@ def context(request: HttpRequest, timeline: Timeline) -> dict[str, Any]:
         "audit": _audit_entries(request, notification),
         "rows": message_timeline.rows(timeline),
     }
+
+
+def person(notification: Notification) -> str:
+    """Return the name of the recipient."""
+    return recipient_names.name(notification.recipient_id, notification.user_id)
 
 
 def buttons(request: HttpRequest, timeline: Timeline) -> list[Button]:

@@ -53,6 +53,6 @@ class NotificationAdmin(MessageActions):
             self,
             request,
             "admin/notification.html",
-            title=f"{notification.type} to {notification.user_id}",
+            title=f"{notification.type} to {message_page.person(notification)}",
             context=message_page.context(request, timeline),
         )

@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from unfold.dataclasses import SearchResult
 
-from notifications.admin import menu
+from notifications.admin import menu, recipient_names
 from notifications.models import Producer, Recipient, Template
 from notifications.store.postgres import contacts_by_address
 from notifications.store.postgres import search as messages
@@ -72,7 +72,7 @@ def _recipients(term: str, *, by_address: bool) -> Iterator[SearchResult]:
         people = [contact.recipient for contact in contacts]
     for person in people:
         yield SearchResult(
-            title=person.user_id,
+            title=recipient_names.name(person.pk, person.user_id),
             description=f"recipient, {person.get_mode_display()} mode",
             link=reverse("admin:notifications_recipient_change", args=[person.pk]),
             icon="person",

@@ -20,9 +20,10 @@ from zlib import crc32
 from django.http import HttpRequest
 
 from notifications import clock
-from notifications.admin import addresses, recipient_page
+from notifications.admin import addresses, recipient_names, recipient_page
 from notifications.models import Recipient
 from notifications.rules.inbox import InboxTab
+from notifications.store.cached import topic_texts
 from notifications.store.inbox import reads
 from notifications.store.inbox.items import InboxItem, InboxQuery
 from providers.contract import Channel
@@ -45,16 +46,13 @@ class Row:
     labels: tuple[str, ...]
     """Labels of the buttons."""
     state: str
-
-    @property
-    def topic(self) -> str:
-        """Return the category, or the type of an item without one."""
-        return self.item.category or self.item.type
+    topic: str
+    """The name of the category for recipients, or of the type of an item without one."""
 
     @property
     def colour(self) -> int:
         """Return the number of the letter's colour."""
-        return colour_of(self.topic)
+        return colour_of(self.item.category or self.item.type)
 
     @property
     def others(self) -> int:
@@ -94,12 +92,20 @@ def context(request: HttpRequest, person: Recipient) -> dict[str, Any]:
     page = reads.page(person.pk, query=InboxQuery(tab=tab), limit=SHOWN)
     return {
         "person": person,
+        "name": recipient_names.name(person.pk, person.user_id),
         "clock": recipient_page.clock_of(person),
         "now": clock.now(),
         "tab": tab,
         "tabs": list(InboxTab),
         "counts": page.counts,
-        "rows": [_row(item, partial(addresses.text_for, request)) for item in page.items],
+        "categories": [
+            (topic_texts.words(name, locale=person.locale).name if name else "none", count)
+            for name, count in page.counts.categories.items()
+        ],
+        "rows": [
+            _row(item, partial(addresses.text_for, request), locale=person.locale)
+            for item in page.items
+        ],
         "shown": SHOWN,
         "has_more": page.next is not None,
         "channel": int(Channel.IN_APP),
@@ -122,7 +128,7 @@ def colour_of(topic: str) -> int:
     return crc32(topic.encode()) % _COLOURS
 
 
-def _row(item: InboxItem, shown: Callable[[str], str]) -> Row:
+def _row(item: InboxItem, shown: Callable[[str], str], *, locale: str) -> Row:
     return Row(
         item=item,
         title=shown(item.title),
@@ -131,4 +137,5 @@ def _row(item: InboxItem, shown: Callable[[str], str]) -> Row:
         image_url=shown(item.image_url),
         labels=tuple(shown(str(action.get("label", ""))) for action in item.actions),
         state=state_of(item, now=clock.now()),
+        topic=topic_texts.words(item.category or item.type, locale=locale).name,
     )

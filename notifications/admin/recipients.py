@@ -16,7 +16,7 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications import clock
-from notifications.admin import base, recipient_inbox, recipient_page
+from notifications.admin import base, recipient_inbox, recipient_names, recipient_page
 from notifications.admin.actions import action
 from notifications.admin.addresses import MaskedAddressAdmin
 from notifications.admin.audited import AuditedAdmin, name_of
@@ -119,7 +119,7 @@ class RecipientAdmin(AuditedAdmin):
     """Recipients of both modes."""
 
     form = RecipientForm
-    list_display = ("user_id", "mode", "locale", "timezone", "updated_at")
+    list_display = ("person", "mode", "locale", "timezone", "updated_at")
     list_filter = ("mode",)
     # The exact match uses an index; a pattern would scan the table.
     search_fields = ("user_id__exact",)
@@ -133,6 +133,15 @@ class RecipientAdmin(AuditedAdmin):
     actions_detail: Sequence[str] = ("show_inbox",)  # type: ignore[assignment]  # unfold types its default, an empty tuple
     actions = ("revoke_tokens",)
     change_form_outer_before_template = "admin/recipient_card.html"  # type: ignore[assignment]  # unfold types its default, None
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Recipient]:
+        """Add the addresses."""
+        return recipient_names.with_address(super().get_queryset(request), recipient="pk")
+
+    @display(description="User id")
+    def person(self, row: Recipient) -> str:
+        """Return the user id, and the masked address of a recipient registered by an address."""
+        return recipient_names.name_of_row(row, row.user_id)
 
     def has_inbox_permission(self, request: HttpRequest, object_id: object = None) -> bool:
         """Return True if the operator may see the texts of messages."""

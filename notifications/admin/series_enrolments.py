@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from unfold.decorators import display
 
-from notifications.admin import base, series_page
+from notifications.admin import base, recipient_names, series_page
 from notifications.admin.actions import action
 from notifications.admin.audited import name_of
 from notifications.models import Recipient, SeriesEnrolment
@@ -40,7 +40,7 @@ class SeriesEnrolmentAdmin(base.ReadOnlyAdmin):
     """Enrolments of all series, newest first; the search finds the enrolments of a recipient."""
 
     list_display = (
-        *("user_id", "series", "version_number", "label", "step", "due_at"),
+        *("person", "series", "version_number", "label", "step", "due_at"),
         *("problem", "enrolled_at", "ended_at"),
     )
     list_filter = ("state", "exit_reason")
@@ -51,6 +51,15 @@ class SeriesEnrolmentAdmin(base.ReadOnlyAdmin):
     ordering = ("-pk",)
     sortable_by = ()
     actions_detail = ("stop",)  # type: ignore[assignment]  # unfold types its default, an empty tuple
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[SeriesEnrolment]:
+        """Add the addresses of the recipients."""
+        return recipient_names.with_address(super().get_queryset(request))
+
+    @display(description="User id")
+    def person(self, row: SeriesEnrolment) -> str:
+        """Return the user id, and the masked address of a recipient registered by an address."""
+        return recipient_names.name_of_row(row, row.user_id)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -96,6 +105,7 @@ class SeriesEnrolmentAdmin(base.ReadOnlyAdmin):
         may_see = request.user.has_perm
         context = {
             "row": row,
+            "person": recipient_names.name(row.recipient_id, row.user_id),
             "colour": STATE_COLOURS[row.state],
             "step": series_page.step_of(row.version, row.position),
             "exit": wording.reason(row.exit_reason) if row.exit_reason else "",
@@ -115,7 +125,7 @@ class SeriesEnrolmentAdmin(base.ReadOnlyAdmin):
             "may_stop": row.ended_at is None and self.has_stop_permission(request),
             "history": list(audit.of_object(row)[: series_page.HISTORY]),
         }
-        title = f"{row.user_id} in {row.series.name}"
+        title = f"{context['person']} in {row.series.name}"
         return base.page(self, request, "admin/enrolment.html", title=title, context=context)
 
     @action("Stop", permissions=["stop"], url_path="stop", icon="stop")
@@ -132,7 +142,7 @@ class SeriesEnrolmentAdmin(base.ReadOnlyAdmin):
             "consequence": _CONSEQUENCE,
             "back": back,
         }
-        title = f"Stop {row.user_id} in {row.series.name}?"
+        title = f"Stop {recipient_names.name(row.recipient_id, row.user_id)} in {row.series.name}?"
         return base.page(self, request, "admin/steer.html", title=title, context=context)
 
     def _leave(self, request: HttpRequest, row: SeriesEnrolment) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from notifications.admin import recipient_names
 from notifications.models import Series, SeriesEnrolment, SeriesStepResult, SeriesVersion
 from notifications.rules.problems import Problem
 from notifications.rules.series import definition, program, wording
@@ -60,6 +61,8 @@ class StepFailure:
     """A delayed step or a rejected message."""
 
     enrolment: SeriesEnrolment
+    person: str
+    """The name of the recipient."""
     step: str
     detail: str
 
@@ -158,10 +161,14 @@ def _version_rows(series: Series, found: Figures) -> Iterator[VersionRow]:
 
 def _delays(series: Series) -> Iterator[StepFailure]:
     for row in figures.find_delays(series.pk, limit=FAILURES):
-        yield StepFailure(row, step_of(row.version, row.position), row.problem)
+        yield StepFailure(row, _person(row), step_of(row.version, row.position), row.problem)
 
 
 def _rejections(series: Series) -> Iterator[tuple[SeriesStepResult, StepFailure]]:
     for line in figures.find_rejections(series.pk, limit=FAILURES):
         row = line.enrolment
-        yield line, StepFailure(row, step_of(row.version, line.position), line.detail)
+        yield line, StepFailure(row, _person(row), step_of(row.version, line.position), line.detail)
+
+
+def _person(row: SeriesEnrolment) -> str:
+    return recipient_names.name(row.recipient_id, row.user_id)

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
-from notifications.admin import base
+from notifications.admin import base, recipient_names
 from notifications.models import Recipient, Topic, TopicSubscriber
 from notifications.rules.audiences import nodes
 from notifications.rules.lane import Mode
@@ -56,7 +56,7 @@ class TopicAdmin(base.ReadOnlyAdmin):
             "topic": topic,
             "size": estimates.estimate(nodes.InTopic(topic.name), mode=Mode(topic.mode)),
             "may_see": may_see,
-            "rows": rows[:SHOWN],
+            "rows": list(recipient_names.names(dict(rows[:SHOWN])).items()),
             "following": rows[SHOWN - 1][0] if len(rows) > SHOWN else None,
             "term": term,
             "answer": _search(topic, term) if term and may_see else "",

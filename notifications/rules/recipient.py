@@ -8,6 +8,7 @@ the address.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Final, Self
@@ -30,6 +31,12 @@ from providers.contract import Channel
 
 PREFIX: Final = "to_"
 """Beginning of the user ids that the service creates."""
+_MADE: Final = re.compile(rf"{_PREFIX}[0-9a-f]{{32}}")
+
+
+def is_made_of_address(user_id: str) -> bool:
+    """Return True for a user id that the service made of the address in `to`."""
+    return _MADE.fullmatch(user_id) is not None
 
 
 def _zone(name: str) -> str:
