@@ -69,9 +69,9 @@ def unsubscribe_headers(message: Message) -> dict[str, str]:
     }
 
 
-def encode(message: Message, *, sender: Address, to: str, at: datetime) -> bytes:
-    """Write the e-mail: text, HTML or both, with CRLF line ends and in seven bits."""
-    headers = (
+def header_lines(message: Message, *, sender: Address, to: str, at: datetime) -> tuple[str, ...]:
+    """Return the headers of an e-mail but those of MIME; a long header is folded."""
+    return (
         f"From: {format_mailbox(sender, separator=_FOLD, used=len('From: '))}",
         f"To: {to}",
         f"Subject: {_subject(message.title)}",
@@ -79,8 +79,12 @@ def encode(message: Message, *, sender: Address, to: str, at: datetime) -> bytes
         f"Message-ID: <{message_id(message, sender=sender.addr_spec)}>",
         "Auto-Submitted: auto-generated",  # RFC 3834: no out-of-office answers, please
         *(f"{name}: {value}" for name, value in unsubscribe_headers(message).items()),
-        "MIME-Version: 1.0",
     )
+
+
+def encode(message: Message, *, sender: Address, to: str, at: datetime) -> bytes:
+    """Write the e-mail: text, HTML or both, with CRLF line ends and in seven bits."""
+    headers = (*header_lines(message, sender=sender, to=to, at=at), "MIME-Version: 1.0")
     head = "\r\n".join(headers).encode() + b"\r\n"
     if not message.html:
         return head + _part(message.body, kind="plain")

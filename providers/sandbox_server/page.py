@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from providers.contract import Channel
+from providers.contract import Channel, Message
+from providers.email import mime
 from providers.sandbox_server.ledger import DeliveryRecord, Ledger
 from providers.sandbox_server.steering import STEERING_DIGITS, STEERING_WORDS
 from providers.sandbox_server.wire import ServerAnswer
@@ -27,6 +29,7 @@ NEWEST: Final = 100
 MANY: Final = 5
 """Number of messages with the same text that become one entry."""
 
+_SENDER: Final = mime.mailbox("Sandbox <no-reply@sandbox.example>")
 _HERE: Final = Path(__file__).parent
 _SCRIPT: Final = (_HERE / "page.js").read_text()
 _STYLE: Final = (_HERE / "page.css").read_text()
@@ -68,6 +71,27 @@ class Group:
     def message(self) -> dict[str, Any]:
         """Return the newest message as /messages.json has the message."""
         return self.newest.as_json()
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """Return the headers that the SMTP adapter would give an e-mail; empty for other channels.
+
+        The sender's address is the installation's own and stands for the configured one.
+        """
+        told = self.newest.message
+        if told["channel"] != Channel.EMAIL.label:
+            return ()
+        message = Message(
+            delivery_id=told["delivery_id"],
+            notification_id=told.get("notification_id", ""),
+            idempotency_key="",
+            channel=Channel.EMAIL,
+            address=told["address"],
+            title=told.get("title") or "",
+            unsubscribe_url=told.get("unsubscribe_url") or "",
+        )
+        at = datetime.fromisoformat(self.newest.calls[0].at)
+        return mime.header_lines(message, sender=_SENDER, to=message.address, at=at)
 
 
 def render(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 import pytest
 
 from providers.contract import Channel
@@ -53,9 +55,24 @@ def test_a_mail_leads_where_a_mailbox_would_unsubscribe() -> None:
     assert "List-Unsubscribe" not in shown()
 
 
+def test_a_mail_shows_its_headers_and_no_other_message_has_any() -> None:
+    link = "https://shop.example/unsubscribe/abc?x=<b>"
+    page_of_mail = html.unescape(shown(unsubscribe_url=link, title="Zwei für eins"))
+    for line in (
+        "To: maria@sandbox.example",
+        "Subject: =?utf-8?b?",
+        "Message-ID: <d-1@sandbox.example>",
+        "Date: Sat, 21 Nov 2026 10:00:00 +0000",
+        "List-Unsubscribe: <https://shop.example/unsubscribe/abc?x=%3Cb%3E>",
+        "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
+    ):
+        assert line in page_of_mail
+    assert "Message-ID" not in shown(channel=Channel.SMS.label)
+
+
 @pytest.mark.parametrize("link", ["javascript:alert(1)", "data:text/html,x", "//shop.example"])
 def test_what_is_no_web_address_is_no_link(link: str) -> None:
-    assert link not in shown(unsubscribe_url=link)
+    assert f'href="{link}' not in shown(unsubscribe_url=link)
 
 
 def test_a_mails_text_part_is_there_beside_its_html() -> None:
