@@ -1,8 +1,8 @@
 """Circuit breakers: current state with reason, holds and overrides by operators, latest events.
 
 The page shows the current state in the state Redis for every configured provider and channel. A
-hold is a switch (`admin.switches`), which asks for a reason and a duration. The override "send
-despite failures" lasts until removal. Each change has a page that asks for confirmation.
+hold is a switch (`admin.switches`), which asks for a reason and a duration. The override "ignore
+failures" lasts until removal. Each change has a page that asks for confirmation.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _ASKS: Final = {
         "is decided by its calls again",
     ),
     BreakerOverride.CLOSED: (
-        "Send despite failures",
+        "Ignore failures",
         "Failed calls spend attempts, so deliveries can become dead letters.",
-        "sends despite failures",
+        "is working, and failures are ignored",
     ),
 }
 """Override -> label of the button, consequence, and text after the change."""
@@ -66,12 +66,12 @@ class BreakerLine:
     def state(self) -> str:
         """Return the state in a few words."""
         if self.switch:
-            return "held"
+            return "paused by an operator"
         if self.standing.forced:
-            return "sends despite failures"
+            return "working, ignores failures"
         if self.standing.is_rejecting:
-            return "rests: rejects messages"
-        return "rests" if self.standing.is_open else "sends"
+            return "paused: rejects messages"
+        return "paused" if self.standing.is_open else "working"
 
     @property
     def name(self) -> str:
@@ -126,7 +126,7 @@ class BreakerAdmin(base.ReadOnlyAdmin):
                 )
                 for pair, standing in found.items()
             ],
-            "endpoints": list(_resting_endpoints()),
+            "endpoints": list(_paused_endpoints()),
             "events": BreakerEvent.objects.exclude(kind=BreakerEvent.Kind.PROBED)[:_LATEST],
             "may_force": request.user.has_perm("notifications.change_breaker"),
             "may_hold": may_set(request, kind=SwitchKind.PROVIDER),
@@ -160,13 +160,13 @@ class BreakerAdmin(base.ReadOnlyAdmin):
         return base.page(self, request, "admin/ask.html", title=title, context=context)
 
 
-def _resting_endpoints() -> Iterator[tuple[Pair, OpenEndpoints]]:
+def _paused_endpoints() -> Iterator[tuple[Pair, OpenEndpoints]]:
     """Yield the open endpoints of providers with breakers per endpoint."""
     for pair in _pairs():
         if routing.providers_by_name()[pair[0]].capabilities.endpoint_of is not None:
-            resting = breaker_status.endpoints(pair, limit=_ENDPOINTS)
-            if resting.count:
-                yield pair, resting
+            paused = breaker_status.endpoints(pair, limit=_ENDPOINTS)
+            if paused.count:
+                yield pair, paused
 
 
 def _pairs() -> list[Pair]:

@@ -1,7 +1,7 @@
 """Obstacles for a P2 to a contact: allow-list, frequency cap, provider and switch.
 
 The checks read the same settings, routes, counts and breakers as the delivery steps, and change
-nothing. A resting endpoint of one address and a full rate limit of a provider are left out, because
+nothing. A paused endpoint of one address and a full rate limit of a provider are left out, because
 both last for seconds.
 """
 

@@ -65,10 +65,23 @@ class TemplateAdmin(AuditedAdmin):
     sortable_by = ()
     search_fields = ("template_id",)
     inlines = (TextInline,)
-    fields = (
-        *("template_id", "default_locale", "variables", "sensitive_variables"),
-        *("no_longer_sensitive", "fallback_on", "confirm_seconds", "note"),
-        *_LIFE,
+    fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    *("template_id", "default_locale", "variables", "sensitive_variables", "note"),
+                    *_LIFE,
+                )
+            },
+        ),
+        (
+            "Advanced",
+            {
+                "classes": ["collapse"],
+                "fields": ("no_longer_sensitive", "fallback_on", "confirm_seconds"),
+            },
+        ),
     )
     actions_list = ("download", "upload")  # type: ignore[assignment]  # unfold types its default, an empty tuple
     actions_detail = ("editor", "compare", "publish", "roll_back", "new_draft")  # type: ignore[assignment]  # unfold types its default, an empty tuple

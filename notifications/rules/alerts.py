@@ -59,7 +59,7 @@ class AlertKind(StrEnum):
     )
     BREAKER_OPEN = (
         *("breaker_open", "A provider fails and is paused", Severity.PAGE),
-        "A provider rests: deliveries wait or fail over; see Breakers.",
+        "A provider is paused: deliveries wait or fail over; see Breakers.",
     )
     BROKER_AWAY = (
         *("broker_away", "A process works without the broker", Severity.TICKET),
@@ -127,7 +127,7 @@ class AlertKind(StrEnum):
     )
     MARKETING_SMS_PAUSED = (
         *("marketing_sms_paused", "P3 SMS are paused", Severity.TICKET),
-        "Every SMS provider rests: P3 SMS wait behind a switch until one takes calls again.",
+        "Every SMS provider is paused: P3 SMS wait behind a switch until one takes calls again.",
     )
     NO_LIVE_PROCESS = (
         *("no_live_process", "No live process runs", Severity.TICKET),

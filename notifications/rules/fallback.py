@@ -1,7 +1,7 @@
 """Fallback chains: the end of a channel, and the next channel of a notification.
 
     failed for good, bounced, stopped by a gate     next channel
-    P0 and P1: every provider of the channel rests  next channel at once
+    P0 and P1: every provider of the channel is paused  next channel at once
     P0 and P1: third failed call, or the next try
     would come over 5 s after the first call        next channel
     no receipt in the confirm window                next channel
@@ -52,7 +52,7 @@ _RESTS: Final = frozenset({
     Reason.CHANNEL_PAUSED,
     Reason.SMS_CEILING,
 })
-"""Reasons of a hold for which every provider of the channel rests, or no SMS may leave."""
+"""Reasons of a hold for which every provider of the channel is paused, or no SMS may leave."""
 REACHED: Final = frozenset({Status.DELIVERED, Status.READ})
 """Statuses of a delivery that reached the recipient."""
 STOPPED_UNSENT: Final = frozenset({

@@ -39,7 +39,7 @@ class Advance:
     """Decisions about the first places of some keys."""
 
     gone: list[int] = field(default_factory=list)
-    """Places of deliveries that are settled or let go."""
+    """Places of deliveries that are settled or given up."""
     let_go: list[UUID] = field(default_factory=list)
     """Deliveries that lose their place and may still leave, or may have been sent."""
     held: list[int] = field(default_factory=list)

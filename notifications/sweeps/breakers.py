@@ -58,7 +58,7 @@ def _alert_on_open() -> None:
     for pair, seen in breaker_status.of_pairs(pairs).items():
         subject = HealthKey(*pair).label
         if seen.is_open and subject not in told:
-            alerts.raise_once(AlertKind.BREAKER_OPEN, subject, f"it rests: {seen.why}")
+            alerts.raise_once(AlertKind.BREAKER_OPEN, subject, f"paused: {seen.why}")
 
 
 def _resolve_closed() -> int:
@@ -83,11 +83,11 @@ def _alert_on_endpoints() -> None:
             continue
         for channel in provider.capabilities.channels:
             subject = f"{name} {channel.label}"
-            resting = breaker_status.endpoints((name, channel), limit=0)
-            if not resting.is_known:
+            paused = breaker_status.endpoints((name, channel), limit=0)
+            if not paused.is_known:
                 continue
-            if resting.count:
-                detail = f"{resting.count} endpoints rest; deliveries to them wait"
+            if paused.count:
+                detail = f"{paused.count} paused endpoints; deliveries to them wait"
                 alerts.raise_once(AlertKind.ENDPOINTS_REST, subject, detail)
             else:
                 alerts.resolve(AlertKind.ENDPOINTS_REST, subject)

@@ -89,7 +89,7 @@ def _check(pair: Pair, status: BreakerStatus) -> bool:
     key = HealthKey(*pair)
     findings = [] if status.is_rejecting else list(provider.check(deadline=DEADLINE))
     if not _are_evidence(findings, key):
-        detail = f"it rests: {status.why}; the breaker waits for the next message"
+        detail = f"paused: {status.why}; the breaker waits for the next message"
         alerts.raise_once(AlertKind.BREAKER_OPEN, key.label, detail)
         return False
     is_good = all(finding.is_good for finding in findings)

@@ -1,4 +1,4 @@
-"""SMS outage: while every SMS provider rests, a switch holds the lane `p3.sms`.
+"""SMS outage: while every SMS provider is paused, a switch holds the lane `p3.sms`.
 
 P3 then makes no probe and no call, and each waiting P3 SMS gets the reason `channel_paused` with
 the switch's text. P0, P1 and P2 probe as before, and fallback chains of P0 and P1 go on to the next
@@ -66,7 +66,7 @@ def _statuses() -> list[BreakerStatus]:
 
 
 def _outage_since(found: Sequence[BreakerStatus]) -> dt.datetime | None:
-    """Return the start of the rest of all SMS providers; None: one takes calls, or none is set."""
+    """Return the start of the pause of all SMS providers; None: one takes calls, or none is set."""
     if not found or not all(each.is_open for each in found):
         return None
     return max(each.since or clock.now() for each in found)
@@ -81,5 +81,5 @@ def _pause() -> None:
     reason = "All SMS providers are down; resumed when one takes calls again."
     target = SwitchTarget(kind=SwitchKind.LANE, value=LANE.name)
     switches.set_switch(target, reason=reason, expires_at=None, by=SET_BY)
-    detail = "every SMS provider rests: P3 SMS wait behind a switch, and P0 to P2 probe"
+    detail = "every SMS provider is paused: P3 SMS wait behind a switch, and P0 to P2 probe"
     alerts.raise_once(AlertKind.MARKETING_SMS_PAUSED, LANE.name, detail)

@@ -160,7 +160,7 @@ class Smtp(OneWay):
         except OSError as error:  # TLS errors are among them
             yield Finding(subject=subject, is_good=False, detail=type(error).__name__)
         else:
-            yield Finding(subject=subject, is_good=True, detail="it lets us in")
+            yield Finding(subject=subject, is_good=True, detail="signed in")
 
     def close(self) -> None:
         """Close every idle connection and let the threads end."""

@@ -206,7 +206,7 @@ def _findings(reply: Reply) -> Iterator[Finding]:
     if isinstance(page, Finding):
         yield page
         return
-    yield Finding(subject="credentials", is_good=True, detail="it lets us in")
+    yield Finding(subject="credentials", is_good=True, detail="signed in")
     yield outcomes.of_balance(page.get("value"), currency="EUR")
 
 

@@ -21,7 +21,7 @@ pytestmark = [
 
 def test_an_alert_is_acknowledged_from_its_own_page(browser: Browser) -> None:
     alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, "ses email", "it refused our credentials")
-    alerts.raise_once(AlertKind.BREAKER_OPEN, "ses email", "it rests: 401")
+    alerts.raise_once(AlertKind.BREAKER_OPEN, "ses email", "paused: 401")
     alerts.raise_once(AlertKind.SWEEP_OFF, "relay", "relay is switched off")
     alerts.link_causes()
     cause = Alert.objects.get(kind="provider_misconfigured")

@@ -215,10 +215,10 @@ def test_a_switch_is_told_and_drawn(door: Client) -> None:
     switches.set_switch(target, reason="the vendor asked", expires_at=None, by="ana")
     found = live(door)
     assert [(each["kind"], each["label"]) for each in found["annotations"]] == [
-        ("switch", "provider sandbox sms held")
+        ("switch", "Provider sandbox sms paused")
     ]
     assert "the vendor asked" in found["parts"]["verdict"]
-    assert "held by ana" in found["parts"]["providers"]
+    assert "paused by ana" in found["parts"]["providers"]
     page = live(door, "insights/provider/sandbox/sms/")["annotations"]
     assert [each["kind"] for each in page] == ["switch"]
     assert live(door, "insights/provider/sandbox/email/")["annotations"] == []

@@ -111,7 +111,7 @@ def test_a_dead_contact_says_why(door: Client, maria: Recipient) -> None:
 @pytest.mark.parametrize(
     ("wishes", "told"),
     [
-        ({}, "is sent"),
+        ({}, "sent<"),
         ({"channels_off": [Channel.EMAIL]}, "goes to another channel"),
         ({"do_not_disturb_until": TOMORROW}, "waits until"),
     ],

@@ -40,7 +40,7 @@ def test_a_full_cap_is_predicted(door: Client, maria: Recipient) -> None:
     with state.connection() as redis:
         redis.delete(Window(maria.pk, Channel.EMAIL).key)
     Preference.objects.create(recipient=maria, caps={"email": "1/day"})
-    assert "is sent" in prediction(door, maria)
+    assert ">sent<" in prediction(door, maria)
     count_one(maria)
     assert "waits: the frequency cap of 1/day is full" in prediction(door, maria)
 

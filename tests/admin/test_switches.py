@@ -1,4 +1,4 @@
-"""A switch is set in two steps with the counts in between, and let go with a question."""
+"""A switch is set in two steps with the counts in between, and resumed after a question."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_question_has_the_counts_and_sets_nothing(
     assert not Switch.objects.exists()
 
 
-def test_a_switch_is_set_and_let_go_with_an_audit(door: Client) -> None:
+def test_a_switch_is_set_and_resumed_with_an_audit(door: Client) -> None:
     row = _set(door)
     assert row.expires_at is not None
     assert abs(row.expires_at - clock.now() - dt.timedelta(minutes=30)) < dt.timedelta(minutes=1)
@@ -66,7 +66,7 @@ def test_a_switch_is_set_and_let_go_with_an_audit(door: Client) -> None:
     assert "the text is wrong" in _page(door, row)
     assert "holds" in door.get(LIST).content.decode()
     resume = reverse("admin:notifications_switch_resume", args=[row.pk])
-    assert "Let type ORDER_SHIPPED go?" in door.get(resume).content.decode()
+    assert "Resume type ORDER_SHIPPED?" in door.get(resume).content.decode()
     row.refresh_from_db()
     assert row.resumed_at is None
     door.post(resume)
@@ -98,7 +98,7 @@ def test_viewers_neither_set_nor_resume(window: Client, door: Client) -> None:
     row = _set(door)
     resume = reverse("admin:notifications_switch_resume", args=[row.pk])
     assert window.get(LIST).status_code == 200
-    assert "Let it go" not in _page(window, row)
+    assert "Resume</a>" not in _page(window, row)
     assert window.get(ADD).status_code == window.post(ADD, FIELDS).status_code == 403
     assert window.post(resume).status_code == 403
     row.refresh_from_db()

@@ -1,4 +1,4 @@
-"""A provider is held and let go in a real browser, with buttons for a thumb; the pages suit all."""
+"""A provider is paused and resumed in a real browser, by buttons for a thumb; all screens do."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_provider_is_held_and_let_go_with_a_thumb(
     Delivery.objects.filter(pk=row.pk).update(priority=Priority.P0, due_at=clock.now())
     _hold(browser)
     browser.open("notifications/breaker/")
-    browser.wait_for("#sandbox-email", "held")
+    browser.wait_for("#sandbox-email", "paused by an operator")
     buttons = browser.chrome.find_elements(By.CSS_SELECTOR, ".nc-acts a")
     assert min(button.size["height"] for button in buttons) >= LEAST_HEIGHT
     browser.click("#sandbox-email .nc-acts a[href*='resume']")

@@ -209,7 +209,7 @@ def test_a_provider_that_rests_is_told_and_measured() -> None:
     _tick(ago=dt.timedelta(seconds=1))
     fault = CallStats(fault="it refuses us: 401", faults=1, calls=1)
     circuit_breakers.record_calls({HealthKey("acme", Channel.PUSH): fault})
-    assert _ready() == (200, "degraded", ["acme push rests: it refuses us: 401"])
+    assert _ready() == (200, "degraded", ["acme push is paused: it refuses us: 401"])
     text = Client().get("/metrics").content.decode()
     assert 'notifications_breaker_open{channel="push",provider="acme"} 1.0' in text
     assert (

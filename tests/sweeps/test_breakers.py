@@ -80,7 +80,7 @@ def test_a_breaker_that_opened_while_postgres_was_away_gets_its_alert(
     sweep.run_once(now=clock.now(), limit=10)
     [alert] = Alert.objects.filter(resolved_at=None)
     assert (alert.kind, alert.subject) == (AlertKind.BREAKER_OPEN, "acme push")
-    assert alert.detail == "it rests: 401"
+    assert alert.detail == "paused: 401"
 
 
 def test_a_beat_that_lives_ends_its_alert() -> None:
@@ -125,7 +125,7 @@ def test_resting_endpoints_are_one_alert_while_they_last(monkeypatch: pytest.Mon
     [alert] = Alert.objects.filter(resolved_at=None)
     assert (alert.kind, alert.detail) == (
         AlertKind.ENDPOINTS_REST,
-        "2 endpoints rest; deliveries to them wait",
+        "2 paused endpoints; deliveries to them wait",
     )
     circuit_breakers.record_calls(
         dict.fromkeys(keys, CallStats(accepted=1, calls=1, probe=Probe.ACCEPTED))

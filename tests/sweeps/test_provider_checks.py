@@ -22,7 +22,9 @@ from providers.dry_run import DryRun
 from tests.providers.fakes import SmtpFake
 
 MAIL = HealthKey("smtp", Channel.EMAIL)
-FAULT = CallStats(fault="it refuses our credentials or account: 535", faults=1, calls=1)
+FAULT = CallStats(
+    fault="the provider answers 535, our credentials or account are refused", faults=1, calls=1
+)
 SUBJECTS = ["smtp email", "smtp"]
 """Subjects of alerts about the account: of this release, and of earlier releases."""
 LATER = dt.timedelta(minutes=2)

@@ -1,4 +1,4 @@
-"""While every SMS provider rests, P3 SMS wait behind a switch."""
+"""While every SMS provider is paused, P3 SMS wait behind a switch."""
 
 from __future__ import annotations
 

@@ -58,12 +58,12 @@ class ProviderHealth:
     def state(self) -> str:
         """The state in a few words."""
         if self.switch:
-            return "held"
+            return "paused by an operator"
         if self.is_held:
-            return "held by an operator"
+            return "paused by an operator"
         if self.standing.forced:
-            return "sends despite failures"
-        return "rests" if self.standing.is_open else "works"
+            return "working, ignores failures"
+        return "paused" if self.standing.is_open else "working"
 
     @property
     def error_share(self) -> float | None:
@@ -144,7 +144,7 @@ class Now:
 
     @property
     def failing_providers(self) -> list[ProviderHealth]:
-        """The providers with live traffic that rest or fail."""
+        """The providers with live traffic that are paused or fail."""
         return [each for each in self.providers if each.is_bad and each.is_routed]
 
     @property

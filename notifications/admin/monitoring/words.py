@@ -39,9 +39,9 @@ def share_of(part: float, whole: float) -> str:
 
 
 def change(value: float | None, before: float | None, unit: str) -> str:
-    """Return the change against the time before."""
+    """Return the change against the time before; empty without a figure of that time."""
     if value is None or before is None or (not before and unit != "share"):
-        return "no figure before"
+        return ""
     if unit == "share":
         return f"{(value - before) * 100:+.1f} points"
     if value >= _MANY_TIMES * before:

@@ -68,7 +68,7 @@ one; a failure resets it."""
 MOST_ENDPOINT_CALLS: Final = 2_000
 """Upper bound of the calls of one endpoint without an answer."""
 ENDPOINTS_LISTED: Final = 10_000
-"""Resting endpoints of one provider that are listed for operators."""
+"""Paused endpoints of one provider that are listed for operators."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

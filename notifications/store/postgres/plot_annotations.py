@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from notifications.models import AuditEntry, BreakerEvent, Deploy, Switch, TemplateEvent
+from notifications.models import AuditEntry, BreakerEvent, BulkJob, Deploy, Switch, TemplateEvent
+from notifications.rules.bulk_jobs.states import STOPPED
 from notifications.rules.switches import SwitchKind
 from notifications.store.postgres import locks
 
@@ -29,6 +30,8 @@ _SETTINGS: Final = (
     "schedule",
 )
 """Object types of audit entries about settings."""
+_SAME_CHANGE: Final = dt.timedelta(seconds=5)
+"""A cancellation sets its switch within this time."""
 _PAGES: Final = frozenset({SwitchKind.PROVIDER, SwitchKind.TEMPLATE})
 """Switches whose annotations are drawn on the page of a provider or template, and on Overview."""
 _PUBLISHED: Final = frozenset({TemplateEvent.Verb.PUBLISHED, TemplateEvent.Verb.ROLLED_BACK})
@@ -109,21 +112,36 @@ def _breakers(since: dt.datetime, until: dt.datetime) -> Iterator[Annotation]:
 
 
 def _switches(since: dt.datetime, until: dt.datetime) -> Iterator[Annotation]:
-    for row in Switch.objects.all()[:MOST]:
-        subject = " ".join(filter(None, [row.value, row.get_channel_display() or ""]))
-        changes = (
-            (row.set_at, "held", f"by {row.set_by}: {row.reason}"),
-            (row.resumed_at, "let go", f"by {row.resumed_by}"),
-        )
-        for at, verb, detail in changes:
+    rows = list(Switch.objects.all()[:MOST])
+    ids = [row.value for row in rows if row.kind == SwitchKind.BULK_JOB]
+    jobs = {str(job.pk): job for job in BulkJob.objects.filter(pk__in=ids)}
+    for row in rows:
+        job = jobs.get(row.value)
+        name = job.name if job else row.value
+        subject = " ".join(filter(None, [name, row.get_channel_display() or ""]))
+        label = f"{row.kind.replace('_', ' ').capitalize()} {subject}"
+        for at, verb, detail in _changes_of_switch(row, job):
             if at is not None and since <= at <= until:
                 yield Annotation(
                     at=at,
                     kind=Kind.SWITCH,
-                    label=f"{row.kind} {subject} {verb}",
+                    label=f"{label} {verb}",
                     detail=detail,
                     subject=subject if row.kind in _PAGES else "",
                 )
+
+
+def _changes_of_switch(
+    row: Switch, job: BulkJob | None
+) -> Iterator[tuple[dt.datetime | None, str, str]]:
+    """Yield time, verb and actor; of a cancelled or aborted job the end is no resume."""
+    if job is None or job.state not in STOPPED:
+        yield row.set_at, "paused", f"by {row.set_by}: {row.reason}"
+        yield row.resumed_at, "resumed", f"by {row.resumed_by}"
+        return
+    if job.state_changed_at and row.set_at < job.state_changed_at - _SAME_CHANGE:
+        yield row.set_at, "paused", f"by {row.set_by}: {row.reason}"
+    yield job.state_changed_at, job.state, f"by {job.state_changed_by}"
 
 
 def _settings(since: dt.datetime, until: dt.datetime) -> Iterator[Annotation]:
@@ -136,4 +154,4 @@ def _settings(since: dt.datetime, until: dt.datetime) -> Iterator[Annotation]:
         )
 
 
-_BREAKER_WORDS: Final = {"tripped": "rests", "closed": "works again"}
+_BREAKER_WORDS: Final = {"tripped": "paused", "closed": "working again"}

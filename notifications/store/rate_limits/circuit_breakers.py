@@ -129,7 +129,7 @@ def pace_key(health: HealthKey) -> str:
 
 
 def open_endpoints_key(pair: Pair) -> str:
-    """Return the key of the list of a provider's resting endpoints."""
+    """Return the key of the list of a provider's paused endpoints."""
     return f"resting:{pair[1].label}:{pair[0]}"
 
 
@@ -250,7 +250,7 @@ def _insert_event(pair: Pair, kind: Kind, detail: str) -> None:
         Breaker.objects.filter(pk=row.pk).update(**{column: F(column) + 1})
     subject = HealthKey(*pair).label
     if kind is Kind.TRIPPED:
-        alerts.raise_once(AlertKind.BREAKER_OPEN, subject, f"it rests: {detail}")
+        alerts.raise_once(AlertKind.BREAKER_OPEN, subject, f"paused: {detail}")
     elif kind is Kind.CLOSED:
         alerts.resolve(AlertKind.BREAKER_OPEN, subject)
         # Earlier releases raised the alert with the provider alone as subject.

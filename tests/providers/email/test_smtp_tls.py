@@ -223,7 +223,7 @@ def test_a_server_that_does_not_speak_tls_is_unavailable(authority: Authority) -
 def test_a_check_tells_a_server_that_lets_us_in(server: Server, authority: Authority) -> None:
     found = finding(server.url(), trusts=authority)
     assert found == Finding(
-        subject=f"127.0.0.1:{server.fake.port}", is_good=True, detail="it lets us in"
+        subject=f"127.0.0.1:{server.fake.port}", is_good=True, detail="signed in"
     )
     assert server.logins.tried == [b"shop"]
     assert not server.fake.senders

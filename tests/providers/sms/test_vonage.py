@@ -184,7 +184,7 @@ def test_a_check_tells_the_balance(
     )
     found = list(adapter(server, transport).check(deadline=PATIENCE))
     assert found == [
-        Finding(subject="credentials", is_good=True, detail="it lets us in"),
+        Finding(subject="credentials", is_good=True, detail="signed in"),
         Finding(subject="quota", is_good=value > 0, detail=f"balance {value:.2f} EUR"),
     ]
     (request,) = server.requests

@@ -7,7 +7,18 @@ import datetime as dt
 import pytest
 
 from notifications import clock
-from notifications.models import Breaker, BreakerEvent, Deploy, ProviderPace, TemplateEvent
+from notifications.models import (
+    Breaker,
+    BreakerEvent,
+    BulkJob,
+    Deploy,
+    Producer,
+    ProviderPace,
+    Switch,
+    TemplateEvent,
+)
+from notifications.rules.bulk_jobs.states import BulkJobState
+from notifications.rules.switches import SwitchKind
 from notifications.store.postgres import audit, plot_annotations
 from notifications.store.postgres.plot_annotations import Annotation, Kind
 from providers.contract import Channel
@@ -42,7 +53,7 @@ def test_each_kind_of_change_is_found() -> None:
     assert found == {
         Kind.DEPLOY: "Release 1.8.0",
         Kind.TEMPLATE: "order_ready v3 published",
-        Kind.BREAKER: "smtp email rests",
+        Kind.BREAKER: "smtp email paused",
         Kind.SETTINGS: "change providerpace: smtp",
     }
     assert len(changes()) == len(found)
@@ -52,3 +63,37 @@ def test_an_older_change_is_left_out() -> None:
     plot_annotations.record_deploy("1.8.0")
     Deploy.objects.update(at=clock.now() - dt.timedelta(hours=2))
     assert changes() == []
+
+
+@pytest.mark.parametrize("was_paused", [False, True])
+def test_a_cancelled_bulk_job_is_named_and_not_called_resumed(*, was_paused: bool) -> None:
+    job = BulkJob.objects.create(
+        producer=Producer.objects.create(name="shop"),
+        name="Autumn",
+        state=BulkJobState.CANCELLED,
+        state_changed_at=clock.now(),
+        state_changed_by="marketing",
+        audience={"everyone": True},
+        type="PROMO",
+        template_id="sale",
+        template=1,
+        spread="first",
+        starts_at=clock.now(),
+        created_at=clock.now(),
+        created_by="nk_live_1",
+    )
+    switch = Switch.objects.create(
+        kind=SwitchKind.BULK_JOB,
+        value=str(job.pk),
+        reason="wrong text",
+        set_by="ana",
+        resumed_at=clock.now(),
+        resumed_by="nk_live_1",
+    )
+    if was_paused:
+        Switch.objects.filter(pk=switch.pk).update(set_at=clock.now() - dt.timedelta(minutes=9))
+    found = [(each.label, each.detail) for each in changes()]
+    assert found == [
+        ("Bulk job Autumn cancelled", "by marketing"),
+        *([("Bulk job Autumn paused", "by ana: wrong text")] if was_paused else []),
+    ]
