@@ -5,15 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 from collections.abc import Iterator
-from dataclasses import asdict, replace
-from typing import cast
 from uuid import UUID
 
-import orjson
 import pytest
 
 from notifications import clock
-from notifications.delivery import provider_health
 from notifications.models import Alert, Breaker, BreakerEvent
 from notifications.rules.lane import Priority
 from notifications.rules.rate_limits.circuit_breaker import (
@@ -30,7 +26,7 @@ from notifications.rules.rate_limits.circuit_breaker import (
 from notifications.store.cached import provider_overrides
 from notifications.store.rate_limits import breaker_status, circuit_breakers
 from notifications.store.redis import state
-from providers.contract import Channel, Outcome, Unanswered, Unavailable
+from providers.contract import Channel
 from tests.store.ageing import age
 from tests.store.telling import (
     ANNA,
@@ -128,61 +124,6 @@ def test_with_little_traffic_three_failures_over_two_seconds_are_enough(key: Hea
     assert verdict.is_open
     assert verdict.why == "3 failures in a row in 2 s"
     assert ask(key).state is BreakerState.OPEN
-
-
-@pytest.mark.parametrize(
-    ("outcome", "answer"),
-    [
-        (Unavailable(code="503"), "503"),
-        (Unavailable(), "unavailable"),
-        (Unanswered(code="timeout"), "no answer, timeout"),
-    ],
-    ids=repr,
-)
-def test_the_cause_names_the_last_answer_and_the_time_since_the_first_failure(
-    outcome: Outcome, answer: str
-) -> None:
-    failed = replace(down(), failure=provider_health.failure_of(outcome))
-    report(EMAIL, well(5))
-    age(5 * SECOND)  # the last success is no part of the fault
-    for _ in range(2):
-        age(SECOND)
-        report(EMAIL, failed)
-    age(SECOND)
-    verdict = report(EMAIL, failed)
-    assert verdict is not None
-    assert verdict.why == f"3 failures in a row in 2 s, the last: {answer}"
-
-
-@pytest.mark.parametrize(
-    ("key", "before", "failures"),
-    [(PUSH, 0, down(10)), (EMAIL, 79, down(21)), (EMAIL, 49, silent(52))],
-    ids=repr,
-)
-def test_each_cause_by_failures_names_the_last_answer(
-    key: HealthKey, before: int, failures: CallStats
-) -> None:
-    report(key, well(before))
-    verdict = report(key, replace(failures, failure="503"))
-    assert verdict is not None
-    assert verdict.why.endswith(", the last: 503")
-
-
-def test_a_report_of_an_earlier_release_names_no_answer() -> None:
-    told = {name: value for name, value in asdict(down(10)).items() if name != "failure"}
-    keys = [
-        circuit_breakers.CLOSED,
-        circuit_breakers.key(PUSH),
-        circuit_breakers.pace_key(PUSH),
-        "",
-    ]
-    rules = orjson.dumps(circuit_breakers.thresholds(PUSH))
-    arguments: list[str | int | float | bytes] = [
-        *(circuit_breakers._SHARED, rules, orjson.dumps(told)),
-        "",
-    ]
-    answers = cast("list[tuple[int, int, int, bytes]]", state.call("health_told", keys, arguments))
-    assert [why for *_, why in answers] == [b"10 failures in a row"]
 
 
 def test_an_answer_between_failures_begins_the_row_anew() -> None:
