@@ -51,7 +51,7 @@ class WebhookEndpointForm(forms.ModelForm[WebhookEndpoint]):
             raise forms.ValidationError("An endpoint keeps its kind: with a URL, or of requests.")
         if url:
             try:
-                body.policy().check_url(url)
+                body.check_url(url)
             except ForbiddenAddress as error:
                 raise forms.ValidationError(f"Not allowed: {error}.") from error
         return url

@@ -54,7 +54,7 @@ def check(url: str) -> None:
     found = parse(url)
     if found.kind is DestinationKind.WEBHOOK:
         try:
-            body.policy().check_url(found.address)
+            body.check_url(found.address)
         except ForbiddenAddress as error:
             raise ValueError(str(error)) from error
 

@@ -298,7 +298,7 @@ def _check_url(url: str) -> None:
         ProblemError: the URL is not allowed (422).
     """
     try:
-        body.policy().check_url(url)
+        body.check_url(url)
     except ForbiddenAddress as error:
         raise_problem(Problem(Kind.INVALID, f"/url: {error}", (FieldError("/url", str(error)),)))
 

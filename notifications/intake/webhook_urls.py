@@ -15,7 +15,7 @@ def problem_of(url: str | None) -> Problem | None:
     if not url:
         return None
     try:
-        body.policy().check_url(url)
+        body.check_url(url)
     except ForbiddenAddress as error:
         fault = FieldError("/webhook_url", str(error))
         return Problem(Kind.INVALID, f"/webhook_url: {error}", (fault,))

@@ -29,11 +29,16 @@ from notifications.store.postgres.webhook_messages import BulkJobFacts, ClaimedM
 from providers import configuration, standard_webhooks
 from providers.configuration import parse_with
 from providers.contract import Channel
+from providers.errors import ForbiddenAddress
 from providers.standard_webhooks import Secret
 from providers.transport import Request
-from providers.transport.guard import AddressPolicy, nat64_prefixes
+from providers.transport.guard import AddressPolicy, is_private_url, nat64_prefixes
 from providers.webhook import standard
 
+_HINT: Final = (
+    "an installation for tests calls addresses of its own machine and network with"
+    " NOTIFY_WEBHOOK_ALLOW_PRIVATE=yes and NOTIFY_WEBHOOK_SECRETS, as `make demo` does"
+)
 _TRACE_ID: Final = slice(3, 35)
 """Of a `traceparent`: the `X-Request-Id` of the request that made the notification."""
 
@@ -53,6 +58,21 @@ def policy() -> AddressPolicy:
     """Return the addresses that endpoints may have; the settings are those of webhook contacts."""
     config = configuration.load(_GuardConfig, vendor=standard.NAME, environ=os.environ)
     return AddressPolicy(allow_private=config.allow_private, nat64=config.nat64)
+
+
+def check_url(url: str) -> None:
+    """Check the URL of a webhook at its entry, and before each call.
+
+    Raises:
+        ForbiddenAddress: the URL is not allowed; for an address of a private network with the
+            setting that allows such addresses.
+    """
+    try:
+        policy().check_url(url)
+    except ForbiddenAddress as error:
+        if is_private_url(url):
+            raise ForbiddenAddress(f"{error}; {_HINT}") from None
+        raise
 
 
 def keys_of(
@@ -79,7 +99,7 @@ def request_of(message: ClaimedMessage, *, now: dt.datetime) -> Request:
     Raises:
         ForbiddenAddress: the URL is not allowed.
     """
-    policy().check_url(message.url)
+    check_url(message.url)
     body = orjson.dumps({
         "type": message.type,
         "timestamp": message.occurred_at,

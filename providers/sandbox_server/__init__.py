@@ -6,6 +6,7 @@ r"""The sandbox: a local provider, in a separate process, for every channel.
     POST /v1/messages --> wire --> app --> steering   the outcome that the address chooses
                                     |----> ledger     received calls, in memory and in the journal
                                     '----> receipts   later receipts, signed
+    POST /webhooks    --> wire --> app --> webhooks   status webhooks, verified
 
 | request | answer |
 | --- | --- |
@@ -17,6 +18,7 @@ r"""The sandbox: a local provider, in a separate process, for every channel.
 | POST /steer | `{"words": "503x2", "channels": ["email"]}`: for every address; `{}` ends it |
 | POST /reply | the page's form, `address= &text=`: an answer from the number |
 | GET /healthz | 200 |
+| /webhooks, /webhooks.json, /webhooks/secret | the receiver of status webhooks: `webhooks` |
 
 With a journal, an accepted message is still known after the process is killed. The sandbox is a
 tool for demonstrations and tests: the sandbox has no accounts, and listens on the loopback

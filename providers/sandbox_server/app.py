@@ -26,6 +26,7 @@ from providers.sandbox_server.steering import (
     steering_of,
     unknown_words,
 )
+from providers.sandbox_server.webhooks import WebhookReceiver
 from providers.sandbox_server.wire import ServerAnswer, ServerRequest
 
 FILTERS: Final[tuple[str, ...]] = ("delivery_id", "notification_id", "address", "channel")
@@ -45,6 +46,7 @@ class App:
     """Words for all addresses of a channel, by channel."""
     hosts: frozenset[str] = frozenset()
     """Allowed host names beside the loopback's names."""
+    webhooks: WebhookReceiver = field(default_factory=WebhookReceiver)
     admin_url: str = ""
     """URL of the service's admin, to which messages on the page link; empty: no links."""
 
@@ -52,7 +54,7 @@ class App:
         """Answer a request; see the package for the table of paths."""
         if refused := callers.refusal(request, hosts=self.hosts):
             return _problem(HTTPStatus.FORBIDDEN, refused)
-        return self._act(request)
+        return self.webhooks.answer(request) or self._act(request)
 
     def _act(self, request: ServerRequest) -> ServerAnswer | Awaitable[ServerAnswer | None]:
         match request.method, request.path:

@@ -107,6 +107,17 @@ class AddressPolicy:
             raise ForbiddenAddress("the URL points at a private address")
 
 
+def is_private_url(url: str) -> bool:
+    """Return True if the host of a URL is `localhost` or the address of a private network."""
+    try:
+        host = _split(url).hostname or ""
+    except ForbiddenAddress:
+        return False
+    if _is_literal(host):
+        return not AddressPolicy().permits(host)
+    return host == "localhost" or host.endswith(".localhost")
+
+
 def _split(url: str) -> SplitResult:
     """Split a URL; refuse forms on which parsers disagree.
 

@@ -73,6 +73,30 @@ def test_a_wrong_endpoint_is_refused(
     assert [each["pointer"] for each in answer.json()["errors"]] == [pointer]
 
 
+@pytest.mark.usefixtures("maria")
+@pytest.mark.parametrize(
+    ("url", "is_told"),
+    [
+        ("http://127.0.0.1:9000/hook", True),
+        ("http://localhost:3000/", True),
+        ("https://[::1]/", True),
+        ("http://hooks.example.com/", False),
+        ("https://hooks.example.com:22/", False),
+    ],
+)
+def test_a_refused_address_of_ones_own_machine_is_told_with_the_setting_that_allows_it(
+    caller: Caller, url: str, *, is_told: bool
+) -> None:
+    body = {"user_id": "maria", "type": "X", "priority": "P1", "content": {"body": "Hello"}}
+    for answer in (
+        caller.post(_PATH, {"url": url}),
+        caller.post("/v1/notifications", body | {"webhook_url": url}),
+    ):
+        assert answer.status_code == 422
+        told = [each for each in answer.json()["errors"] if "url" in each["pointer"]]
+        assert ("NOTIFY_WEBHOOK_ALLOW_PRIVATE=yes" in told[0]["detail"]) == is_told
+
+
 def test_a_producer_has_a_bounded_number_of_endpoints(caller: Caller) -> None:
     for _ in range(endpoints.MOST):
         _create(caller)

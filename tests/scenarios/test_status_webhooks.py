@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from typing import Any
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
 
 import orjson
 import pytest
@@ -72,3 +75,38 @@ def test_each_change_arrives_although_the_worker_is_killed(
     assert len(changes) == len(set(changes))  # one id for each change
     assert in_flight <= set(found)
     assert all(receiver.keys.count(each) == 2 for each in in_flight)  # killed, then repeated
+
+
+def test_the_sandbox_shows_and_verifies_the_status_webhooks_of_an_endpoint(world: World) -> None:
+    world.restart("web", "ops", **_PRIVATE)
+    orders = world.service("order-service")
+    made = orders.ask("POST", "/v1/webhook-endpoints", {"url": f"{world.sandbox.url}/webhooks"})
+    try:
+        sent = str(world.send_mails(1, user_id=world.person(email="x@sandbox.example"))[0])
+
+        def told() -> list[dict[str, Any]]:
+            found = world.sandbox.ask("GET", "/webhooks.json").body["webhooks"]
+            return [each for each in found if each["body"]["data"].get("notification_id") == sent]
+
+        until(
+            lambda: {"notification.delivered"} <= {each["body"]["type"] for each in told()},
+            what="the change is told",
+        )
+        assert {each["signature"] for each in told()} == {"no secret"}
+        _enter_secret(world, "whsec_dGVzdHMtc2lnbi10aGVpci1yZWNlaXB0cy13aXRoLXRoaXM=")
+        assert {each["signature"] for each in told()} == {"webhook-signature does not match"}
+        _enter_secret(world, made.body["secret"])
+        assert {each["signature"] for each in told()} == {"verified"}
+        assert {each["call"] for each in told()} == {1}
+    finally:
+        orders.ask("DELETE", f"/v1/webhook-endpoints/{made.body['id']}")
+        world.restart("web", "ops")
+
+
+def _enter_secret(world: World, secret: str) -> None:
+    """Send the form of the sandbox's page."""
+    asked = Request(  # noqa: S310 - the sandbox of this test
+        f"{world.sandbox.url}/webhooks/secret", data=urlencode({"secret": secret}).encode()
+    )
+    with urlopen(asked) as page:  # noqa: S310 - the same
+        assert b"Status webhooks" in page.read()

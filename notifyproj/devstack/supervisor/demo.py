@@ -110,6 +110,8 @@ def _settings(urls: Mapping[str, str], *, ports: Ports) -> dict[str, str]:
         # The stories send a recipient more messages in a minute than the default caps of a day.
         "NOTIFY_CAPS": "none",
         "NOTIFY_WEB_PUSH_SUBJECT": "mailto:demo@sandbox.example",
+        # A producer's receiver on this machine, such as the sandbox's, gets status webhooks.
+        "NOTIFY_WEBHOOK_ALLOW_PRIVATE": "yes",
         "DEMO_VAR": str(VAR),
         **demo_secrets(VAR),
     }
@@ -234,6 +236,7 @@ def _tell_urls(settings: Mapping[str, str], *, ports: Ports) -> None:
         f"Flower    {here}:{ports.flower}/  {settings.get('NOTIFY_FLOWER_USER', user)} / {password}"
     )
     _tell(f"Sandbox   {here}:{ports.sandbox}/  what phones and mailboxes got")
+    _tell(f"Webhooks  {here}:{ports.sandbox}/webhooks  a receiver of status webhooks")
 
 
 def _tell_first_request(settings: Mapping[str, str]) -> None:

@@ -34,6 +34,7 @@ def _fresh() -> dict[str, str]:
         "NOTIFY_ENCRYPTION_KEYS": Fernet.generate_key().decode(),
         "NOTIFY_FLOWER_PASSWORD": secrets.token_urlsafe(12),
         "NOTIFY_SANDBOX_SECRET": _signing_secret(),
+        "NOTIFY_WEBHOOK_SECRETS": _signing_secret(),
         "NOTIFY_WEB_PUSH_PRIVATE_KEY": _vapid_key(),
         "DEMO_ADMIN_PASSWORD": secrets.token_urlsafe(12),
     }

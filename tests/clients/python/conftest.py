@@ -7,7 +7,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import psycopg
@@ -23,6 +25,7 @@ from notifyproj.devstack.supervisor.programs import Ports, program
 from tests.clients.python.relay import Relay
 
 _DATABASE: Final = "python_client"
+_OTHER_SECRET: Final = "whsec_dGVzdHMtc2lnbi10aGVpci13ZWJob29rcw=="
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +33,7 @@ class Service:
     """The running service, and what is in it."""
 
     url: str
+    sandbox_url: str
     database: str
     environ: dict[str, str] = field(repr=False)
     """Environment of its processes, and of `manage.py`."""
@@ -62,38 +66,58 @@ def service(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     with psycopg.connect(server, autocommit=True) as link:
         link.execute(f"DROP DATABASE IF EXISTS {_DATABASE} WITH (FORCE)".encode())
         link.execute(f"CREATE DATABASE {_DATABASE}".encode())
-    ports = Ports(web=free_port(f"{var}/web"), flower=1, sandbox=1)
-    url = f"http://{LOOPBACK}:{ports.web}"
-    environ = {
-        **preload_variables(),
-        **{name: value for name, value in os.environ.items() if name.startswith("NOTIFY_")},
-        **stack.urls(),
-        "DATABASE_URL": f"{server.rpartition('/')[0]}/{_DATABASE}",
-        "REDIS_URL": f"{stack.urls()['REDIS_URL'].rpartition('/')[0]}/7",
-        "DJANGO_SETTINGS_MODULE": "notifyproj.settings",
-        "NOTIFY_PUBLIC_URL": url,
-        "DEMO_ADMIN_PASSWORD": "opens-nothing",
-        "DEMO_VAR": str(var),
-        "PYTHONUNBUFFERED": "1",
-        "PATH": "/usr/bin:/bin",
-    }
+    ports = Ports(web=free_port(f"{var}/web"), flower=1, sandbox=free_port(f"{var}/sandbox"))
+    environ = _environ(stack, ports=ports, var=var)
     for command in (["manage.py", "migrate"], ["manage.py", "load_demo"]):
         _run(command, environ)
     found: dict[str, Any] = json.loads(_run(["-m", "tests.clients.python.furnish"], environ))
     demo_keys = json.loads((var / KEYS_FILE).read_text())
-    web = Process(program("web"), ports=ports, environ=environ, var=var)
-    web.start()
-    try:
-        web.wait_ready()
+    processes = [
+        Process(program(name), ports=ports, environ=environ, var=var) for name in ("sandbox", "web")
+    ]
+    with _running(processes):
         yield Service(
-            url=url,
+            url=environ["NOTIFY_PUBLIC_URL"],
+            sandbox_url=f"http://{LOOPBACK}:{ports.sandbox}",
             database=environ["DATABASE_URL"],
             environ=environ,
             tutorial_key=demo_keys[TUTORIAL],
             **found,
         )
+
+
+def _environ(stack: Stack, *, ports: Ports, var: Path) -> dict[str, str]:
+    """Return the environment of the processes."""
+    urls = stack.urls()
+    return {
+        **preload_variables(),
+        **{name: value for name, value in os.environ.items() if name.startswith("NOTIFY_")},
+        **urls,
+        "DATABASE_URL": f"{urls['DATABASE_URL'].rpartition('/')[0]}/{_DATABASE}",
+        "REDIS_URL": f"{urls['REDIS_URL'].rpartition('/')[0]}/7",
+        "DJANGO_SETTINGS_MODULE": "notifyproj.settings",
+        "NOTIFY_PUBLIC_URL": f"http://{LOOPBACK}:{ports.web}",
+        "NOTIFY_WEBHOOK_ALLOW_PRIVATE": "yes",  # as the demo does
+        "NOTIFY_WEBHOOK_SECRETS": _OTHER_SECRET,
+        "DEMO_ADMIN_PASSWORD": "opens-nothing",
+        "DEMO_VAR": str(var),
+        "PYTHONUNBUFFERED": "1",
+        "PATH": "/usr/bin:/bin",
+    }
+
+
+@contextmanager
+def _running(processes: list[Process]) -> Iterator[None]:
+    """Start processes; at the end kill them."""
+    try:
+        for each in processes:
+            each.start()
+        for each in processes:
+            each.wait_ready()
+        yield
     finally:
-        web.kill()
+        for each in processes:
+            each.kill()
 
 
 def _run(command: list[str], environ: dict[str, str]) -> str:
