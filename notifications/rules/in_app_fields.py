@@ -40,6 +40,7 @@ class ContentAction(BaseModel):
     id: ActionId
     """Name of the action in the webhook `inbox.action`; unique in the message."""
     label: Label
+    """The text of the button."""
     url: Url | None = None
     """Opened by the button: an https URL, a path, or a URL of an allowed app scheme. Null: the
     button tells the producer (webhook `inbox.action`)."""

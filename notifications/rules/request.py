@@ -150,8 +150,11 @@ class Content(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     title: Annotated[Text, Field(max_length=998)] = ""
+    """The title of a push or in-app message, the subject of an e-mail; an SMS has none."""
     body: Annotated[Text, Field(min_length=1, max_length=100_000)]
+    """The text of the message; of an e-mail the plain text."""
     html: Annotated[Text, Field(max_length=500_000)] = ""
+    """The HTML of an e-mail; other channels ignore it."""
     url: Url = ""
     """In-app and push: the link of the message: an https URL, a path, or a URL of an allowed app
     scheme. A push carries the link as `data.url`."""
@@ -195,24 +198,39 @@ class NotificationRequest(BaseModel):
     to: To | None = None
     """A recipient by address, who is registered in the same call if nobody has it yet."""
     type: Name
+    """The kind of the notification, such as `ORDER_READY`. A configured type has a priority and a
+    category; another name needs `priority`."""
     priority: AskedPriority | None = None
+    """`P0` for one-time passwords to `P3` for marketing; omitted: the priority of the type."""
     template_id: Name | None = None
+    """The name of a published template; or give `content`."""
     variables: Sensitive[Annotated[dict[Name, Any], AfterValidator(_without_ours)]] = Field(
         default_factory=_no_variables
     )
     """All of them count as sensitive until the template version says which of them are."""
     content: Content | None = None
+    """The text itself, from a producer with that permission; or give `template_id`."""
     channels: list[AskedChannel] = Field(default_factory=list, max_length=len(Channel))
+    """The channels to try, in order; omitted: the order of the recipient."""
     delivery: Spread = Spread.FIRST
+    """`first`: the first channel that the recipient allows and can be reached on. `all`: each of
+    the channels."""
     fallback_chain: bool = False
     """True: the next channel follows when one fails for good, or is not confirmed in its window."""
     scheduled_at: Instant | None = None
+    """The instant at which the notification leaves, with its offset; a past instant is now."""
     send_at_local: LocalTime | None = None
+    """The time of the recipient's day at which the notification leaves, such as `09:00`; instead of
+    `scheduled_at`."""
     ttl_seconds: (
         Annotated[int, Field(ge=1, le=int(MAX_TTL.total_seconds())), BeforeValidator(_no_boolean)]
         | None
     ) = None
+    """The time to live: what has not left when it ends, counted from `scheduled_at` or the
+    acceptance, is `expired`; omitted: the time of the priority."""
     collapse_key: Annotated[Text, StringConstraints(min_length=1, max_length=64)] | None = None
+    """Messages with the same key are a group: a device shows the newest push, and the inbox the
+    newest message."""
     inbox_expires_in_seconds: (
         Annotated[int, Field(ge=1, le=LONGEST_LIFE), BeforeValidator(_no_boolean)] | None
     ) = None
@@ -222,10 +240,14 @@ class NotificationRequest(BaseModel):
     """An object for the recipient's app, at most 4 KiB: the `data` of the in-app message. The app
     never gets `metadata`."""
     ordering_key: Key | None = None
+    """Deliveries with the same key leave one at a time, in the order of their acceptance."""
     webhook_url: Annotated[Text, Field(max_length=2048)] | None = None
     """An https URL that learns of the status changes of this notification."""
     metadata: dict[str, Any] = Field(default_factory=dict)
+    """An object of the producer, at most 4 KiB, such as an order number: answers and webhooks have
+    it, and lists filter by it."""
     idempotency_key: Annotated[Key, AfterValidator(_not_reserved)] | None = None
+    """A notification with the key of an earlier one is not sent: the answer has the earlier one."""
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:

@@ -7,8 +7,9 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -41,6 +42,19 @@ def test_the_document_is_generated_from_the_code() -> None:
     stored = openapi_page.PAGE.read_text()
     changes = difflib.unified_diff(stored.splitlines(), made.stdout.splitlines(), n=1, lineterm="")
     assert "\n".join(list(changes)[:40]) == "", "run: make api"
+
+
+def test_each_field_of_a_notification_has_a_description() -> None:
+    schemas = json.loads(openapi_page.PAGE.read_text())["components"]["schemas"]
+    names = ["NotificationRequest", "To", "Content", "ContentAction"]
+    fields = {f"{name}.{field}": shape for name in names for field, shape in _fields(schemas, name)}
+    assert len(fields) > 20
+    assert [name for name, shape in fields.items() if not shape.get("description")] == []
+
+
+def _fields(schemas: dict[str, Any], name: str) -> Iterable[tuple[str, dict[str, Any]]]:
+    found: dict[str, dict[str, Any]] = schemas[name]["properties"]
+    return found.items()
 
 
 def test_nothing_breaks_a_client_of_the_last_release() -> None:

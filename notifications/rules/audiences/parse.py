@@ -65,11 +65,11 @@ class _Parser:
             raise place.error(f"must be an object with one of {', '.join(_KNOWN)}")
         if "attribute" in value:
             return attribute_conditions.parse(value, place, self._kinds)
+        for unknown in (name for name in value if name not in _KNOWN):
+            raise place.at(unknown).error(_say_known(unknown))
         if len(value) > 1:
             raise place.error("has several conditions; combine conditions with and, or")
         [name] = value
-        if name not in _KNOWN:
-            raise place.at(name).error(_say_known(name))
         if name in _CONDITIONS:
             return _CONDITIONS[name](value[name], place.at(name))
         return self._combination(name, value[name], place.at(name), depth)

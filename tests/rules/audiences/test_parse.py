@@ -40,6 +40,13 @@ def nest(levels: int) -> Any:  # noqa: ANN401 - JSON
         ({"everyone": 1}, "/everyone", "must be true"),
         ({"evryone": True}, "/evryone", "did you mean everyone"),
         ({"topic": "a", "everyone": True}, "", "several conditions"),
+        (
+            {"atribute": "plan", "is": "pro"},
+            "/atribute",
+            "unknown condition; did you mean attribute?",
+        ),
+        ({"topic": "a", "everyon": True}, "/everyon", "did you mean everyone?"),
+        ({"and": [{"atribute": "plan", "is": 1}]}, "/and/0/atribute", "did you mean attribute?"),
         ({"user_ids": []}, "/user_ids", "at least one"),
         ({"user_ids": ["a", 7]}, "/user_ids/1", "must be a text"),
         ({"user_ids": ["a"] * 10_001}, "/user_ids", "upload a file"),

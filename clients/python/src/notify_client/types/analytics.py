@@ -85,8 +85,9 @@ class CostLineAnswer(TypedDict):
     """The cost of a group."""
 
     name: str | None
-    """Producer, country, channel, provider or name of the bulk job; null: unknown. The country
-    of an e-mail is a guess by the recipient's timezone or locale.
+    """Producer, country, channel, provider or name of the bulk job; null: unknown.
+
+    The country of an e-mail is a guess by the recipient's timezone or locale.
     """
 
     bulk_job_id: str | None
@@ -137,8 +138,8 @@ class GetAnalyticsQuery(TypedDict, total=False):
     country: str
     """Only calls to this country (ISO 3166-1 alpha-2): that of the phone number of an SMS; on
     other channels a guess by the recipient's timezone, else by the locale. By minute, in
-    percentiles, and together with provider, priority, type, template or version, SMS alone have
-    a country.
+    percentiles, and together with provider, priority, type, template or version, SMS alone
+    have a country.
     """
 
     format: Literal["json", "csv"]
@@ -203,8 +204,8 @@ class GetAnalyticsQuery(TypedDict, total=False):
     step: Literal["minute", "hour", "day", "total"]
     """Length of a bucket; `total` has no buckets.
 
-    Without it, minutes up to 3 hours (hours for a question about countries), hours up to 14 days,
-    else days.
+    Without it, minutes up to 3 hours (hours for a question about countries), hours up to 14
+    days, else days.
     """
 
     template: str

@@ -50,8 +50,8 @@ class AttemptDetail(TypedDict):
     """Web Push: the public VAPID key of the call; empty on other channels."""
 
     country: str | None
-    """Country of the phone number of an SMS (ISO 3166-1 alpha-2); on other channels a guess by the
-    recipient's timezone, else by the locale. Null: unknown.
+    """Country of the phone number of an SMS (ISO 3166-1 alpha-2); on other channels a guess by
+    the recipient's timezone, else by the locale. Null: unknown.
     """
 
 

@@ -53,8 +53,14 @@ class Content(TypedDict):
     """Raw text instead of a template, for producers with that permission."""
 
     title: NotRequired[str]
+    """The title of a push or in-app message, the subject of an e-mail; an SMS has none."""
+
     body: str
+    """The text of the message; of an e-mail the plain text."""
+
     html: NotRequired[str]
+    """The HTML of an e-mail; other channels ignore it."""
+
     url: NotRequired[str]
     """In-app and push: the link of the message: an https URL, a path, or a URL of an allowed app
     scheme. A push carries the link as `data.url`.
@@ -74,6 +80,8 @@ class ContentAction(TypedDict):
     """Name of the action in the webhook `inbox.action`; unique in the message."""
 
     label: str
+    """The text of the button."""
+
     url: NotRequired[str | None]
     """Opened by the button: an https URL, a path, or a URL of an allowed app scheme.
 
@@ -103,15 +111,31 @@ class NotificationRequest(TypedDict):
     """A recipient by address, who is registered in the same call if nobody has it yet."""
 
     type: str
+    """The kind of the notification, such as `ORDER_READY`.
+
+    A configured type has a priority and a category; another name needs `priority`.
+    """
+
     priority: NotRequired[Priority | None]
+    """`P0` for one-time passwords to `P3` for marketing; omitted: the priority of the type."""
+
     template_id: NotRequired[str | None]
+    """The name of a published template; or give `content`."""
+
     variables: NotRequired[Mapping[str, Any]]
     """All of them count as sensitive until the template version says which of them are."""
 
     content: NotRequired[Content | None]
+    """The text itself, from a producer with that permission; or give `template_id`."""
+
     channels: NotRequired[Sequence[Channel]]
+    """The channels to try, in order; omitted: the order of the recipient."""
+
     delivery: NotRequired[Literal["first", "all"]]
-    """Default: `"first"`."""
+    """`first`: the first channel that the recipient allows and can be reached on.
+
+    `all`: each of the channels. Default: `"first"`.
+    """
 
     fallback_chain: NotRequired[bool]
     """True: the next channel follows when one fails for good, or is not confirmed in its window.
@@ -120,9 +144,23 @@ class NotificationRequest(TypedDict):
     """
 
     scheduled_at: NotRequired[str | datetime | None]
+    """The instant at which the notification leaves, with its offset; a past instant is now."""
+
     send_at_local: NotRequired[str | None]
+    """The time of the recipient's day at which the notification leaves, such as `09:00`; instead
+    of `scheduled_at`.
+    """
+
     ttl_seconds: NotRequired[int | None]
+    """The time to live: what has not left when it ends, counted from `scheduled_at` or the
+    acceptance, is `expired`; omitted: the time of the priority.
+    """
+
     collapse_key: NotRequired[str | None]
+    """Messages with the same key are a group: a device shows the newest push, and the inbox the
+    newest message.
+    """
+
     inbox_expires_in_seconds: NotRequired[int | None]
     """Seconds for which the inbox shows the in-app message, from its delivery; omitted: for the
     retention time of inboxes. `ttl_seconds` ends the delivery and does not shorten this time.
@@ -135,11 +173,18 @@ class NotificationRequest(TypedDict):
     """
 
     ordering_key: NotRequired[str | None]
+    """Deliveries with the same key leave one at a time, in the order of their acceptance."""
+
     webhook_url: NotRequired[str | None]
     """An https URL that learns of the status changes of this notification."""
 
     metadata: NotRequired[Mapping[str, Any]]
+    """An object of the producer, at most 4 KiB, such as an order number: answers and webhooks
+    have it, and lists filter by it.
+    """
+
     idempotency_key: NotRequired[str | None]
+    """A notification with the key of an earlier one is not sent: the answer has the earlier one."""
 
 
 class ProblemDetails(TypedDict):
