@@ -13,16 +13,16 @@ from typing import Any, Final
 
 from notifications import clock, conf
 from notifications.admin.compose_form import TEMPLATE_FIELDS
+from notifications.bulk_jobs import mail_checks
 from notifications.delivery import routing
 from notifications.models import Producer, Recipient
 from notifications.rules.audiences.nodes import Expression
 from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.language import locales
 from notifications.rules.switches import MessageSource
-from notifications.rules.texts import wording
 from notifications.store.audiences import members
 from notifications.store.audiences.estimates import Estimate
-from notifications.store.cached import notification_types, switches
+from notifications.store.cached import switches
 from notifications.store.postgres import time_limit
 from notifications.store.postgres.time_limit import TooSlow
 from notifications.store.rate_limits import breaker_status
@@ -155,17 +155,8 @@ def _unsubscribe(
 ) -> Iterator[Check]:
     if Channel.EMAIL not in used or Channel.EMAIL not in version.texts:
         return
-    if type_ and notification_types.is_mandatory(type_):
-        yield Check("warning", f"{type_} is mandatory: its mails have no unsubscribe link.")
-        return
-    without = sorted(
-        locale
-        for locale, text in version.texts[Channel.EMAIL].items()
-        if not wording.has_link(text)
-    )
-    if without:
-        text = f"the mails in {', '.join(without)} have no visible unsubscribe link."
-        yield Check("warning", f"{version.template_id}: {text}")
+    if fault := mail_checks.unsubscribe_fault(version, type_=type_):
+        yield Check("warning", fault)
     else:
         yield Check("ok", f"{version.template_id}: each mail has an unsubscribe link.")
 

@@ -15,11 +15,12 @@ from notifications.api import throttle
 from notifications.api.authentication import caller_of, key_of
 from notifications.api.base_view import BaseView, parse_body
 from notifications.api.problems import raise_problem
-from notifications.api.schemas import ChannelLabel, ChannelWord, ResponseModel
-from notifications.bulk_jobs import create, dry_run, renderings
+from notifications.api.schemas import ChannelLabel, ChannelWord, RequestWarning, ResponseModel
+from notifications.bulk_jobs import create, dry_run, mail_checks, renderings
 from notifications.bulk_jobs.create import BulkJobRefused
 from notifications.bulk_jobs.dry_run import Cost, DryRun, Sample
 from notifications.bulk_jobs.renderings import Rendering
+from notifications.models import BulkJob
 from notifications.rules.audiences.faults import ExpressionError
 from notifications.rules.bulk_jobs.request import WHOLE, BulkJobRequest
 from notifications.rules.prices import MICROS
@@ -104,6 +105,8 @@ class DryRunAnswer(ResponseModel):
     """Reason -> examined recipients without a message."""
     estimate: DryRunEstimate
     samples: list[DryRunSample]
+    warnings: list[RequestWarning]
+    """Mails without a visible unsubscribe link, by template; empty: none."""
 
 
 class BulkJobDryRunView(BaseView):
@@ -138,10 +141,10 @@ class BulkJobDryRunView(BaseView):
             raise_problem(refused.problem)
         except ExpressionError as fault:
             raise_problem(fault.problem(within="/audience"))
-        return Response(_to_answer(found).to_json())
+        return Response(_to_answer(found, job).to_json())
 
 
-def _to_answer(found: DryRun) -> DryRunAnswer:
+def _to_answer(found: DryRun, job: BulkJob) -> DryRunAnswer:
     return DryRunAnswer(
         is_complete=found.is_complete,
         examined=found.examined,
@@ -159,6 +162,10 @@ def _to_answer(found: DryRun) -> DryRunAnswer:
             costs=[_cost(each) for each in found.costs],
         ),
         samples=[_sample(each) for each in found.samples],
+        warnings=[
+            RequestWarning(pointer=pointer, detail=detail)
+            for pointer, detail in mail_checks.warnings(job)
+        ],
     )
 
 

@@ -207,6 +207,37 @@ def test_a_dry_run_counts_renders_and_estimates_and_stores_nothing(caller: Calle
 
 
 @pytest.mark.usefixtures("audience")
+def test_a_dry_run_warns_of_mails_without_an_unsubscribe_link(caller: Caller) -> None:
+    for locale, link in (("en", ""), ("de", "{{ unsubscribe_url }}")):
+        name = f"linked_{locale}"
+        mail = contents.words(Channel.EMAIL, "en", title="Sale", body=f"Use {{{{ code }}}} {link}")
+        versions.publish(versions.draft(name, contents.content([mail]), by="t"), by="t")
+    variants = [
+        {"name": "a", "percent": 50},
+        {"name": "b", "percent": 50, "template_id": "linked_de"},
+    ]
+
+    def warnings(**fields: object) -> list[tuple[str, str]]:
+        told = caller.post("/v1/bulk-jobs/dry-run", {**JOB, **fields}).json()["warnings"]
+        return [(each["pointer"], each["detail"]) for each in told]
+
+    said = "{}: the mails in en have no visible unsubscribe link."
+    assert warnings() == [("/template_id", said.format("sale"))]
+    assert warnings(channels=["sms"]) == []
+    assert warnings(template_id="linked_de") == []
+    assert warnings(variants=variants) == [("/template_id", said.format("sale"))]
+    variants[1]["template_id"] = "linked_en"
+    assert warnings(template_id="linked_de", variants=variants) == [
+        ("/variants/1/template_id", said.format("linked_en"))
+    ]
+    NotificationType.objects.create(name="PROMO", priority=Priority.P3, is_mandatory=True)
+    notification_types.forget()
+    assert warnings() == [
+        ("/template_id", "PROMO is mandatory: its mails have no unsubscribe link.")
+    ]
+
+
+@pytest.mark.usefixtures("audience")
 def test_a_dry_run_counts_the_messages_whose_text_cannot_be_rendered(caller: Caller) -> None:
     words = [
         contents.words(Channel.EMAIL, "en", title="Sale", body="Use {{ code + 1 }} today"),

@@ -408,7 +408,10 @@ export interface components {
             };
             /** @description Notifications per second in the last minute. */
             rate_per_second: number;
-            /** @description Limit of the rate; null: no limit. A job without a rate, or with a larger one, has the rate of `rate_ceiling`. */
+            /**
+             * @description Limit of the rate; null: no limit. A job without a rate, or with a larger one, has the rate
+             *     of `rate_ceiling`.
+             */
             rate_wanted: number | null;
             /** @description Notifications per second that no job of this installation exceeds; null: no ceiling. */
             rate_ceiling: number | null;
@@ -449,7 +452,10 @@ export interface components {
              *     is one on a date.
              */
             send_at_local?: string | null;
-            /** @description Messages per second at most; omitted: as fast as the lanes deliver. */
+            /**
+             * @description Messages per second at most; omitted: as fast as the lanes deliver. The ceiling of the
+             *     installation (500,000 an hour by default) limits both.
+             */
             rate_per_second?: number | null;
             /** @description The messages are spread evenly over this time; instead of `rate_per_second`. */
             spread_seconds?: number | null;
@@ -661,8 +667,11 @@ export interface components {
         };
         /** @description Raw text instead of a template, for producers with that permission. */
         Content: {
+            /** @description The title of a push or in-app message, the subject of an e-mail; an SMS has none. */
             title?: string;
+            /** @description The text of the message; of an e-mail the plain text. */
             body: string;
+            /** @description The HTML of an e-mail; other channels ignore it. */
             html?: string;
             /**
              * @description In-app and push: the link of the message: an https URL, a path, or a URL of an allowed app
@@ -678,6 +687,7 @@ export interface components {
         ContentAction: {
             /** @description Name of the action in the webhook `inbox.action`; unique in the message. */
             id: string;
+            /** @description The text of the button. */
             label: string;
             /**
              * @description Opened by the button: an https URL, a path, or a URL of an allowed app scheme. Null: the
@@ -840,6 +850,8 @@ export interface components {
             };
             estimate: components["schemas"]["DryRunEstimate"];
             samples: components["schemas"]["DryRunSample"][];
+            /** @description Mails without a visible unsubscribe link, by template; empty: none. */
+            warnings: components["schemas"]["RequestWarning"][];
         };
         /** @description Estimated numbers of the whole audience; exact if `is_complete`. */
         DryRunEstimate: {
@@ -892,7 +904,10 @@ export interface components {
              *     is one on a date.
              */
             send_at_local?: string | null;
-            /** @description Messages per second at most; omitted: as fast as the lanes deliver. */
+            /**
+             * @description Messages per second at most; omitted: as fast as the lanes deliver. The ceiling of the
+             *     installation (500,000 an hour by default) limits both.
+             */
             rate_per_second?: number | null;
             /** @description The messages are spread evenly over this time; instead of `rate_per_second`. */
             spread_seconds?: number | null;
@@ -1376,8 +1391,10 @@ export interface components {
             /** @enum {string} */
             status: "scheduled" | "queued" | "sending" | "retrying" | "sent" | "unconfirmed" | "delivered" | "read" | "bounced" | "failed" | "expired" | "suppressed" | "cancelled" | "unknown";
             stopped: string[];
-            /** @description Deliveries in the hands of a worker, whose provider call may have begun: the message may
-             *     still arrive, and a webhook has the result. */
+            /**
+             * @description Deliveries in the hands of a worker, whose provider call may have begun: the message may
+             *     still arrive, and a webhook has the result.
+             */
             in_flight: string[];
             deliveries: components["schemas"]["DeliveryBrief"][];
         };
@@ -1481,22 +1498,46 @@ export interface components {
             user_id?: string | null;
             /** @description A recipient by address, who is registered in the same call if nobody has it yet. */
             to?: components["schemas"]["To"] | null;
+            /**
+             * @description The kind of the notification, such as `ORDER_READY`. A configured type has a priority and a
+             *     category; another name needs `priority`.
+             */
             type: string;
+            /** @description `P0` for one-time passwords to `P3` for marketing; omitted: the priority of the type. */
             priority?: ("P0" | "P1" | "P2" | "P3") | null;
+            /** @description The name of a published template; or give `content`. */
             template_id?: string | null;
             /** @description All of them count as sensitive until the template version says which of them are. */
             variables?: {
                 [key: string]: unknown;
             };
+            /** @description The text itself, from a producer with that permission; or give `template_id`. */
             content?: components["schemas"]["Content"] | null;
+            /** @description The channels to try, in order; omitted: the order of the recipient. */
             channels?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
-            /** @description Default: `"first"`. */
+            /**
+             * @description `first`: the first channel that the recipient allows and can be reached on. `all`: each of
+             *     the channels. Default: `"first"`.
+             */
             delivery?: components["schemas"]["Spread"];
             /** @description True: the next channel follows when one fails for good, or is not confirmed in its window. Default: `false`. */
             fallback_chain?: boolean;
+            /** @description The instant at which the notification leaves, with its offset; a past instant is now. */
             scheduled_at?: string | null;
+            /**
+             * @description The time of the recipient's day at which the notification leaves, such as `09:00`; instead of
+             *     `scheduled_at`.
+             */
             send_at_local?: string | null;
+            /**
+             * @description The time to live: what has not left when it ends, counted from `scheduled_at` or the
+             *     acceptance, is `expired`; omitted: the time of the priority.
+             */
             ttl_seconds?: number | null;
+            /**
+             * @description Messages with the same key are a group: a device shows the newest push, and the inbox the
+             *     newest message.
+             */
             collapse_key?: string | null;
             /**
              * @description Seconds for which the inbox shows the in-app message, from its delivery; omitted: for the
@@ -1510,12 +1551,18 @@ export interface components {
             inbox_data?: {
                 [key: string]: unknown;
             };
+            /** @description Deliveries with the same key leave one at a time, in the order of their acceptance. */
             ordering_key?: string | null;
             /** @description An https URL that learns of the status changes of this notification. */
             webhook_url?: string | null;
+            /**
+             * @description An object of the producer, at most 4 KiB, such as an order number: answers and webhooks have
+             *     it, and lists filter by it.
+             */
             metadata?: {
                 [key: string]: unknown;
             };
+            /** @description A notification with the key of an earlier one is not sent: the answer has the earlier one. */
             idempotency_key?: string | null;
         };
         /** @description The notification is cancelled; the state of the withdrawal of each delivery. */

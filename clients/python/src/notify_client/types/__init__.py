@@ -86,7 +86,6 @@ from notify_client.types.notifications import NotificationCancelled as Notificat
 from notify_client.types.notifications import NotificationDetail as NotificationDetail
 from notify_client.types.notifications import NotificationLine as NotificationLine
 from notify_client.types.notifications import NotificationWithdrawn as NotificationWithdrawn
-from notify_client.types.notifications import RequestWarning as RequestWarning
 from notify_client.types.notifications import RescheduleRequest as RescheduleRequest
 from notify_client.types.notifications import SkippedChannel as SkippedChannel
 from notify_client.types.notifications import StageLine as StageLine
@@ -173,6 +172,7 @@ from notify_client.types.shared import Mode as Mode
 from notify_client.types.shared import NotificationRequest as NotificationRequest
 from notify_client.types.shared import Priority as Priority
 from notify_client.types.shared import ProblemDetails as ProblemDetails
+from notify_client.types.shared import RequestWarning as RequestWarning
 from notify_client.types.shared import Status as Status
 from notify_client.types.shared import To as To
 from notify_client.types.shared import TokenScope as TokenScope

@@ -17,6 +17,7 @@ from notify_client.types.campaigns import (
 from notify_client.types.shared import (
     Channel,
     Priority,
+    RequestWarning,
 )
 
 
@@ -37,6 +38,8 @@ class DryRunAnswer(TypedDict):
 
     estimate: DryRunEstimate
     samples: list[DryRunSample]
+    warnings: list[RequestWarning]
+    """Mails without a visible unsubscribe link, by template; empty: none."""
 
 
 class DryRunEstimate(TypedDict):

@@ -13,6 +13,7 @@ from notify_client.types.shared import (
     NotificationRequest,
     Priority,
     ProblemDetails,
+    RequestWarning,
     Status,
 )
 
@@ -263,15 +264,6 @@ class RescheduleRequest(TypedDict):
 
     scheduled_at: NotRequired[str | datetime | None]
     send_at_local: NotRequired[str | None]
-
-
-class RequestWarning(TypedDict):
-    """A probable mistake in an accepted request."""
-
-    pointer: str
-    """RFC 6901 JSON pointer into the request's body."""
-
-    detail: str
 
 
 class SkippedChannel(TypedDict):

@@ -238,6 +238,15 @@ class ProblemDetails(TypedDict):
     """At most 100."""
 
 
+class RequestWarning(TypedDict):
+    """A probable mistake in an accepted request."""
+
+    pointer: str
+    """RFC 6901 JSON pointer into the request's body."""
+
+    detail: str
+
+
 class To(TypedDict):
     """A recipient by address: an existing recipient with the addresses, else a new recipient."""
 

@@ -1,0 +1,43 @@
+"""Unsubscribe links in the mails of a bulk job, checked before the job is sent.
+
+The composer of the admin and the dry run of the API show the same sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from notifications.models import BulkJob
+from notifications.rules.texts import wording
+from notifications.store.cached import notification_types
+from notifications.store.templates import template_cache
+from notifications.store.templates.template_cache import TemplateVersion
+from providers.contract import Channel
+
+
+def unsubscribe_fault(version: TemplateVersion, *, type_: str) -> str:
+    """Return a sentence if mails of a template have no visible unsubscribe link; else empty."""
+    if type_ and notification_types.is_mandatory(type_):
+        return f"{type_} is mandatory: its mails have no unsubscribe link."
+    texts = version.texts.get(Channel.EMAIL, {})
+    without = sorted(locale for locale, text in texts.items() if not wording.has_link(text))
+    if not without:
+        return ""
+    named = ", ".join(without)
+    return f"{version.template_id}: the mails in {named} have no visible unsubscribe link."
+
+
+def warnings(job: BulkJob) -> Iterator[tuple[str, str]]:
+    """Yield pointer and sentence of each fault of a job that is not stored."""
+    if job.channels and Channel.EMAIL not in job.channels:
+        return
+    places = {job.template: "/template_id"}
+    for position, each in enumerate(job.variants):
+        places.setdefault(each["template"], f"/variants/{position}/template_id")
+    versions = template_cache.by_id(list(places))
+    for template, pointer in places.items():
+        version = versions.get(template)
+        if version is None or Channel.EMAIL not in version.texts:
+            continue
+        if fault := unsubscribe_fault(version, type_=job.type):
+            yield pointer, fault
