@@ -43,6 +43,7 @@ SLOW: Final = (
     "tests/api/test_audit.py::test_each_operation_that_changes_something_is_in_the_log",
     "tests/api/test_schema_fuzz.py",
     "tests/clients/python/test_docs_examples.py",
+    "tests/features/test_erasure_everywhere.py::test_an_erased_person_is_nowhere",
     # The process of an archive is killed at ten steps; a program starts for each case.
     "tests/archive/test_days_killed.py",
     "tests/test_celery_options.py",

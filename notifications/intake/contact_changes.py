@@ -65,7 +65,7 @@ def watch(mode: Mode, user_id: str) -> Iterator[Losing]:
     yield send_notice
     after = _contacts(mode, user_id)
     if before and after != before:
-        _charge(mode, user_id)
+        _charge(next(iter(before))[0])
 
 
 def send_notice(contact: Contact) -> None:
@@ -102,14 +102,16 @@ def _accept_notice(asked: request.NotificationRequest) -> Problem | None:
     return answer.problem if isinstance(answer, Refused) else None
 
 
-def _contacts(mode: Mode, user_id: str) -> set[tuple[object, ...]]:
+def _contacts(mode: Mode, user_id: str) -> set[tuple[int, int, str, bool, str]]:
+    """Return the contacts of a recipient; each begins with the id of the recipient."""
     found = Contact.objects.filter(recipient__mode=mode, recipient__user_id=user_id)
-    return set(found.values_list("channel", "address", "is_primary", "invalid_reason"))
+    columns = ("recipient_id", "channel", "address", "is_primary", "invalid_reason")
+    return set(found.values_list(*columns))
 
 
-def _charge(mode: Mode, user_id: str) -> None:
+def _charge(recipient_id: int) -> None:
     price = EVERY / dt.timedelta(microseconds=1)
-    bucket = f"contacts:{mode.label}:{user_id}"
+    bucket = f"contacts:{recipient_id}"  # the user id would outlive an erasure
     try:
         [[granted, _, _, wait]] = cast(
             "list[list[int]]", state.call("gcra", [bucket], [price, BURST, 1])

@@ -121,7 +121,7 @@ class WebhookMessage(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
-        """Indexes for due rows, for calls in flight, and for retention."""
+        """Indexes for due rows, for calls in flight, for retention, and for erasures."""
 
         db_table = "webhook_message"
         indexes = (
@@ -136,6 +136,11 @@ class WebhookMessage(models.Model):
                 name="webhook_message_in_flight",
             ),
             models.Index(fields=("created_at",), name="webhook_message_age"),
+            models.Index(
+                fields=("contact_id",),
+                condition=Q(contact_id__isnull=False),
+                name="webhook_message_of_contact",
+            ),
         )
 
     def __str__(self) -> str:

@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 from notifications import clock
 from notifications.intake import plan, validation
 from notifications.intake.validation import Caller
-from notifications.models import Producer, Schedule
+from notifications.models import Producer, Recipient, Schedule
 from notifications.rules import request
 from notifications.rules.alerts import AlertKind
 from notifications.rules.problems import FieldError, Kind, Problem
@@ -42,7 +42,7 @@ def create(caller: Caller, fields: Mapping[str, Any]) -> Schedule | Problem:
         if _mine(caller).count() >= MAX_SCHEDULES:
             detail = f"this producer has {MAX_SCHEDULES} schedules, the most there may be"
             return Problem(Kind.CONFLICT, f"{detail}; delete one first")
-        return _save(made)
+        return _problem_of_recipient(made) or _save(made)
 
 
 def change(caller: Caller, schedule_id: int, fields: Mapping[str, Any]) -> Schedule | Problem:
@@ -57,6 +57,8 @@ def change(caller: Caller, schedule_id: int, fields: Mapping[str, Any]) -> Sched
             found.secrets, found.sealed_names = None, []
         problem = _problem_of(caller, found, is_new="request" in fields)
         if problem is not None:
+            return problem
+        if "request" in fields and (problem := _problem_of_recipient(found)):
             return problem
         _withdraw(found)
         return _save(found)
@@ -120,6 +122,15 @@ def _problem_of_request(asked: NotificationRequest) -> Problem | None:
         detail = "a schedule needs user_id: register the recipient first"
         return _invalid("/notification/to", detail)
     return None
+
+
+def _problem_of_recipient(schedule: Schedule) -> Problem | None:
+    """Lock the recipient until the schedule is stored, so that an erasure finds the schedule."""
+    named = Recipient.objects.filter(mode=schedule.mode, user_id=schedule.request["user_id"])
+    if named.select_for_update(no_key=True).first() is not None:
+        return None
+    detail = "the recipient was erased meanwhile"
+    return Problem(Kind.UNKNOWN_RECIPIENT, detail, (FieldError("/notification/user_id", detail),))
 
 
 def _problem_of_times(schedule: Schedule) -> Problem | None:

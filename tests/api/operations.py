@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 from uuid import UUID, uuid4
 
@@ -163,9 +163,10 @@ _OTHERS: Final[Mapping[str, Mapping[str, object]]] = {
 WRITING: Final = [rule for rule in TABLE if rule.writes and isinstance(rule.needs, Scope)]
 
 
-def furnish(caller: Caller) -> dict[str, object]:
-    """Make one of each noun for the caller; returns the parameters of the paths."""
-    person, _ = Recipient.objects.get_or_create(mode=caller.mode, user_id="maria")
+def furnish(caller: Caller, user_id: str = "maria") -> dict[str, object]:
+    """Make one of each noun for the caller and a person; returns the parameters of the paths."""
+    person, _ = Recipient.objects.get_or_create(mode=caller.mode, user_id=user_id)
+    sent = {**SENT, "user_id": user_id}
     person.contacts.create(channel=Channel.EMAIL, address="maria@example.com", is_primary=True)
     contact = person.contacts.create(channel=Channel.WEBHOOK, address="https://hooks.example/1")
     letter = DeadLetter.objects.create(
@@ -179,7 +180,7 @@ def furnish(caller: Caller) -> dict[str, object]:
         snapshot={},
         created_at=clock.now(),
     )
-    schedule = {"name": "first", "rrule": "FREQ=DAILY", "notification": SENT}
+    schedule = {"name": "first", "rrule": "FREQ=DAILY", "notification": sent}
     return {
         "user_id": person.user_id,
         "contact_id": contact.pk,
@@ -191,7 +192,7 @@ def furnish(caller: Caller) -> dict[str, object]:
             requested_by="test",
             by="test",
         ).pk,
-        "notification_id": _made(caller, "/v1/notifications", SENT | {"scheduled_at": _soon()}),
+        "notification_id": _made(caller, "/v1/notifications", sent | {"scheduled_at": _soon()}),
         **_live(caller),
         "bulk_job_id": _made(caller, "/v1/bulk-jobs", BULK_JOB),
         "endpoint_id": _made(
@@ -199,13 +200,18 @@ def furnish(caller: Caller) -> dict[str, object]:
         ),
         **_audiences(caller),
         "schedule_id": _made(caller, "/v1/schedules", schedule),
-        **_series(caller),
+        **_series(caller, user_id),
         **_live(caller),
     }
 
 
-def call(caller: Caller, operation: str, world: Mapping[str, object]) -> int:
-    """Send an operation's request; returns the status of the answer."""
+def call(
+    caller: Caller,
+    operation: str,
+    world: Mapping[str, object],
+    changed: Callable[[object], object] = lambda body: body,
+) -> int:
+    """Send an operation's request, with a changed body; returns the status of the answer."""
     method, path, *_part = operation.split()
     if path == "/v1/bulk-jobs/{bulk_job_id}/resume":
         changes.pause(UUID(str(world["bulk_job_id"])), by="test", reason="for the test")
@@ -213,18 +219,18 @@ def call(caller: Caller, operation: str, world: Mapping[str, object]) -> int:
         caller.post(path.replace("resume", "pause").format(**world), {})
     media_type = "text/csv" if path == "/v1/audience-uploads" else "application/json"
     body = BODIES[operation]
-    body = body() if callable(body) else body
+    body = changed(body() if callable(body) else body)
     here = path.format(**{**world, **_OTHERS.get(operation, {})})
     return caller.send(method, here, body, media_type=media_type).status_code
 
 
-def _series(caller: Caller) -> dict[str, object]:
+def _series(caller: Caller, user_id: str) -> dict[str, object]:
     """Make a published series with a draft and an enrolment."""
     path = "/v1/series/first"
     caller.post("/v1/series", {"name": "first", "definition": _STEPS})
     caller.post(f"{path}/publish", {})
     caller.send("PUT", path, {"definition": _STEPS})
-    answer = caller.post(f"{path}/enrolments", {"enrolments": [{"user_id": "maria"}]})
+    answer = caller.post(f"{path}/enrolments", {"enrolments": [{"user_id": user_id}]})
     return {"series_name": "first", "enrolment_id": answer.json()["results"][0]["enrolment_id"]}
 
 

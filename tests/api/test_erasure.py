@@ -10,6 +10,7 @@ from notifications import clock
 from notifications.models import (
     ArchiveKey,
     AuditEntry,
+    CancelJob,
     Contact,
     DeadLetter,
     Delivery,
@@ -17,16 +18,18 @@ from notifications.models import (
     Event,
     InboxItem,
     Notification,
+    Occurrence,
     Preference,
     Recipient,
     Rejected,
+    Schedule,
     ShortLink,
 )
 from notifications.rules.lane import Mode
 from notifications.store.inbox import writes
 from notifications.store.inbox.items import NewItem
 from notifications.store.postgres import archive_keys, erasure, partitions
-from notifications.sweeps import erasures
+from notifications.sweeps import erasures, schedules
 from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
@@ -160,6 +163,44 @@ def test_a_job_says_nothing_of_whom_it_erased(caller: Caller) -> None:
     entry = AuditEntry.objects.get(operation="erase_recipient")
     assert caller.key.prefix in entry.by
     assert "maria" not in f"{entry.object_name} {entry.before} {entry.after}"
+
+
+def _schedule(caller: Caller, name: str, user_id: str) -> int:
+    sent = {**_SALE, "user_id": user_id}
+    body = {"name": name, "rrule": "FREQ=DAILY", "notification": sent}
+    answer = caller.post("/v1/schedules", body)
+    assert answer.status_code == 201, answer.content
+    schedule_id: int = answer.json()["id"]
+    return schedule_id
+
+
+@pytest.mark.usefixtures("maria")
+def test_schedules_of_an_erased_person_end_and_the_audit_log_has_each(caller: Caller) -> None:
+    caller.send("PUT", "/v1/recipients/lisa", {"contacts": [_mail("lisa@example.com")]})
+    own, other = _schedule(caller, "own", "maria"), _schedule(caller, "other", "lisa")
+    schedules.run_once(now=clock.now() + dt.timedelta(days=1), limit=10)
+    assert Occurrence.objects.filter(schedule_id=own).exists()
+    caller.send("DELETE", PATH)
+    assert list(Schedule.objects.values_list("pk", flat=True)) == [other]
+    assert not Occurrence.objects.filter(schedule_id=own).exists()
+    [entry] = AuditEntry.objects.filter(operation="erase_recipient", object_type="schedule")
+    assert (entry.object_id, entry.by) == (str(own), caller.key.prefix)
+    assert "Half price" not in str(entry.after)
+
+
+@pytest.mark.usefixtures("maria")
+@pytest.mark.parametrize("state", ["finished", "running"])
+def test_the_filter_of_a_cancel_job_loses_an_erased_person_once_it_is_finished(
+    caller: Caller, state: str
+) -> None:
+    for value in ("maria", "autumn"):
+        assert (
+            caller.post("/v1/notifications/cancel", {"metadata": {"of": value}}).status_code < 300
+        )
+    CancelJob.objects.update(finished_at=clock.now() if state == "finished" else None)
+    caller.send("DELETE", PATH)
+    left = list(CancelJob.objects.order_by("pk").values_list("metadata", flat=True))
+    assert left == [{} if state == "finished" else {"of": "maria"}, {"of": "autumn"}]
 
 
 @pytest.mark.usefixtures("maria")

@@ -1,8 +1,12 @@
 """Erasing a person: at once their row, contacts and wishes; by a job all that was sent to them.
 
-What is kept: deliveries and attempts without an address, for counts and bills; entries of the
-suppression list, because an address that opted out must stay out; entries of the audit log, which
-nobody can change; the job itself. Answers under idempotency keys end within 24 hours by themselves.
+What is kept (`KEPT`): deliveries and attempts without an address, for counts and bills; entries of
+the suppression list, because an address that opted out must stay out; entries of the audit log,
+which nobody can change; keys that the producers chose, which end by themselves; the job itself.
+`tests/features/test_erasure_everywhere.py` searches every table for the person.
+
+Rows that name the person by the user id alone, such as schedules, are changed at once, because the
+job does not know the user id.
 
 The recipient's archive key is deleted at once, so the personal values in the files of the archive
 are unreadable from then on. The job deletes the key again at its end, because an export that runs
@@ -24,11 +28,23 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from notifications.models import Audience, BulkJob, DeadLetter, ErasureJob, Recipient, Rejected
+from notifications.models import (
+    Audience,
+    BulkJob,
+    DeadLetter,
+    ErasureJob,
+    Recipient,
+    RecipientList,
+    Rejected,
+    Schedule,
+)
+from notifications.rules.alerts import AlertKind
 from notifications.rules.audiences import canonical
 from notifications.rules.lane import Mode
 from notifications.store.postgres import (
+    alerts,
     archive_keys,
+    audit,
     db,
     merged_recipients,
     partitions,
@@ -40,6 +56,7 @@ KEPT: Final = (
     "deliveries and attempts without an address",
     "entries of the suppression list",
     "entries of the audit log, until their retention is over",
+    "idempotency keys with their answers, for 24 hours, and ordering keys, for a day",
     "encrypted values in the archive, whose key is deleted",
     "backups of the database, until the backups are deleted",
 )
@@ -56,6 +73,9 @@ def begin(*, mode: Mode, user_id: str, by: str) -> ErasureJob | None:
     The recipients that were merged with it are erased too, each by a job of its own.
     """
     with transaction.atomic():
+        schedules = Schedule.objects.filter(mode=mode, request__user_id=user_id)
+        # A change of a schedule locks the schedule before the recipient.
+        list(schedules.select_for_update(of=("self",)).order_by("pk"))
         recipient = Recipient.objects.select_for_update().filter(mode=mode, user_id=user_id).first()
         if recipient is None:
             return None
@@ -76,6 +96,10 @@ def _begin(recipient: Recipient, *, by: str) -> ErasureJob:
             archive_keys=archive_keys.delete(recipient.pk),
         )
         Rejected.objects.filter(user_id=user_id).update(user_id="")
+        _delete_schedules(schedules, by)
+        contacts = dict(recipient.contacts.values_list("pk", "address"))
+        db.run("erase_contact_messages", {"contacts": list(contacts)})
+        db.run("erase_cancel_filters", {"mode": mode, "values": [user_id, *contacts.values()]})
         _leave_log_of_admin(recipient)
         token_revocations.revoke([recipient.pk])
         db.rows("audience_erase", {"recipient": recipient.pk})
@@ -90,15 +114,25 @@ def _leave_log_of_admin(recipient: Recipient) -> None:
     entries.filter(content_type=ContentType.objects.get_for_model(Recipient)).delete()
 
 
+def _delete_schedules(schedules: QuerySet[Schedule], by: str) -> None:
+    """Delete the schedules of a recipient; the audit log has each, without its notification."""
+    for each in schedules.select_for_update(of=("self",)).order_by("pk"):
+        audit.record(by, "erase_recipient", each, after={"deleted": True})
+        alerts.resolve(AlertKind.SCHEDULE_FAILED, str(each.pk))
+        each.delete()
+
+
 def _leave_audiences(mode: Mode, user_id: str) -> None:
-    """Remove a user id from the audiences of bulk jobs and from saved audiences."""
+    """Remove a user id from the audiences of bulk jobs, saved audiences and snapshots."""
     parameters = {"mode": mode, "user_id": user_id}
     for row in db.rows("audiences_with_user", parameters):
         left = canonical.without_user(orjson.loads(row["expression"]), user_id)
         if row["bulk_job"]:
             BulkJob.objects.filter(id=row["bulk_job"]).update(audience=left)
-        else:
+        elif row["audience"]:
             Audience.objects.filter(id=row["audience"]).update(expression=left)
+        else:
+            RecipientList.objects.filter(id=row["snapshot"]).update(expression=left)
 
 
 def open_jobs(*, limit: int, without: Collection[int] = ()) -> list[ErasureJob]:

@@ -1,5 +1,6 @@
 -- Store the results of calls and log the calls. A message whose lease another worker has taken stays as it is; its
--- call is logged. Locks the messages in the order of the ids. Uses the primary key.
+-- call is logged. The call of a message that an erasure deleted meanwhile is not logged, because the answer may name the
+-- person. Locks the messages in the order of the ids. Uses the primary key.
 WITH results AS (
     SELECT * FROM unnest(%(ids)s::uuid[], %(endpoint_ids)s::bigint[], %(states)s::text[], %(due_in)s::interval[],
                          %(numbers)s::smallint[], %(started_at)s::timestamptz[], %(latencies)s::integer[],
@@ -17,4 +18,5 @@ WITH results AS (
     WHERE m.id = r.id AND m.id IN (SELECT id FROM locked)
 )
 INSERT INTO webhook_attempt (message_id, number, endpoint_id, started_at, latency_ms, http_status, error, response)
-SELECT id, number, endpoint_id, started_at, latency_ms, http_status, error, response FROM results
+SELECT id, number, endpoint_id, started_at, latency_ms, http_status, error, response FROM results r
+WHERE EXISTS (SELECT FROM webhook_message m WHERE m.id = r.id)

@@ -1,0 +1,11 @@
+-- Empty the metadata in the filters of finished cancel jobs of a mode that have one of the values, such as a user id. The
+-- filter of an open job stays, because the job would match more without it. Locks the changed rows in the order of the
+-- ids. Reads all rows of the table, for an erasure.
+WITH named AS (
+    SELECT id FROM notifications_canceljob
+    WHERE mode = %(mode)s AND finished_at IS NOT NULL
+      AND jsonb_path_exists(metadata, '$.** ? (@ == $values[*])', jsonb_build_object('values', %(values)s::text[]))
+    ORDER BY id
+    FOR NO KEY UPDATE
+)
+UPDATE notifications_canceljob SET metadata = '{}' WHERE id IN (SELECT id FROM named)
