@@ -42,11 +42,14 @@ class BaseView(APIView):
         """Authenticate, check the scope and charge the producer before the body is read.
 
         Raises:
-            ProblemError: the host's clock is wrong, or the producer is over the rate limit.
+            ProblemError: the host's clock is wrong, the producer is over the rate limit, or the
+                path names what cannot exist.
         """
         if self.needs_clock and not clock.is_trusted():
             raise_problem(Problem(Kind.UNAVAILABLE, host_clock.fault(), retry_after=_CLOCK_AGAIN))
         super().initial(request, *args, **kwargs)
+        if any("\0" in each for each in kwargs.values() if isinstance(each, str)):
+            raise_not_found("object")  # PostgreSQL stores no NUL, and refuses the query
         if not isinstance(request.auth, KnownKey) or request.method in self.self_charging:
             return
         if request.method in _READS:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, transaction
 from django.test import Client
 
 from notifications.api import body_limits, problems
+from notifications.rules.access import TABLE
 from notifications.rules.problems import Kind
 from notifications.store.postgres import api_keys
 from tests.api.conftest import Caller
@@ -258,3 +260,18 @@ def test_a_trace_that_makes_no_sense_is_replaced(header: str) -> None:
     answer = Client().get("/v1/nothing", headers={"traceparent": header})
     assert len(answer.headers["X-Request-Id"]) == 32
     assert answer.headers["X-Request-Id"] not in header or not header
+
+
+def test_a_path_with_nul_names_nothing(caller: Caller) -> None:
+    """PostgreSQL refuses a query for a text with NUL, so no path may lead to such a query."""
+    caller._client.raise_request_exception = False
+    operations = {tuple(rule.operation.split()[:2]) for rule in TABLE if " /v1/" in rule.operation}
+    failed = []
+    for method, path in sorted(operations):
+        for part in re.findall(r"\{\w+\}", path):
+            hostile = path.replace(part, "a%00b")
+            with transaction.atomic():
+                status = caller.send(method, re.sub(r"\{\w+\}", "1", hostile), {}).status_code
+                transaction.set_rollback(True)
+            failed += [(method, hostile, status)] if status >= 500 else []
+    assert failed == []
