@@ -20,6 +20,7 @@ from notifications.rules.audiences import parse, wording
 from notifications.rules.audiences.faults import ExpressionError
 from notifications.rules.bulk_jobs import left_out, schedule_text
 from notifications.rules.bulk_jobs.figures import FUNNEL, Total, VariantFigures
+from notifications.rules.bulk_jobs.request import UniqueBy
 from notifications.rules.bulk_jobs.schedule_text import Schedule
 from notifications.rules.bulk_jobs.states import STOPPED, BulkJobState
 from notifications.rules.lane import Priority
@@ -33,6 +34,10 @@ _WHOLE: Final = 100
 _NAMES: Final = {Total.READ: "opened"}
 _DOLLAR: Final = 1_000_000
 """Millionths of a US dollar."""
+_UNIQUE: Final = {
+    UniqueBy.ADDRESS: "each mailbox, number, device or chat, also if several recipients share it",
+    UniqueBy.RECIPIENT: "each recipient, also at an address that several recipients share",
+}
 _SHARES: Final = ("failed", "bounced", "complained")
 
 
@@ -131,6 +136,7 @@ def _facts(job: BulkJob, *, now: dt.datetime) -> Iterator[tuple[str, str]]:
     channels = ", ".join(Channel(each).label for each in job.channels)
     yield "Channels", channels or "the order of each recipient"
     yield "Audience", in_words(job.audience)
+    yield "One message to", _UNIQUE[UniqueBy(job.unique_by)]
     yield "Schedule", schedule_text.sentences(schedule_of(job), count=job.estimate, now=now)
     if job.weight != 1:
         yield "Weight", f"{job.weight} beside other bulk jobs"

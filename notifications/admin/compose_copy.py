@@ -28,6 +28,7 @@ def values_of(job: BulkJob) -> dict[str, Any]:
         "variables": _json(job.variables),
         "channels": [Channel(each).label for each in job.channels],
         "delivery": job.spread,
+        "unique_by": job.unique_by,
         "ttl_hours": _in_units(job.ttl_seconds, HOUR),
         "weight": job.weight,
         "holdout_percent": job.holdout_percent or None,

@@ -27,7 +27,7 @@ from notifications.admin import names
 from notifications.admin.fields import ChannelOrderField
 from notifications.models import Producer
 from notifications.models.choices import MODES
-from notifications.rules.bulk_jobs.request import MAX_VARIANTS, PRIORITIES, Metric
+from notifications.rules.bulk_jobs.request import MAX_VARIANTS, PRIORITIES, Metric, UniqueBy
 from notifications.rules.channels import Spread
 from notifications.rules.lane import Mode
 from notifications.rules.problems import FieldError
@@ -136,6 +136,14 @@ class ComposeForm(forms.Form):
         "Delivery",
         [(Spread.FIRST.value, "the first usable channel"), (Spread.ALL.value, "all channels")],
         initial=Spread.FIRST.value,
+    )
+    unique_by = _choice(
+        "One message to",
+        [
+            (UniqueBy.ADDRESS.value, "each address"),
+            (UniqueBy.RECIPIENT.value, "each recipient, also at a shared address"),
+        ],
+        initial=UniqueBy.ADDRESS.value,
     )
     ttl_hours = _number("Expires after hours", help_text="Empty: the default of the priority.")
     start = _choice(
@@ -257,7 +265,7 @@ class ComposeForm(forms.Form):
         made: dict[str, Any] = {"audience": {}, "name": "", "type": "", "template_id": ""}
         plain = (
             *("audience", "name", "type", "template_id", "priority", "variables", "delivery"),
-            *("weight", "holdout_percent", "metadata"),
+            *("unique_by", "weight", "holdout_percent", "metadata"),
         )
         made |= {name: data[name] for name in plain if name in data}
         if "channels" in data:

@@ -13,6 +13,7 @@ from notifications.api.schemas import ChannelWord, PriorityWord, RequestModel, R
 from notifications.bulk_jobs.figures import Figures
 from notifications.models import BulkJob
 from notifications.rules.bulk_jobs.figures import FUNNEL, Total, VariantFigures
+from notifications.rules.bulk_jobs.request import UniqueBy
 from notifications.rules.bulk_jobs.states import BulkJobState
 from notifications.rules.request import Instant, Name, Text
 
@@ -126,6 +127,7 @@ class BulkJobLine(ResponseModel):
     template_id: str
     channels: list[ChannelWord]
     delivery: str
+    unique_by: UniqueBy
     scheduled_at: dt.datetime
     """Start time."""
     send_at_local: str | None
@@ -179,7 +181,7 @@ _COLUMNS = (
     *("id", "name", "state", "state_reason", "state_changed_at", "state_changed_by", "type"),
     *("priority", "template_id", "channels", "rate_per_second", "spread_seconds", "weight"),
     *("ttl_seconds", "metadata", "holdout_percent", "created_at", "created_by", "started_at"),
-    "finished_at",
+    *("finished_at", "unique_by"),
 )
 
 

@@ -52,7 +52,8 @@ class BulkJobListView(BaseView):
         """Store a bulk job. The service expands the audience in the background from the start time.
 
         The version of each template is pinned at the call. A recipient who opted out, has no usable
-        contact, or is on the suppression list gets no message and is counted under `left_out`.
+        contact, or is on the suppression list gets no message and is counted under `left_out`. So
+        is a recipient whose address has a message of the job, unless `unique_by` is `recipient`.
         """
         wanted = parse_body(request.data, BulkJobRequest)
         by = actor_of(request)

@@ -16,12 +16,14 @@
     progress    the start and the end of a job
     figures     the totals and the funnel of a job, for readers
     mail_checks unsubscribe links in the mails of a job that is not created
-    dry_run     the counts, texts and costs of a job that is not created (renderings: the texts)
+    dry_run     the counts, texts and costs of a job that is not created (renderings: the texts,
+                shared_addresses: recipients with the same address)
 
 A job is a row, so the creation of a job takes the same time for ten recipients and for fifty
 million. The sweep `expand` reads the audience in pages of at most 5,000 recipients. An opt-out, an
 entry of the suppression list or a missing contact leaves out a recipient: no row is stored, and the
 reason is counted. The checkpoint of a range is stored in the transaction of the page's rows, and
 only from the value at the start of the page. So each recipient gets one message, after a kill and
-with two expanders on one range.
+with two expanders on one range. The same transaction stores the addresses of the messages, whose
+key is unique in the job: a mailbox or number of several recipients gets one message.
 """

@@ -98,6 +98,7 @@ def build(caller: Caller, request: BulkJobRequest, *, by: str) -> BulkJob:
         secrets=secrets,
         channels=[int(channel) for channel in request.channels],
         spread=request.delivery.value,
+        unique_by=request.unique_by.value,
         ttl_seconds=request.ttl_seconds,
         metadata=request.metadata,
         starts_at=max(request.scheduled_at or now, now),

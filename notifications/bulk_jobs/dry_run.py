@@ -16,6 +16,7 @@ from notifications import clock
 from notifications.bulk_jobs import page, renderings
 from notifications.bulk_jobs.page import Planned
 from notifications.bulk_jobs.renderings import Rendering
+from notifications.bulk_jobs.shared_addresses import SharedAddresses
 from notifications.models import BulkJob, Recipient
 from notifications.rules import phone
 from notifications.rules.audiences.parse import parse
@@ -140,10 +141,10 @@ def run(
 def _examine(job: BulkJob, *, until: float) -> DryRun:
     mode = Mode(job.mode)
     first, last = members.bounds(parse(job.audience), mode=mode)
-    whole, after = DryRun(), first - 1
+    whole, after, addresses = DryRun(), first - 1, SharedAddresses(job)
     while last and after < last:
         found = members.page(parse(job.audience), mode=mode, after=after, until=last, limit=_PAGE)
-        whole.add(page.build(job, found), recipients=len(found))
+        whole.add(addresses.build(found), recipients=len(found))
         if len(found) < _PAGE:
             break
         after = found[-1].recipient_id
@@ -168,7 +169,8 @@ def _sample(job: BulkJob, ends: tuple[int, int], *, until: float) -> DryRun:
             until=ends_at - 1,
             limit=_BLOCK,
         )
-        found.add(page.build(job, block), recipients=len(block))
+        built = SharedAddresses(job).build(block, is_first=False)
+        found.add(built, recipients=len(block))
         covered += (block[-1].recipient_id + 1 if len(block) == _BLOCK else ends_at) - begins
         if clock.monotonic() >= until and found.examined:
             break
@@ -249,7 +251,7 @@ def _of_user(job: BulkJob, user_id: str) -> Sample:
     found = members.page(parse(job.audience), mode=mode, after=pk - 1, until=pk, limit=1)
     if not found:
         return Sample(user_id, _OUTSIDE)
-    built = page.build(job, found)
+    built = SharedAddresses(job).build(found, is_first=False)
     if not built.messages:
         return Sample(user_id, next(iter(built.left_out), ""))
     return Sample(user_id, "", renderings.of_message(built.messages[0]))

@@ -1,6 +1,6 @@
 """Expand: store one page of a range with the new checkpoint, in one transaction.
 
-    lock the range -> members above the cursor -> messages -> COPY -> cursor and counters
+    lock the range -> members above the cursor -> messages -> addresses -> COPY -> cursor, counters
 
 The range is locked with SKIP LOCKED, so several expanders take different ranges. The last statement
 moves the cursor only from the value that was read, and only while the job is running:
@@ -8,7 +8,9 @@ moves the cursor only from the value that was read, and only while the job is ru
     UPDATE bulk_job_range SET cursor = new ... WHERE id = .. AND cursor = old
 
 Zero changed rows undo the whole page. A kill at any point therefore leaves either all rows of a
-page with its checkpoint, or none of both.
+page with its checkpoint, or none of both. The same holds for the addresses that the page takes, so
+each address has one message of the job: the first recipient of a page gets it, and of two pages the
+one that takes the address first.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from __future__ import annotations
 import datetime as dt
 import secrets
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -34,6 +36,7 @@ from notifications.rules import ids
 from notifications.rules.audiences import parse
 from notifications.rules.bulk_jobs import variants
 from notifications.rules.bulk_jobs.left_out import LeftOut
+from notifications.rules.bulk_jobs.request import UniqueBy
 from notifications.rules.bulk_jobs.states import BulkJobState
 from notifications.rules.lane import Lane, Mode, Priority
 from notifications.store.audiences import members
@@ -73,6 +76,18 @@ class _Overtaken(Exception):
     """The checkpoint was moved, or the job was paused or cancelled, while the page was built."""
 
 
+class _Refused(Exception):
+    """Postgres refused rows of these recipients: build the page again without these recipients.
+
+    A page that kept the other rows would keep the addresses that the refused rows have taken, so
+    another recipient at the address would get no message.
+    """
+
+    def __init__(self, recipients: frozenset[int]) -> None:
+        super().__init__(len(recipients))
+        self.recipients = recipients
+
+
 def expand_page(range_id: int, *, limit: int = PAGE) -> Expanded:
     """Expand the next recipients of a range, as many as the pace of the job allows.
 
@@ -83,7 +98,7 @@ def expand_page(range_id: int, *, limit: int = PAGE) -> Expanded:
         OperationalError: the database is away.
         page.TemplateGone: a pinned template version does not exist.
     """
-    tries, now = 0, clock.now()
+    tries, now, refused = 0, clock.now(), frozenset[int]()
     job = BulkJob.objects.filter(ranges=range_id, state=BulkJobState.RUNNING).first()
     if job is None:
         return _NOTHING
@@ -93,22 +108,26 @@ def expand_page(range_id: int, *, limit: int = PAGE) -> Expanded:
         nonlocal tries
         tries += 1
         with transaction.atomic():
-            return _expand(range_id, limit=limit, now=now, is_first_try=tries == 1)
+            return _expand(range_id, limit=limit, now=now, is_first_try=tries == 1, refused=refused)
 
-    try:
-        return partitions.with_day(now.date(), work)
-    except _Overtaken:
-        return _NOTHING
+    while True:
+        try:
+            return partitions.with_day(now.date(), work)
+        except _Overtaken:
+            return _NOTHING
+        except _Refused as found:
+            refused |= found.recipients
 
 
-def _expand(range_id: int, *, limit: int, now: dt.datetime, is_first_try: bool) -> Expanded:
-    free = BulkJobRange.objects.select_for_update(skip_locked=True, of=("self",))
-    part = (
-        free
-        .filter(id=range_id, finished_at=None, job__state=BulkJobState.RUNNING)
-        .select_related("job")
-        .first()
-    )
+def _expand(
+    range_id: int,
+    *,
+    limit: int,
+    now: dt.datetime,
+    is_first_try: bool,
+    refused: Collection[int],
+) -> Expanded:
+    part = _lock(range_id)
     if part is None or clock.now() - now > _OLDEST:
         return _NOTHING
     job = part.job
@@ -124,17 +143,36 @@ def _expand(range_id: int, *, limit: int, now: dt.datetime, is_first_try: bool) 
         zones=part.zones,
     )
     found = _of_part(job, part, read)
-    planned = page.build(job, found)
+    planned = _plan(job, found, refused)
     examined = len(found)
     if job.send_at_local and part.zones is None:
         examined = len(planned.messages)  # the ranges of the timezones have counted the others
         planned.left_out.clear()
     store = _Store(job, now, examined, lets_through_missing_day=is_first_try)
-    accepted = store.insert(planned)
+    store.insert(planned.messages)
+    accepted = len(planned.messages)
     is_done = len(read) < room
     cursor = part.until if is_done else read[-1].recipient_id
     _advance(part, cursor, planned.left_out, examined=examined, accepted=accepted, is_done=is_done)
     return Expanded(len(read), accepted, is_done)
+
+
+def _lock(range_id: int) -> BulkJobRange | None:
+    """Lock an unfinished range of a running job; None if another expander has the range."""
+    free = BulkJobRange.objects.select_for_update(skip_locked=True, of=("self",))
+    running = free.filter(id=range_id, finished_at=None, job__state=BulkJobState.RUNNING)
+    return running.select_related("job").first()
+
+
+def _plan(job: BulkJob, found: Sequence[Member], refused: Collection[int]) -> PlannedPage:
+    """Build the messages of members without refused rows, and take the addresses."""
+    members_ = [each for each in found if each.recipient_id not in refused]
+    planned = page.build(job, members_)
+    if len(members_) < len(found):
+        planned.left_out[LeftOut.FAILED.value] += len(found) - len(members_)
+    if job.unique_by == UniqueBy.ADDRESS:
+        planned.leave_out(bulk_rows.take_addresses(job.pk, planned.contact_ids))
+    return planned
 
 
 def _of_part(job: BulkJob, part: BulkJobRange, read: Sequence[Member]) -> Sequence[Member]:
@@ -194,23 +232,20 @@ class _Store:
     """Recipients of the page, with and without a message."""
     lets_through_missing_day: bool
 
-    def insert(self, planned: PlannedPage) -> int:
-        """Store messages; returns their number. A message with a refused row is left out.
+    def insert(self, planned: Sequence[Planned]) -> None:
+        """Store messages, all or none.
 
         Raises:
+            _Refused: Postgres refused rows.
             IntegrityError: the day has no partition.
             OperationalError: the database is away.
         """
-        messages = self._messages(planned.messages)
-        if not messages:
-            return 0
-        refused = self._insert(messages)
-        if refused:
-            planned.left_out[LeftOut.FAILED.value] += refused
-        return len(messages) - refused
+        messages = self._messages(planned)
+        if messages and (refused := self._insert(messages)):
+            raise _Refused(refused)
 
-    def _insert(self, messages: Sequence[NewMessage]) -> int:
-        """Store messages, in halves after an error; returns the number of refused messages.
+    def _insert(self, messages: Sequence[NewMessage]) -> frozenset[int]:
+        """Store messages, in halves after an error; returns the recipients with refused rows.
 
         Raises:
             Error: the day has no partition.
@@ -229,16 +264,15 @@ class _Store:
             if is_missing_day and self.lets_through_missing_day:
                 raise
             if len(messages) == 1:
+                [message] = messages
                 _log.exception(
-                    "recipient_left_out",
-                    job=str(self.job.pk),
-                    recipient=messages[0].recipient_id,
+                    "recipient_left_out", job=str(self.job.pk), recipient=message.recipient_id
                 )
-                return 1
+                return frozenset({message.recipient_id})
         else:
-            return 0
+            return frozenset()
         half = len(messages) // 2
-        return self._insert(messages[:half]) + self._insert(messages[half:])
+        return self._insert(messages[:half]) | self._insert(messages[half:])
 
     def _messages(self, planned: Sequence[Planned]) -> list[NewMessage]:
         job, now = self.job, self.now

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -50,6 +50,32 @@ class PlannedPage:
 
     messages: list[Planned] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def contact_ids(self) -> list[int]:
+        """Return the contacts that a job reaches once, in the order of the messages."""
+        return [
+            contact
+            for message in self.messages
+            for channel, contact in message.contacts
+            if channel in left_out.ONCE
+        ]
+
+    def leave_out(self, taken: Collection[int]) -> None:
+        """Remove the deliveries to contacts with an address that has a message of the job.
+
+        A member without another delivery gets no message and is counted.
+        """
+        if not taken:
+            return
+        kept = []
+        for message in self.messages:
+            contacts = [each for each in message.contacts if each[1] not in taken]
+            if contacts:
+                kept.append(message._replace(contacts=contacts))
+            else:
+                self.left_out[LeftOut.SAME_ADDRESS.value] += 1
+        self.messages = kept
 
 
 class _Skipped(Exception):

@@ -16,6 +16,7 @@
          `--------< Event                   status moves with reasons
     BulkJob --< BulkJobRange                one message to an audience; checkpoints of its expansion
     BulkJob --- BulkJobPace                 next free slot of a job with a rate
+    BulkJob --< BulkJobAddress              addresses with a message of a running job
     BulkLane                                shares of the bulk jobs of a lane
     Topic --< TopicSubscriber, Attribute    named groups of recipients; definitions of attributes
     RecipientList --< RecipientListMember   fixed sets of recipients: uploads and snapshots
@@ -72,7 +73,13 @@ from notifications.models.audit import AuditEntry
 from notifications.models.backlog_sample import BacklogSample
 from notifications.models.breaker import Breaker, BreakerEvent, ProviderPace
 from notifications.models.budget import Budget, BudgetDay, BudgetReservation, ReceiptPrice
-from notifications.models.bulk_job import BulkJob, BulkJobPace, BulkJobRange, BulkLane
+from notifications.models.bulk_job import (
+    BulkJob,
+    BulkJobAddress,
+    BulkJobPace,
+    BulkJobRange,
+    BulkLane,
+)
 from notifications.models.bulk_job_figures import BulkJobFigure, BulkJobSample
 from notifications.models.cancel_job import CancelJob
 from notifications.models.connection import ProviderConnection
@@ -154,6 +161,7 @@ __all__ = [
     "BudgetDay",
     "BudgetReservation",
     "BulkJob",
+    "BulkJobAddress",
     "BulkJobFigure",
     "BulkJobPace",
     "BulkJobRange",

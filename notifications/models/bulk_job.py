@@ -10,6 +10,7 @@ from django.db.models import Q
 from notifications import clock
 from notifications.models.choices import CHANNELS, MODES, PRIORITIES
 from notifications.models.producer import Producer
+from notifications.rules.bulk_jobs.request import UniqueBy
 from notifications.rules.bulk_jobs.states import BulkJobState
 from notifications.rules.lane import Mode, Priority
 
@@ -53,6 +54,14 @@ class BulkJob(models.Model):
     )
     channels = ArrayField(models.SmallIntegerField(choices=CHANNELS), default=list, db_default=[])
     spread = models.CharField(max_length=8, help_text="first or all")
+    unique_by = models.CharField(
+        max_length=9,
+        choices=[(each.value, each.value) for each in UniqueBy],
+        default=UniqueBy.ADDRESS.value,
+        db_default=UniqueBy.ADDRESS.value,
+        help_text="address: one message to each mailbox, number, device or chat; recipient: one to"
+        " each recipient.",
+    )
     ttl_seconds = models.PositiveIntegerField(null=True, blank=True)
     metadata = models.JSONField(default=dict, db_default={})
 
@@ -163,6 +172,33 @@ class BulkJobRange(models.Model):
 
     def __str__(self) -> str:
         return f"range {self.number} of bulk job {self.job_id}"
+
+
+class BulkJobAddress(models.Model):
+    """An address that has a message of a bulk job, until the expansion of the job ends.
+
+    The primary key makes the message the only one. The job is not a constraint in the database: its
+    check would wait for the lock of the job.
+    """
+
+    pk = models.CompositePrimaryKey("job", "digest")
+    job = models.ForeignKey(
+        BulkJob,
+        on_delete=models.CASCADE,
+        db_constraint=False,
+        db_index=False,
+        related_name="addresses",
+    )
+    digest = models.BinaryField(
+        help_text="First 16 bytes of SHA-256 of channel and address, as the suppression list"
+        " compares addresses."
+    )
+
+    class Meta:
+        db_table = "bulk_job_address"
+
+    def __str__(self) -> str:
+        return f"address of bulk job {self.job_id}"
 
 
 class BulkJobPace(models.Model):

@@ -13,6 +13,7 @@ from notifications.rules.alerts import AlertKind
 from notifications.store.postgres import (
     alerts,
     audit,
+    bulk_rows,
     change_feed,
     custom_events,
     db,
@@ -59,6 +60,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         lambda: token_revocations.forget(now=now, limit=limit),
         lambda: custom_events.forget(before=oldest, limit=limit),
         lambda: series.forget(before=oldest, limit=limit),
+        lambda: bulk_rows.forget_addresses(limit=limit),
         lambda: progress.forget(before=oldest - _JOBS_KEPT_LONGER, limit=limit),
         lambda: audit.discard_older_than(conf.current().audit_kept, limit=limit),
         lambda: sign_ins.discard_old(limit=limit),

@@ -60,7 +60,7 @@ def _fill(made: BulkJob) -> None:
         until=1_000,
         examined=1_250_000,
         accepted=1_000_000,
-        left_out={"opted_out": 200_000, "no_contact": 50_000},
+        left_out={"opted_out": 190_000, "no_contact": 50_000, "same_address": 10_000},
     )
     for variant, sent in (("a", 400_000), ("b", 300_000)):
         for name, count in (("accepted", 500_000), ("sent", sent), ("read", sent // 10)):
@@ -81,7 +81,9 @@ def test_the_page_has_progress_funnel_variants_and_reasons(door: Client, job: Bu
     assert 'aria-valuenow="25"' in text
     assert "1,250,000 of about 5,000,000 recipients" in text
     assert '<td class="nc-num">700,000</td><td class="nc-num nc-quiet">70.0 %</td>' in text
-    assert "200,000" in text
+    assert "190,000" in text
+    assert "The job has a message to the same address already." in text
+    assert "each mailbox, number, device or chat, also if several recipients share it" in text
     assert "has switched the topic or the channel off" in text
     assert "80.0 %" in text  # sent of variant a
     assert "Winner: by clicked, 1 h after a sample of 10 %." in text

@@ -24,6 +24,7 @@ BODY: dict[str, Any] = {
     "variables": {"name": "Maria"},
     "channels": ["email"],
     "delivery": "first",
+    "unique_by": "recipient",
     "ttl_seconds": 5_000,
     "metadata": {"campaign": "winter"},
     "rate_per_second": 12.5,
@@ -71,4 +72,9 @@ def test_a_copy_has_each_value_of_the_job(
 def test_a_copy_of_a_plain_job_is_plain(draft: dict[str, Any]) -> None:  # noqa: F811 - the fixture
     plain = ("name", "audience", "type", "priority", "template_id", "variables")
     body = {name: BODY[name] for name in plain}
-    assert copy_of(draft, body) == {**body, "delivery": "first", "weight": 1}
+    assert copy_of(draft, body) == {
+        **body,
+        "delivery": "first",
+        "unique_by": "address",
+        "weight": 1,
+    }

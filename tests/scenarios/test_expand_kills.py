@@ -1,7 +1,8 @@
 """Expanders that are killed at random skip no recipient and repeat no recipient.
 
 Two expanders work on one job, and each gets SIGKILL after a random time; then two new ones go on.
-The benchmark `expand_kills` does the same with a million recipients.
+Of recipients who share a mailbox, one gets the message. The benchmark `expand_kills` does the same
+with a million recipients.
 """
 
 from __future__ import annotations
@@ -33,6 +34,12 @@ _PAGE: Final = 250
 """Recipients: small pages, so that a kill comes at each stage of a page."""
 
 
+_SHARED: Final = """
+    UPDATE notifications_contact SET address = recipient_id %% %s || '@bulk.example'
+"""
+"""Divides the recipients among so many mailboxes; a household is in several ranges."""
+
+
 def _database_url() -> str:
     url = urlsplit(os.environ["DATABASE_URL"])
     return urlunsplit(url._replace(path=f"/{connection.settings_dict['NAME']}"))
@@ -51,11 +58,15 @@ def _new_job(caller: Caller) -> BulkJob:
     return create.create(caller, request, by="test")
 
 
+@pytest.mark.parametrize("household", [1, 2], ids=["own mailboxes", "mailboxes of two"])
 @pytest.mark.django_db(transaction=True)
-def test_twenty_kills_leave_exactly_one_message_for_each_recipient(caller: Caller) -> None:
+def test_twenty_kills_leave_exactly_one_message_for_each_mailbox(
+    caller: Caller, household: int
+) -> None:
     partitions.ensure(clock.now().date(), days=1)
     with connection.cursor() as running:
-        running.execute(expander_processes.PEOPLE, [_COUNT])
+        running.execute(expander_processes.PEOPLE, [_COUNT * household])
+        running.execute(_SHARED, [_COUNT])
         running.execute("ANALYZE notifications_recipient, notifications_contact")
     job = _new_job(caller)
     expander_processes.allow_all(job.pk)

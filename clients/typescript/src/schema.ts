@@ -256,6 +256,7 @@ export interface components {
             template_id: string;
             channels: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
             delivery: string;
+            unique_by: components["schemas"]["UniqueBy"];
             /**
              * Format: date-time
              * @description Start time.
@@ -355,6 +356,7 @@ export interface components {
             template_id: string;
             channels: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
             delivery: string;
+            unique_by: components["schemas"]["UniqueBy"];
             /**
              * Format: date-time
              * @description Start time.
@@ -439,6 +441,12 @@ export interface components {
             channels?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
             /** @description Default: `"first"`. */
             delivery?: components["schemas"]["Spread"];
+            /**
+             * @description `address`: of several recipients with the same mailbox, number, device or chat, the first one
+             *     gets the message, and the others count as `same_address`. `recipient`: each recipient gets the
+             *     message. Default: `"address"`.
+             */
+            unique_by?: components["schemas"]["UniqueBy"];
             /** @description Life of each message from its planned time. Omitted: the default of the priority. */
             ttl_seconds?: number | null;
             /** @description An object of at most 4 KiB in every notification of the job. */
@@ -891,6 +899,12 @@ export interface components {
             channels?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
             /** @description Default: `"first"`. */
             delivery?: components["schemas"]["Spread"];
+            /**
+             * @description `address`: of several recipients with the same mailbox, number, device or chat, the first one
+             *     gets the message, and the others count as `same_address`. `recipient`: each recipient gets the
+             *     message. Default: `"address"`.
+             */
+            unique_by?: components["schemas"]["UniqueBy"];
             /** @description Life of each message from its planned time. Omitted: the default of the priority. */
             ttl_seconds?: number | null;
             /** @description An object of at most 4 KiB in every notification of the job. */
@@ -2465,6 +2479,11 @@ export interface components {
             /** @description The choice that applies to e-mails of the topic; null: the topic offers no digest. */
             digest: components["schemas"]["DigestChoice"] | null;
         };
+        /**
+         * @description A bulk job has one message for each of these.
+         * @enum {string}
+         */
+        UniqueBy: "address" | "recipient";
         /** @description An uploaded file of user ids. */
         UploadAnswer: {
             id: number;
@@ -3332,6 +3351,7 @@ export type TopicChoice = components['schemas']['TopicChoice'];
 export type TopicSizeAnswer = components['schemas']['TopicSizeAnswer'];
 export type Type = components['schemas']['Type'];
 export type TypeChoice = components['schemas']['TypeChoice'];
+export type UniqueBy = components['schemas']['UniqueBy'];
 export type UploadAnswer = components['schemas']['UploadAnswer'];
 export type UploadAnswerPage = components['schemas']['UploadAnswerPage'];
 export type UploadFault = components['schemas']['UploadFault'];

@@ -8,6 +8,11 @@ from typing import Final
 from notifications.rules.channels import Target
 from notifications.rules.described import Described
 from notifications.rules.reasons import Reason
+from providers.contract import Channel
+
+ONCE: Final = frozenset(Channel) - {Channel.IN_APP, Channel.WEBHOOK}
+"""Channels on which a job with `unique_by: address` reaches an address once. Each recipient has an
+inbox; a webhook gets a message for each recipient, because a program receives the messages."""
 
 
 class LeftOut(Described):
@@ -23,6 +28,7 @@ class LeftOut(Described):
         "A variable of the template is missing or has a wrong type.",
     )
     SMS_TOO_LONG = "sms_too_long", "The SMS takes more segments than the limit."
+    SAME_ADDRESS = "same_address", "The job has a message to the same address already."
     HOLDOUT = "holdout", "The recipient is in the group without a message, for comparison."
     FAILED = "failed", "The row of the recipient raised an error; the log has the error."
 

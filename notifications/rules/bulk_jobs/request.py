@@ -123,6 +123,15 @@ class VariantRequest(_JobPart):
     """Share of the recipients; the shares of all variants add up to 100."""
 
 
+class UniqueBy(StrEnum):
+    """A bulk job has one message for each of these."""
+
+    ADDRESS = "address"
+    """A mailbox, a number, a device or a chat gets one message for all recipients who share it."""
+    RECIPIENT = "recipient"
+    """Each recipient gets a message, also at an address that several recipients share."""
+
+
 class Metric(StrEnum):
     """Count by which variants are compared, divided by the sent messages of the variant."""
 
@@ -180,6 +189,10 @@ class BulkJobRequest(_JobPart):
     channels: list[AskedChannel] = Field(default_factory=list, max_length=len(Channel))
     """Channels in order; empty: the order of each recipient."""
     delivery: Spread = Spread.FIRST
+    unique_by: UniqueBy = UniqueBy.ADDRESS
+    """`address`: of several recipients with the same mailbox, number, device or chat, the first one
+    gets the message, and the others count as `same_address`. `recipient`: each recipient gets the
+    message."""
     ttl_seconds: Annotated[int, Field(ge=1, le=int(MAX_TTL.total_seconds())), WHOLE] | None = None
     """Life of each message from its planned time. Omitted: the default of the priority."""
     metadata: dict[str, Any] = Field(default_factory=dict)

@@ -67,6 +67,52 @@ def with_message(job_id: UUID, recipients: Sequence[int], *, since: dt.datetime)
     return frozenset(row["id"] for row in db.rows("bulk_job_recipients", wanted))
 
 
+def take_addresses(job_id: UUID, contacts: Sequence[int]) -> frozenset[int]:
+    """Take the addresses of contacts for a bulk job; return the contacts whose address is taken.
+
+    The first contact of an address takes it, in the order of `contacts`. Called in the transaction
+    of the page: a page that is undone gives its addresses back. Waits for a page that takes one of
+    the addresses at the same time.
+
+    Raises:
+        OperationalError: another page has an address for longer than `lock_timeout`.
+    """
+    if not contacts:
+        return frozenset()
+    asked = {"job": job_id, "contacts": list(contacts)}
+    return frozenset(row["id"] for row in db.rows("bulk_job_addresses_take", asked))
+
+
+class ListedAddress(NamedTuple):
+    """An address in the spelling of the suppression list."""
+
+    channel: int
+    address: str
+
+
+def listed_addresses(contacts: Sequence[int]) -> dict[int, ListedAddress]:
+    """Return contact id -> address, for the existing contacts."""
+    found = db.rows("bulk_job_addresses", {"contacts": list(contacts)})
+    return {row["id"]: ListedAddress(row["channel"], row["address"]) for row in found}
+
+
+def sharing(contacts: Sequence[int], *, before: int, each: int) -> dict[int, str]:
+    """Return recipient id -> user id of recipients with the address of a contact.
+
+    Args:
+        contacts: the contacts.
+        before: only recipients with a lower id.
+        each: most recipients with an address.
+    """
+    asked = {"contacts": list(contacts), "before": before, "each": each}
+    return {row["id"]: row["user_id"] for row in db.rows("bulk_job_addresses_shared", asked)}
+
+
+def forget_addresses(*, limit: int) -> int:
+    """Delete up to `limit` addresses of a job whose expansion has ended; returns their number."""
+    return db.run("bulk_job_addresses_forget", {"limit": limit})
+
+
 def insert(messages: Sequence[NewMessage], *, now: dt.datetime) -> None:
     """Store the messages of a page in the caller's transaction, all or none.
 

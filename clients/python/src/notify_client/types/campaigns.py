@@ -41,6 +41,7 @@ class BulkJobAnswer(TypedDict):
     template_id: str
     channels: list[Channel]
     delivery: str
+    unique_by: Literal["address", "recipient"]
     scheduled_at: str
     """Start time."""
 
@@ -102,6 +103,7 @@ class BulkJobLine(TypedDict):
     template_id: str
     channels: list[Channel]
     delivery: str
+    unique_by: Literal["address", "recipient"]
     scheduled_at: str
     """Start time."""
 
@@ -192,6 +194,12 @@ class BulkJobRequest(TypedDict):
 
     delivery: NotRequired[Literal["first", "all"]]
     """Default: `"first"`."""
+
+    unique_by: NotRequired[Literal["address", "recipient"]]
+    """`address`: of several recipients with the same mailbox, number, device or chat, the first
+    one gets the message, and the others count as `same_address`. `recipient`: each recipient
+    gets the message. Default: `"address"`.
+    """
 
     ttl_seconds: NotRequired[int | None]
     """Life of each message from its planned time. Omitted: the default of the priority."""

@@ -86,6 +86,12 @@ class DryRunRequest(TypedDict):
     delivery: NotRequired[Literal["first", "all"]]
     """Default: `"first"`."""
 
+    unique_by: NotRequired[Literal["address", "recipient"]]
+    """`address`: of several recipients with the same mailbox, number, device or chat, the first
+    one gets the message, and the others count as `same_address`. `recipient`: each recipient
+    gets the message. Default: `"address"`.
+    """
+
     ttl_seconds: NotRequired[int | None]
     """Life of each message from its planned time. Omitted: the default of the priority."""
 
