@@ -7,11 +7,11 @@ The template's source is prepared once for each version, instead of 2 ms for eac
 Jinja will replace become marks for the HTML parser: a comment for a statement between elements, a
 private-use word for a variable and in a tag, a comment or a title. If a mark does not come back in
 its place, or `mail_styles` objects to the style sheet, the style sheet stays where it is.
+`mail_sheets` says which rules stay in a style sheet that is inlined.
 """
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,11 +20,13 @@ from typing import Final
 import css_inline
 
 from notifications.rules.language import locales, templating
-from notifications.rules.texts import mail_markup, mail_styles
+from notifications.rules.texts import mail_markup, mail_sheets, mail_styles
 
 _FRAME: Final = Path(__file__).with_name("mail_frame.html").read_text()
 _DOCUMENT: Final = re.compile(r"<(?:!doctype|html|body)\b", re.IGNORECASE)
 _OPENING: Final = re.compile(r"<html(?P<attributes>[^>]*)>")
+_BEGIN: Final = "\ue000"
+"""First character of a mark."""
 _MARK: Final = re.compile("<!--\ue000(\\d+)\ue001-->|\ue000(\\d+)\ue001")
 _NAMED_BY_MARK: Final = re.compile("</?[a-zA-Z][^ \t\n\r\f<>/]*\ue000")
 """A tag whose name has a mark: no end tag has the same name, so the parser never closes it."""
@@ -117,7 +119,7 @@ def _inline_styles(source: str) -> str:
     if _NAMED_BY_MARK.search(marked):
         return source
     try:
-        done = _inliner().inline(marked)
+        done = mail_sheets.inline(marked, mark=_BEGIN)
     except css_inline.InlineError:
         return source  # a style attribute is no list of declarations, as `style="{{ colour }}"`
     order = [found[1] or found[2] for found in _MARK.finditer(done)]
@@ -145,9 +147,3 @@ def _with_marks(source: str) -> tuple[str, list[str]]:
             elif opened < closed:
                 within.discard(begin)
     return "".join(page), kept
-
-
-@functools.cache
-def _inliner() -> css_inline.CSSInliner:
-    # Nothing is fetched: a template must not make this process call anywhere.
-    return css_inline.CSSInliner(load_remote_stylesheets=False, keep_at_rules=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from notifications.rules.language.templating import compile_text
-from notifications.rules.texts import mail_html, mail_text
+from notifications.rules.texts import mail_html, mail_sheets, mail_text
 
 LOOP = """<style>td { padding: 1px } .x { color: red }</style>
 <table>{% for dish in dishes %}
@@ -27,7 +27,7 @@ def rendered(source: str, locale: str = "en") -> str:
 def test_styles_are_on_the_elements_and_loops_still_run() -> None:
     html = rendered(LOOP)
     assert html.count('<td style="padding: 1px;">&lt;Soup&gt;</td>') == 1
-    assert html.count("color: red") == 2
+    assert html.count('<td class="x" style="padding: 1px;color: red;">') == 2
     assert html.count('<tr class="row">') == 2
     assert 'href="https://shop.example/?a=1&amp;b=2"' in html
     assert "Pie" in html.partition("</table>")[0]
@@ -76,7 +76,7 @@ def test_what_cannot_be_inlined_is_still_what_its_author_wrote(source: str) -> N
 def test_a_tag_whose_name_has_a_statement_does_not_reach_the_inliner(
     source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mail_html, "_inliner", lambda: pytest.fail("the inliner nests such tags"))
+    monkeypatch.setattr(mail_sheets, "_inliner", lambda: pytest.fail("the inliner nests such tags"))
     assert source in mail_html.prepare(f"<body>{source * 3}", locale="en")
 
 

@@ -6,13 +6,19 @@ import contextlib
 import time
 from collections.abc import Callable
 
-import css_inline
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from notifications.rules.language.syntax import BrokenTemplate
-from notifications.rules.texts import mail_html, mail_markup, mail_styles, mail_text, wording
+from notifications.rules.texts import (
+    mail_html,
+    mail_markup,
+    mail_sheets,
+    mail_styles,
+    mail_text,
+    wording,
+)
 from notifications.rules.texts.wording import TextSource
 from providers.contract import Channel
 
@@ -181,18 +187,17 @@ def test_the_attributes_of_a_rich_newsletter_are_little_work() -> None:
 
 def test_the_inliner_gets_no_more_than_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[float] = []
+    inliner = mail_sheets._inliner()
 
     class Watched:
         def inline(self, page: str) -> str:
             began = time.thread_time()
             try:
-                return css_inline.CSSInliner(
-                    load_remote_stylesheets=False, keep_at_rules=True
-                ).inline(page)
+                return inliner.inline(page)
             finally:
                 seen.append(time.thread_time() - began)
 
-    monkeypatch.setattr(mail_html, "_inliner", Watched)
+    monkeypatch.setattr(mail_sheets, "_inliner", Watched)
     for elements in (10, 300, 3_000, 45_000):
         for selector in ("p", "p.x", "p.x p", "p.x+p", "p:first-child", "p.x~p", "p:not(.x)"):
             for times in (1, 100):
