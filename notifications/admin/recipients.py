@@ -370,7 +370,10 @@ class ContactAdmin(MaskedAddressAdmin):
         queryset = queryset.exclude(pk__in=moved)
         with audit.changes(name_of(request), "make_contact_valid", queryset):
             repaired = queryset.exclude(invalidated_at=None).update(
-                invalidated_at=None, invalid_reason=""
+                invalidated_at=None,
+                invalid_reason="",
+                changed_at=clock.now(),
+                changed_by=name_of(request),
             )
         self.message_user(request, f"{repaired} contacts are valid again.", messages.SUCCESS)
 

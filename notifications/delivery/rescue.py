@@ -47,6 +47,7 @@ from notifications.store.postgres import (
     reads,
     transitions,
 )
+from notifications.store.postgres.dead_contacts import DeadReport
 from notifications.store.postgres.opted_out_contacts import OptOut
 from notifications.store.postgres.transitions import STILL_DUE, Move
 from notifications.store.rate_limits import frequency_caps
@@ -145,14 +146,15 @@ def _refund_caps(decisions: Mapping[UUID, Decision], moved: Collection[UUID]) ->
 
 def _end_contacts(rows: Iterable[Row], outcomes: Mapping[UUID, Outcome | None]) -> None:
     """Invalidate dead contacts, and suppress the addresses of opt-outs, as the settle does."""
-    dead: dict[str, dict[int, str]] = defaultdict(dict)
+    dead: dict[str, dict[int, DeadReport]] = defaultdict(dict)
     opted_out: dict[str, dict[int, OptOut]] = defaultdict(dict)
     for row in rows:
         outcome = outcomes[row["id"]]
         if isinstance(outcome, Rejected):
             why = f"{row['provider']}: {outcome.code}"
             if outcome.contact_is_dead:
-                dead[row["provider"]][row["contact_id"]] = why
+                report = DeadReport(why, row["call_started_at"])
+                dead[row["provider"]][row["contact_id"]] = report
             if outcome.has_opted_out:
                 opt_out = OptOut(why, row["call_started_at"])
                 opted_out[row["provider"]][row["contact_id"]] = opt_out

@@ -47,6 +47,7 @@ from notifications.store.postgres import (
     secret_variables,
     transitions,
 )
+from notifications.store.postgres.dead_contacts import DeadReport
 from notifications.store.postgres.opted_out_contacts import OptOut
 from notifications.store.postgres.transitions import Move
 from providers.contract import (
@@ -237,13 +238,13 @@ def _write(
 
 def _end_contacts(pairs: Iterable[Pair], *, provider: str) -> None:
     """Invalidate dead contacts, and suppress the addresses of opt-outs."""
-    dead: dict[int, str] = {}
+    dead: dict[int, DeadReport] = {}
     opted_out: dict[int, OptOut] = {}
     for claimed, result in pairs:
         if isinstance(result.outcome, Rejected):
             why = f"{provider}: {result.outcome.code}"
             if result.outcome.contact_is_dead:
-                dead[claimed.delivery.contact_id] = why
+                dead[claimed.delivery.contact_id] = DeadReport(why, claimed.delivery.claimed_at)
             if result.outcome.has_opted_out:
                 opted_out[claimed.delivery.contact_id] = OptOut(why, claimed.delivery.claimed_at)
     dead_contacts.invalidate(dead, provider=provider)

@@ -35,6 +35,7 @@ from notifications.store.postgres import (
     receipt_prices,
     secret_variables,
 )
+from notifications.store.postgres.dead_contacts import DeadReport
 from notifications.store.postgres.opted_out_contacts import OptOut
 from notifications.store.postgres.transitions import FromProvider, Move
 from providers.contract import Receipt, ReceiptKind
@@ -137,17 +138,18 @@ def _apply(provider: str, applicable: Sequence[tuple[Receipt, UUID]]) -> set[UUI
 
 def _end_contacts(provider: str, applicable: Sequence[tuple[Receipt, UUID]]) -> None:
     """Invalidate dead contacts, and suppress the addresses of opt-outs."""
-    dead: dict[Cause, dict[UUID, str]] = defaultdict(dict)
+    dead: dict[Cause, dict[UUID, DeadReport]] = defaultdict(dict)
     opted_out: dict[UUID, OptOut] = {}
     for receipt, delivery_id in applicable:
         why = f"{provider}: {receipt.code or receipt.kind.value}"
+        at = stages.storable(receipt.occurred_at)
         if receipt.contact_is_dead:
             cause = Cause.COMPLAINT if receipt.has_complained else Cause.BOUNCE
-            dead[cause][delivery_id] = why
+            dead[cause][delivery_id] = DeadReport(why, at)
         if receipt.has_opted_out:
-            opted_out[delivery_id] = OptOut(why, receipt.occurred_at)
-    for cause, reasons in dead.items():
-        dead_contacts.invalidate_of_deliveries(reasons, provider=provider, cause=cause)
+            opted_out[delivery_id] = OptOut(why, at)
+    for cause, reports in dead.items():
+        dead_contacts.invalidate_of_deliveries(reports, provider=provider, cause=cause)
     opted_out_contacts.record_of_deliveries(opted_out, provider=provider)
 
 

@@ -2,7 +2,8 @@
 
 STOP puts the number on the suppression list, which stops all SMS to the number, P0 included, in
 each spelling of the number (`rules.addresses`). START removes the entry of STOP and no other entry.
-The vendor's own reading of a text (Twilio's
+A START without an entry is stored as an undone entry, so a later report of an earlier STOP does not
+count. The vendor's own reading of a text (Twilio's
 `OptOutType`) decides before the words, because an account may have keywords of its own. A vendor
 repeats a text after a lost response, perhaps after the next text. The id of each STOP and START is
 therefore stored, and a repeat has no effect.
@@ -80,10 +81,11 @@ def _update_suppressions(
     match keyword:
         case Keyword.STOP:
             cause = Cause.STOP_KEYWORD
+            suppressions.lock([(Channel.SMS, number)])
             entry = SuppressionEntry(channel=Channel.SMS, address=number, cause=cause, note=note)
             return suppressions.add([entry], by=provider, provider=provider) > 0
         case Keyword.START:
-            rows = suppressions.of_address(Channel.SMS, number).filter(reason=Cause.STOP_KEYWORD)
-            return suppressions.undo(rows, by=f"the recipient, {provider}", note=note) > 0
+            by, cause = f"the recipient, {provider}", Cause.STOP_KEYWORD
+            return suppressions.come_back(Channel.SMS, number, cause=cause, by=by, note=note)
         case _:
             assert_never(keyword)

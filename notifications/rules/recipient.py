@@ -31,7 +31,7 @@ from providers.contract import Channel
 
 PREFIX: Final = "to_"
 """Beginning of the user ids that the service creates."""
-_MADE: Final = re.compile(rf"{_PREFIX}[0-9a-f]{{32}}")
+_MADE: Final = re.compile(rf"{PREFIX}[0-9a-f]{{32}}")
 
 
 def is_made_of_address(user_id: str) -> bool:

@@ -34,6 +34,9 @@ BY_PERSON: Final = frozenset({Cause.COMPLAINT, Cause.STOP_KEYWORD, Cause.UNSUBSC
 BY_PRODUCER: Final = frozenset({Cause.MANUAL, Cause.IMPORT})
 """Entries that a producer may undo, if it made them."""
 
+CALLED_DEAD: Final = frozenset({Cause.BOUNCE, Cause.COMPLAINT})
+"""Entries of addresses that a provider called dead: these also invalidate contacts."""
+
 LISTED: Final = frozenset({Channel.SMS, Channel.EMAIL})
 """Channels whose dead addresses are listed, because a number or a mailbox can come back under
 another user id. A push token dies with its installation."""

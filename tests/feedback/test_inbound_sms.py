@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from django.db import connection, transaction
 
 from notifications import clock
 from notifications.feedback import inbound_sms
-from notifications.models import ReceivedText, Suppression
+from notifications.models import Contact, ReceivedText, Suppression
 from notifications.rules.states import Status
 from notifications.rules.suppression import Cause
-from notifications.store.postgres import received_texts, suppressions
+from notifications.store.postgres import opted_out_contacts, received_texts, suppressions
+from notifications.store.postgres.opted_out_contacts import OptOut
 from notifications.store.postgres.suppressions import SuppressionEntry
 from notifications.sweeps import housekeeping
 from providers.contract import Channel, InboundText
@@ -91,3 +97,67 @@ def test_a_sandbox_that_only_serves_test_keys_stops_nobody(
     )
     assert says("STOP", "1") == 0
     assert not Suppression.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_start_without_a_stop_changes_nothing_and_is_stored(reach: Reach) -> None:
+    reach(sms=NUMBER)
+    assert says("START", "1") == 0
+    row = Suppression.objects.get()
+    assert row.undone_at is not None
+    assert (row.reason, row.undo_note) == (Cause.STOP_KEYWORD, "text 1")
+    assert says("START", "1", "+4915199999999") == 0
+    assert Suppression.objects.count() == 1
+
+
+def test_a_late_report_of_an_opt_out_from_before_the_first_start_stops_nothing(
+    reach: Reach,
+) -> None:
+    reach(sms=NUMBER)
+    [contact] = Contact.objects.all()
+    before = clock.now()
+    assert says("START", "1") == 0
+    assert opted_out_contacts.record({contact.pk: OptOut("x", before)}, provider="twilio") == 0
+    later = clock.now() + dt.timedelta(minutes=1)
+    assert opted_out_contacts.record({contact.pk: OptOut("x", later)}, provider="twilio") == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("who", ["vendor", "person"])
+def test_a_start_waits_for_an_opt_out_that_is_not_committed(reach: Reach, who: str) -> None:
+    reach(sms=NUMBER)
+    [contact] = Contact.objects.all()
+    recorded, asked = threading.Event(), threading.Event()
+
+    def opt_out() -> None:
+        try:
+            with transaction.atomic():
+                if who == "vendor":
+                    found = {contact.pk: OptOut("21610", clock.now())}
+                    opted_out_contacts.record(found, provider="twilio")
+                else:
+                    says("STOP", "1")
+                recorded.set()
+                assert asked.wait(30)
+                assert _waits_for_the_lock()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(opt_out)
+        assert recorded.wait(30)
+        asked.set()
+        assert says("START", "2") == 1
+        first.result()
+    assert not Suppression.objects.filter(undone_at=None).exists()
+
+
+def _waits_for_the_lock() -> bool:
+    """Wait until another session waits for an advisory lock."""
+    ends_at = clock.monotonic() + 30
+    with connection.cursor() as cursor:
+        while clock.monotonic() < ends_at:
+            cursor.execute("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+            if cursor.fetchall():
+                return True
+    return False

@@ -19,6 +19,7 @@ from notifications.rules.lane import Mode
 from notifications.rules.transitions import ACCEPT, CLAIM
 from notifications.rules.webhook_events import MessageState
 from notifications.store.postgres import dead_contacts, transitions
+from notifications.store.postgres.dead_contacts import DeadReport
 from notifications.store.postgres.transitions import ANYONE, Move
 from notifications.webhooks import calls, fan_out
 from tests.providers.fakes import HttpFake
@@ -31,8 +32,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def invalidate(make_delivery: MakeDelivery) -> Contact:
     row = Delivery.objects.get(pk=make_delivery())
     assert row.contact_id is not None
-    dead_contacts.invalidate({row.contact_id: "smtp: 550"}, provider="smtp")
-    dead_contacts.invalidate({row.contact_id: "smtp: 551"}, provider="smtp")
+    dead_contacts.invalidate({row.contact_id: DeadReport("smtp: 550")}, provider="smtp")
+    dead_contacts.invalidate({row.contact_id: DeadReport("smtp: 551")}, provider="smtp")
     return Contact.objects.get(pk=row.contact_id)
 
 

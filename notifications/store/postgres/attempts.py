@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import Min
+from django.db.models import Max, Min
 
 from notifications.models import Attempt
 from notifications.rules.reasons import Reason
@@ -100,6 +100,12 @@ def first_began(delivery_ids: Collection[UUID]) -> dict[UUID, dt.datetime]:
     """Return the beginning of the first call of each delivery with a call."""
     found = Attempt.objects.filter(delivery_id__in=delivery_ids).values_list("delivery_id")
     return dict(found.annotate(Min("started_at")))
+
+
+def last_began(delivery_ids: Collection[UUID]) -> dict[UUID, dt.datetime]:
+    """Return the beginning of the last call of each delivery with a call."""
+    found = Attempt.objects.filter(delivery_id__in=delivery_ids).values_list("delivery_id")
+    return dict(found.annotate(Max("started_at")))
 
 
 def without_answer(

@@ -3,32 +3,49 @@
 A dead contact is invalid at once, for queued and later sends, with provider, reason and time. A
 live number or mailbox also enters the suppression list. Only an operator makes a contact valid
 again. Webhook endpoints learn of the contact (`contact.invalidated`), in the same transaction.
+
+A report can come late or again. It has no effect if a bounce or complaint of the address was undone
+after its event, or if it is a bounce and the contact was changed after its event: the operator or
+the producer decided later. The next call to a dead address leads to a new report.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from notifications.models import Delivery
 from notifications.rules.lane import Mode
-from notifications.rules.suppression import LISTED, Cause
+from notifications.rules.suppression import CALLED_DEAD, LISTED, Cause
 from notifications.rules.webhook_events import StatusEvent
-from notifications.store.postgres import db
+from notifications.store.postgres import attempts, db
 
 _LONGEST_REASON: Final = 200
 """Characters of the column."""
 
 
-def invalidate(reasons: Mapping[int, str], *, provider: str, cause: Cause = Cause.BOUNCE) -> None:
+class DeadReport(NamedTuple):
+    """A provider's report that an address is dead."""
+
+    reason: str
+    at: dt.datetime | None = None
+    """Time of the report's event, or of the claim or the start of the call; None: now."""
+
+
+def invalidate(
+    reports: Mapping[int, DeadReport], *, provider: str, cause: Cause = Cause.BOUNCE
+) -> None:
     """Mark contacts invalid, by contact id; an invalid contact keeps the first reason."""
-    if reasons:
+    if reports:
         db.run(
             "invalidate_contacts",
             {
-                "ids": list(reasons),
-                "reasons": [reason[:_LONGEST_REASON] for reason in reasons.values()],
+                "ids": list(reports),
+                "reasons": [each.reason[:_LONGEST_REASON] for each in reports.values()],
+                "at": [each.at for each in reports.values()],
+                "called_dead": sorted(CALLED_DEAD),
                 "provider": provider,
                 "cause": cause.value,
                 "live": Mode.LIVE,
@@ -39,11 +56,28 @@ def invalidate(reasons: Mapping[int, str], *, provider: str, cause: Cause = Caus
 
 
 def invalidate_of_deliveries(
-    reasons: Mapping[UUID, str], *, provider: str, cause: Cause = Cause.BOUNCE
+    reports: Mapping[UUID, DeadReport], *, provider: str, cause: Cause = Cause.BOUNCE
 ) -> None:
-    """Mark the contacts of deliveries invalid; ignores deliveries of other providers."""
-    if reasons:
-        theirs = Delivery.objects.filter(id__in=reasons, provider=provider)
-        pairs = theirs.values_list("id", "contact_id")
-        dead = {contact: reasons[each] for each, contact in pairs if contact is not None}
-        invalidate(dead, provider=provider, cause=cause)
+    """Mark the contacts of deliveries invalid; ignores deliveries of other providers.
+
+    A report of a call is as old as the start of the call at most, whatever the provider's clock
+    says.
+    """
+    if not reports:
+        return
+    theirs = Delivery.objects.filter(id__in=reports, provider=provider)
+    began = attempts.last_began(reports)
+    newest: dict[int, DeadReport] = {}
+    for key, contact in theirs.values_list("id", "contact_id"):
+        if contact is None:
+            continue
+        times = [each for each in (reports[key].at, began.get(key)) if each is not None]
+        report = DeadReport(reports[key].reason, max(times, default=None))
+        known = newest.get(contact)
+        if known is None or _is_newer(report, known):
+            newest[contact] = report
+    invalidate(newest, provider=provider, cause=cause)
+
+
+def _is_newer(report: DeadReport, known: DeadReport) -> bool:
+    return known.at is not None and (report.at is None or report.at > known.at)

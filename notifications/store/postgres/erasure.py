@@ -73,9 +73,8 @@ def begin(*, mode: Mode, user_id: str, by: str) -> ErasureJob | None:
     The recipients that were merged with it are erased too, each by a job of its own.
     """
     with transaction.atomic():
-        schedules = Schedule.objects.filter(mode=mode, request__user_id=user_id)
         # A change of a schedule locks the schedule before the recipient.
-        list(schedules.select_for_update(of=("self",)).order_by("pk"))
+        list(_schedules(mode, user_id))
         recipient = Recipient.objects.select_for_update().filter(mode=mode, user_id=user_id).first()
         if recipient is None:
             return None
@@ -96,7 +95,7 @@ def _begin(recipient: Recipient, *, by: str) -> ErasureJob:
             archive_keys=archive_keys.delete(recipient.pk),
         )
         Rejected.objects.filter(user_id=user_id).update(user_id="")
-        _delete_schedules(schedules, by)
+        _delete_schedules(mode, user_id, by)
         contacts = dict(recipient.contacts.values_list("pk", "address"))
         db.run("erase_contact_messages", {"contacts": list(contacts)})
         db.run("erase_cancel_filters", {"mode": mode, "values": [user_id, *contacts.values()]})
@@ -114,9 +113,15 @@ def _leave_log_of_admin(recipient: Recipient) -> None:
     entries.filter(content_type=ContentType.objects.get_for_model(Recipient)).delete()
 
 
-def _delete_schedules(schedules: QuerySet[Schedule], by: str) -> None:
-    """Delete the schedules of a recipient; the audit log has each, without its notification."""
-    for each in schedules.select_for_update(of=("self",)).order_by("pk"):
+def _schedules(mode: Mode, user_id: str) -> QuerySet[Schedule]:
+    """Return the schedules for a recipient, to be locked in the order of their ids."""
+    found = Schedule.objects.filter(mode=mode, request__user_id=user_id)
+    return found.select_for_update(of=("self",)).order_by("pk")
+
+
+def _delete_schedules(mode: Mode, user_id: str, by: str) -> None:
+    """Delete the schedules for a recipient; the audit log has each, without its notification."""
+    for each in _schedules(mode, user_id):
         audit.record(by, "erase_recipient", each, after={"deleted": True})
         alerts.resolve(AlertKind.SCHEDULE_FAILED, str(each.pk))
         each.delete()

@@ -1,11 +1,16 @@
-"""Advisory locks of Postgres: only one process at a time runs a part of a sweep."""
+"""Advisory locks of Postgres.
+
+Only one process at a time runs a part of a sweep, or changes the opt-out of an address.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 from notifications.store.postgres import db
 
 _CLASS = 7_237_002
-"""Lock class of the project's sweeps, apart from other advisory locks in the same database."""
+"""Lock class of the project, apart from other advisory locks in the same database."""
 
 
 def try_for_transaction(name: str) -> bool:
@@ -20,3 +25,14 @@ def try_for_transaction(name: str) -> bool:
         )
         found = running.fetchone()
     return bool(found and found["taken"])
+
+
+def wait_for_transaction(names: Collection[str]) -> None:
+    """Take the named locks until the transaction ends; waits for other transactions.
+
+    Raises:
+        OperationalError: another transaction kept a lock for longer than lock_timeout.
+    """
+    with db.cursor() as running:
+        for name in sorted(names):
+            running.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [_CLASS, name])

@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from notifications.models import Attempt, Contact, Delivery
+from django.db import transaction
+
+from notifications.models import Contact, Delivery
 from notifications.rules import ids
 from notifications.rules.lane import Mode
 from notifications.rules.suppression import Cause
-from notifications.store.postgres import suppressions
+from notifications.store.postgres import attempts, suppressions
 from notifications.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 
@@ -43,7 +45,14 @@ def record(opt_outs: Mapping[int, OptOut], *, provider: str) -> int:
     """
     if not opt_outs:
         return 0
+    with transaction.atomic():
+        return _record(opt_outs, provider)
+
+
+def _record(opt_outs: Mapping[int, OptOut], provider: str) -> int:
     live = Contact.objects.filter(pk__in=opt_outs, recipient__mode=Mode.LIVE, channel__in=_CAUSES)
+    found = list(live.values_list("pk", "channel", "address"))
+    suppressions.lock([(Channel(channel), address) for _, channel, address in found])
     entries = [
         SuppressionEntry(
             channel=Channel(channel),
@@ -51,7 +60,7 @@ def record(opt_outs: Mapping[int, OptOut], *, provider: str) -> int:
             cause=_CAUSES[channel],
             note=opt_outs[key].note,
         )
-        for key, channel, address in live.values_list("pk", "channel", "address")
+        for key, channel, address in found
         if not _was_undone(channel, address, since=opt_outs[key].at)
     ]
     return suppressions.add(entries, by=provider, provider=provider)
@@ -62,12 +71,7 @@ def record_of_deliveries(opt_outs: Mapping[UUID, OptOut], *, provider: str) -> i
     if not opt_outs:
         return 0
     theirs = Delivery.objects.filter(id__in=opt_outs, provider=provider)
-    started = dict(
-        Attempt.objects
-        .filter(delivery_id__in=opt_outs)
-        .order_by("number")
-        .values_list("delivery_id", "started_at")
-    )
+    started = attempts.last_began(opt_outs)
     newest: dict[int, OptOut] = {}
     for key, contact in theirs.values_list("id", "contact_id"):
         if contact is None:

@@ -8,7 +8,7 @@ bounced number valid.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,14 +22,11 @@ from notifications.models import ApiKey, Contact, Suppression
 from notifications.models.suppression import LONGEST_BY, LONGEST_NOTE
 from notifications.rules import addresses
 from notifications.rules.lane import Mode
-from notifications.rules.suppression import Cause
-from notifications.store.postgres import contacts_by_address, db, merged_recipients
+from notifications.rules.suppression import CALLED_DEAD, Cause
+from notifications.store.postgres import contacts_by_address, db, locks, merged_recipients
 from notifications.store.postgres.recipients import ENDED
 from notifications.store.redis import metric_counters
 from providers.contract import Channel
-
-_CALLED_DEAD: Final = frozenset({Cause.BOUNCE, Cause.COMPLAINT})
-"""Causes that also invalidate contacts."""
 
 _MADE_BY_KEY: Final = re.compile(r"producer .* \((nk_\w+)\)")
 _BY_THEMSELVES: Final = frozenset({Cause.STOP_KEYWORD, Cause.UNSUBSCRIBE_ALL})
@@ -125,6 +122,43 @@ def causes_of(contact: Contact) -> list[Cause]:
     return [Cause(each) for each in getattr(contact, "suppressed_for", ())]
 
 
+def lock(opted: Collection[tuple[Channel, str]]) -> None:
+    """Let other changes of the opt-outs of addresses wait until the open transaction ends.
+
+    A return (START) that finds no entry and an opt-out that is not committed yet would otherwise
+    miss each other, and the later of the two would be lost.
+    """
+    keys = {
+        f"opt-out {channel.value} {addresses.search_key(channel, each)}" for channel, each in opted
+    }
+    locks.wait_for_transaction(keys)
+
+
+def come_back(channel: Channel, address: str, *, cause: Cause, by: str, note: str) -> bool:
+    """Undo the opt-out of a recipient who wants messages again; False without an opt-out.
+
+    A return without an opt-out is stored as an undone entry if a recipient has the address, so that
+    a late report of an earlier opt-out does not count (`opted_out_contacts`).
+    """
+    with transaction.atomic():
+        lock([(channel, address)])
+        if undo(of_address(channel, address).filter(reason=cause), by=by, note=note):
+            return True
+        key = addresses.search_key(channel, address)
+        known = contacts_by_address.of_keys([key]).filter(channel=channel)
+        if known.filter(recipient__mode=Mode.LIVE).exists():
+            Suppression.objects.create(
+                channel=channel,
+                address=key,
+                reason=cause,
+                created_by=by[:LONGEST_BY],
+                undone_at=Now(),
+                undone_by=by[:LONGEST_BY],
+                undo_note=note[:LONGEST_NOTE],
+            )
+    return False
+
+
 def undo(rows: QuerySet[Suppression], *, by: str, note: str) -> int:
     """Undo the active rows among `rows`; return the count.
 
@@ -137,14 +171,14 @@ def undo(rows: QuerySet[Suppression], *, by: str, note: str) -> int:
             undone_at=Now(), undone_by=by[:LONGEST_BY], undo_note=note[:LONGEST_NOTE]
         )
         for each in chosen:
-            if each.reason in _CALLED_DEAD:
-                _revalidate(each)
+            if each.reason in CALLED_DEAD:
+                _revalidate(each, by=by[:LONGEST_BY])
     return len(chosen)
 
 
-def _revalidate(undone: Suppression) -> None:
+def _revalidate(undone: Suppression, *, by: str) -> None:
     same = Suppression.objects.filter(channel=undone.channel, address=undone.address)
-    if same.filter(reason__in=_CALLED_DEAD, undone_at=None).exists():
+    if same.filter(reason__in=CALLED_DEAD, undone_at=None).exists():
         return
     contacts_by_address.of_keys([undone.address]).filter(
         recipient__mode=Mode.LIVE, channel=undone.channel
@@ -152,4 +186,4 @@ def _revalidate(undone: Suppression) -> None:
         Q(invalid_reason__in=ENDED)
         | Q(invalid_reason__startswith=merged_recipients.REASON)
         | Q(invalidated_at=None)
-    ).update(invalidated_at=None, invalid_reason="")
+    ).update(invalidated_at=None, invalid_reason="", changed_at=Now(), changed_by=by)

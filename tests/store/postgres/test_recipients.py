@@ -6,6 +6,7 @@ import pytest
 
 from notifications.models import Contact, Recipient
 from notifications.store.postgres import dead_contacts
+from notifications.store.postgres.dead_contacts import DeadReport
 from providers.contract import Channel
 
 
@@ -18,8 +19,13 @@ def test_a_batch_of_dead_addresses_keeps_each_ones_first_reason() -> None:
         )
         for name in "abc"
     )
-    dead_contacts.invalidate({first.pk: "fcm: UNREGISTERED", second.pk: "x" * 300}, provider="fcm")
-    dead_contacts.invalidate({first.pk: "another", 0: "nobody's"}, provider="fcm")
+    dead_contacts.invalidate(
+        {first.pk: DeadReport("fcm: UNREGISTERED"), second.pk: DeadReport("x" * 300)},
+        provider="fcm",
+    )
+    dead_contacts.invalidate(
+        {first.pk: DeadReport("another"), 0: DeadReport("nobody's")}, provider="fcm"
+    )
     for each in (first, second, well):
         each.refresh_from_db()
     assert (first.invalid_reason, first.is_primary) == ("fcm: UNREGISTERED", False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 
 from notifications import clock
@@ -9,6 +11,7 @@ from notifications.models import Contact, Preference, Recipient, Suppression
 from notifications.rules.lane import Mode
 from notifications.rules.suppression import Cause
 from notifications.store.postgres import dead_contacts, recipients, suppressions
+from notifications.store.postgres.dead_contacts import DeadReport
 from notifications.store.postgres.recipients import TAKEN_AWAY
 from notifications.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
@@ -16,6 +19,7 @@ from providers.contract import Channel
 pytestmark = pytest.mark.django_db
 
 MARIA = "Maria@Example.com"
+MINUTE = dt.timedelta(minutes=1)
 
 
 def entry(cause: Cause = Cause.MANUAL, address: str = MARIA) -> SuppressionEntry:
@@ -62,7 +66,7 @@ def test_undoing_one_reason_leaves_the_other_and_says_who_did_it() -> None:
 
 def test_a_bounce_enters_the_list_and_its_undo_revives_the_contact() -> None:
     bounced, other = contact(), contact(user_id="bernd")
-    dead_contacts.invalidate({bounced.pk: "ses: Bounce/Permanent"}, provider="ses")
+    dead_contacts.invalidate({bounced.pk: DeadReport("ses: Bounce/Permanent")}, provider="ses")
     row = Suppression.objects.get()
     assert (row.reason, row.provider, row.created_by) == ("bounce", "ses", "ses")
     assert row.note == "ses: Bounce/Permanent"
@@ -77,8 +81,10 @@ def test_a_contact_stays_dead_while_a_complaint_is_left_and_a_removed_one_stays_
     Contact.objects.filter(pk=removed.pk).update(
         invalidated_at=clock.now(), invalid_reason=TAKEN_AWAY
     )
-    dead_contacts.invalidate({dead.pk: "ses: Bounce"}, provider="ses")
-    dead_contacts.invalidate({dead.pk: "ses: Complaint"}, provider="ses", cause=Cause.COMPLAINT)
+    dead_contacts.invalidate({dead.pk: DeadReport("ses: Bounce")}, provider="ses")
+    dead_contacts.invalidate(
+        {dead.pk: DeadReport("ses: Complaint")}, provider="ses", cause=Cause.COMPLAINT
+    )
     suppressions.undo(Suppression.objects.filter(reason=Cause.BOUNCE), by="operator", note="")
     dead.refresh_from_db()
     assert dead.invalid_reason == "ses: Bounce"
@@ -90,7 +96,7 @@ def test_a_contact_stays_dead_while_a_complaint_is_left_and_a_removed_one_stays_
 
 def test_neither_a_test_contact_nor_a_push_token_enters_the_list() -> None:
     ours = contact(mode=Mode.TEST), contact(channel=Channel.PUSH)
-    dead_contacts.invalidate({each.pk: "dead" for each in ours}, provider="sandbox")
+    dead_contacts.invalidate({each.pk: DeadReport("dead") for each in ours}, provider="sandbox")
     assert not Suppression.objects.exists()
     assert not Contact.objects.filter(invalidated_at=None).exists()
 
@@ -115,3 +121,46 @@ def test_a_domain_in_another_script_is_listed_as_contacts_have_it(written: str) 
     suppressions.add([entry(address="maria@faß.de")], by="operator")
     assert Suppression.objects.get().address == "maria@xn--fa-hia.de"
     assert suppressions.of_address(Channel.EMAIL, written).count() == 1
+
+
+def _bounce(row: Contact, *, at: dt.datetime | None, cause: Cause = Cause.BOUNCE) -> bool:
+    """Report a dead address; returns True if the contact is invalid or listed then."""
+    dead_contacts.invalidate({row.pk: DeadReport("ses: Bounce", at)}, provider="ses", cause=cause)
+    row.refresh_from_db()
+    return row.invalidated_at is not None or bool(active())
+
+
+@pytest.mark.parametrize("cause", [Cause.BOUNCE, Cause.COMPLAINT])
+def test_evidence_from_before_an_undo_says_nothing_and_later_evidence_does(cause: Cause) -> None:
+    bounced = contact()
+    before = clock.now()
+    assert _bounce(bounced, at=before, cause=cause)
+    suppressions.undo(Suppression.objects.all(), by="operator", note="repaired")
+    assert not _bounce(bounced, at=before, cause=cause)
+    assert not _bounce(bounced, at=before - MINUTE, cause=cause)
+    assert _bounce(bounced, at=clock.now() + MINUTE, cause=cause)
+
+
+def test_evidence_from_before_a_new_registration_says_nothing() -> None:
+    token = contact(channel=Channel.PUSH)
+    before = clock.now()
+    address = recipients.Address(channel=Channel.PUSH, address=token.address)
+    by = recipients.ContactChange(by="orders")
+    recipients.remove_contact(token.recipient, contact_id=token.pk, change=by)
+    recipients.add_contact(token.recipient, address, by)
+    assert not _bounce(token, at=before)
+    assert _bounce(token, at=clock.now() + MINUTE)
+
+
+def test_a_complaint_counts_although_the_contact_has_changed() -> None:
+    mailbox = contact()
+    Contact.objects.filter(pk=mailbox.pk).update(changed_at=clock.now() + MINUTE)
+    assert not _bounce(mailbox, at=clock.now())
+    assert _bounce(mailbox, at=clock.now(), cause=Cause.COMPLAINT)
+
+
+def test_a_report_without_a_time_counts() -> None:
+    bounced = contact()
+    assert _bounce(bounced, at=None)
+    suppressions.undo(Suppression.objects.all(), by="operator", note="")
+    assert _bounce(bounced, at=None)

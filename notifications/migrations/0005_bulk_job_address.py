@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("notifications", "0001_initial_8a4f798f")]
+    dependencies = [("notifications", "0004_webhook_message_of_contact")]
 
     operations = [
         migrations.AddField(

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("notifications", "0001_initial_8a4f798f")]
+    dependencies = [("notifications", "0003_address_keys")]
 
     operations = [
         migrations.AddIndex(
