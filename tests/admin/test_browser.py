@@ -92,13 +92,13 @@ def test_every_page_of_the_menu_opens_without_a_complaint_of_the_browser(
 
 def test_a_folded_page_is_reached_from_the_menu_and_from_the_search_box(browser: Browser) -> None:
     browser.open("")
-    item = browser.see(".nc-folded a[href$='/sweeprun/']")
+    item = browser.see(".nc-menu-folded a[href$='/sweeprun/']")
     assert not item.is_displayed()
-    browser.see(".nc-folded summary").send_keys(Keys.ENTER)
+    browser.see(".nc-menu-folded summary").send_keys(Keys.ENTER)
     assert item.is_displayed()
     item.click()
     browser.wait_for("h1", "Sweep runs")
-    assert browser.see(".nc-folded[open] a[aria-current=page]").text.endswith("Sweep runs")
+    assert browser.see(".nc-menu-folded[open] a[aria-current=page]").text.endswith("Sweep runs")
     browser.see("body").send_keys(Keys.CONTROL, "k")
     browser.see("#search-input-command").send_keys("insi")
     browser.wait_for("#command-results", "Insights")

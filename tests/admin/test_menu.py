@@ -75,7 +75,7 @@ def test_each_list_of_the_admin_is_in_the_menu(door: Client) -> None:
 def test_the_part_with_the_page_is_open_and_other_parts_are_closed(door: Client) -> None:
     page = reverse("admin:notifications_sweeprun_changelist")
     text = door.get(page).content.decode()
-    opened = re.findall(r'(?s)<details class="nc-folded"([^>]*)>(.*?)</details>', text)
+    opened = re.findall(r'(?s)<details class="nc-menu-folded"([^>]*)>(.*?)</details>', text)
     assert [(" open" in attributes, "Sweep runs" in inside) for attributes, inside in opened] == [
         (is_there, is_there) for is_there in ("Sweep runs" in inside for _, inside in opened)
     ]
@@ -102,7 +102,7 @@ def test_a_role_sees_its_own_pages_and_no_empty_group(role: str) -> None:
             for each in group[part]:
                 assert client.get(each["link"], follow=True).status_code == 200, each["title"]
     text = client.get(reverse("admin:index")).content.decode()
-    assert text.count('<details class="nc-folded"') == sum(bool(g["folded"]) for g in groups)
+    assert text.count('<details class="nc-menu-folded"') == sum(bool(g["folded"]) for g in groups)
 
 
 def test_the_search_box_finds_each_entry_by_its_title(door: Client) -> None:
