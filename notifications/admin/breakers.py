@@ -126,7 +126,7 @@ class BreakerAdmin(base.ReadOnlyAdmin):
                 )
                 for pair, standing in found.items()
             ],
-            "endpoints": list(_paused_endpoints()),
+            "endpoints": list(_endpoint_pauses()),
             "events": BreakerEvent.objects.exclude(kind=BreakerEvent.Kind.PROBED)[:_LATEST],
             "may_force": request.user.has_perm("notifications.change_breaker"),
             "may_hold": may_set(request, kind=SwitchKind.PROVIDER),
@@ -160,7 +160,7 @@ class BreakerAdmin(base.ReadOnlyAdmin):
         return base.page(self, request, "admin/ask.html", title=title, context=context)
 
 
-def _paused_endpoints() -> Iterator[tuple[Pair, OpenEndpoints]]:
+def _endpoint_pauses() -> Iterator[tuple[Pair, OpenEndpoints]]:
     """Yield the open endpoints of providers with breakers per endpoint."""
     for pair in _pairs():
         if routing.providers_by_name()[pair[0]].capabilities.endpoint_of is not None:

@@ -171,7 +171,7 @@ def items() -> Iterator[Item]:
         yield from (*group.items, *group.folded)
 
 
-def permitted(request: HttpRequest) -> Iterator[Item]:
+def visible_items(request: HttpRequest) -> Iterator[Item]:
     """Yield the entries that the operator may view."""
     return (item for item in items() if _may_view(request, item.model))
 
@@ -197,13 +197,13 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
 
     An entry without view permission is left out, and so is a group without an entry.
     """
-    may_see = set(permitted(request))
+    may_see = set(visible_items(request))
     current = _current(request)
     groups: list[dict[str, Any]] = [
         {
             "title": group.title,
-            "items": [_shown(item, current) for item in group.items if item in may_see],
-            "folded": [_shown(item, current) for item in group.folded if item in may_see],
+            "items": [_entry(item, current) for item in group.items if item in may_see],
+            "folded": [_entry(item, current) for item in group.folded if item in may_see],
         }
         for group in MENU
     ]
@@ -220,7 +220,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     return [group for group in groups if group["items"] or group["folded"]]
 
 
-def _shown(item: Item, current: str) -> dict[str, Any]:
+def _entry(item: Item, current: str) -> dict[str, Any]:
     address = link(item)
     return {
         "title": item.title,

@@ -57,7 +57,7 @@ def search(request: HttpRequest, lower: str) -> list[SearchResult]:
 
 def _pages(request: HttpRequest, lower: str) -> Iterator[SearchResult]:
     """Yield the entries of the menu that unfold does not find by the name of a model."""
-    for item in menu.permitted(request):
+    for item in menu.visible_items(request):
         is_found = lower in menu.verbose_name(item).lower()
         if lower in item.title.lower() and not is_found:
             yield SearchResult(

@@ -49,7 +49,7 @@ class SharedAddresses:
             return built
         if not is_first:
             self._found |= self._before(found[0].recipient_id, contacts)
-        listed = bulk_rows.listed_addresses(contacts)
+        listed = bulk_rows.addresses_of(contacts)
         taken = set()
         for contact in contacts:
             address = listed.get(contact)
@@ -74,4 +74,4 @@ class SharedAddresses:
             until=recipient_id - 1,
             limit=len(sharing),
         )
-        return set(bulk_rows.listed_addresses(page.build(job, found).contact_ids).values())
+        return set(bulk_rows.addresses_of(page.build(job, found).contact_ids).values())

@@ -108,5 +108,5 @@ def _enter_secret(world: World, secret: str) -> None:
     asked = Request(  # noqa: S310 - the sandbox of this test
         f"{world.sandbox.url}/webhooks/secret", data=urlencode({"secret": secret}).encode()
     )
-    with urlopen(asked) as page:  # noqa: S310 - the same
+    with urlopen(asked) as page:  # noqa: S310 - the sandbox of this test
         assert b"Status webhooks" in page.read()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from notifications import clock
 from notifications.admin.monitoring import plots, tables
 from notifications.admin.monitoring.answer import Figures, Part
-from notifications.admin.monitoring.names import Names
+from notifications.admin.monitoring.group_names import GroupNames
 from notifications.admin.monitoring.scope import Scope
 from notifications.admin.monitoring.tables import FAILED_TILE, Tile, TileSpec, tiles_of
 from notifications.rules.rollups import Dimension
@@ -16,7 +16,7 @@ _DIMENSIONS = (Dimension.TEMPLATE, Dimension.TYPE, Dimension.PRODUCER, Dimension
 
 def read(time_range: TimeRange) -> Figures:
     """Read the figures of the page."""
-    scope, names = Scope(range=time_range, now=clock.now()), Names()
+    scope, names = Scope(range=time_range, now=clock.now()), GroupNames()
     return Figures(
         plots={
             "sent": plots.counts_by(scope, "sent", Dimension.CHANNEL, names),

@@ -8,7 +8,7 @@ from notifications import clock, conf
 from notifications.admin.monitoring import answer, current, plots, tables
 from notifications.admin.monitoring.answer import Figures, Part
 from notifications.admin.monitoring.current import Now
-from notifications.admin.monitoring.names import Names
+from notifications.admin.monitoring.group_names import GroupNames
 from notifications.admin.monitoring.scope import Scope
 from notifications.rules.rollups import Dimension
 from notifications.rules.times.time_range import TimeRange
@@ -17,7 +17,7 @@ from notifications.store.cached import shared_answers
 
 def read(time_range: TimeRange) -> Figures:
     """Read the figures."""
-    scope, names = Scope(range=time_range, now=clock.now()), Names()
+    scope, names = Scope(range=time_range, now=clock.now()), GroupNames()
     return Figures(
         plots={
             "traffic": plots.traffic(scope),

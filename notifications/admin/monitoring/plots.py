@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from notifications.admin.monitoring.answer import Limit, Plot, Series
-from notifications.admin.monitoring.names import Names
+from notifications.admin.monitoring.group_names import GroupNames
 from notifications.admin.monitoring.scope import Points, Scope
 from notifications.rules.lane import Priority
 from notifications.rules.rollups import Dimension
@@ -71,13 +71,13 @@ def latency(scope: Scope) -> Plot:
     return _plot(points, series, unit="seconds", limits=limits, logarithmic=True)
 
 
-def share_by(scope: Scope, metric: str, dimension: Dimension, names: Names) -> Plot:
+def share_by(scope: Scope, metric: str, dimension: Dimension, names: GroupNames) -> Plot:
     """A share over time, with a line for each value of a dimension."""
     points = scope.lines(metric, dimension)
     return _plot(points, list(_series(points, dimension, names)), unit="share")
 
 
-def percentile_by(scope: Scope, metric: str, dimension: Dimension, names: Names) -> Plot:
+def percentile_by(scope: Scope, metric: str, dimension: Dimension, names: GroupNames) -> Plot:
     """A latency over time, with a line for each value of a dimension."""
     points = scope.lines(metric, dimension)
     series = [
@@ -91,7 +91,7 @@ def counts_by(
     scope: Scope,
     metric: str,
     dimension: Dimension,
-    names: Names,
+    names: GroupNames,
     *,
     unit: str = "count",
     colours: str = _COLOURS,
@@ -124,7 +124,7 @@ def reactions(scope: Scope) -> Plot:
 
 
 def _series(
-    points: Points, dimension: Dimension, names: Names, colours: str = _COLOURS
+    points: Points, dimension: Dimension, names: GroupNames, colours: str = _COLOURS
 ) -> Iterator[Series]:
     """Yield the groups with the highest totals."""
     groups = [(key, values) for key, values in points.groups.items() if any(values)]
@@ -134,7 +134,7 @@ def _series(
 
 
 def _with_others(
-    points: Points, dimension: Dimension, names: Names, colours: str
+    points: Points, dimension: Dimension, names: GroupNames, colours: str
 ) -> Iterator[Series]:
     """Yield the same, and the sum of the other groups."""
     yield from _series(points, dimension, names, colours)

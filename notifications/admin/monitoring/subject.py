@@ -19,7 +19,7 @@ from django.urls import reverse
 from notifications import clock
 from notifications.admin.monitoring import plots, tables
 from notifications.admin.monitoring.answer import Figures, Part, Plot
-from notifications.admin.monitoring.names import Names
+from notifications.admin.monitoring.group_names import GroupNames
 from notifications.admin.monitoring.scope import Scope
 from notifications.models import Attempt, NotificationType, Producer, RollupValue, Template
 from notifications.rules import in_app
@@ -154,7 +154,7 @@ def _provider(value: str, channel: str) -> Subject:
 
 def read(subject: Subject, time_range: TimeRange) -> Figures:
     """Read the figures of a page."""
-    scope, names = Scope(range=time_range, now=clock.now(), filters=subject.filters), Names()
+    scope, names = Scope(range=time_range, now=clock.now(), filters=subject.filters), GroupNames()
     found = _plots(subject, scope, names)
     parts = [
         Part(name="tiles", right="", context={"tiles": tables.tiles(scope)}),
@@ -173,7 +173,7 @@ def read(subject: Subject, time_range: TimeRange) -> Figures:
     return Figures(plots=found, parts=parts)
 
 
-def _plots(subject: Subject, scope: Scope, names: Names) -> dict[str, Plot]:
+def _plots(subject: Subject, scope: Scope, names: GroupNames) -> dict[str, Plot]:
     found = {
         "traffic": plots.traffic(scope),
         "latency": plots.latency(scope),
@@ -193,7 +193,7 @@ def _plots(subject: Subject, scope: Scope, names: Names) -> dict[str, Plot]:
     return found | {"providers": plots.counts_by(scope, "sent", Dimension.PROVIDER, names)}
 
 
-def failures(subject: Subject, time_range: TimeRange, names: Names) -> list[Failure]:
+def failures(subject: Subject, time_range: TimeRange, names: GroupNames) -> list[Failure]:
     """Return the last failed deliveries of a subject, newest first.
 
     Of the newest 10,000 deliveries, or fewer on a slow database, of the last seven days before the

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from notifications.admin.monitoring import words
-from notifications.admin.monitoring.names import Names
+from notifications.admin.monitoring.group_names import GroupNames
 from notifications.admin.monitoring.scope import Scope
 from notifications.rules.reach import ReachCounts, ReachResult, event_share, share
 from notifications.rules.rollups import Dimension
@@ -170,7 +170,7 @@ def _reach_row(name: str, counts: ReachCounts) -> ReachRow:
     )
 
 
-def failures(scope: Scope, names: Names) -> list[FailureRow]:
+def failures(scope: Scope, names: GroupNames) -> list[FailureRow]:
     """Return the parts of the traffic with failures: channels, providers, producers, types."""
     rows: list[FailureRow] = []
     for dimension in _PARTS:
@@ -179,7 +179,7 @@ def failures(scope: Scope, names: Names) -> list[FailureRow]:
     return rows
 
 
-def _of_dimension(scope: Scope, dimension: Dimension, names: Names) -> Iterator[FailureRow]:
+def _of_dimension(scope: Scope, dimension: Dimension, names: GroupNames) -> Iterator[FailureRow]:
     failed = scope.sums(FAILURES, dimension)
     rates = scope.totals("failure_rate", dimension)
     worst = [(key, count) for key, count in failed.items() if count][:_WORST]
@@ -207,7 +207,7 @@ def _first_and_last(scope: Scope) -> tuple[dt.datetime | None, dt.datetime | Non
     return (min(failing), max(failing)) if failing else (None, None)
 
 
-def reactions(scope: Scope, dimension: Dimension, names: Names) -> list[ReactionRow]:
+def reactions(scope: Scope, dimension: Dimension, names: GroupNames) -> list[ReactionRow]:
     """Return the values of a dimension with the most sent deliveries."""
     metrics = ("sent", "delivered", "read", "clicked", "cost")
     found = {metric: scope.totals(metric, dimension) for metric in metrics}

@@ -64,17 +64,17 @@ def inline(source: str, *, mark: str) -> str:
         css_inline.InlineError: a style attribute or a style sheet cannot be read.
     """
     pieces = [_with_medium_kept(each) for each in _pieces(source)]
-    done = list(_pieces(_inliner().inline(_joined(pieces))))
+    done = list(_pieces(_inliner().inline(_join(pieces))))
     kept = done
     if is_later := _later(pieces, mark=mark):
         bare = [each if each.is_sheet else _without(each, is_later) for each in pieces]
-        kept = list(_pieces(_inliner().inline(_joined(bare))))
+        kept = list(_pieces(_inliner().inline(_join(bare))))
     rules = iter([each.rules for each in kept if each.is_sheet])
     page = [_with_rules(each, next(rules, each.rules)) if each.is_sheet else each for each in done]
-    return _joined(page)
+    return _join(page)
 
 
-def _joined(pieces: list[_Piece]) -> str:
+def _join(pieces: list[_Piece]) -> str:
     return "".join(each.text for each in pieces)
 
 

@@ -71,7 +71,7 @@ def take_addresses(job_id: UUID, contacts: Sequence[int]) -> frozenset[int]:
     """Take the addresses of contacts for a bulk job; return the contacts whose address is taken.
 
     The first contact of an address takes it, in the order of `contacts`. Called in the transaction
-    of the page: a page that is undone gives its addresses back. Waits for a page that takes one of
+    of the page: an undone page gives the addresses back. Waits for a page that takes one of
     the addresses at the same time.
 
     Raises:
@@ -90,7 +90,7 @@ class ListedAddress(NamedTuple):
     address: str
 
 
-def listed_addresses(contacts: Sequence[int]) -> dict[int, ListedAddress]:
+def addresses_of(contacts: Sequence[int]) -> dict[int, ListedAddress]:
     """Return contact id -> address, for the existing contacts."""
     found = db.rows("bulk_job_addresses", {"contacts": list(contacts)})
     return {row["id"]: ListedAddress(row["channel"], row["address"]) for row in found}

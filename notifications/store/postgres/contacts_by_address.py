@@ -11,7 +11,7 @@ from notifications.rules import addresses
 
 
 def of_keys(keys: Collection[str]) -> QuerySet[Contact]:
-    """Return the contacts whose addresses have one of some keys (`rules.addresses`).
+    """Return the contacts with the keys of addresses (`rules.addresses`).
 
     A key of one channel can be an address of another, so a caller who knows the channel compares
     the channel too.
@@ -21,5 +21,5 @@ def of_keys(keys: Collection[str]) -> QuerySet[Contact]:
 
 
 def of_term(term: str) -> QuerySet[Contact]:
-    """Return the contacts with an address as somebody wrote it, of every channel."""
+    """Return the contacts with an address in any spelling, of every channel."""
     return of_keys(addresses.search_keys(term))

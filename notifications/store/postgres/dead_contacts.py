@@ -4,9 +4,10 @@ A dead contact is invalid at once, for queued and later sends, with provider, re
 live number or mailbox also enters the suppression list. Only an operator makes a contact valid
 again. Webhook endpoints learn of the contact (`contact.invalidated`), in the same transaction.
 
-A report can come late or again. It has no effect if a bounce or complaint of the address was undone
-after its event, or if it is a bounce and the contact was changed after its event: the operator or
-the producer decided later. The next call to a dead address leads to a new report.
+A report can come late or again. A report has no effect if a bounce or complaint of the address was
+undone after the report's event. A bounce has no effect either if the contact was changed after the
+event: the operator or the producer decided later. The next call to a dead address leads to a new
+report.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A device belongs to one recipient of a mode at a time: the recipient who registered it last.
+"""A device belongs to one recipient of a mode at a time: the recipient of the last registration.
 
 An app or browser keeps its push token when another person signs in, so the former owner would get
 nothing and the new owner would read the former owner's messages. Mailboxes and phone numbers have
-no single owner: a household can share them, and each recipient is a person that a producer named.
+no single owner: a household can share them, and producers name each recipient as a person.
 """
 
 from __future__ import annotations

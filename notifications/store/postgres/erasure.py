@@ -70,7 +70,7 @@ _GRACE: Final = dt.timedelta(minutes=1)
 def begin(*, mode: Mode, user_id: str, by: str) -> ErasureJob | None:
     """Delete a recipient and create the erasure job; None: the recipient does not exist.
 
-    The recipients that were merged with it are erased too, each by a job of its own.
+    Recipients merged with the recipient are erased too, by jobs of the same kind.
     """
     with transaction.atomic():
         # A change of a schedule locks the schedule before the recipient.

@@ -1,4 +1,4 @@
-"""Hold checks: recipients whose settings changed, and their held deliveries."""
+"""Hold checks: recipients with changed settings, and the held deliveries of the recipients."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def due(*, limit: int) -> list[HoldCheckDue]:
     ]
 
 
-def held(checks: Sequence[HoldCheckDue], *, page: int) -> Sequence[Row]:
+def held_rows(checks: Sequence[HoldCheckDue], *, page: int) -> Sequence[Row]:
     """Return a page of the held deliveries of each recipient, by recipient and id."""
     parameters = {
         **id_ranges.last_days(MAX_TTL.days),

@@ -31,7 +31,7 @@ def wait_for_transaction(names: Collection[str]) -> None:
     """Take the named locks until the transaction ends; waits for other transactions.
 
     Raises:
-        OperationalError: another transaction kept a lock for longer than lock_timeout.
+        OperationalError: a transaction kept a lock for longer than lock_timeout.
     """
     with db.cursor() as running:
         for name in sorted(names):

@@ -42,7 +42,7 @@ class Findings(NamedTuple):
 
 
 def survivors(mode: Mode, user_ids: Collection[str]) -> dict[str, str]:
-    """Return the user ids that merged user ids stand for; other ids are left out."""
+    """Return merged user id -> user id of the recipient that stays; other ids are left out."""
     merged = Contact.objects.filter(
         recipient__mode=mode, recipient__user_id__in=user_ids, invalid_reason__startswith=REASON
     )
@@ -93,7 +93,7 @@ def find(*, after: int, limit: int) -> Findings:
 def merge(group: Sequence[int], *, by: str) -> int | None:
     """Merge a group of `find`; returns the number of merged recipients, None: a delivery is open.
 
-    Safe to run twice: a group that changed meanwhile is left as it is.
+    Safe to run twice: a group with later changes stays as found.
     """
     with transaction.atomic():
         locked = list(Recipient.objects.select_for_update().filter(pk__in=group).order_by("pk"))
@@ -180,7 +180,7 @@ def _has_open_delivery(recipient: Recipient) -> bool:
 
 
 def _unite_preferences(stays: Recipient, merged: Sequence[Recipient]) -> None:
-    """Switch off for the recipient that stays what is off for any of them."""
+    """Switch off for the recipient that stays all that one of the merged recipients has off."""
     wishes = list(Preference.objects.filter(recipient__in=[stays, *merged]).order_by("pk"))
     if not wishes:
         return
@@ -198,7 +198,7 @@ def _unite_preferences(stays: Recipient, merged: Sequence[Recipient]) -> None:
 
 
 def _end(merged: Recipient, stays: Recipient, *, by: str) -> None:
-    """End the contacts of a recipient, and of those that were merged into it before."""
+    """End the contacts of a recipient, and of the recipients merged earlier."""
     both = [merged.pk, *(each.pk for each in merged_into(merged))]
     rows = Contact.objects.filter(recipient__in=both, channel__in=_CHANNELS).order_by("pk")
     with audit.changes(by, _OPERATION, rows):

@@ -158,7 +158,7 @@ _TIMEZONE: Final = 6
 
 @functools.lru_cache(maxsize=4096)
 def read_caps(written: str) -> Caps:
-    """Return the caps of a stored JSON object; none if it is unreadable."""
+    """Return the caps of a stored JSON object; no caps of an unreadable object."""
     # The doors let nothing unreadable in. One that came another way must not stop its whole batch:
     # it counts as not written.
     try:

@@ -192,7 +192,7 @@ def _invalidate(contact: Contact, change: ContactChange) -> None:
 
 
 def _upsert_contacts(recipient: Recipient, address: Address, change: ContactChange) -> Contact:
-    known = _known(recipient, address)
+    known = _find(recipient, address)
     contact = known or Contact(recipient=recipient, channel=address.channel, created_by=change.by)
     before = _facts(contact)
     contact.kind, contact.address = address.kind, address.address
@@ -209,13 +209,13 @@ def _upsert_contacts(recipient: Recipient, address: Address, change: ContactChan
 
 
 def _lock_devices(recipient: Recipient, registered: Sequence[Address]) -> None:
-    """Lock the devices of a change, unless it has none to move."""
+    """Lock the devices of a change with devices to move."""
     devices = [each.address for each in registered if each.channel is Channel.PUSH]
     if devices:
         device_owners.lock(recipient, devices)
 
 
-def _known(recipient: Recipient, address: Address) -> Contact | None:
+def _find(recipient: Recipient, address: Address) -> Contact | None:
     """Return the recipient's contact with an address, in the same spelling if one has it."""
     known = contacts_by_address.of_keys([addresses.key(address.channel, address.address)])
     found = known.filter(recipient=recipient, channel=address.channel).order_by("pk")

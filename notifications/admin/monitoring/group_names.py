@@ -15,7 +15,7 @@ from providers.contract import Channel
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class GroupNames:
     """Names of producers, read once for a page."""
 
     producers: Mapping[int, str] = field(
