@@ -18,10 +18,13 @@ _CHAIN = {"channels": ["push", "sms"], "fallback_chain": True}
 
 
 def _people(world: World, count: int, *, push: str) -> list[str]:
-    """Return people with numbers of one range; a number may have ten SMS in ten minutes."""
+    """Return people with a phone each and numbers of one range.
+
+    A number may have ten SMS in ten minutes. `push` is what the sandbox does with a push.
+    """
     begins = f"+55119{uuid4().int % 10_000:04}"
     numbers = [f"{begins}{number:04}" for number in range(count)]
-    return [world.person(push=push, sms=number) for number in numbers]
+    return [world.person(push=f"phone{number[1:]}{push}", sms=number) for number in numbers]
 
 
 def _send(world: World, people: list[str], count: int) -> list[UUID]:
@@ -44,7 +47,7 @@ def _shown(world: World, codes: list[UUID]) -> dict[str, list[int]]:
 
 
 def test_an_unconfirmed_push_is_followed_by_one_sms(world: World) -> None:
-    people = _people(world, 1, push="phone.receipt-never")
+    people = _people(world, 1, push=".receipt-never")
     codes = _send(world, people, 5)
     until(
         lambda: _statuses(world, codes, Channel.SMS) == {Status.DELIVERED},
@@ -57,7 +60,7 @@ def test_an_unconfirmed_push_is_followed_by_one_sms(world: World) -> None:
 
 
 def test_an_outage_of_push_moves_codes_to_sms_until_a_probe_succeeds(world: World) -> None:
-    people = _people(world, 40, push="phone")
+    people = _people(world, 40, push="")
     world.sandbox.steer("503", "push")
     codes = _send(world, people, _CODES)
     until(
@@ -81,7 +84,7 @@ def test_an_outage_of_push_moves_codes_to_sms_until_a_probe_succeeds(world: Worl
 
 
 def test_killed_workers_open_no_channel_twice(world: World) -> None:
-    people = _people(world, 10, push="phone.400")
+    people = _people(world, 10, push=".400")
     codes = _send(world, people, 50)
     world.kill_and_restart(world.processes["p0"])
     until(
