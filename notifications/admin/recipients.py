@@ -190,7 +190,8 @@ class RecipientAdmin(AuditedAdmin):
         for person in people:
             with audit.changes(by, "erase_recipient") as made:
                 mode = Mode(person.mode)
-                job = erasure.begin(mode=mode, user_id=person.user_id, by=by)
+                user_id = person.user_id
+                job = erasure.begin(mode=mode, user_id=user_id, requested_by=by, by=by)
                 made.extend([job] if job else [])
         recipient_ids.drop([person.pk for person in people])
         self.message_user(request, "Notifications are removed within minutes: see Erasures.")

@@ -165,9 +165,10 @@ class RecipientDetailView(BaseView):
         """
         with transaction.atomic():
             etags.check(request, lambda: _current_tag(request, user_id))
-            key = key_of(request)
-            with audit.changes(actor_of(request), "erase_recipient") as made:
-                job = erasure.begin(mode=key.mode, user_id=valid_user_id(user_id), by=key.prefix)
+            key, by = key_of(request), actor_of(request)
+            erased = valid_user_id(user_id)
+            with audit.changes(by, "erase_recipient") as made:
+                job = erasure.begin(mode=key.mode, user_id=erased, requested_by=key.prefix, by=by)
                 made.extend([job] if job else [])
         if job is None:
             raise_not_found("recipient")

@@ -78,7 +78,7 @@ def test_unknown_attributes_and_other_kinds_are_refused_with_a_pointer(caller: C
     assert told.json()["errors"][0]["pointer"] == "/audience/and/0/attribute"
     assert caller.send("PUT", "/v1/attributes/plan", {"kind": "number"}).status_code == 409
     assert caller.send("PUT", "/v1/attributes/locale", {"kind": "text"}).status_code == 422
-    assert caller.send("PUT", "/v1/attributes/a%00b", {"kind": "text"}).status_code == 422
+    assert caller.send("PUT", "/v1/attributes/a%00b", {"kind": "text"}).status_code == 404
 
 
 def test_the_log_hides_the_values_of_attributes(caller: Caller) -> None:
@@ -166,7 +166,7 @@ def test_a_deleted_upload_is_an_error_in_an_audience(
 
 def test_an_erased_recipient_leaves_the_uploads(caller: Caller) -> None:
     upload(caller, "user_id,code\nu_1,x\nu_2,y\n")
-    erasure.begin(mode=Mode.LIVE, user_id="u_1", by="test")
+    erasure.begin(mode=Mode.LIVE, user_id="u_1", requested_by="test", by="test")
     assert RecipientListMember.objects.count() == 1
 
 

@@ -275,7 +275,7 @@ def test_a_key_reads_nothing_of_a_recipient_that_another_process_erased(
 ) -> None:
     add_message(maria.pk)
     assert len(_ids(caller.get(INBOX))) == 1
-    erasure.begin(mode=Mode.LIVE, user_id="maria", by="another process")
+    erasure.begin(mode=Mode.LIVE, user_id="maria", requested_by="x", by="another process")
     revocations.forget()  # a second later
     assert caller.get(INBOX).status_code == 404
 
@@ -285,7 +285,7 @@ def test_the_token_of_an_erased_recipient_does_not_reach_the_next_one_behind_a_k
 ) -> None:
     app = _token(caller, "maria", "inbox:read", "inbox:write")
     assert _ids(app.get("/v1/inbox/me")) == []
-    erasure.begin(mode=Mode.LIVE, user_id="maria", by="another process")
+    erasure.begin(mode=Mode.LIVE, user_id="maria", requested_by="x", by="another process")
     again = Recipient.objects.create(mode=Mode.LIVE, user_id="maria")
     message = add_message(again.pk)
     recipient_ids.find(mode=Mode.LIVE, user_id="maria")  # the kept id is of the erased recipient

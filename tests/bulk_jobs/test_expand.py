@@ -140,7 +140,7 @@ def test_an_erased_recipient_leaves_the_audiences(new_job: NewJob, reach: Reach)
     several = {"and": [{"user_ids": ["u0", "u1"]}, {"not": {"user_ids": ["u0"]}}]}
     job, own = new_job(audience=several), new_job(audience={"user_ids": ["u0"]})
     saved = Audience.objects.create(name="few", expression={"user_ids": ["u0", "u2"]})
-    erasure.begin(mode=Mode.LIVE, user_id="u0", by="test")
+    erasure.begin(mode=Mode.LIVE, user_id="u0", requested_by="test", by="test")
     saved.refresh_from_db()
     assert saved.expression == {"user_ids": ["u2"]}
     for each, left in ((job, 1), (own, 0)):

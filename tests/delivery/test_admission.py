@@ -379,4 +379,4 @@ def test_failures_that_went_on_to_the_next_provider_count(reach: Reach, take: Ac
     rows = [deliveries_of(take(channels=["sms"]))[0] for _ in range(5)]
     deliver.deliver([row.id for row in rows])
     assert {(row.status, row.provider) for row in map(_row, rows)} == {(Status.SENT, "sandbox")}
-    assert breaker_status.of([SMS])[SMS].why == "5 failures in a row"
+    assert breaker_status.of([SMS])[SMS].why == "5 failures in a row, the last: 503"

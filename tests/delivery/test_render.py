@@ -259,7 +259,9 @@ def test_a_recipient_who_is_erased_during_a_send_gets_no_link(
     insert = short_links.insert_links
 
     def insert_late(links: Sequence[NewLink]) -> None:
-        erased = erasure.begin(mode=Mode.LIVE, user_id=person.user_id, by="tests")
+        erased = erasure.begin(
+            mode=Mode.LIVE, user_id=person.user_id, requested_by="tests", by="tests"
+        )
         assert erased is not None
         assert erasure.work_off(erased, now=clock.now(), limit=10) == 1
         insert(links)

@@ -157,7 +157,7 @@ def test_a_schedule_for_a_person_who_is_being_erased_is_refused(sender: Caller) 
     body = {"name": "daily", "rrule": "FREQ=DAILY", "notification": request}
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
-            assert erasure.begin(mode=Mode.LIVE, user_id=USER, by="tests")
+            assert erasure.begin(mode=Mode.LIVE, user_id=USER, requested_by="tests", by="tests")
             posting = pool.submit(_post_in_thread, sender, body)
             until(_waits_for_a_lock, what="the call waits for the erasure")
         refused = posting.result(60)

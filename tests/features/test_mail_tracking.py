@@ -157,7 +157,9 @@ def test_nothing_is_stored_about_a_recipient_who_was_erased(send: Send) -> None:
     delivery_id, message = send(tracks_clicks=True, tracks_opens=True)
     row = Delivery.objects.get(pk=delivery_id)
     person = Recipient.objects.get(pk=row.recipient_id)
-    job = erasure.begin(mode=Mode(row.mode), user_id=person.user_id, by="tests")
+    job = erasure.begin(
+        mode=Mode(row.mode), user_id=person.user_id, requested_by="tests", by="tests"
+    )
     assert job is not None
     while erasure.work_off(job, now=clock.now(), limit=10):
         pass

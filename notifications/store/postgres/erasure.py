@@ -67,10 +67,11 @@ _GRACE: Final = dt.timedelta(minutes=1)
 """A request that was being accepted while its recipient was erased has stored its rows by then."""
 
 
-def begin(*, mode: Mode, user_id: str, by: str) -> ErasureJob | None:
+def begin(*, mode: Mode, user_id: str, requested_by: str, by: str) -> ErasureJob | None:
     """Delete a recipient and create the erasure job; None: the recipient does not exist.
 
-    Recipients merged with the recipient are erased too, by jobs of the same kind.
+    Recipients merged with the recipient are erased too, by jobs of the same kind. `requested_by` is
+    the user name of an operator or the prefix of a key, `by` the actor in the audit log.
     """
     with transaction.atomic():
         # A change of a schedule locks the schedule before the recipient.
@@ -80,17 +81,17 @@ def begin(*, mode: Mode, user_id: str, by: str) -> ErasureJob | None:
             return None
         stays = merged_recipients.survivor_of(recipient)
         for each in {*merged_recipients.merged_into(stays), stays} - {recipient}:
-            _begin(each, by=by)
-        return _begin(recipient, by=by)
+            _begin(each, requested_by=requested_by, by=by)
+        return _begin(recipient, requested_by=requested_by, by=by)
 
 
-def _begin(recipient: Recipient, *, by: str) -> ErasureJob:
+def _begin(recipient: Recipient, *, requested_by: str, by: str) -> ErasureJob:
     mode, user_id = Mode(recipient.mode), recipient.user_id
     with transaction.atomic():
         job = ErasureJob.objects.create(
             mode=mode,
             recipient_id=recipient.pk,
-            requested_by=by[:_REQUESTED_BY],
+            requested_by=requested_by[:_REQUESTED_BY],
             contacts=recipient.contacts.count(),
             archive_keys=archive_keys.delete(recipient.pk),
         )

@@ -206,7 +206,7 @@ def test_the_modes_are_apart_and_an_erased_recipient_leaves(people: list[Recipie
     subscribe("low", people[:3])
     assert numbers({"everyone": True}, mode=Mode.TEST) == [1]
     assert numbers({"attribute": "plan", "is": "pro"}, mode=Mode.TEST) == [1]
-    erasure.begin(mode=Mode.LIVE, user_id="u_1", by="a key")
+    erasure.begin(mode=Mode.LIVE, user_id="u_1", requested_by="x", by="a key")
     assert numbers({"topic": "low"}) == [0, 2]
     assert 1 not in numbers({"everyone": True})
 

@@ -142,7 +142,7 @@ def test_an_erasure_ends_tokens(key: KnownKey, monkeypatch: pytest.MonkeyPatch) 
     text = _mint(key)
     token = verification.verify(text)
     assert revocations.find_revoked([token]) == []
-    assert erasure.begin(mode=Mode.LIVE, user_id="ana", by="test")
+    assert erasure.begin(mode=Mode.LIVE, user_id="ana", requested_by="test", by="test")
     _pass_a_second(monkeypatch)
     assert not _is_valid(text)
     assert revocations.find_revoked([token]) == [token]
