@@ -100,14 +100,14 @@ def test_the_time_range_is_in_the_url_and_the_back_button_works(
 ) -> None:
     browser.open("")
     browser.click("[data-range='24h']")
-    browser.wait_for("[aria-current]", "24h")
+    browser.wait_for("[data-range][aria-current]", "24h")
     assert query(browser) == {"range": ["24h"]}
     browser.click("[data-range='7d']")
-    browser.wait_for("[aria-current]", "7d")
+    browser.wait_for("[data-range][aria-current]", "7d")
     browser.chrome.back()
-    browser.wait_for("[aria-current]", "24h")
+    browser.wait_for("[data-range][aria-current]", "24h")
     browser.chrome.refresh()
-    browser.wait_for("[aria-current]", "24h")
+    browser.wait_for("[data-range][aria-current]", "24h")
     browser.wait_for("#freshness", "Updated")
     assert browser.errors() == []
 
@@ -131,7 +131,7 @@ def test_dragging_over_a_plot_zooms_and_the_back_button_ends_the_zoom(
     browser.wait_for("#freshness", "Fixed time")
     assert query(browser) == zoomed
     browser.chrome.back()
-    browser.wait_for("[aria-current]", "1h")
+    browser.wait_for("[data-range][aria-current]", "1h")
     assert browser.errors() == []
 
 
@@ -163,7 +163,7 @@ def test_a_fixed_time_is_chosen_with_the_keyboard(
         lambda _: query(browser)["from"] == ["2026-01-02T10:00:00Z"]
     )
     browser.see("#end-zoom").send_keys(Keys.ENTER)
-    browser.wait_for("[aria-current]", "1h")
+    browser.wait_for("[data-range][aria-current]", "1h")
     assert browser.errors() == []
 
 

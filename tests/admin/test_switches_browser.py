@@ -71,7 +71,7 @@ def test_a_provider_is_held_and_let_go_with_a_thumb(
     buttons = browser.chrome.find_elements(By.CSS_SELECTOR, ".nc-acts a")
     assert min(button.size["height"] for button in buttons) >= LEAST_HEIGHT
     browser.click("#sandbox-email .nc-acts a[href*='resume']")
-    browser.wait_for("#resume h2", "Let provider sandbox on email go?")
+    browser.wait_for("#resume h2", "Resume provider sandbox on email?")
     browser.click("#resume [type=submit]")
     browser.wait_for("#switch h2", "ended")
     assert Switch.objects.get().resumed_by == "operator"

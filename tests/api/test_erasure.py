@@ -184,7 +184,7 @@ def test_schedules_of_an_erased_person_end_and_the_audit_log_has_each(caller: Ca
     assert list(Schedule.objects.values_list("pk", flat=True)) == [other]
     assert not Occurrence.objects.filter(schedule_id=own).exists()
     [entry] = AuditEntry.objects.filter(operation="erase_recipient", object_type="schedule")
-    assert (entry.object_id, entry.by) == (str(own), caller.key.prefix)
+    assert (entry.object_id, entry.by) == (str(own), f"producer orders ({caller.key.prefix})")
     assert "Half price" not in str(entry.after)
 
 
