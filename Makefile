@@ -23,7 +23,7 @@ CHECK_ENVIRON := DATABASE_URL=postgresql://check@127.0.0.1:9/none REDIS_URL=redi
 	NOTIFY_SANDBOX_SECRET=whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo stop shell test test-all check api embed docs bench chaos format lock advisories clean
+.PHONY: help demo stop shell test test-all check api embed fonts docs bench chaos format lock advisories clean
 
 help:
 	@echo 'make demo    start everything here, play the stories, stay until Ctrl-C'
@@ -42,6 +42,8 @@ help:
 	@echo '             (needs Node.js 20.19 or later)'
 	@echo 'make embed   build the web components from notifications/static/notifications/inbox (needs'
 	@echo '             Node.js); KEEP=1 keeps the version for pages that name it: each release does'
+	@echo 'make fonts   write the part of the icon font that the admin uses, and the Latin part of its'
+	@echo '             text font, after a change of an icon'
 	@echo 'make docs    build the documentation site with search and diagrams into var/site; without it the'
 	@echo '             demo serves the plain pages at /docs'
 	@echo 'make bench   the numbers against their baselines; ONLY=name runs one'
@@ -89,6 +91,9 @@ api: $(VENV)/tools
 embed: $(VENV)/tools
 	@.ci/embed/build
 	@$(CHECK_ENVIRON) $(RUN) -m tests.architecture.embed_snippet $(if $(KEEP),--keep)
+
+fonts: $(VENV)/tools
+	@$(CHECK_ENVIRON) .ci/fonts/build $(VENV)
 
 docs: $(VENV)/tools
 	@.ci/docs $(VENV)

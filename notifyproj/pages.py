@@ -1,4 +1,4 @@
-"""Middleware for HTML pages only: sessions, CSRF tokens, sign-in and messages; the Host check.
+"""Middleware for HTML pages only: gzip, sessions, CSRF tokens, sign-in, messages; the Host check.
 
 A producer's request has an API key and no cookie, so a path below `/v1/` skips the middleware,
 which would cost processor time for every notification. The classes are subclasses of Django's
@@ -17,6 +17,7 @@ from django.http import HttpRequest, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
 from django.middleware.common import CommonMiddleware
 from django.middleware.csrf import CsrfViewMiddleware
+from django.middleware.gzip import GZipMiddleware
 from django.utils.deprecation import MiddlewareMixin
 
 API: Final = "/v1/"
@@ -45,6 +46,15 @@ class _NotForTheApi(MiddlewareMixin):
         if request.path_info.startswith(API):
             return self.get_response(request)
         return super().__call__(request)
+
+
+class Compression(_NotForTheApi, GZipMiddleware):
+    """Django's gzip, for pages outside the API.
+
+    The length of a compressed page tells no secret (BREACH): the CSRF token has another mask on
+    each page, and Django adds a random number of bytes. Answers of the API, which are many and
+    small, keep their strong ETags.
+    """
 
 
 class Sessions(_NotForTheApi, SessionMiddleware):

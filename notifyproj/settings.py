@@ -62,6 +62,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "notifyproj.csp.ContentSecurityPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "notifyproj.pages.Compression",
     "notifyproj.pages.Sessions",
     "notifyproj.pages.HostCheck",
     "notifyproj.pages.Csrf",
@@ -110,11 +111,18 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True
 FORMAT_MODULE_PATH = "notifyproj.formats"
-STATIC_URL = "static/"
-WHITENOISE_USE_FINDERS = True
 DOCS_SITE = BASE_DIR / "var" / "site"
 # The folder of `make demo`; without the demo the pages below /demo/ are 404.
 DEMO_FOLDER = Path(os.environ["DEMO_VAR"]) if "DEMO_VAR" in os.environ else None
+STATIC_URL = "static/"
+# What the build of the image and the start of the demo collect; see static_files.
+STATIC_ROOT = (DEMO_FOLDER or BASE_DIR) / "static"
+WHITENOISE_USE_FINDERS = DEBUG or not (STATIC_ROOT / "staticfiles.json").is_file()
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "notifyproj.static_files.StaticFiles"},
+}
 # Django's limit is for form posts; the API has a limit for each path.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 17 * 1024 * 1024
 AUTH_PASSWORD_VALIDATORS = [
@@ -151,7 +159,10 @@ UNFOLD = {
         "command_search": True,
         "navigation": "notifications.admin.menu.navigation",
     },
-    "STYLES": [lambda _request: static("notifications/console.css")],
+    "STYLES": [
+        lambda _request: static("notifications/fonts/fonts.css"),
+        lambda _request: static("notifications/console.css"),
+    ],
     "COMMAND": {"search_callback": "notifications.admin.palette.search"},
 }
 

@@ -156,9 +156,9 @@ def buttons(request: HttpRequest, timeline: Timeline) -> list[Button]:
         found += _withdraw_button(timeline)
     if may("notifications.add_notification"):
         found.append(
-            _button(notification, "resend", "Resend to another channel", "forward_to_inbox")
+            _button(notification, "resend", "Resend to another channel", icon="forward_to_inbox")
         )
-        found.append(_button(notification, "send_to_me", "Send to me", "person_edit"))
+        found.append(_button(notification, "send_to_me", "Send to me", icon="person_edit"))
     return found
 
 
@@ -207,7 +207,7 @@ def _pretty(values: Mapping[str, Any]) -> str:
     return json.dumps(values, indent=2, ensure_ascii=False)
 
 
-def _button(notification: Notification, action: str, label: str, icon: str) -> Button:
+def _button(notification: Notification, action: str, label: str, *, icon: str) -> Button:
     hints = {
         "cancel": "Stops the deliveries that have not left.",
         "withdraw": "Removes the shown push from the devices, and stops what has not left.",
@@ -221,7 +221,7 @@ def _button(notification: Notification, action: str, label: str, icon: str) -> B
 def _cancel_button(timeline: Timeline) -> list[Button]:
     if not any(delivery.status in OPEN for delivery in timeline.deliveries):
         return []
-    return [_button(timeline.notification, "cancel", "Cancel", "cancel")]
+    return [_button(timeline.notification, "cancel", "Cancel", icon="cancel")]
 
 
 def _withdraw_button(timeline: Timeline) -> list[Button]:
@@ -231,7 +231,7 @@ def _withdraw_button(timeline: Timeline) -> list[Button]:
         for each in withdraw.states_of(timeline)
     ):
         return []
-    return [_button(timeline.notification, "withdraw", "Withdraw", "undo")]
+    return [_button(timeline.notification, "withdraw", "Withdraw", icon="undo")]
 
 
 def _open_letters(timeline: Timeline) -> list[int]:

@@ -1,6 +1,7 @@
 """The demo: starts the product from an empty checkout in one terminal.
 
-    servers -> migrate -> demo data -> processes -> all ready -> stories -> stay until Ctrl-C
+    servers -> migrate -> demo data, static files -> processes -> all ready -> stories
+            -> stay until Ctrl-C
 
 The terminal shows progress and problems; the processes' output is in `var/log`. Ctrl-C or SIGTERM
 at any point stops every process, the servers last. A failure is a line with the cause.
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
@@ -37,6 +39,8 @@ _WATCH_SECONDS: Final = 0.3
 _INTERRUPTED: Final = 130
 _SHOWN_ERRORS: Final = 3
 """Last errors of a process's log that are shown after a story that failed."""
+COLLECT: Final = ("--clear", "--noinput", "--ignore=redoc", "--ignore=rest_framework")
+"""Options of `collectstatic`, as in the Dockerfile."""
 _OTHER_TABLES: Final = "notifications.E001"
 """Id of the check that refuses the tables of another version."""
 
@@ -70,8 +74,11 @@ def run(ports: Ports, *, stay: bool, stories: bool = True) -> int:
 def _run_on(stack: Stack, *, ports: Ports, stay: bool, stories: bool) -> int:
     settings = _settings(stack.urls(), ports=ports)
     environment.load(settings)
-    _migrate(settings, data=stack.folder)
-    _manage("load_demo", settings)
+    with ThreadPoolExecutor() as beside:
+        collected = beside.submit(_manage, "collectstatic", settings, *COLLECT)
+        _migrate(settings, data=stack.folder)
+        _manage("load_demo", settings)
+        collected.result()
     crew = ProcessGroup(
         [Process(each, ports=ports, environ=mark(settings, var=VAR), var=VAR) for each in PROGRAMS],
         report=_tell,
@@ -151,7 +158,7 @@ def _migrate(settings: Mapping[str, str], *, data: Path) -> None:
         ) from None
 
 
-def _manage(command: str, settings: Mapping[str, str]) -> None:
+def _manage(command: str, settings: Mapping[str, str], *options: str) -> None:
     """Run a management command with its output in a log.
 
     Raises:
@@ -162,7 +169,7 @@ def _manage(command: str, settings: Mapping[str, str]) -> None:
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         done = subprocess.run(
-            [sys.executable, "manage.py", command],
+            [sys.executable, "manage.py", command, *options],
             cwd=ROOT,
             env=settings,
             stdout=output,
