@@ -107,7 +107,7 @@ class AcknowledgeForm(forms.Form):
 class AlertAdmin(base.ReadOnlyAdmin):
     """Read-only list of alerts, with actions to acknowledge and to resolve."""
 
-    list_display = ("name", "urgency", "detail", "meaning", "owner", "state", "raised_at")
+    list_display = ("name", "urgency", "explanation", "owner", "state", "raised_at")
     list_filter = (AlertStateFilter, "kind")
     list_select_related = ("cause",)
     sortable_by = ()
@@ -126,6 +126,11 @@ class AlertAdmin(base.ReadOnlyAdmin):
     def name(self, row: Alert) -> str:
         """Return title and subject."""
         return str(row)
+
+    @display(description="Detail")
+    def explanation(self, row: Alert) -> str:
+        """Return the detail; without a detail, the meaning of the kind."""
+        return row.explanation
 
     @display(description="Meaning")
     def meaning(self, row: Alert) -> str:

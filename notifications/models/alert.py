@@ -56,3 +56,8 @@ class Alert(models.Model):
     def title(self) -> str:
         """Return the title of the kind."""
         return alerts.title(self.kind)
+
+    @property
+    def explanation(self) -> str:
+        """Return the detail; without a detail, the meaning of the kind."""
+        return self.detail or alerts.sentence(self.kind)

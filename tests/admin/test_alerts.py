@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 
 import pytest
 from django.contrib.auth.models import User
@@ -42,6 +43,17 @@ def test_the_links_of_every_kind_lead_to_pages(kind: AlertKind, door: Client) ->
     assert answer.status_code == (missing if kind in subjects else 200), path
     assert kind not in subjects or answer.resolver_match.url_name, path
     assert alert_links.runbook_of(kind.value).endswith(f"operations.html#{kind}")
+
+
+@pytest.mark.parametrize("detail", ["the credentials are refused", ""])
+def test_a_line_of_the_list_explains_the_alert_once(door: Client, detail: str) -> None:
+    alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, "ses email", detail)
+    page = door.get(LIST).content.decode()
+    columns = re.findall(r'<th[^>]*class="[^"]*column-(\w+)', page)
+    assert columns == ["name", "urgency", "explanation", "owner", "state", "raised_at"]
+    meaning = AlertKind.PROVIDER_MISCONFIGURED.sentence
+    assert page.count(detail or meaning) == 1
+    assert (meaning in page) is not bool(detail)
 
 
 def test_the_list_has_open_causes_and_hides_covered_and_resolved_alerts(door: Client) -> None:

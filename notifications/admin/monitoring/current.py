@@ -20,7 +20,6 @@ from notifications.models import Alert, Notification, Switch
 from notifications.operations import switches
 from notifications.operations.switches import switches_by_pair
 from notifications.rules import alert_links
-from notifications.rules.alerts import sentence
 from notifications.rules.lane import Mode
 from notifications.rules.rollups import Dimension
 from notifications.store.cached.provider_overrides import Pair
@@ -96,11 +95,6 @@ class OpenAlert:
     url: str
     """The page of the alert."""
     severity: str
-
-    @property
-    def sentence(self) -> str:
-        """The meaning of the alert."""
-        return sentence(self.alert.kind)
 
     @property
     def cause_url(self) -> str:
