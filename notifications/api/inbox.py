@@ -10,11 +10,13 @@ version 0, so `_read` asks the database again before an answer with version 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, NoReturn, Protocol, TypeVar
 from urllib.parse import quote
+from zlib import crc32
 
-from drf_spectacular.utils import extend_schema
+from django.utils.cache import patch_vary_headers
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -31,12 +33,21 @@ from notifications.api.pagination import link_header, parse_query
 from notifications.api.problems import raise_problem
 from notifications.api.recipient_access import RecipientView, recipient_id_for
 from notifications.rules.problems import Kind, Problem
+from notifications.store.cached import topic_texts
 from notifications.store.inbox import json_of
 from notifications.store.inbox import reads as inbox
 from notifications.store.inbox.items import Cursor, InboxQuery, TooOld
 
 _PRIVATE: Final = {"Cache-Control": "private, no-cache"}
 """A browser may keep an answer, and asks with the ETag before each use."""
+_ACCEPT_LANGUAGE: Final = OpenApiParameter(
+    "Accept-Language",
+    {"type": "string"},
+    OpenApiParameter.HEADER,
+    description="The first language is that of `category_names`, such as `de`.",
+)
+_LONGEST_LOCALE: Final = 35
+"""Characters, as of a stored locale."""
 _FIRST_PAGE: Final = InboxPageQuery()
 """The page that the state instance keeps."""
 
@@ -55,7 +66,7 @@ class InboxView(RecipientView):
     @extend_schema(
         operation_id="get_inbox",
         summary="Read an inbox, newest first",
-        parameters=[*schema.parameters(InboxPageQuery), etags.IF_NONE_MATCH],
+        parameters=[*schema.parameters(InboxPageQuery), etags.IF_NONE_MATCH, _ACCEPT_LANGUAGE],
         responses={200: InboxAnswer, 304: None},
         tags=["Inbox"],
     )
@@ -63,10 +74,12 @@ class InboxView(RecipientView):
         """Return a page of messages with the counts and the version of the inbox.
 
         A recipient without a message has an empty page with version 0. Messages that arrive later
-        do not move the following pages. The ETag is the version, whatever the page and the filters.
+        do not move the following pages. The ETag is that of the version and of the names, whatever
+        the page and the filters.
         """
         query = parse_query(request, InboxPageQuery)
-        if (unchanged := _unchanged(request, user_id)) is not None:
+        names = _category_names(request)
+        if (unchanged := _unchanged(request, user_id, names)) is not None:
             return unchanged
         wanted = InboxQuery(
             tab=query.tab, unread=query.unread, category=query.category, group=query.group
@@ -77,9 +90,15 @@ class InboxView(RecipientView):
             user_id,
             lambda pk: inbox.page(pk, query=wanted, cursor=cursor, limit=query.limit),
         )
-        body = json_of.page(found) | {"stream_url": _stream_url(user_id)}
+        body = json_of.page(found) | {
+            "category_names": names,
+            "stream_url": _stream_url(user_id),
+        }
         headers = {} if found.next is None else link_header(request, str(found.next))
-        return Response(body, headers=_headers(recipient_id, found.version) | headers)
+        headers |= _headers(recipient_id, found.version, names)
+        answer = Response(body, headers=headers)
+        patch_vary_headers(answer, ["Accept-Language"])
+        return answer
 
 
 class InboxUnreadCountView(RecipientView):
@@ -165,23 +184,38 @@ def _read(request: Request, user_id: str, read: Callable[[int], Answer]) -> tupl
     return present, answer if present == recipient_id else read(present)
 
 
-def _unchanged(request: Request, user_id: str) -> Response | None:
+def _unchanged(request: Request, user_id: str, names: Mapping[str, str]) -> Response | None:
     """Return the 304 for a caller that has the present version; None for any other caller."""
     if "If-None-Match" not in request.headers:
         return None
     recipient_id, counts = _read(request, user_id, inbox.counts)
-    headers = _headers(recipient_id, counts.version)
+    headers = _headers(recipient_id, counts.version, names)
     if not etags.is_known(request, headers["ETag"]):
         return None
     return Response(status=304, headers=headers)
 
 
-def _headers(recipient_id: int, version: int) -> dict[str, str]:
+def _headers(
+    recipient_id: int, version: int, names: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Return the headers of an answer with a version of an inbox.
 
-    A recipient erased and created again begins at version 1 again, but has another id.
+    A recipient erased and created again begins at version 1 again, but has another id. With names
+    of categories the ETag has their checksum: a browser asks for another language with the ETag of
+    the former one.
     """
-    return {"ETag": f'"{recipient_id:x}-{version:x}"', **_PRIVATE}
+    checksum = f"-{crc32(repr(sorted(names.items())).encode()):x}" if names else ""
+    return {"ETag": f'"{recipient_id:x}-{version:x}{checksum}"', **_PRIVATE}
+
+
+def _category_names(request: Request) -> Mapping[str, str]:
+    """Return the names of topics in the first language of the caller; empty without a language.
+
+    A header, and not a parameter: an earlier release of the service refuses unknown parameters, and
+    the component of this release may ask it during a deploy.
+    """
+    first = request.headers.get("Accept-Language", "").partition(",")[0].partition(";")[0].strip()
+    return topic_texts.names(locale=first[:_LONGEST_LOCALE]) if first else {}
 
 
 def _stream_url(user_id: str) -> str | None:

@@ -158,6 +158,10 @@ class InboxAnswer(ResponseModel):
     counts: InboxCounts
     version: int
     """The version of the inbox that the page shows; see `since` of the changes."""
+    category_names: dict[str, str]
+    """The names of categories and types for recipients, in the first language of the header
+    `Accept-Language`, or else in English. Empty without the header; a category without a text of an
+    operator has no name here."""
     stream_url: str | None
     """The server-sent events of this inbox; null: this installation has no live process."""
 

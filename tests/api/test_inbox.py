@@ -9,10 +9,10 @@ import pytest
 from django.test import Client
 
 from notifications import conf
-from notifications.models import Recipient
+from notifications.models import Recipient, TopicText
 from notifications.rules.inbox import InboxAction
 from notifications.rules.lane import Mode
-from notifications.store.cached import recipient_ids
+from notifications.store.cached import recipient_ids, topic_texts
 from notifications.store.inbox import writes
 from notifications.store.postgres import erasure
 from notifications.store.recipient_tokens import revocations
@@ -45,6 +45,7 @@ def test_a_recipient_without_a_message_has_an_empty_page(caller: Caller, maria: 
         "next": None,
         "counts": {"unread": 0, "unseen": 0, "total": 0, "categories": {}},
         "version": 0,
+        "category_names": {},
         "stream_url": None,
     }
 
@@ -346,3 +347,40 @@ def test_a_token_reads_and_marks_the_inbox_of_its_recipient(
     reader = _token(caller, "maria", "inbox:read")
     assert reader.get("/v1/inbox/me/changes?since=0").status_code == 200
     assert reader.post("/v1/inbox/me/read-all", content_type="application/json").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("language", "names"),
+    [
+        ("ar", {"orders": "الطلبات"}),
+        ("de-CH,de;q=0.9", {"orders": "Bestellungen"}),
+        ("fr", {"orders": "Orders"}),
+        ("*;q=0.1 x", {"orders": "Orders"}),
+        ("", {}),
+    ],
+)
+def test_the_page_names_the_categories_in_the_language_of_the_caller(
+    caller: Caller, maria: Recipient, language: str, names: dict[str, str]
+) -> None:
+    del maria
+    texts = {"en": "Orders", "de": "Bestellungen", "ar": "الطلبات"}
+    for locale, name in texts.items():
+        TopicText.objects.create(topic="orders", locale=locale, name=name)
+    topic_texts.forget()
+    answer = caller.send("GET", INBOX, b"", Accept_Language=language)
+    assert answer.json()["category_names"] == names
+    assert "Accept-Language" in answer.headers["Vary"]
+    topic_texts.forget()
+
+
+def test_a_page_in_another_language_is_no_304(caller: Caller, maria: Recipient) -> None:
+    del maria
+    for locale, name in {"en": "Orders", "de": "Bestellungen"}.items():
+        TopicText.objects.create(topic="orders", locale=locale, name=name)
+    topic_texts.forget()
+    tag = caller.send("GET", INBOX, b"", Accept_Language="en").headers["ETag"]
+    known = {"If_None_Match": tag}
+    assert caller.send("GET", INBOX, b"", Accept_Language="en", **known).status_code == 304
+    answer = caller.send("GET", INBOX, b"", Accept_Language="de", **known)
+    assert answer.json()["category_names"] == {"orders": "Bestellungen"}
+    topic_texts.forget()

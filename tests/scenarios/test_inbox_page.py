@@ -73,6 +73,16 @@ def test_a_refused_mark_is_taken_back(page: Device, send: Send) -> None:
     ]
 
 
+def test_the_tabs_have_the_names_of_the_topics_in_each_language(page: Device, send: Send) -> None:
+    shown = "[...root.querySelectorAll('.tab, .row .meta span')].map((each) => each.textContent)"
+    send("Yours")
+    page.wait_for_change("shown.items.length === 1")
+    page.ask("element.open = true")
+    for locale, name in (("ar", "الطلبات"), ("de", "Bestellungen"), ("en", "Orders")):
+        page.ask("element.setAttribute('locale', arguments[0])", locale)
+        page.wait_for(f"{shown}.filter((each) => each.startsWith('{name}')).length === 2")
+
+
 def test_the_push_button_starts_the_worker_and_names_a_missing_key(page: Device) -> None:
     granted = {"origin": page.url, "permissions": ["notifications"]}
     page.chrome.execute_cdp_cmd("Browser.grantPermissions", granted)

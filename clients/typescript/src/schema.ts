@@ -1197,6 +1197,14 @@ export interface components {
             counts: components["schemas"]["InboxCounts"];
             /** @description The version of the inbox that the page shows; see `since` of the changes. */
             version: number;
+            /**
+             * @description The names of categories and types for recipients, in the first language of the header
+             *     `Accept-Language`, or else in English. Empty without the header; a category without a text of an
+             *     operator has no name here.
+             */
+            category_names: {
+                [key: string]: string;
+            };
             /** @description The server-sent events of this inbox; null: this installation has no live process. */
             stream_url: string | null;
         };

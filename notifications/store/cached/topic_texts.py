@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from notifications import clock
 from notifications.models import TopicText
 from notifications.rules.language import locales
 from notifications.store.cached.ttl_cache import Fresh
+
+_LANGUAGES: Final = 100
+"""Languages whose names a process keeps for a second."""
 
 
 class TopicWords(NamedTuple):
@@ -45,4 +50,17 @@ def _readable(topic: str) -> str:
     return plain[:1].upper() + plain[1:]
 
 
-forget = every.forget
+def names(*, locale: str) -> Mapping[str, str]:
+    """Return the names of all topics with a text, by topic, as `words` chooses them."""
+    return _names(int(clock.monotonic()), locale)
+
+
+@functools.lru_cache(maxsize=_LANGUAGES)
+def _names(_second: int, locale: str) -> Mapping[str, str]:
+    return {topic: words(topic, locale=locale).name for topic in every()}
+
+
+def forget() -> None:
+    """Read again on the next call."""
+    every.forget()
+    _names.cache_clear()

@@ -14,6 +14,7 @@ const BROKEN_STREAMS = 3; // streams without a first event until the client poll
 export class NotifyInbox extends EventTarget {
   #transport;
   #path;
+  #language = "en"; // of the names of categories
   #pageSize;
   #share;
   #model = new Model();
@@ -145,7 +146,7 @@ export class NotifyInbox extends EventTarget {
 
   async #loadFirst(signal) {
     const number = this.#viewNumber;
-    const page = await this.#transport.json("GET", `${this.#path}?${this.#query()}`, { signal });
+    const page = await this.#page(this.#query(), signal);
     if (number !== this.#viewNumber) return this.#loadFirst(signal); // the view changed meanwhile
     this.#streamUrl = page.stream_url || null;
     this.#error = null;
@@ -339,6 +340,7 @@ export class NotifyInbox extends EventTarget {
       hasMore: this.#model.next !== null,
       items: this.#model.items(),
       counts: this.#model.counts,
+      categoryNames: this.#model.names,
       view: this.#model.view,
       waiting: this.#model.marks.length,
       error: this.#error,
@@ -352,6 +354,13 @@ export class NotifyInbox extends EventTarget {
     this.addEventListener("change", call);
     return () => this.removeEventListener("change", call);
   };
+
+  /** Ask for the names of categories in another language. */
+  set language(language) {
+    if (language === this.#language) return;
+    this.#language = language;
+    this.show(this.#model.view);
+  }
 
   /** Choose the list: `tab` inbox, archived or snoozed; `category`; `unread` only. */
   async show({ tab = "inbox", category = null, unread = false } = {}) {
@@ -395,18 +404,22 @@ export class NotifyInbox extends EventTarget {
   async #loadNext() {
     const number = this.#viewNumber;
     const query = this.#query({ cursor: this.#model.next });
-    const page = await this.#transport.json("GET", `${this.#path}?${query}`, { signal: this.#run?.signal });
+    const page = await this.#page(query, this.#run?.signal);
     if (number !== this.#viewNumber) return;
     this.#model.addPage(page, { first: false });
+  }
+
+  #page(query, signal) {
+    return this.#transport.json("GET", `${this.#path}?${query}`, { signal, headers: { "Accept-Language": this.#language } });
   }
 
   /** Return the items of a group, newest first. */
   async loadGroup(key) {
     const query = new URLSearchParams({ group: key, limit: String(this.#pageSize) });
-    return (await this.#transport.json("GET", `${this.#path}?${query}`)).results;
+    return (await this.#page(query)).results;
   }
 
-  #query(more = {}) {
+  #query(more) {
     const { tab, category, unread } = this.#model.view;
     const query = new URLSearchParams({ tab, limit: String(this.#pageSize), ...more });
     if (category) query.set("category", category);

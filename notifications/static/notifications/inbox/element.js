@@ -123,6 +123,7 @@ export class NotifyInboxElement extends HTMLElement {
       tokenUrl,
     });
     this.#inbox = inbox;
+    inbox.language = this.words.language;
     const only = (handle) => (event) => inbox === this.#inbox && handle(event);
     inbox.addEventListener("change", only(() => this.#render()));
     inbox.addEventListener("item", only(({ detail }) => this.#announce(detail)));
@@ -186,12 +187,14 @@ export class NotifyInboxElement extends HTMLElement {
     this.noteButton.textContent = texts.retry;
     for (const row of this.#rows.values()) row.element.remove();
     this.#rows.clear();
-    if (this.#inbox) this.#render();
+    if (!this.#inbox) return;
+    this.#inbox.language = language;
+    this.#render();
   }
 
-  /** Return the name of a category: from the page, else from its code. */
+  /** Return the name of a category: from the page, else from the service, else from its code. */
   labelOf(category) {
-    const name = this.#labels[category] ?? category.replaceAll(/[_-]+/g, " ").toLowerCase();
+    const name = this.#labels[category] ?? this.#inbox.getSnapshot().categoryNames[category] ?? category.replaceAll(/[_-]+/g, " ").toLowerCase();
     return name.charAt(0).toUpperCase() + name.slice(1);
   }
 

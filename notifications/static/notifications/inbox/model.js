@@ -38,6 +38,7 @@ export class Model {
   #groups = new Map(); // group key -> id of the newest item
   #counts = { unread: 0, unseen: 0, total: 0, categories: {} };
   #countsVersion = -1;
+  names = {}; // of categories
   #recent = new Set();
   #overlay = new Map();
   #shownCounts = this.#counts;
@@ -82,6 +83,7 @@ export class Model {
     if (!first) this.#sort();
     this.next = page.next;
     this.#edge = page.results.at(-1);
+    this.names = page.category_names ?? {}; // an earlier service has none
     if (page.counts) this.takeCounts(page.counts, page.version);
     this.refresh();
     return isOld;

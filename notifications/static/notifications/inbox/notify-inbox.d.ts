@@ -62,6 +62,8 @@ export interface InboxSnapshot {
   readonly hasMore: boolean;
   readonly items: readonly InboxItem[];
   readonly counts: InboxCounts;
+  /** Names of categories and types in `language`, as operators wrote them. */
+  readonly categoryNames: Readonly<Record<string, string>>;
   readonly view: InboxView;
   /** Marks that the service has not confirmed yet. */
   readonly waiting: number;
@@ -110,6 +112,8 @@ type Ids = string | readonly string[];
 export declare class NotifyInbox extends EventTarget {
   constructor(options?: InboxOptions);
   start(): this;
+  /** The language of `categoryNames`, such as de; en at first. A change loads page 1 again. */
+  set language(language: string);
   stop(): void;
   retry(): this;
   /** Ask for changes now, for example when a push arrives. */

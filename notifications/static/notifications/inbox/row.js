@@ -103,7 +103,7 @@ export class Row {
   #updateFace({ image_url: image, category, type }) {
     const src = safeUrl(image);
     const name = category || type || "?";
-    let face = h("span", { class: `face c${hash(name) % 6}`, part: "item-image", "aria-hidden": "true" }, this.#owner.labelOf(name).charAt(0).toUpperCase());
+    let face = h("span", { class: `face c${hash(name) % 6}`, part: "item-image", "aria-hidden": "true" }, this.#owner.labelOf(name).charAt(0));
     if (src) {
       const letter = face;
       face = h("img", { class: "face", part: "item-image", src, alt: "", loading: "lazy", referrerpolicy: "no-referrer", width: "40", height: "40" });

@@ -161,14 +161,14 @@ export class Transport {
   }
 
   /** Return the JSON of the response. Throws InboxError. */
-  async json(method, path, { body, signal } = {}) {
+  async json(method, path, { signal, ...given } = {}) {
     const ending = new AbortController();
     const end = () => ending.abort();
     const timer = setTimeout(end, ANSWER_WAIT);
     signal?.addEventListener("abort", end);
     if (signal?.aborted) end();
     try {
-      const response = await this.open(method, this.#base + path, { body, signal: ending.signal });
+      const response = await this.open(method, this.#base + path, { ...given, signal: ending.signal });
       const text = await response.text();
       signal?.throwIfAborted();
       return text ? JSON.parse(text) : null;
@@ -182,7 +182,7 @@ export class Transport {
   }
 
   /** Return a successful response; a refused token is renewed once. Throws InboxError. */
-  async open(method, url, { body, signal, headers = {} } = {}) {
+  async open(method, url, given) {
     const { owner } = this.#tokens;
     let rejected = null;
     for (;;) {
@@ -193,7 +193,7 @@ export class Transport {
       if (owner !== null && owner !== this.#tokens.owner) {
         throw otherRecipient();
       }
-      const response = await this.#send(method, url, { body, signal, headers, token });
+      const response = await this.#send(method, url, { ...given, token });
       if (response.ok) return response;
       if (response.status !== 401 || rejected !== null) throw await problemOf(response);
       rejected = token;
