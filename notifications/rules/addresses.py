@@ -18,6 +18,7 @@ from typing import Final
 from notifications.rules import phone
 from providers import endpoints, mailboxes
 from providers.contract import Channel
+from providers.push.web_push_encryption import Subscription
 
 _FULL_WIDTH: Final = {0xFF01 + place: 0x21 + place for place in range(0x5E)}
 """Full-width ASCII, as East Asian keyboards write it."""
@@ -31,6 +32,8 @@ _SPACES: Final = " \u00a0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x20
 _OPAQUE: Final = frozenset({Channel.PUSH, Channel.IN_APP, Channel.CHAT})
 _ENDPOINT: Final = re.compile(r'"endpoint"\s*:\s*"([^"]+)"')
 """Of a subscription's JSON. The database function has the same pattern."""
+
+_WEB_PUSH: Final = "must be a PushSubscription's JSON: endpoint, keys.p256dh, keys.auth"
 
 
 def normal_form(channel: Channel, address: str) -> str:
@@ -50,8 +53,17 @@ def normal_form(channel: Channel, address: str) -> str:
             return mailboxes.check(_visible(text))
         case Channel.WEBHOOK:
             return endpoints.lower_host(_visible(text))
+        case Channel.PUSH if text.startswith("{"):
+            return _subscription(_visible(text))
         case Channel.PUSH | Channel.IN_APP | Channel.CHAT:
             return _visible(text)
+
+
+def _subscription(text: str) -> str:
+    try:
+        return Subscription.parse(text).to_json()
+    except ValueError:
+        raise ValueError(_WEB_PUSH) from None
 
 
 def key(channel: int, address: str) -> str:
@@ -61,8 +73,9 @@ def key(channel: int, address: str) -> str:
             return phone.one_spelling(address)
         case Channel.EMAIL:
             return address.lower()
-        case Channel.PUSH if found := _ENDPOINT.search(address):
-            return found[1]
+        case Channel.PUSH if address.startswith("{"):
+            found = _ENDPOINT.search(address)
+            return found[1] if found else address
         case _:
             return address
 

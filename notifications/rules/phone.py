@@ -48,11 +48,20 @@ _WINTER: Final = dt.datetime(2026, 1, 15, tzinfo=dt.UTC)
 def e164(written: str) -> str:
     """Return a number in the stored form: `+49 (151) 123-45678` becomes `+4915112345678`.
 
-    A mobile number of Mexico, Argentina or Brazil has one of two spellings; see `one_spelling`.
+    A mobile number of Mexico, Argentina or Brazil has one of two spellings; see `one_spelling`. The
+    stored form of a stored number is the number.
 
     Raises:
         ValueError: the number is not an international number.
     """
+    number = _read(written)
+    if number != written and _read(number) != number:
+        # The library drops one 0 of `+49 00 30...` each time that it reads the number.
+        raise ValueError(_WANTED)
+    return number
+
+
+def _read(written: str) -> str:
     written = written.translate(_SEPARATORS)
     if not _WRITTEN.fullmatch(written):
         raise ValueError(_WANTED)

@@ -6,16 +6,11 @@ usable for an adapter.
 
 from __future__ import annotations
 
-from typing import Final
-
 from notifications.rules import addresses
 from notifications.rules.suppression import size_fault
 from providers.contract import Channel
 from providers.errors import ForbiddenAddress
-from providers.push.web_push_encryption import Subscription
 from providers.transport.guard import AddressPolicy
-
-_WEB_PUSH: Final = "address must be a PushSubscription's JSON: endpoint, keys.p256dh, keys.auth"
 
 
 def normalize(channel: Channel, address: str) -> str:
@@ -36,8 +31,6 @@ def normalize(channel: Channel, address: str) -> str:
         raise ValueError("address must have a character that can be seen")
     if channel is Channel.WEBHOOK:
         _check_url(stored)
-    if channel is Channel.PUSH and stored.startswith("{"):
-        return _subscription(stored)
     return stored
 
 
@@ -46,10 +39,3 @@ def _check_url(url: str) -> None:
         AddressPolicy().check_url(url)
     except ForbiddenAddress as error:
         raise ValueError(str(error)) from error
-
-
-def _subscription(text: str) -> str:
-    try:
-        return Subscription.parse(text).to_json()
-    except ValueError:
-        raise ValueError(_WEB_PUSH) from None
