@@ -29,7 +29,7 @@ from notifications.rules.lane import Mode
 from notifications.rules.language import page_languages
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.recipient import Locale
-from notifications.store.postgres import recipients
+from notifications.store.postgres import merged_recipients, recipients
 from notifications.store.postgres.preferences import (
     MandatoryTopic,
     RecipientOptedOut,
@@ -60,7 +60,8 @@ class PreferencesView(RecipientView):
 
         A recipient without preferences allows everything, in the default order.
         """
-        answer = _answer(request, recipient_for(request, user_id))
+        recipient = merged_recipients.survivor_of(recipient_for(request, user_id))
+        answer = _answer(request, recipient)
         return etags.etag_response(request, answer, etags.tag_of(answer))
 
     @extend_schema(
@@ -95,7 +96,7 @@ class PreferencesView(RecipientView):
 
     def _write(self, request: Request, user_id: str, wanted: PreferencesRequest) -> Response:
         with transaction.atomic():
-            recipient = recipient_for(request, user_id)
+            recipient = merged_recipients.staying(recipient_for(request, user_id))
             etags.check(request, lambda: _current_tag(request, recipient))
             answer = _answer(request, *_change(request, recipient, wanted))
         return etags.etag_response(request, answer, etags.tag_of(answer))

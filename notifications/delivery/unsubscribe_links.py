@@ -95,6 +95,14 @@ def read(token: str, *, now: dt.datetime) -> tuple[Link, Recipient]:
     return replace(link, recipient_id=stays.pk), stays
 
 
+def hold(link: Link) -> Link:
+    """Return the link of the recipient that stays, until the open transaction ends."""
+    recipient = Recipient.objects.filter(pk=link.recipient_id).first()
+    if recipient is None:
+        return link
+    return replace(link, recipient_id=merged_recipients.staying(recipient).pk)
+
+
 def token_fields(link: Link) -> list[str | int]:
     """Return the fields that are the same each day: recipient, channel, topic."""
     return [link.recipient_id, int(link.channel), link.topic]

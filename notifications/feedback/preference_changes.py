@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from django.db import transaction
+
 from notifications.feedback import preference_matrix
 from notifications.models import Preference, Recipient
 from notifications.rules.preferences import CellChange
 from notifications.rules.times.digest_times import DigestChoice
-from notifications.store.postgres import audit, preferences
+from notifications.store.postgres import audit, merged_recipients, preferences
 
 BY_RECIPIENT = "the recipient"
 """The actor in the audit log."""
@@ -68,6 +70,13 @@ def change(
     """
     if refused := sorted(set(wanted.digests) - preference_matrix.digest_topics()):
         raise NoDigest(refused)
+    with transaction.atomic():
+        return _apply(merged_recipients.staying(recipient), wanted, by, by_recipient=by_recipient)
+
+
+def _apply(
+    recipient: Recipient, wanted: PreferenceChange, by: str, *, by_recipient: bool
+) -> tuple[Recipient, Preference]:
     rows = (
         Recipient.objects.filter(pk=recipient.pk),
         Preference.objects.filter(recipient=recipient),

@@ -15,7 +15,9 @@ from typing import Final
 
 import structlog
 from django.core.signing import BadSignature, TimestampSigner
+from django.db import transaction
 
+from notifications.delivery import unsubscribe_links
 from notifications.delivery.unsubscribe_links import BadLink, Link, token_fields
 from notifications.models import Contact
 from notifications.rules.suppression import Cause
@@ -50,10 +52,12 @@ def leave(link: Link, choice: Choice) -> str:
         The token for `undo`; empty if nothing changed.
     """
     category = _category(link, choice)
-    if category:
-        changed = recipients.leave_category(link.recipient_id, category=category)
-    else:
-        changed = _leave_channel(link)
+    with transaction.atomic():
+        link = unsubscribe_links.hold(link)
+        if category:
+            changed = recipients.leave_category(link.recipient_id, category=category)
+        else:
+            changed = _leave_channel(link)
     _log.info("unsubscribed", **_log_fields(link, choice), changed=changed)
     return _undo_signer().sign_object([*token_fields(link), choice]) if changed else ""
 
@@ -72,10 +76,12 @@ def undo(link: Link, undo_token: str) -> None:
         raise BadLink
     choice = Choice(chosen)
     category = _category(link, choice)
-    if category:
-        changed = recipients.return_to_category(link.recipient_id, category=category)
-    else:
-        changed = _return_to_channel(link)
+    with transaction.atomic():
+        link = unsubscribe_links.hold(link)
+        if category:
+            changed = recipients.return_to_category(link.recipient_id, category=category)
+        else:
+            changed = _return_to_channel(link)
     _log.info("unsubscribe_undone", **_log_fields(link, choice), changed=changed)
 
 

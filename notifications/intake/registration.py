@@ -58,6 +58,7 @@ def register(asks: Sequence[IntakeRequest | Problem]) -> Registrations:
 
     Repeats, and requests of a caller without the permission, stay unchanged.
     """
+    merged_recipients.hold()
     repeats = _repeats(asks)
     wanted: list[tuple[int, Caller, To]] = [
         (number, ask.caller, ask.request.to)

@@ -6,15 +6,16 @@ wait for the row of the counter; `estimates` gives the size.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 
 from notifications import clock
 from notifications.models import Topic, TopicSubscriber
 from notifications.rules.lane import Mode
-from notifications.store.postgres import db
+from notifications.rules.recipient import PREFIX
+from notifications.store.postgres import db, merged_recipients
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +88,29 @@ def has_subscribers(topic_id: int) -> bool:
 
 
 def _change(statement: str, topic: Topic, user_ids: Sequence[str]) -> SubscriptionResult:
+    """Change the subscriptions; the user id of a merged recipient names the one that stays."""
     given = sorted(set(user_ids))
     if not given:
         return SubscriptionResult(0, frozenset())
-    parameters = {"topic": topic.pk, "mode": int(topic.mode), "user_ids": given}
+    by_address = [each for each in given if each.startswith(PREFIX)]
+    if not by_address:
+        return _run(statement, topic, {each: each for each in given})
+    with transaction.atomic():
+        merged_recipients.hold()
+        stays = merged_recipients.survivors(Mode(topic.mode), by_address)
+        return _run(statement, topic, {each: stays.get(each, each) for each in given})
+
+
+def _run(statement: str, topic: Topic, names: Mapping[str, str]) -> SubscriptionResult:
+    """Run a statement for the values of `names`; the keys are the user ids of the caller."""
+    parameters = {
+        "topic": topic.pk,
+        "mode": int(topic.mode),
+        "user_ids": sorted(set(names.values())),
+    }
     rows = db.fetch_in_own_transaction(statement, parameters)
     changed = sum(row["is_changed"] for row in rows)
-    return SubscriptionResult(changed, frozenset(row["user_id"] for row in rows))
+    found = {row["user_id"] for row in rows}
+    return SubscriptionResult(
+        changed, frozenset(given for given, name in names.items() if name in found)
+    )

@@ -41,6 +41,7 @@ from notifications.models import (
 from notifications.rules.alerts import AlertKind
 from notifications.rules.audiences import canonical
 from notifications.rules.lane import Mode
+from notifications.rules.recipient import PREFIX
 from notifications.store.postgres import (
     alerts,
     archive_keys,
@@ -74,6 +75,8 @@ def begin(*, mode: Mode, user_id: str, requested_by: str, by: str) -> ErasureJob
     the user name of an operator or the prefix of a key, `by` the actor in the audit log.
     """
     with transaction.atomic():
+        if user_id.startswith(PREFIX):
+            merged_recipients.hold_alone()
         # A change of a schedule locks the schedule before the recipient.
         list(_schedules(mode, user_id))
         recipient = Recipient.objects.select_for_update().filter(mode=mode, user_id=user_id).first()

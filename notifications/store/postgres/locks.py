@@ -1,6 +1,7 @@
 """Advisory locks of Postgres.
 
-Only one process at a time runs a part of a sweep, or changes the opt-out of an address.
+Only one process at a time runs a part of a sweep, changes the opt-out of an address, or merges
+recipients.
 """
 
 from __future__ import annotations
@@ -36,3 +37,15 @@ def wait_for_transaction(names: Collection[str]) -> None:
     with db.cursor() as running:
         for name in sorted(names):
             running.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [_CLASS, name])
+
+
+def share_for_transaction(name: str) -> None:
+    """Take the named lock together with others who share it, until the transaction ends.
+
+    Waits for a transaction that has the lock for itself (`wait_for_transaction`).
+
+    Raises:
+        OperationalError: a transaction kept the lock for longer than lock_timeout.
+    """
+    with db.cursor() as running:
+        running.execute("SELECT pg_advisory_xact_lock_shared(%s, hashtext(%s))", [_CLASS, name])

@@ -4,6 +4,10 @@ The recipient that stays gets the opt-outs, topics and lists of all. A merged re
 past notifications; its contacts end with the reason `merged into to_...`, which is also how an old
 user id, an unsubscribe link and an erasure find the recipient that stays. A recipient with an id of
 a producer is never merged: two ids are two people, who can share a mailbox.
+
+A merge waits for transactions that write for a recipient registered by address, and such a
+transaction waits for a merge (`hold`, `staying`): an opt-out, a message or an erasure would
+otherwise stay at a recipient who was merged meanwhile.
 """
 
 from __future__ import annotations
@@ -20,12 +24,13 @@ from notifications.rules import addresses
 from notifications.rules import preferences as preference_rules
 from notifications.rules.lane import Mode
 from notifications.rules.recipient import PREFIX
-from notifications.store.postgres import audit, contacts_by_address, db, preferences
+from notifications.store.postgres import audit, contacts_by_address, db, locks, preferences
 from providers.contract import Channel
 
 REASON: Final = "merged into "
 """Begin of a merged contact's reason; the user id of the recipient that stays follows."""
 _OPERATION: Final = "merge_recipients"
+_LOCK: Final = "merge of recipients"
 _CHANNELS: Final = (Channel.SMS, Channel.EMAIL)
 Keys = frozenset[tuple[int, str]]
 
@@ -58,6 +63,27 @@ def survivor_of(recipient: Recipient) -> Recipient:
     stays = survivors(mode, [recipient.user_id]).get(recipient.user_id)
     found = Recipient.objects.filter(mode=mode, user_id=stays).first() if stays else None
     return found or recipient
+
+
+def hold() -> None:
+    """Let merges wait until the open transaction ends; waits for a merge.
+
+    A caller who locks recipients calls this first, as a merge does.
+    """
+    locks.share_for_transaction(_LOCK)
+
+
+def hold_alone() -> None:
+    """Let merges and holders wait until the open transaction ends; waits for both."""
+    locks.wait_for_transaction([_LOCK])
+
+
+def staying(recipient: Recipient) -> Recipient:
+    """Return the recipient that stays, which no merge changes until the open transaction ends."""
+    if not recipient.user_id.startswith(PREFIX):
+        return recipient
+    hold()
+    return survivor_of(recipient)
 
 
 def merged_into(recipient: Recipient) -> list[Recipient]:
@@ -96,6 +122,7 @@ def merge(group: Sequence[int], *, by: str) -> int | None:
     Safe to run twice: a group with later changes stays as found.
     """
     with transaction.atomic():
+        hold_alone()
         locked = list(Recipient.objects.select_for_update().filter(pk__in=group).order_by("pk"))
         if [sorted(group)] != _groups(_addresses_of([each.pk for each in locked])):
             return 0
@@ -181,10 +208,12 @@ def _has_open_delivery(recipient: Recipient) -> bool:
 
 def _unite_preferences(stays: Recipient, merged: Sequence[Recipient]) -> None:
     """Switch off for the recipient that stays all that one of the merged recipients has off."""
-    wishes = list(Preference.objects.filter(recipient__in=[stays, *merged]).order_by("pk"))
+    theirs = Preference.objects.filter(recipient__in=[stays, *merged]).order_by("pk")
+    wishes = list(theirs.select_for_update())
     if not wishes:
         return
-    row, _ = Preference.objects.get_or_create(recipient=stays)
+    known = {each.pk: each for each in wishes}
+    row = known.get(stays.pk) or Preference.objects.create(recipient=stays)
     off = frozenset[preference_rules.Cell]().union(*map(preferences.off, wishes))
     left = frozenset[preference_rules.Cell]().union(*map(preferences.left, wishes))
     row.channels_off, row.categories_off, row.topics_off = preference_rules.write(off)
