@@ -21,6 +21,7 @@ from collections.abc import Callable, Collection
 from http import HTTPStatus
 from typing import Final, assert_never
 
+from providers import graphemes
 from providers.contract import (
     Finding,
     Misconfigured,
@@ -116,4 +117,4 @@ def excerpt(body: bytes, *, hide: str) -> str:
     text = body[: 4 * DETAIL_LIMIT].decode(errors="replace")
     if hide:
         text = text.replace(hide, "[address]")
-    return " ".join(text.split())[:DETAIL_LIMIT]
+    return graphemes.cut(" ".join(text.split()), DETAIL_LIMIT)

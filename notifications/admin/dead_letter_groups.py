@@ -16,10 +16,13 @@ from notifications.rules import reasons
 from notifications.rules.lane import Mode
 from notifications.store.postgres import dead_letter_causes
 from notifications.store.postgres.dead_letter_causes import HOURS, Cause
+from providers import graphemes
 
 _HEIGHT: Final = 20
 """Height of a spark line in the units of its drawing; a bar takes 4 of width."""
 _STEP: Final = 4
+_EXAMPLE: Final = 120
+"""Longest detail of an example, in characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +72,7 @@ def _line(request: HttpRequest, cause: Cause) -> GroupLine:
     return GroupLine(
         cause=cause,
         sentence=reasons.sentence(cause.reason),
-        detail=addresses.text_for(request, cause.detail),
+        detail=graphemes.cut(addresses.text_for(request, cause.detail), _EXAMPLE),
         bars=_bars(cause.by_hour),
         summary=f"{recent} in the last {HOURS} hours, {cause.by_hour[-1]} in the last hour",
         list_url=f"{reverse('admin:notifications_deadletter_changelist')}?{query}",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from providers import graphemes
+
 Facts = Mapping[str, object]
 """Field -> its value as JSON has it."""
 
@@ -41,7 +43,7 @@ def display_value(name: str, value: object) -> object:
     if name in ADDRESS_FIELDS:
         return mask(str(value))
     if isinstance(value, str):
-        return value if len(value) <= LONGEST else f"{value[:LONGEST]}…"
+        return graphemes.cut(value, LONGEST)
     return value
 
 

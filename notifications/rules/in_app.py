@@ -17,6 +17,8 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from providers import graphemes
+
 PROVIDER: Final = "inbox"
 """Name of the adapter that delivers into inboxes."""
 MAX_ACTIONS: Final = 3
@@ -32,7 +34,6 @@ FORBIDDEN_SCHEMES: Final = frozenset({
 })
 """Schemes that no setting allows, because a browser runs them or they are not encrypted."""
 SCHEME: Final = re.compile(r"[a-z][a-z0-9+.\-]*")
-_ELLIPSIS: Final = "…"
 _REFUSED: Final = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029\\<>\"`{}|^]")
 """Characters that no URL has; browsers drop or change some of them before they read a scheme."""
 
@@ -173,12 +174,7 @@ def _host_fault(url: str) -> str:
 
 def fit(title: str, body: str) -> tuple[str, str]:
     """Return title and body within the limits, cut with an ellipsis."""
-    return cut(title, MAX_TITLE), cut(body, MAX_BODY)
-
-
-def cut(text: str, limit: int) -> str:
-    """Return the text within a number of characters, with an ellipsis if it was longer."""
-    return text if len(text) <= limit else text[: limit - 1].rstrip() + _ELLIPSIS
+    return graphemes.cut(title, MAX_TITLE), graphemes.cut(body, MAX_BODY)
 
 
 def _text(found: Mapping[str, Any], name: str) -> str:

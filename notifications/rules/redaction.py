@@ -9,6 +9,8 @@ import hashlib
 import re
 from typing import Final
 
+from providers import graphemes
+
 DETAIL_LENGTH: Final = 500
 """Characters kept of a provider's answer."""
 _HASH_BYTES: Final = 8
@@ -30,4 +32,4 @@ def redact(text: str) -> str:
     """Remove addresses and tokens from a provider's answer, and cut it to DETAIL_LENGTH."""
     text = _MAILBOX.sub("<mailbox>", text[: 4 * DETAIL_LENGTH])
     text = _LONG_DIGITS.sub("<number>", text)
-    return _TOKENLIKE.sub("<token>", text)[:DETAIL_LENGTH]
+    return graphemes.cut(_TOKENLIKE.sub("<token>", text), DETAIL_LENGTH)

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from notifications.rules.problems import FieldError, Kind, Problem, Source
+from providers import graphemes
 
 MAX_ERRORS: Final = 100
 """Errors that one problem lists."""
@@ -214,7 +215,7 @@ def _pointer(place: Iterable[int | str]) -> str:
     # Postgres keeps problems and stores no NUL.
     parts = (str(part).replace("\x00", "\ufffd") for part in place)
     whole = "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)
-    return whole if len(whole) <= _LONGEST_POINTER else f"{whole[:_LONGEST_POINTER]}…"
+    return graphemes.cut(whole, _LONGEST_POINTER)
 
 
 def _fields_at(shape: type[BaseModel] | None, place: Iterable[int | str]) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Final
 
 import orjson
 
+from providers import graphemes
 from providers.alert_destinations.events import NoticeEvent
 from providers.alert_destinations.notice import Notice
 from providers.transport import Request
@@ -46,7 +47,7 @@ def pagerduty(notice: Notice) -> Request:
             if href
         ],
         "payload": {
-            "summary": f"{notice.headline}: {notice.detail}"[:_SUMMARY],
+            "summary": graphemes.cut(f"{notice.headline}: {notice.detail}", _SUMMARY),
             "source": notice.source,
             "severity": "critical" if notice.severity == "page" else "warning",
             "timestamp": notice.at.isoformat(),

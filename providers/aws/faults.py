@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import orjson
 
-from providers import http_outcomes, verdicts
+from providers import graphemes, http_outcomes, verdicts
 from providers.contract import Outcome
 from providers.transport import Response
 from providers.verdicts import Verdict
@@ -136,7 +136,8 @@ def parse(response: Response) -> Fault:
 
 def redact(message: str) -> str:
     """Return a vendor's message on one line, with addresses hidden."""
-    return " ".join(_ADDRESS.sub("[address]", message).split())[: http_outcomes.DETAIL_LIMIT]
+    shown = " ".join(_ADDRESS.sub("[address]", message).split())
+    return graphemes.cut(shown, http_outcomes.DETAIL_LIMIT)
 
 
 def _json_object(text: str) -> dict[str, Any]:

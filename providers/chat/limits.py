@@ -6,15 +6,13 @@ count; a preview measures title and text alone, because the preview loads no App
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 
-import regex
+from providers import graphemes
+from providers.graphemes import ELLIPSIS
 
-ELLIPSIS: Final = "…"
-_CHARACTER: Final = regex.compile(r"\X")
 _LINE: Final = "\r\n"
 """Between title and text."""
 
@@ -91,7 +89,7 @@ def shorten(text: str, fits: Callable[[str], bool], *, most: int) -> str:
         Cut between two grapheme clusters, never inside an emoji; empty if the ellipsis alone does
         not fit.
     """
-    ends = [0, *islice(_ends(text), most)]
+    ends = [0, *(end for end in graphemes.ends(text[: most + 1]) if end <= most)]
     if not fits(ELLIPSIS):
         return ""
     low, high = 0, len(ends)  # what ends at `low` fits
@@ -102,10 +100,6 @@ def shorten(text: str, fits: Callable[[str], bool], *, most: int) -> str:
         else:
             high = middle
     return _cut(text, ends[low])
-
-
-def _ends(text: str) -> Iterator[int]:
-    return (character.end() for character in _CHARACTER.finditer(text))
 
 
 def _cut(text: str, end: int) -> str:

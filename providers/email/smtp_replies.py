@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
-from providers import verdicts
+from providers import graphemes, verdicts
 from providers.contract import Outcome
 from providers.verdicts import Verdict
 
@@ -113,7 +113,7 @@ def outcome_of(code: int, text: bytes, *, stage: Stage, hide: str = "") -> Outco
     enhanced = match.group() if match else ""
     verdict = _verdict(str(code), enhanced=enhanced, stage=stage, reply=reply)
     label = f"{code} {enhanced}".strip()
-    return verdicts.outcome(verdict, code=label, detail=reply[:_DETAIL_LIMIT])
+    return verdicts.outcome(verdict, code=label, detail=graphemes.cut(reply, _DETAIL_LIMIT))
 
 
 def _verdict(code: str, *, enhanced: str, stage: Stage, reply: str) -> Verdict:

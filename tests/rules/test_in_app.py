@@ -107,3 +107,13 @@ def test_a_long_text_is_cut_with_an_ellipsis() -> None:
     title, body = in_app.fit("t" * 201, "b" * 4_000)
     assert title == "t" * 199 + "…"
     assert body == "b" * 4_000
+
+
+@pytest.mark.parametrize("unit", ["👨‍👩‍👧‍👦", "🇩🇪", "e\u0301", "क्षि", "\U0001f44b\U0001f3fd"])
+def test_a_long_text_is_cut_between_the_characters_that_a_person_sees(unit: str) -> None:
+    for offset in range(len(unit)):
+        title, body = in_app.fit("t" * offset + unit * 200, "b" * offset + unit * 4_000)
+        for shown, limit in ((title, 200), (body, 4_000)):
+            kept = shown.removesuffix("…")[offset:]
+            assert kept == unit * (len(kept) // len(unit))
+            assert limit - len(unit) < len(shown) <= limit

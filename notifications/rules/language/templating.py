@@ -37,7 +37,7 @@ from jinja2.tests import TESTS
 
 from notifications.rules import in_app
 from notifications.rules.in_app import InAppPart
-from notifications.rules.language import comparisons, formats, plain_faults, syntax
+from notifications.rules.language import comparisons, formats, plain_faults, syntax, text_parts
 from notifications.rules.language.formats import READER, Reader, RenderError
 from notifications.rules.language.missing import ITEM, NamedKeys
 from notifications.rules.language.syntax import BrokenTemplate, TemplateFault
@@ -179,7 +179,8 @@ def environment(*, autoescape: bool) -> ImmutableSandboxedEnvironment:
     restricted.optimized = False
     restricted.globals.clear()
     listed = {name: FILTERS[name] for name in syntax.FILTERS if name in FILTERS}
-    own = {"int": _int, "join": _join, "round": _round, "truncate": _truncate}
+    own = {"int": _int, "join": _join, "round": _round}
+    own |= {"first": text_parts.first, "truncate": text_parts.truncate}
     all_filters = {**listed, **formats.filters(), **own}
     readers = {name: _paid(all_filters[name]) for name in syntax.READERS}
     own_words = {_METERED: _meter, comparisons.COMPARED: _paid(_same), ITEM: _item}
@@ -279,11 +280,6 @@ def _int(value: Any, default: int = 0) -> int:  # noqa: ANN401 - any JSON value
     return made
 
 
-def _truncate(value: str, *args: Any, **named: Any) -> str:  # noqa: ANN401 - Jinja's own
-    made: str = FILTERS["truncate"](environment(autoescape=False), value, *args, **named)
-    return made
-
-
 def _paid(apply: Callable[..., Any]) -> Callable[..., Any]:
     """Make a filter pay for the length of the input."""
 
@@ -304,8 +300,14 @@ def _same(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 @pass_context
 def _pay_copy(context: Context, value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Return the value of which a slice is taken, and charge a copy of the whole value."""
-    if isinstance(value, str | list):
+    """Return the value of which a slice is taken, and charge a copy of the whole value.
+
+    A text is read up to both ends of the slice.
+    """
+    if isinstance(value, str):
+        context[_METER].charge((1 if value.isascii() else 3) * len(value) // _READ_FOR_ONE)
+        return text_parts.Sliceable(value)
+    if isinstance(value, list):
         context[_METER].charge(len(value) // _READ_FOR_ONE)
     return value
 

@@ -11,6 +11,7 @@ from notifications.rules import in_app
 from notifications.rules.in_app import Action, InAppPart
 from notifications.rules.language import templating
 from notifications.rules.language.templating import CompiledText, Reader, RenderError
+from providers import graphemes
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class CompiledPart:
         """
         actions = []
         for action_id, label, url in self.actions:
-            shown = in_app.cut(_line(label, variables, reader), in_app.MAX_LABEL)
+            shown = graphemes.cut(_line(label, variables, reader), in_app.MAX_LABEL)
             link = _link(url, variables, reader)
             if shown and (link or url is _NO_TEXT):
                 actions.append(Action(action_id, shown, link))

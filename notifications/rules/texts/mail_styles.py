@@ -16,6 +16,7 @@ from collections.abc import Generator, Iterator
 from typing import Final
 
 from notifications.rules.texts.mail_markup import STATEMENT, Markup
+from providers import graphemes
 
 MAX_WORK: Final = 100_000_000
 """Nanoseconds, upper bound."""
@@ -100,7 +101,7 @@ def fault(markup: Markup) -> str:
 
 def _excerpt(selector: str) -> str:
     shown = " ".join(selector.split()).replace(_COMMA_IN_LIST, ",")
-    return f" the selector {shown[:_SHOWN]}" + ("..." if len(shown) > _SHOWN else "")
+    return f" the selector {graphemes.cut(shown, _SHOWN)}"
 
 
 def _in_one_piece(found: re.Match[str]) -> str:

@@ -10,7 +10,8 @@ import json
 from collections.abc import Collection
 from typing import Final
 
-import regex
+from providers import graphemes
+from providers.graphemes import ELLIPSIS
 
 LIMIT_BYTES: Final = 3993
 """Web Push's plaintext, the smallest limit: APNs and FCM take 4096."""
@@ -18,12 +19,10 @@ ENVELOPE_BYTES: Final = 447
 """For ids, type and collapse key (64 characters each), and JSON's own characters."""
 TEXT_BYTES: Final = LIMIT_BYTES - ENVELOPE_BYTES
 """For title, body, link and image together, as JSON."""
-ELLIPSIS: Final = "…"
 _URL_BYTES: Final = len('"image_url":"",')
 """JSON's own characters of a URL in the payload, at most."""
 _LARGEST: Final = 6
 """Bytes of JSON for one character: a control character is written as \\u001f."""
-_CHARACTER: Final = regex.compile(r"\X")
 
 
 def size(text: str) -> int:
@@ -41,9 +40,10 @@ def shorten(title: str, body: str, *, urls: Collection[str] = ()) -> str:
         return body
     room -= size(ELLIPSIS)
     end = 0
-    for character in _CHARACTER.finditer(body):
-        room -= size(character.group())
+    # Each code point takes a byte at least, so no more of them fit.
+    for after in graphemes.ends(body[: max(room, 0) + 1]):
+        room -= size(body[end:after])
         if room < 0:
             break
-        end = character.end()
+        end = after
     return body[:end].rstrip() + ELLIPSIS

@@ -19,11 +19,13 @@ from notifications.rules.alerts import (
     OpenAlert,
     causes,
 )
+from providers import graphemes
 
 _LINKED: Final = 1_000
 """Open alerts that are compared at most: the newest."""
 _OWNER: Final = 128
 _NOTE: Final = 500
+_DETAIL: Final = 500
 """Characters of the columns."""
 
 
@@ -35,7 +37,7 @@ def raise_once(kind: AlertKind, subject: str, detail: str) -> None:
             " VALUES (%s, %s, %s, now(), now())"
             " ON CONFLICT (kind, subject) WHERE resolved_at IS NULL"
             " DO UPDATE SET seen_at = now(), detail = excluded.detail",
-            [kind.value, subject[:128], detail[:500]],
+            [kind.value, subject[:128], graphemes.cut(detail, _DETAIL)],
         )
 
 
@@ -95,7 +97,7 @@ def acknowledge(
             acknowledged_by=by[:_OWNER],
             acknowledged_until=until,
             owner=(owner or alert.owner or by)[:_OWNER],
-            note=(note or alert.note)[:_NOTE],
+            note=graphemes.cut(note or alert.note, _NOTE),
         )
         count += changed
     return count

@@ -29,6 +29,7 @@ from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.wsgi import WSGIRequest
 from django.http.multipartparser import MultiPartParserError
 
+from providers import graphemes
 from providers.contract import Receipt, ReceiptKind, ReceiptRequest
 from providers.email.anymail import machines, standings
 from providers.email.anymail.answers import hide_addresses
@@ -120,7 +121,7 @@ class AnymailReceipts:
             provider_message_id=message_id,
             occurred_at=event.timestamp,
             code=said or event.reject_reason or event_type,
-            detail=hide_addresses(" ".join(str(words).split()))[:_DETAIL_LIMIT],
+            detail=graphemes.cut(hide_addresses(" ".join(str(words).split())), _DETAIL_LIMIT),
             contact_is_dead=standing in {Standing.DEAD, Standing.COMPLAINED},
             has_complained=standing is Standing.COMPLAINED,
             has_opted_out=standing is Standing.OPTED_OUT,

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from providers.chat.draft import draft
-from providers.chat.limits import ELLIPSIS, LIMITS, limits_under, shorten
+from providers.chat.limits import LIMITS, limits_under, shorten
 from providers.chat.services import SERVICES
 from providers.contract import Channel
+from providers.graphemes import ELLIPSIS
 from tests.providers.chat.services_fake import CASES, Case
 from tests.providers.messages import message
 
