@@ -176,6 +176,9 @@ class Accepted:
     """The provider's own id, if the answer contains an id."""
     segments: int | None = None
     """SMS segments by the provider's count; None: the answer has no count."""
+    new_address: str = field(default="", repr=False)
+    """The address that has replaced the message's address for good, if the answer names one (a
+    group of Telegram that became a supergroup): the contact stores it. Never logged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

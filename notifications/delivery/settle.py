@@ -43,11 +43,13 @@ from notifications.store.postgres import (
     db,
     dead_contacts,
     locked_rows,
+    moved_contacts,
     opted_out_contacts,
     secret_variables,
     transitions,
 )
 from notifications.store.postgres.dead_contacts import DeadReport
+from notifications.store.postgres.moved_contacts import NewAddress
 from notifications.store.postgres.opted_out_contacts import OptOut
 from notifications.store.postgres.transitions import Move
 from providers.contract import (
@@ -94,6 +96,7 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> Sequen
     ids = [each.delivery.id for each in decided]
     written, locked = locked_rows.leave_out(write, ids, members=members_of(decided))
     entries, moved = written
+    _move_contacts(_without(pairs, locked), provider=provider.name)
     late = _settle_late(_without(pairs, locked), decided, moved, provider)
     if late.moved:
         entries = [each for each in entries if each.delivery.id not in late.moved] + late.changed
@@ -249,6 +252,18 @@ def _end_contacts(pairs: Iterable[Pair], *, provider: str) -> None:
                 opted_out[claimed.delivery.contact_id] = OptOut(why, claimed.delivery.claimed_at)
     dead_contacts.invalidate(dead, provider=provider)
     opted_out_contacts.record(opted_out, provider=provider)
+
+
+def _move_contacts(pairs: Iterable[Pair], *, provider: str) -> None:
+    """Store the addresses that replaced those of accepted messages."""
+    moves = {
+        claimed.delivery.contact_id: NewAddress(
+            claimed.destination.address, result.outcome.new_address
+        )
+        for claimed, result in pairs
+        if isinstance(result.outcome, Accepted) and result.outcome.new_address
+    }
+    moved_contacts.record(moves, provider=provider)
 
 
 def _accept_late(

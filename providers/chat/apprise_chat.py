@@ -7,7 +7,7 @@ an address makes the servers post to a URL of the user's choice. One address is 
 | --- | --- |
 | a word or a status of `services`, or of NOTIFY_APPRISE_CODES | as there |
 | other 2xx | Accepted |
-| Telegram's new id of a group | one more call, to the new id |
+| Telegram's new id of a group | one more call, to the new id; if accepted, with `new_address` |
 | others | `providers.http_outcomes` |
 
 Codes are written with their service: `NOTIFY_APPRISE_CODES="slack:not_in_channel=dead"`.
@@ -152,7 +152,9 @@ class AppriseChat(OneWay):
         ]
         if again:
             left = max(timedelta(0), deadline - timedelta(seconds=monotonic() - began))
-            yield from self._round(again, moved={}, deadline=left)
+            places = {message.delivery_id: message.address for message in again}
+            for result in self._round(again, moved={}, deadline=left):
+                yield _with_new_address(result, places[result.delivery_id])
 
     def _round(
         self, batch: Sequence[Message], *, moved: dict[UUID, str], deadline: timedelta
@@ -224,6 +226,13 @@ class AppriseChat(OneWay):
         if isinstance(outcome, Misconfigured):  # its credentials are a part of this address
             return Rejected(code=outcome.code, detail=detail, may_be_misconfigured=True)
         return outcome
+
+
+def _with_new_address(result: Result, address: str) -> Result:
+    """Name the new address of a message that was accepted there."""
+    if not isinstance(result.outcome, Accepted):
+        return result
+    return replace(result, outcome=replace(result.outcome, new_address=address))
 
 
 def _detail(body: bytes, *, address: str) -> str:

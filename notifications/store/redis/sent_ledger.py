@@ -49,9 +49,10 @@ _DEFINITE: Final[Mapping[str, type[Outcome]]] = {
 """Outcomes that settle whether the message was sent; `Unanswered` leaves the question open."""
 _NAMES: Final = {kind: name for name, kind in _DEFINITE.items()}
 _FIELDS: Final = {
-    kind: tuple((each.name, each.default) for each in dataclasses.fields(kind))
+    kind: tuple((each.name, each.default) for each in dataclasses.fields(kind) if each.repr)
     for kind in _DEFINITE.values()
 }
+"""Fields of an outcome and their defaults, without addresses, which no `repr` shows either."""
 
 
 class LedgerEntry(NamedTuple):

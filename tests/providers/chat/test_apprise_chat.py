@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 
 import orjson
@@ -201,9 +202,14 @@ def test_a_message_to_a_group_that_became_a_supergroup_reaches_the_supergroup(
     old, other = chat(f"tgram://{TOKEN}/-1234{tail}"), chat(f"tgram://{TOKEN}/{new}")
     with closing(AnsweringFake(answer, key=lambda each: each.headers["idempotency-key"])) as fake:
         found = outcomes(adapter(fake, transport), old, other)
-        assert found == [Accepted(message_id="815")] * 2
+        assert isinstance(found[0], Accepted)
+        assert found[0].new_address.partition("?")[0] == f"tgram://{TOKEN}/{new}"
+        assert found == [replace(found[0], new_address=""), found[0]][::-1]
+        assert TOKEN not in repr(found)
+        moved = chat(found[0].new_address)
+        assert outcomes(adapter(fake, transport), moved) == [Accepted(message_id="815")]
         bodies = [orjson.loads(each.body) for each in fake.requests]
-    assert sorted(each["chat_id"] for each in bodies) == [new, new, -1234]
+    assert sorted(each["chat_id"] for each in bodies) == [new, new, new, -1234]
     assert len({each["text"] for each in bodies}) == 1
 
 

@@ -71,6 +71,15 @@ def test_half_of_a_surrogate_pair_in_an_answer_costs_no_entry() -> None:
     assert sent_ledger.load({entry.delivery_id: 1})[entry.delivery_id].outcome == Rejected(code="?")
 
 
+def test_the_new_address_of_a_contact_is_not_kept() -> None:
+    accepted = Accepted(message_id="815", new_address="tgram://token/-1001557912345")
+    entry = LedgerEntry(uuid4(), 1, "apprise", accepted)
+    assert b"token" not in sent_ledger.encode(entry)
+    assert sent_ledger.write([entry])
+    found = sent_ledger.load({entry.delivery_id: 1})[entry.delivery_id]
+    assert found.outcome == Accepted(message_id="815")
+
+
 def test_the_address_in_an_answer_is_not_kept() -> None:
     detail = "no such mailbox maria@example.com"
     entry = LedgerEntry(uuid4(), 1, "smtp", Rejected(code="550", detail=detail))
