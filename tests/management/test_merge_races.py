@@ -162,7 +162,9 @@ def test_an_erasure_during_a_merge_erases_all_of_the_person(
     three = _recipient("to_3", _SPELLINGS[0].upper())
     with transaction.atomic():
         assert _merge(one, three) == 1
-        erasing = _Beside(lambda: erasure.begin(mode=Mode.LIVE, user_id="to_2", by="t"))
+        erasing = _Beside(
+            lambda: erasure.begin(mode=Mode.LIVE, user_id="to_2", requested_by="t", by="t")
+        )
         erasing.reach_a_lock()
     erasing.end()
     assert not Recipient.objects.exists()
@@ -175,7 +177,11 @@ def test_two_erasures_of_one_person_wait_for_each_other(
     assert _merge(*twins) == 1
     for _ in range(3):
         both = [
-            _Beside(lambda name=name: erasure.begin(mode=Mode.LIVE, user_id=name, by="t"))  # type: ignore[misc]
+            _Beside(
+                lambda name=name: erasure.begin(
+                    mode=Mode.LIVE, user_id=name, requested_by="t", by="t"
+                )
+            )  # type: ignore[misc]
             for name in ("to_1", "to_2")
         ]
         for each in both:
