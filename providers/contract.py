@@ -5,7 +5,7 @@ because a batch has an outcome for each message, and because the caller must han
 outcome (`match` with `assert_never`).
 
     send(batch)             -> an Outcome for each message
-    parse_receipt(request)  -> [Receipt | InboundText, ...]    later, by HTTP
+    parse_receipt(request)  -> [Receipt | InboundText | Removal, ...]    later, by HTTP
 
 `providers/` does not import Django, Celery or a database driver: an adapter runs alone in a shell.
 """
@@ -218,6 +218,8 @@ class Rejected:
     detail: str = ""
     contact_is_dead: bool = False
     """The address is gone (unregistered token, no such mailbox): the address is not used again."""
+    gone_since: datetime | None = None
+    """Time since which the address is gone; None: the vendor names no time."""
     has_opted_out: bool = False
     """The recipient ended messages at the vendor: the address enters the suppression list, and the
     contact stays valid."""
@@ -293,8 +295,7 @@ class Receipt:
     has_complained: bool = False
     """The contact is dead because the recipient reported a message as spam."""
     has_opted_out: bool = False
-    """The recipient ended messages at the vendor: the address enters the suppression list, and the
-    contact stays valid."""
+    """As of `Rejected`."""
     segments: int | None = None
     """SMS segments by the provider's count; None: the callback has no count."""
     price_micros: int | None = None
@@ -326,6 +327,22 @@ class InboundText:
     keyword: Keyword | None = None
     """The vendor's own reading of the text, which decides before the words; None: the vendor names
     no keyword."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removal:
+    """The vendor took an address off its own suppression list, and sends to the address again."""
+
+    channel: Channel
+    address: str = field(repr=False)
+    occurred_at: datetime | None = None
+    ends_bounce: bool = False
+    """The vendor called the address dead before."""
+    ends_opt_out: bool = False
+    """The recipient had ended messages at the vendor before."""
+
+
+Said = Receipt | InboundText | Removal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -370,8 +387,8 @@ class Provider(Protocol):
         result comes after one and a half deadlines (plus a margin). Urgent messages start first.
         """
 
-    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
-        """Verify a callback and return its receipts and inbound texts.
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Said]:
+        """Verify a callback and return its receipts, inbound texts and removals.
 
         Raises:
             providers.errors.InvalidSignature: the provider did not sign the callback.

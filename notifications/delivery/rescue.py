@@ -153,7 +153,7 @@ def _end_contacts(rows: Iterable[Row], outcomes: Mapping[UUID, Outcome | None]) 
         if isinstance(outcome, Rejected):
             why = f"{row['provider']}: {outcome.code}"
             if outcome.contact_is_dead:
-                report = DeadReport(why, row["call_started_at"])
+                report = DeadReport(why, row["call_started_at"], outcome.gone_since)
                 dead[row["provider"]][row["contact_id"]] = report
             if outcome.has_opted_out:
                 opt_out = OptOut(why, row["call_started_at"])

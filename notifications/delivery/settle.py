@@ -247,7 +247,8 @@ def _end_contacts(pairs: Iterable[Pair], *, provider: str) -> None:
         if isinstance(result.outcome, Rejected):
             why = f"{provider}: {result.outcome.code}"
             if result.outcome.contact_is_dead:
-                dead[claimed.delivery.contact_id] = DeadReport(why, claimed.delivery.claimed_at)
+                at, since = claimed.delivery.claimed_at, result.outcome.gone_since
+                dead[claimed.delivery.contact_id] = DeadReport(why, at, since)
             if result.outcome.has_opted_out:
                 opted_out[claimed.delivery.contact_id] = OptOut(why, claimed.delivery.claimed_at)
     dead_contacts.invalidate(dead, provider=provider)

@@ -36,6 +36,7 @@ from providers.contract import (
     Message,
     Outcome,
     Pace,
+    Rejected,
     Repeat,
     Result,
     Throttled,
@@ -238,9 +239,14 @@ class Apns(OneWay):
             code = str(answer.get("reason", ""))
             verdict = verdicts.look_up(code, TABLE, self._codes)
             if verdict is not None:
-                return verdicts.outcome(
-                    verdict, code=code, detail=_since(answer), retry_after=reply.retry_after
+                since = _since(answer)
+                said = f"gone since {since.isoformat(timespec='seconds')}" if since else ""
+                outcome = verdicts.outcome(
+                    verdict, code=code, detail=said, retry_after=reply.retry_after
                 )
+                if isinstance(outcome, Rejected) and outcome.contact_is_dead:
+                    outcome = replace(outcome, gone_since=since)
+                return outcome
         return http_outcomes.outcome_of(reply, accepted=lambda _: accepted, hide=message.address)
 
 
@@ -291,14 +297,16 @@ def _answer(response: Response) -> Mapping[str, Any]:
     return answer if isinstance(answer, dict) else {}
 
 
-def _since(answer: Mapping[str, Any]) -> str:
-    """Return the time since which a device is gone: 410 carries the time, in milliseconds."""
+def _since(answer: Mapping[str, Any]) -> datetime | None:
+    """Return the time since which a device is gone: 410 carries the time, in milliseconds.
+
+    "The time at which APNs confirmed the token was no longer valid for the topic."
+    """
     match answer:
         case {"timestamp": int(milliseconds)} if 0 < milliseconds < 10**14:
-            moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
-            return f"gone since {moment.isoformat(timespec='seconds')}"
+            return datetime.fromtimestamp(milliseconds / 1000, UTC)
         case _:
-            return ""
+            return None
 
 
 VENDOR: Final = Vendor(NAME, Config, Apns)

@@ -1,13 +1,14 @@
 """Contacts that a provider called dead.
 
 A dead contact is invalid at once, for queued and later sends, with provider, reason and time. A
-live number or mailbox also enters the suppression list. Only an operator makes a contact valid
-again. Webhook endpoints learn of the contact (`contact.invalidated`), in the same transaction.
+live number or mailbox also enters the suppression list. A contact is valid again by an operator, by
+the vendor's removal of its own entry, and by the app of a device that registers again. Webhook
+endpoints learn of the contact (`contact.invalidated`), in the same transaction.
 
 A report can come late or again. A report has no effect if a bounce or complaint of the address was
 undone after the report's event. A bounce has no effect either if the contact was changed after the
-event: the operator or the producer decided later. The next call to a dead address leads to a new
-report.
+event, or registered after the vendor's own time of the end: the operator, the producer or the app
+decided later. The next call to a dead address leads to a new report.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ class DeadReport(NamedTuple):
     at: dt.datetime | None = None
     """Time of the report's event, or of the claim or the start of the call; None: now."""
 
+    gone_since: dt.datetime | None = None
+    """The vendor's own time of the end of the address; None: the vendor names no time."""
+
 
 def invalidate(
     reports: Mapping[int, DeadReport], *, provider: str, cause: Cause = Cause.BOUNCE
@@ -46,6 +50,7 @@ def invalidate(
                 "ids": list(reports),
                 "reasons": [each.reason[:_LONGEST_REASON] for each in reports.values()],
                 "at": [each.at for each in reports.values()],
+                "gone_since": [each.gone_since for each in reports.values()],
                 "called_dead": sorted(CALLED_DEAD),
                 "provider": provider,
                 "cause": cause.value,

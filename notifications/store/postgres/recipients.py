@@ -1,12 +1,14 @@
 """Recipients, contacts and preferences, as sent by producers.
 
-A contact that a provider reported dead stays invalid when a producer sends the address again; only
-an operator can make the contact valid. A contact that a producer removed, or a device that another
-recipient registered, becomes valid when the producer sends the address again.
+A contact that a provider reported dead stays invalid when a producer sends the whole recipient with
+the address again. An operator can make the contact valid, and a device, chat or webhook that is
+added by itself (`add_contact`) is valid again. A contact that a producer removed, or a device that
+another recipient registered, becomes valid when the producer sends the address again.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +19,7 @@ from notifications import clock
 from notifications.models import Contact, Preference, Recipient
 from notifications.rules import addresses, phone
 from notifications.rules.lane import Mode
+from notifications.rules.suppression import LISTED
 from notifications.store.postgres import contacts_by_address, db, device_owners
 from notifications.store.redis import metric_counters
 from providers.contract import Channel
@@ -24,6 +27,8 @@ from providers.contract import Channel
 TAKEN_AWAY: Final = "taken away by its producer"
 ENDED: Final = frozenset({TAKEN_AWAY, device_owners.MOVED})
 """The reasons after which a repeated address is valid again."""
+_CALLED_DEAD: Final = re.compile(r"\w+: ")
+"""Beginning of the reason of a provider: its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,11 +123,17 @@ def lock(*, mode: Mode, user_id: str) -> Recipient | None:
 
 
 def add_contact(recipient: Recipient, address: Address, change: ContactChange) -> Contact:
-    """Add a contact, or refresh a known contact."""
+    """Add a contact, or refresh a known contact.
+
+    On a channel without the suppression list, a contact that is added again is valid again, and
+    counts as changed: a device registered again, or a person unblocked a bot, whatever a provider
+    said before.
+    """
     with transaction.atomic():
         Recipient.objects.select_for_update().get(pk=recipient.pk)
         _lock_devices(recipient, [address])
-        contact = _upsert_contacts(recipient, address, change)
+        registers = address.channel not in LISTED
+        contact = _upsert_contacts(recipient, address, change, registers=registers)
         _ensure_primary(recipient, address.channel)
         set_timezone(recipient)
         contact.refresh_from_db()
@@ -191,17 +202,21 @@ def _invalidate(contact: Contact, change: ContactChange) -> None:
     contact.save()
 
 
-def _upsert_contacts(recipient: Recipient, address: Address, change: ContactChange) -> Contact:
+def _upsert_contacts(
+    recipient: Recipient, address: Address, change: ContactChange, *, registers: bool = False
+) -> Contact:
+    """Store a contact; `registers`: the contact is valid again, whatever a provider said before."""
     known = _find(recipient, address)
     contact = known or Contact(recipient=recipient, channel=address.channel, created_by=change.by)
     before = _facts(contact)
     contact.kind, contact.address = address.kind, address.address
-    if contact.invalid_reason in ENDED:
+    was_called_dead = _CALLED_DEAD.match(contact.invalid_reason) is not None
+    if contact.invalid_reason in ENDED or (registers and was_called_dead):
         contact.invalidated_at, contact.invalid_reason = None, ""
     if address.primary and contact.invalidated_at is None and not contact.is_primary:
         _demote(recipient, address.channel, change)
         contact.is_primary = True
-    if known is not None and before != _facts(contact):
+    if known is not None and (registers or before != _facts(contact)):
         contact.changed_at, contact.changed_by = clock.now(), change.by
     contact.save()
     device_owners.take(contact, by=change.by)

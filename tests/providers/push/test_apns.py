@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import jwt
@@ -156,7 +156,10 @@ def test_a_dead_device_carries_since_when(server: ApnsFake, provider: Apns) -> N
     server.script = [apns_error(410, "Unregistered", timestamp=1_764_000_000_000)]
     (outcome,) = outcomes(provider, message("t"))
     assert outcome == Rejected(
-        code="Unregistered", detail="gone since 2025-11-24T16:00:00+00:00", contact_is_dead=True
+        code="Unregistered",
+        detail="gone since 2025-11-24T16:00:00+00:00",
+        contact_is_dead=True,
+        gone_since=datetime(2025, 11, 24, 16, tzinfo=UTC),
     )
 
 

@@ -2,18 +2,21 @@
 -- the suppression list. Inserts a message contact.invalidated for each webhook endpoint of the mode that wants the
 -- event; the id of the message is computed from endpoint and contact and time. A contact that is invalid keeps its
 -- first reason. A report with a time (`at`) is left out if an entry of the address for one of `called_dead` was undone
--- after it, or if it is a bounce and the contact was changed after it. Locks contacts in the order of the ids by the
--- primary key; inserts in the order of one_active_suppression. Uses suppression_by_address as well.
+-- after it, or if it is a bounce and the contact was changed after it, or registered after `gone_since`. Locks contacts
+-- in the order of the ids by the primary key; inserts in the order of one_active_suppression. Uses
+-- suppression_by_address as well.
 WITH told AS (
     SELECT w.id, w.reason
-    FROM unnest(%(ids)s::bigint[], %(reasons)s::text[], %(at)s::timestamptz[]) AS w(id, reason, at)
+    FROM unnest(%(ids)s::bigint[], %(reasons)s::text[], %(at)s::timestamptz[], %(gone_since)s::timestamptz[])
+         AS w(id, reason, at, gone_since)
     JOIN notifications_contact c USING (id)
-    WHERE w.at IS NULL OR NOT (
-        (%(cause)s = 'bounce' AND coalesce(c.changed_at > w.at, false))
+    WHERE NOT coalesce(
+        (%(cause)s = 'bounce' AND (coalesce(c.changed_at > w.at, false)
+                                   OR coalesce(c.changed_at, c.created_at) > w.gone_since))
         OR EXISTS (
             SELECT FROM notifications_suppression s
             WHERE s.channel = c.channel AND s.address = suppressible(c.channel, c.address)
-              AND s.reason = ANY(%(called_dead)s::text[]) AND s.undone_at > w.at))
+              AND s.reason = ANY(%(called_dead)s::text[]) AND s.undone_at > w.at), false)
 ), dead AS (
     SELECT c.id, told.reason
     FROM told
