@@ -13,7 +13,6 @@ from providers.contract import (
     Capabilities,
     Channel,
     Finding,
-    InboundText,
     Message,
     Outcome,
     Provider,
@@ -21,6 +20,7 @@ from providers.contract import (
     ReceiptRequest,
     Repeat,
     Result,
+    Said,
 )
 from providers.sandbox import Config, Sandbox
 from providers.transport import Transport
@@ -37,7 +37,7 @@ class Alias:
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         return self.inner.send(batch, deadline=deadline)
 
-    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Said]:
         return self.inner.parse_receipt(request)
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:

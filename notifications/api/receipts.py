@@ -20,10 +20,10 @@ from notifications.api.json_io import RawParser
 from notifications.api.problems import raise_problem
 from notifications.api.schemas import ResponseModel
 from notifications.delivery import routing
-from notifications.feedback import delivery_receipts, inbound_sms
+from notifications.feedback import delivery_receipts, inbound_sms, vendor_removals
 from notifications.rules.problems import Kind, Problem
 from notifications.store.redis import last_receipts
-from providers.contract import InboundText, Provider, Receipt, ReceiptRequest
+from providers.contract import InboundText, Provider, Receipt, ReceiptRequest, Removal, Said
 from providers.errors import CannotVerify, InvalidSignature, MalformedReceipt, NoReceipts
 
 _AGAIN: Final = dt.timedelta(seconds=30)
@@ -65,6 +65,8 @@ class ReceiptView(OpenView):
         texts = [each for each in said if isinstance(each, InboundText)]
         if said:
             last_receipts.note(adapter.name)
+        removals = [each for each in said if isinstance(each, Removal)]
+        vendor_removals.record(adapter.name, removals)
         inbound_sms.process(adapter.name, texts)
         if texts and not receipts:
             # A vendor may send the body of this response to the person as a reply.
@@ -88,7 +90,7 @@ def _check_head(adapter: Provider, request: Request) -> None:
         raise_failed(request, Problem(Kind.UNAUTHENTICATED, said))
 
 
-def _parse(adapter: Provider, request: Request) -> list[Receipt | InboundText]:
+def _parse(adapter: Provider, request: Request) -> list[Said]:
     # For an empty body DRF gives an empty form instead of bytes.
     raw: object = request.data
     call = ReceiptRequest(

@@ -11,6 +11,7 @@
     inbox_actions        records pressed buttons of in-app messages
     inbox_opened         marks the inbox item of an opened push as read
     inbound_sms          handles texts to our number: STOP, START and HELP
+    vendor_removals      ends entries of addresses that a vendor removed from its suppression list
     unsubscribe          applies the choices of the unsubscribe page
     preference_matrix    the choices of a recipient by topic and channel
     preference_changes   applies the choices of the preference page and of the API

@@ -50,11 +50,12 @@ FAILURES: Final[Table] = {
     "dlr-13": Verdict.REJECTED,  # the person is too young for it
     "dlr-14": Verdict.REJECTED,  # blocked by the carrier
     "dlr-15": Verdict.REJECTED,  # prepaid, without funds
-    "dlr-50": Verdict.REJECTED,  # filters: entity
-    "dlr-51": Verdict.REJECTED,  # header
-    "dlr-52": Verdict.REJECTED,  # content
+    "dlr-52": Verdict.REJECTED,  # filters: content
     "dlr-53": Verdict.REJECTED,  # consent
     "dlr-54": Verdict.REJECTED,  # regulation
+    # The account's registration with the country's regulator
+    "dlr-50": Verdict.MISCONFIGURED,  # entity id wrong or missing
+    "dlr-51": Verdict.MISCONFIGURED,  # header id (sender) wrong or missing
     "dlr-1": Verdict.UNAVAILABLE,  # unknown
     "dlr-2": Verdict.UNAVAILABLE,  # absent for now
     "dlr-5": Verdict.UNAVAILABLE,  # number portability

@@ -123,6 +123,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "sweep_failed": "A sweep raised an exception; the line has the traceback.",
     "sweep_not_reported": "PostgreSQL did not answer at the begin or end of a sweep.",
     "swept": "A sweep moved rows (`moved`) or failed at rows (`failed`).",
+    "removal_received": "A provider took an address off its suppression list; `changed` is the"
+    " number of our entries that end.",
     "text_received": "An inbound SMS; `keyword` names STOP, START or HELP.",
     "unsubscribe_undone": "A recipient took an opt-out back on the unsubscribe page.",
     "unsubscribed": "A recipient opted out by an unsubscribe link.",

@@ -22,10 +22,11 @@ from notifications.store.postgres import attempts, suppressions
 from notifications.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 
-_CAUSES: Final[Mapping[int, Cause]] = {
+CAUSES: Final[Mapping[int, Cause]] = {
     Channel.SMS: Cause.STOP_KEYWORD,
     Channel.EMAIL: Cause.UNSUBSCRIBE_ALL,
 }
+"""Cause of an opt-out that a provider reports, by channel."""
 
 
 class OptOut(NamedTuple):
@@ -50,14 +51,14 @@ def record(opt_outs: Mapping[int, OptOut], *, provider: str) -> int:
 
 
 def _record(opt_outs: Mapping[int, OptOut], provider: str) -> int:
-    live = Contact.objects.filter(pk__in=opt_outs, recipient__mode=Mode.LIVE, channel__in=_CAUSES)
+    live = Contact.objects.filter(pk__in=opt_outs, recipient__mode=Mode.LIVE, channel__in=CAUSES)
     found = list(live.values_list("pk", "channel", "address"))
     suppressions.lock([(Channel(channel), address) for _, channel, address in found])
     entries = [
         SuppressionEntry(
             channel=Channel(channel),
             address=address,
-            cause=_CAUSES[channel],
+            cause=CAUSES[channel],
             note=opt_outs[key].note,
         )
         for key, channel, address in found
@@ -89,4 +90,4 @@ def _was_undone(channel: int, address: str, *, since: dt.datetime | None) -> boo
     if since is None:
         return False
     rows = suppressions.of_address(Channel(channel), address)
-    return rows.filter(reason=_CAUSES[channel], undone_at__gt=since).exists()
+    return rows.filter(reason=CAUSES[channel], undone_at__gt=since).exists()

@@ -32,6 +32,7 @@ from providers.contract import (
     Pace,
     Receipt,
     ReceiptRequest,
+    Removal,
     Repeat,
     Result,
 )
@@ -171,7 +172,7 @@ class Anymail:
             batch, prepare=prepare, judge=judge, transport=self._transport, deadline=deadline
         )
 
-    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt | Removal]:
         """See `providers.contract.Provider.parse_receipt`.
 
         Raises:

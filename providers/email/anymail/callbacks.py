@@ -8,7 +8,8 @@
 | unsubscribed | read; the address has opted out |
 | bounced | bounced, with the standing of the address (`standings`) |
 | rejected, failed | failed, with the standing of the address |
-| queued, sent, deferred, subscribed, autoresponded, unknown | none |
+| subscribed | a removal, where the service means its suppression list (`standings`) |
+| queued, sent, deferred, autoresponded, unknown | none |
 
 A complaint is a `read`, because a recipient who complains has seen the mail. Repeated callbacks do
 no harm: a delivery moves once.
@@ -30,7 +31,7 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.http.multipartparser import MultiPartParserError
 
 from providers import graphemes
-from providers.contract import Receipt, ReceiptKind, ReceiptRequest
+from providers.contract import Channel, Receipt, ReceiptKind, ReceiptRequest, Removal
 from providers.email.anymail import machines, standings
 from providers.email.anymail.answers import hide_addresses
 from providers.email.anymail.encoding import DELIVERY_ID
@@ -82,8 +83,8 @@ class AnymailReceipts:
         self._view = view(webhook_secret=list(secrets), **options)
         self._name = name
 
-    def parse(self, call: ReceiptRequest) -> list[Receipt]:
-        """Verify a callback and return its receipts.
+    def parse(self, call: ReceiptRequest) -> list[Receipt | Removal]:
+        """Verify a callback and return its receipts and removals.
 
         Raises:
             InvalidSignature: the callback is not from the service.
@@ -96,10 +97,26 @@ class AnymailReceipts:
             raise InvalidSignature("the callback is not the service's") from None
         try:
             events = self._view.parse_events(request)
-            receipts = [self._receipt(event) for event in events]
+            found = [self._removal(event) or self._receipt(event) for event in events]
         except _UNREADABLE as error:
             raise MalformedReceipt("not a callback about sent messages") from error
-        return [receipt for receipt in receipts if receipt is not None]
+        return [each for each in found if each is not None]
+
+    def _removal(self, event: Any) -> Removal | None:  # noqa: ANN401 - anymail has no types
+        ended = standings.ended_by_removal(
+            self._name,
+            standings.event_type(self._name, event.event_type, event.esp_event),
+            event.esp_event,
+        )
+        if not ended or not event.recipient:
+            return None
+        return Removal(
+            channel=Channel.EMAIL,
+            address=str(event.recipient),
+            occurred_at=event.timestamp,
+            ends_bounce=Standing.DEAD in ended,
+            ends_opt_out=Standing.OPTED_OUT in ended,
+        )
 
     def _receipt(self, event: Any) -> Receipt | None:  # noqa: ANN401 - anymail has no types
         event_type = standings.event_type(self._name, event.event_type, event.esp_event)

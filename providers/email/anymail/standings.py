@@ -148,7 +148,7 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
     "mailtrap": (
         Rule(
             ("bounce_category",),
-            {"badmailbox": _DEAD, "inactivemailbox": _DEAD, "baddomain": _DEAD}
+            {"hard": _DEAD, "badmailbox": _DEAD, "inactivemailbox": _DEAD, "baddomain": _DEAD}
             | {"mailboxfull": _ALIVE, "spam": _ALIVE},
         ),
     ),
@@ -254,15 +254,38 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
 }
 """Rules by service, for each service with callbacks."""
 
-EVENTS: Final[Mapping[str, tuple[Path, Mapping[str, str]]]] = {
-    "brevo": (("event",), {"unsubscribed": EventType.UNSUBSCRIBED}),
-    "postmark": (("Type",), {"SpamNotification": EventType.BOUNCED}),
+EVENTS: Final[Mapping[str, tuple[tuple[Path, Mapping[str, str]], ...]]] = {
+    "brevo": ((("event",), {"unsubscribed": EventType.UNSUBSCRIBED}),),
+    "mandrill": (
+        (("event",), {"delivered": EventType.DELIVERED}),
+        (("action",), {"remove": EventType.SUBSCRIBED}),  # of the rejection denylist
+    ),
+    "postal": ((("event",), {"MessageLoaded": EventType.OPENED}),),
+    "postmark": ((("Type",), {"SpamNotification": EventType.BOUNCED}),),
     "resend": (
-        ("type",),
-        {"email.failed": EventType.FAILED, "email.suppressed": EventType.BOUNCED},
+        (
+            ("type",),
+            {"email.failed": EventType.FAILED, "email.suppressed": EventType.BOUNCED},
+        ),
     ),
 }
 """Events that anymail does not know or reads as another event, by service."""
+
+REMOVALS: Final[Mapping[str, tuple[Path, Mapping[str, frozenset[Standing]]]]] = {
+    "mandrill": (
+        ("reject", "reason"),  # absent where an entry of the allowlist is removed
+        {"hard-bounce": frozenset({_DEAD}), "unsub": frozenset({_OPTED_OUT})},
+    ),
+    # A reactivation names no reason; a complaint cannot be reactivated.
+    "postmark": (("SuppressSending",), {"false": frozenset({_DEAD, _OPTED_OUT})}),
+    "sendgrid": (("event",), {"group_resubscribe": frozenset({_OPTED_OUT})}),
+    "sparkpost": (
+        ("msys", "message_event", "bounce_class"),
+        {"80": frozenset({_OPTED_OUT})},  # the person asks to be subscribed
+    ),
+    "unisender_go": (("status",), {"subscribed": frozenset({_OPTED_OUT})}),
+}
+"""Standings that end with a removal from the service's suppression list, by service and class."""
 
 _BY_EVENT: Final[Mapping[str, Standing]] = {
     EventType.COMPLAINED: _COMPLAINED,
@@ -274,8 +297,18 @@ _JUDGED: Final = frozenset({EventType.BOUNCED, EventType.REJECTED, EventType.FAI
 
 def event_type(service: str, event_type: str, callback: object) -> str:
     """Return the event of a callback; `event_type` is anymail's answer."""
-    path, known = EVENTS.get(service, ((), {}))
-    return known.get(value_at(callback, path), event_type)
+    for path, known in EVENTS.get(service, ()):
+        if (found := known.get(value_at(callback, path))) is not None:
+            return found
+    return event_type
+
+
+def ended_by_removal(service: str, event_type: str, callback: object) -> frozenset[Standing]:
+    """Return the standings that a callback about a removal ends; empty: it is no removal."""
+    if event_type != EventType.SUBSCRIBED or service not in REMOVALS:
+        return frozenset()
+    path, known = REMOVALS[service]
+    return known.get(value_at(callback, path).strip().lower(), frozenset())
 
 
 def standing(service: str, event_type: str, callback: object) -> tuple[Standing, str]:

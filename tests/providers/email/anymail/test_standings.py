@@ -66,7 +66,8 @@ def from_mandrill(event: Event) -> Callback:
 def from_postal(payload: Event) -> Callback:
     about = {"id": 1, "to": "maria@mailbox.example", "direction": "outgoing"}
     place = "original_message" if "bounce" in payload else "message"
-    body = orjson.dumps({"timestamp": 1, "payload": {place: about, **payload}})
+    named = {"event": payload["event"]} if "event" in payload else {}
+    body = orjson.dumps({**named, "timestamp": 1, "payload": {place: about, **payload}})
     signature = POSTAL_KEY.sign(body, padding.PKCS1v15(), hashes.SHA1())  # noqa: S303 - Postal's
     return Callback(body, {"x-postal-signature": base64.b64encode(signature).decode()})
 
