@@ -29,8 +29,9 @@ _CLASS: Final = 7_237_003
 def lock(recipient: Recipient, registered: Iterable[str] = ()) -> None:
     """Lock devices until the open transaction ends: those of a recipient, and new addresses.
 
-    The caller has locked the recipient. Two recipients who exchange devices lock the same devices,
-    in the order of the keys.
+    Called before each change or erasure of devices, also by a caller who registers none: another
+    recipient may take one of the devices just then. The caller has locked the recipient. Two
+    recipients who exchange devices lock the same devices, in the order of the keys.
     """
     push = Channel.PUSH
     known = recipient.contacts.filter(channel=push, invalidated_at=None)

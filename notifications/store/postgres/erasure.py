@@ -47,6 +47,7 @@ from notifications.store.postgres import (
     archive_keys,
     audit,
     db,
+    device_owners,
     merged_recipients,
     partitions,
     secret_variables,
@@ -91,6 +92,7 @@ def begin(*, mode: Mode, user_id: str, requested_by: str, by: str) -> ErasureJob
 def _begin(recipient: Recipient, *, requested_by: str, by: str) -> ErasureJob:
     mode, user_id = Mode(recipient.mode), recipient.user_id
     with transaction.atomic():
+        device_owners.lock(recipient)
         job = ErasureJob.objects.create(
             mode=mode,
             recipient_id=recipient.pk,

@@ -76,7 +76,7 @@ def upsert(
             mode=mode, user_id=user_id, defaults=values
         )
         if addresses is not None:
-            _lock_devices(recipient, addresses)
+            device_owners.lock(recipient, _devices(addresses))
             _remove(recipient, keep=addresses, change=change)
             for address in addresses:
                 _upsert_contacts(recipient, address, change)
@@ -101,7 +101,8 @@ def merge(
             setattr(locked, name, value)
         locked.attributes = _without_nulls({**locked.attributes, **(attributes or {})})
         locked.save(update_fields=[*profile, "attributes", "updated_at"])
-        _lock_devices(locked, addresses)
+        if devices := _devices(addresses):
+            device_owners.lock(locked, devices)
         for address in addresses:
             _upsert_contacts(locked, address, change)
         for channel in {address.channel for address in addresses}:
@@ -131,7 +132,8 @@ def add_contact(recipient: Recipient, address: Address, change: ContactChange) -
     """
     with transaction.atomic():
         Recipient.objects.select_for_update().get(pk=recipient.pk)
-        _lock_devices(recipient, [address])
+        if devices := _devices([address]):
+            device_owners.lock(recipient, devices)
         registers = address.channel not in LISTED
         contact = _upsert_contacts(recipient, address, change, registers=registers)
         _ensure_primary(recipient, address.channel)
@@ -147,6 +149,9 @@ def remove_contact(recipient: Recipient, *, contact_id: int, change: ContactChan
         contact = recipient.contacts.filter(pk=contact_id).first()
         if contact is None:
             return False
+        if contact.channel == Channel.PUSH:
+            device_owners.lock(recipient)
+            contact.refresh_from_db()
         _invalidate(contact, change)
         _ensure_primary(recipient, Channel(contact.channel))
         set_timezone(recipient)
@@ -223,11 +228,8 @@ def _upsert_contacts(
     return contact
 
 
-def _lock_devices(recipient: Recipient, registered: Sequence[Address]) -> None:
-    """Lock the devices of a change with devices to move."""
-    devices = [each.address for each in registered if each.channel is Channel.PUSH]
-    if devices:
-        device_owners.lock(recipient, devices)
+def _devices(registered: Sequence[Address]) -> list[str]:
+    return [each.address for each in registered if each.channel is Channel.PUSH]
 
 
 def _find(recipient: Recipient, address: Address) -> Contact | None:

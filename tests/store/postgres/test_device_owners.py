@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from notifications.models import AuditEntry, Contact, Recipient
 from notifications.rules.lane import Mode
-from notifications.store.postgres import recipients
+from notifications.store.postgres import erasure, recipients
 from notifications.store.postgres.device_owners import MOVED
 from notifications.store.postgres.recipients import Address, ContactChange
 from providers.contract import Channel
@@ -139,3 +139,45 @@ def test_two_people_who_exchange_devices_at_once_end_with_one_owner_each() -> No
     assert not faults
     devices = [device for _, device in _owners()]
     assert len(devices) == len(set(devices))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_people_who_register_remove_and_erase_the_same_devices_at_once_wait_for_each_other() -> (
+    None
+):
+    faults: list[Exception] = []
+
+    def _live(user_id: str, *devices: str) -> None:
+        try:
+            for _ in range(6):
+                _put(user_id, *devices)
+                _put(user_id, *reversed(devices[1:]))
+                person = Recipient.objects.get(user_id=user_id)
+                for contact in person.contacts.filter(invalidated_at=None):
+                    recipients.remove_contact(person, contact_id=contact.pk, change=ContactChange())
+                _put(user_id, *devices)
+                _put(user_id)
+                _put(user_id, *reversed(devices))
+                erasure.begin(mode=Mode.LIVE, user_id=user_id, by="app")
+                _put(user_id, *devices)
+        except Exception as error:  # noqa: BLE001 - each fault of a thread fails the test
+            faults.append(error)
+        finally:
+            connection.close()
+
+    threads = [
+        threading.Thread(target=_live, args=each)
+        for each in (
+            ("maria", "t-1", "t-2", "t-3"),
+            ("ana", "t-3", "t-1", "t-2"),
+            ("eva", "t-2", "t-3", "t-1"),
+            ("zoe", "t-1", "t-3", "t-2"),
+        )
+    ]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not faults
+    devices = [device for _, device in _owners()]
+    assert sorted(devices) == ["t-1", "t-2", "t-3"]
