@@ -307,3 +307,19 @@ def test_a_change_does_not_wait_for_locked_deliveries(maria: Recipient, take: Ac
     other.join()
     _sweep_and_deliver()
     assert _status(held) == SENT
+
+
+@pytest.mark.parametrize("is_quiet", [True, False])
+def test_a_message_leaves_when_the_preferences_are_deleted(
+    maria: Recipient, take: Accept, *, is_quiet: bool
+) -> None:
+    if is_quiet:
+        _change(maria, quiet_hours=[_window(until=2 * HOUR)])
+    else:
+        _change(maria, do_not_disturb_until=clock.now() + 5 * HOUR)
+    held = _held(take)
+    _sweep_and_deliver()
+    HoldCheck.objects.all().delete()
+    Preference.objects.all().delete()
+    _sweep_and_deliver()
+    assert _status(held) == SENT
