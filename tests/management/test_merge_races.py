@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from threading import Thread
 from typing import Final
 
@@ -54,6 +55,10 @@ def _link(recipient: Recipient) -> Link:
     link = Link(recipient_id=recipient.pk, channel=Channel.EMAIL, topic="news")
     token = unsubscribe_links.token_of(link, now=clock.now())
     return unsubscribe_links.read(token, now=clock.now())[0]
+
+
+def _erasure_of(user_id: str) -> Callable[[], object]:
+    return partial(erasure.begin, mode=Mode.LIVE, user_id=user_id, requested_by="t", by="t")
 
 
 class _Beside(Thread):
@@ -162,9 +167,7 @@ def test_an_erasure_during_a_merge_erases_all_of_the_person(
     three = _recipient("to_3", _SPELLINGS[0].upper())
     with transaction.atomic():
         assert _merge(one, three) == 1
-        erasing = _Beside(
-            lambda: erasure.begin(mode=Mode.LIVE, user_id="to_2", requested_by="t", by="t")
-        )
+        erasing = _Beside(_erasure_of("to_2"))
         erasing.reach_a_lock()
     erasing.end()
     assert not Recipient.objects.exists()
@@ -175,17 +178,8 @@ def test_two_erasures_of_one_person_wait_for_each_other(
     twins: tuple[Recipient, Recipient],
 ) -> None:
     assert _merge(*twins) == 1
-    for _ in range(3):
-        both = [
-            _Beside(
-                lambda name=name: erasure.begin(
-                    mode=Mode.LIVE, user_id=name, requested_by="t", by="t"
-                )
-            )  # type: ignore[misc]
-            for name in ("to_1", "to_2")
-        ]
-        for each in both:
-            each.end()
+    for each in [_Beside(_erasure_of(name)) for name in ("to_1", "to_2")]:
+        each.end()
     assert not Recipient.objects.exists()
 
 

@@ -2,6 +2,7 @@
 
     templating      checks, compiles and renders a source
     syntax          the permitted part of Jinja
+    text_parts      filters and slices that keep grapheme clusters whole
     comparisons     limits on comparisons of lists and texts
     formats         numbers, money, days and plurals in the recipient's language
     locales         choice of the recipient's language
