@@ -11,7 +11,8 @@ away for hours: P0 and P1 wait for one more lease, P2 and P3 for an hour. A row 
 the provider drops or hides a repeat.
 
 The circuit breaker has not judged each refusal of a dead worker. Many refusals of one provider
-together are doubted, as while the state Redis is away, and keep their contacts.
+together are doubted, as while the state Redis is away, and keep the contacts. So does a suspect
+refusal (`provider_health.is_suspect`).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import structlog
 
 from notifications.delivery import routing
 from notifications.delivery.claimed import ClaimedDelivery
-from notifications.delivery.provider_health import NOT_BELIEVED
+from notifications.delivery.provider_health import NOT_BELIEVED, is_suspect, keep_contact
 from notifications.rules import unanswered
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import PACE, Priority
@@ -153,6 +154,9 @@ def _doubts(rows: Iterable[Row], entries: Mapping[UUID, LedgerEntry]) -> dict[UU
         refused = [(each, each.outcome) for each in found if isinstance(each.outcome, Rejected)]
         accepted = sum(isinstance(each.outcome, Accepted) for each in found)
         stats = CallStats(calls=len(found), rejected=len(refused), accepted=accepted)
+        for entry, outcome in refused:
+            if is_suspect(outcome):
+                doubted[entry.delivery_id] = entry._replace(outcome=keep_contact(outcome))
         for entry, outcome in refused[circuit_breakers.judge_alone(stats).believed :]:
             doubt = Misconfigured(code=outcome.code, detail=NOT_BELIEVED)
             doubted[entry.delivery_id] = entry._replace(outcome=doubt)

@@ -1,7 +1,8 @@
 """Provider health: report the outcomes of a batch to circuit breakers, before the settle.
 
     Accepted                        success
-    Rejected                        an answer; many rejections in a row are doubted
+    Rejected                        an answer; many rejections in a row are doubted; after a
+                                    suspect call (`Suspect`) the contact stays
     Throttled                       an answer; the provider's rate goes down
     Unavailable, Unanswered         failure
     Misconfigured                   failure of our account or credentials
@@ -17,6 +18,7 @@ in test mode are not reported.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -31,12 +33,15 @@ from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode
 from notifications.rules.rate_limits.circuit_breaker import (
     EVERY_ENDPOINT,
+    REFUSALS_BELIEVED,
     BreakerReport,
     CallStats,
     HealthKey,
     Probe,
+    Suspect,
 )
-from notifications.store.postgres import alerts
+from notifications.store.postgres import alerts, dead_contacts
+from notifications.store.postgres.dead_contacts import DeadReport
 from notifications.store.rate_limits import circuit_breakers
 from providers.contract import (
     Accepted,
@@ -79,18 +84,26 @@ def record(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
         (claimed for claimed, result in pairs if isinstance(result.outcome, NotStarted)), provider
     )
     verdicts = circuit_breakers.record_calls({
-        key: call_stats(together) for key, together in by_key.items()
+        key: _with_suspects(call_stats(together), key, together) for key, together in by_key.items()
     })
-    doubted: dict[UUID, Misconfigured] = {}
+    changed: dict[UUID, Outcome] = {}
     for key, verdict in verdicts.items():
         if verdict.is_open:
             for claimed, result in by_key[key]:
                 claimed.is_probe |= isinstance(result.outcome, Unavailable)
         in_doubt = _rejections_in_doubt(by_key[key], verdict)
         _alert(HealthKey(*key.pair), {outcome.code for outcome in in_doubt.values()})
-        doubted |= in_doubt
+        if not verdict.is_ignored:
+            changed |= {
+                result.delivery_id: keep_contact(outcome)
+                for _, result, outcome in _suspect_calls(key, by_key[key])
+            }
+        changed |= in_doubt
+        _end_confirmed(verdict.confirmed, provider)
     return [
-        (claimed, replace(result, outcome=doubted.get(result.delivery_id, result.outcome)))
+        (claimed, replace(result, outcome=changed[result.delivery_id]))
+        if result.delivery_id in changed
+        else (claimed, result)
         for claimed, result in pairs
     ]
 
@@ -131,7 +144,21 @@ def call_stats(pairs: Iterable[Pair]) -> CallStats:
             dead.add(claimed.delivery.contact_id)
         if claimed.is_probe:
             probe = max(probe, answer, key=list(Probe).index)
-    return CallStats(**counts, last_dead=len(dead), fault=fault, failure=failure, probe=probe)
+    return CallStats(
+        **counts,
+        last_dead=len(dead),
+        fault=fault,
+        failure=failure,
+        probe=probe,
+        suspects=(),
+        confirms=False,
+    )
+
+
+def keep_contact(outcome: Rejected) -> Rejected:
+    """Return a refusal that ends no contact, because a setting may be wrong."""
+    detail = f"the contact stays until the provider accepts a message: {outcome.detail}"
+    return replace(outcome, contact_is_dead=False, detail=detail)
 
 
 def fault_of(outcome: Misconfigured) -> str:
@@ -156,6 +183,60 @@ COUNTED_AS: Final[Mapping[type[Outcome], tuple[str, Probe]]] = {
     Misconfigured: ("faults", Probe.FAILED),
 }
 """Outcome -> field of the counts, and the result of a probe. NotStarted is not counted."""
+
+
+def _suspect_calls(
+    key: HealthKey, pairs: Sequence[Pair]
+) -> list[tuple[ClaimedDelivery, Result, Rejected]]:
+    """Return the suspect calls after the last accepted call."""
+    if key.endpoint:
+        return []
+    found = []
+    for claimed, result in reversed(pairs):
+        outcome = result.outcome
+        if isinstance(outcome, Accepted):
+            break
+        if isinstance(outcome, Rejected) and is_suspect(outcome):
+            found.append((claimed, result, outcome))
+    return found[::-1]
+
+
+def is_suspect(outcome: Rejected) -> bool:
+    """Return True if the refusal means a dead address or a wrong setting of ours."""
+    return outcome.contact_is_dead and outcome.may_be_misconfigured
+
+
+def _with_suspects(stats: CallStats, key: HealthKey, pairs: Sequence[Pair]) -> CallStats:
+    if not stats.last_dead:
+        return stats
+    suspects = {
+        claimed.delivery.contact_id: Suspect(
+            claimed.delivery.contact_id,
+            outcome.code,
+            round(claimed.delivery.claimed_at.timestamp() * 1_000),
+        )
+        for claimed, _, outcome in _suspect_calls(key, pairs)
+    }
+    return replace(
+        stats,
+        suspects=tuple(suspects.values())[:REFUSALS_BELIEVED],
+        last_dead=stats.last_dead - len(suspects),
+    )
+
+
+def _end_confirmed(suspects: Collection[Suspect], provider: Provider) -> None:
+    """End the contacts of suspects. Without Postgres, the contacts stay until a later refusal."""
+    reports = {
+        each.contact_id: DeadReport(
+            f"{provider.name}: {each.code}",
+            dt.datetime.fromtimestamp(each.claimed_ms / 1_000, tz=dt.UTC),
+        )
+        for each in suspects
+    }
+    try:
+        dead_contacts.invalidate(reports, provider=provider.name)
+    except Error as error:
+        _log.warning("contacts_not_ended", provider=provider.name, error=type(error).__name__)
 
 
 def _rejections_in_doubt(

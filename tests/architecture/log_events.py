@@ -39,6 +39,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "contact_notice_refused": "The notice about a changed contact was rejected at accept.",
     "contact_moved": "A provider named the address that replaced a contact's; `kept_address`: the"
     " contact was changed meanwhile, or the recipient has the new address.",
+    "contacts_not_ended": "PostgreSQL was away when a provider's next accepted call confirmed that"
+    " contacts are dead; the next refusal is judged again.",
     "contacts_not_moved": "PostgreSQL took no new addresses of contacts; the next call names them.",
     "day_not_archived": "A day past retention stays in PostgreSQL; the next run tries again.",
     "digest_does_not_fit": "The digest template cannot be rendered: messages stay single.",

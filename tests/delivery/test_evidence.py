@@ -224,6 +224,16 @@ def test_an_answered_row_of_many_deaths_can_be_claimed_again(
     assert [each.id for each in claims.claim([row], now=clock.now()).deliveries] == [row]
 
 
+def test_a_refusal_of_a_dead_worker_that_can_mean_a_wrong_setting_keeps_the_contact(
+    scripted: Scripted,  # noqa: ARG001 - configured
+    take: Accept,
+) -> None:
+    [row] = take_rows(take, 1)
+    wrong = Rejected(code="BadDeviceToken", contact_is_dead=True, may_be_misconfigured=True)
+    assert _rescue(row, wrong, has_next=False).status == Status.FAILED
+    assert not Contact.objects.exclude(invalidated_at=None).exists()
+
+
 def test_many_refusals_of_a_dead_worker_kill_no_contact_and_no_message(
     scripted: Scripted,  # noqa: ARG001 - configured
     take: Accept,

@@ -20,6 +20,11 @@ A provider that refuses most calls, or reports ten addresses in a row as dead, p
 settings. The breaker then opens as *rejecting*: only an accepted probe closes the breaker, and
 refusals beyond the first `REFUSALS_BELIEVED` neither invalidate a contact nor fail a delivery.
 
+Some answers mean a dead address or a wrong setting (`Rejected.may_be_misconfigured`). The contact
+of such an answer is a suspect. The next accepted call of the provider confirms its suspects, whose
+contacts then end. `SUSPECTS` suspects without an accepted call open the breaker as rejecting: then
+no contact ends. Endpoints have no suspects: their addresses hold the user's own credentials.
+
 `store/redis/lua/health_told.lua` and `store/redis/lua/depart.lua` keep the state in Redis.
 """
 
@@ -60,6 +65,9 @@ FAULTS: Final = 3
 
 REFUSALS_BELIEVED: Final = 10
 """Refusals of a rejecting provider that are treated as genuine, per wave."""
+SUSPECTS: Final = 3
+"""Distinct addresses in a row with an answer that can mean a wrong setting: so many are a wave if
+no call was accepted for `FAULT_ALONE`, else `REFUSALS_BELIEVED` are."""
 REFUSAL_SAMPLE: Final = 20
 """Calls in the window below which a share of refusals is ignored."""
 ENDPOINT_CALLS: Final = 64
@@ -169,6 +177,16 @@ class HealthKey(NamedTuple):
         return f"{self.provider} {self.channel.label} {self.endpoint}".strip()
 
 
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A contact whose provider answered that the address is dead or our settings are wrong."""
+
+    contact_id: int
+    code: str
+    claimed_ms: int
+    """Time of the claim, in milliseconds since 1970."""
+
+
 class Probe(StrEnum):
     """Result of the probes in some calls; the value is what Lua reads."""
 
@@ -189,7 +207,11 @@ class CallStats:
     accepted: int = 0
     rejected: int = 0
     last_dead: int = 0
-    """Distinct addresses called dead after the last accepted call."""
+    """Distinct addresses called dead after the last accepted call, without the suspects."""
+    suspects: tuple[Suspect, ...] = ()
+    """Of distinct contacts after the last accepted call, `REFUSALS_BELIEVED` at most."""
+    confirms: bool = False
+    """True if a call was accepted just now, after the suspects of earlier reports."""
     throttled: int = 0
     unavailable: int = 0
     unanswered: int = 0
@@ -219,9 +241,14 @@ class CallStats:
         is_answered = self.rejected or self.throttled
         return replace(self, probe=Probe.ANSWERED if is_answered else Probe.FAILED)
 
-    def after_accepted(self, earlier: int) -> CallStats:
-        """Add accepted calls that ended earlier."""
-        return replace(self, accepted=self.accepted + earlier, calls=self.calls + earlier)
+    def after_accepted(self, earlier: int, *, are_fresh: bool) -> CallStats:
+        """Add accepted calls that ended earlier; `are_fresh`: within the last second."""
+        return replace(
+            self,
+            accepted=self.accepted + earlier,
+            calls=self.calls + earlier,
+            confirms=self.accepted > 0 or (earlier > 0 and are_fresh),
+        )
 
 
 class BreakerChange(IntEnum):
@@ -242,6 +269,10 @@ class BreakerReport:
     """Rejections in the tally, in their order, that are believed."""
     why: str = ""
     """The reason why the breaker tripped."""
+    confirmed: tuple[Suspect, ...] = ()
+    """Suspects of earlier calls after which the provider accepted a call."""
+    is_ignored: bool = False
+    """True if an operator has forced the breaker closed: each refusal is genuine."""
 
 
 class BreakerState(IntEnum):

@@ -14,7 +14,7 @@ import datetime as dt
 import itertools
 import threading
 from collections.abc import Mapping
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 import orjson
 import structlog
@@ -38,11 +38,13 @@ from notifications.rules.rate_limits.circuit_breaker import (
     PROBE_EVERY,
     REFUSAL_SAMPLE,
     REFUSALS_BELIEVED,
+    SUSPECTS,
     BreakerChange,
     BreakerOverride,
     BreakerReport,
     CallStats,
     HealthKey,
+    Suspect,
     Thresholds,
     thresholds_of,
 )
@@ -83,7 +85,12 @@ _SHARED: Final = orjson.dumps({
     "sample": REFUSAL_SAMPLE,
     "slow_every": token_bucket.SLOWED_EVERY // MILLISECOND,
     "slowest": token_bucket.SLOWEST,
+    "suspects": SUSPECTS,
 })
+
+
+_Answer = tuple[int, int, int, bytes, bytes]
+"""Answer of `health_told.lua` for one result."""
 
 
 class _Unreported:
@@ -144,7 +151,7 @@ def record_calls(told: Mapping[HealthKey, CallStats]) -> dict[HealthKey, Breaker
     for health, tally in told.items():
         waited = _unreported_calls(health, tally)
         if waited is not None:
-            due[health] = tally.after_accepted(waited)
+            due[health] = tally.after_accepted(waited.calls, are_fresh=waited.are_fresh)
     verdicts = {health: judge_alone(tally) for health, tally in due.items()}
     with contextlib.suppress(state.Away, Error):  # Error: `controls` could not be read
         for start in range(0, len(due), AT_ONCE):
@@ -156,18 +163,29 @@ def record_calls(told: Mapping[HealthKey, CallStats]) -> dict[HealthKey, Breaker
     return verdicts
 
 
-def _unreported_calls(health: HealthKey, tally: CallStats) -> int | None:
-    """Return the number of unreported accepted calls; None if these calls also stay unreported."""
+class _Waited(NamedTuple):
+    """Accepted calls that a report adds."""
+
+    calls: int
+    are_fresh: bool
+    """True if they ended within the last second."""
+
+
+def _unreported_calls(health: HealthKey, tally: CallStats) -> _Waited | None:
+    """Return the unreported accepted calls; None if these calls also stay unreported.
+
+    After suspects, the next accepted call is reported at once.
+    """
     if health.endpoint:
-        return 0
+        return _Waited(0, are_fresh=False)
     with _unreported.lock:
         waited = _unreported.calls.pop(health, 0)
         due = _unreported.reported_at.get(health, 0.0) + _REPORT_EVERY <= clock.monotonic()
         if tally.is_plain_success and not due:
             _unreported.calls[health] = waited + tally.calls
             return None
-        _unreported.reported_at[health] = clock.monotonic()
-        return waited
+        _unreported.reported_at[health] = -_REPORT_EVERY if tally.suspects else clock.monotonic()
+        return _Waited(waited, are_fresh=not due)
 
 
 def _record_in_redis(tallies: Mapping[HealthKey, CallStats]) -> dict[HealthKey, BreakerReport]:
@@ -182,15 +200,19 @@ def _record_in_redis(tallies: Mapping[HealthKey, CallStats]) -> dict[HealthKey, 
         resting = open_endpoints_key(health.pair) if has_list else ""
         keys += [key(health), pace_key(health), resting]
         arguments += [orjson.dumps(thresholds(health)), orjson.dumps(tally), health.endpoint]
-    answers = cast("list[tuple[int, int, int, bytes]]", state.call("health_told", keys, arguments))
+    answers = cast("list[_Answer]", state.call("health_told", keys, arguments))
     return {
         health: BreakerReport(
             change=BreakerChange(change),
             is_open=bool(is_open) and health not in ignored,
             believed=tally.rejected if health in ignored else believed,
             why=why.decode(),
+            confirmed=tuple(Suspect(**each) for each in orjson.loads(confirmed))
+            if confirmed
+            else (),
+            is_ignored=health in ignored,
         )
-        for (health, tally), (change, is_open, believed, why) in zip(
+        for (health, tally), (change, is_open, believed, why, confirmed) in zip(
             tallies.items(), answers, strict=True
         )
     }

@@ -340,7 +340,7 @@ def test_success_is_told_once_a_second_and_a_failure_at_once(
 
     def listen(*call: object) -> object:
         told.append(call)
-        return [[0, 0, 0, b""]]
+        return [[0, 0, 0, b"", b""]]
 
     monkeypatch.setattr(state, "call", listen)
     for _ in range(100):

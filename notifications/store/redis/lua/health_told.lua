@@ -5,7 +5,8 @@
 --          object; no key is a closed breaker without calls), the reduced rate, the sorted set of the paused endpoints of the
 --          provider ('' for the breaker of a provider)
 -- ARGV     the shared numbers as JSON; then for each result: the thresholds as JSON, the counts as JSON, the endpoint
--- returns  for each result {0 no change, 1 opened, 2 closed; 1 if open now; number of trusted rejections; the cause of the opening}
+-- returns  for each result {0 no change, 1 opened, 2 closed; 1 if open now; number of trusted rejections; the cause of the opening;
+--          the confirmed suspects as JSON, '' for none}
 local fixed = cjson.decode(ARGV[1])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -57,7 +58,7 @@ local function while_open(keys, breaker, tally)
   if closes then
     if keys.resting ~= '' then redis.call('ZREM', keys.resting, keys.endpoint) end
     redis.call('SADD', KEYS[1], keys.breaker)
-    return {2, 0, tally.rejected, ''}
+    return {2, 0, tally.rejected, '', ''}
   end
   if tally.probe == 'failed' or tally.probe == 'answered' then
     breaker.probing = nil
@@ -65,7 +66,7 @@ local function while_open(keys, breaker, tally)
     if keys.resting ~= '' then redis.call('ZADD', keys.resting, now, keys.endpoint) end
   end
   keep(keys.breaker, breaker, fixed.kept_open)
-  return {0, 1, breaker.rejecting and 0 or tally.rejected, ''}
+  return {0, 1, breaker.rejecting and 0 or tally.rejected, '', ''}
 end
 
 -- Count failures in a row: the failures within the time of the rule, and all failures with the time of the first.
@@ -117,9 +118,31 @@ local function count_window(breaker, rule, tally)
   return sums, newest
 end
 
+-- Keep the suspects since the last accepted call, each contact once; returns the earlier suspects if a call was accepted just now.
+local function count_suspects(breaker, tally)
+  local confirmed = tally.confirms and breaker.suspects or nil
+  local kept = not tally.confirms and breaker.suspects or {}
+  for _, suspect in ipairs(tally.suspects or {}) do
+    local known = false
+    for _, other in ipairs(kept) do known = known or other.contact_id == suspect.contact_id end
+    if not known then kept[#kept + 1] = suspect end
+  end
+  breaker.suspects = #kept > 0 and kept or nil
+  return confirmed and cjson.encode(confirmed) or ''
+end
+
+local function suspects_are_many(breaker, tally)
+  return #(tally.suspects or {}) > 0 and #(breaker.suspects or {}) >= fixed.suspects
+    and now - (breaker.accepted_at or 0) >= fixed.fault_alone
+end
+
 local function refusal_wave(breaker, rule, tally, sums)
   if tally.rejected == 0 then return '' end
-  if breaker.dead >= fixed.believed then return breaker.dead .. ' addresses in a row called dead' end
+  if suspects_are_many(breaker, tally) then
+    return #breaker.suspects .. ' addresses in a row refused with ' .. breaker.suspects[1].code .. ', which can mean our settings'
+  end
+  local dead = breaker.dead + #(breaker.suspects or {})
+  if dead >= fixed.believed then return dead .. ' addresses in a row called dead' end
   if sums[1] >= fixed.sample and sums[4] > rule.refused_share * sums[1] then
     return sums[4] .. ' of ' .. sums[1] .. ' calls refused'
   end
@@ -127,6 +150,7 @@ local function refusal_wave(breaker, rule, tally, sums)
 end
 
 local function believed(breaker, tally, sums, dead_before, wave)
+  if suspects_are_many(breaker, tally) then return 0 end
   if wave ~= '' then
     return math.min(tally.rejected, math.max(0, fixed.believed - math.max(dead_before, sums[5])))
   end
@@ -171,6 +195,7 @@ local function told(keys, rule, tally)
   if tally.accepted > 0 then breaker.accepted_at = now end
   local dead_before = tally.accepted == 0 and breaker.dead or 0
   local in_a_row = count_rows(breaker, rule, tally, answered)
+  local confirmed = count_suspects(breaker, tally)
   local sums, newest = count_window(breaker, rule, tally)
   local wave = refusal_wave(breaker, rule, tally, sums)
   local trusted = believed(breaker, tally, sums, dead_before, wave)
@@ -179,15 +204,15 @@ local function told(keys, rule, tally)
   local why = rule.opens and why_it_trips(breaker, rule, tally, sums, in_a_row) or ''
   if why == '' and rule.opens and wave ~= '' then
     trip(keys, breaker, wave, true)
-    return {1, 1, trusted, wave}
+    return {1, 1, trusted, wave, confirmed}
   end
   if why ~= '' then
     trip(keys, breaker, why, false)
-    return {1, 1, trusted, why}
+    return {1, 1, trusted, why, confirmed}
   end
-  local longer = breaker.doubt or breaker.dead > 0
+  local longer = breaker.doubt or breaker.dead > 0 or breaker.suspects
   keep(keys.breaker, breaker, longer and fixed.kept_open or rule.slot_ms * rule.slots)
-  return {0, 0, trusted, ''}
+  return {0, 0, trusted, '', confirmed}
 end
 
 local answers = {}
