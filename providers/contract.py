@@ -177,8 +177,7 @@ class Accepted:
     segments: int | None = None
     """SMS segments by the provider's count; None: the answer has no count."""
     new_address: str = field(default="", repr=False)
-    """The address that has replaced the message's address for good, if the answer names one (a
-    group of Telegram that became a supergroup): the contact stores it. Never logged."""
+    """The address that replaced the message's address for good: the contact stores the new one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,14 +220,12 @@ class Rejected:
     gone_since: datetime | None = None
     """Time since which the address is gone; None: the vendor names no time."""
     has_opted_out: bool = False
-    """The recipient ended messages at the vendor: the address enters the suppression list, and the
-    contact stays valid."""
+    """The recipient ended messages at the vendor: the suppression list gets the valid address."""
     may_be_misconfigured: bool = False
-    """The vendor uses the same code for a wrong local setting (another Firebase project, another
-    bundle id): a single such answer concerns the address, many such answers concern the setting."""
+    """The code can also mean a wrong setting (another Firebase project): many answers mean that."""
     another_provider_may_accept: bool = False
-    """The refusal is specific to the provider: sender not verified, region not enabled, no route to
-    the number, spam block. The refusal is final only after the last provider."""
+    """The refusal is the provider's alone: sender not verified, region not enabled, no route, spam
+    block. The refusal is final only after the last provider."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,8 @@ DECLARE
 BEGIN
     IF TG_TABLE_NAME = 'notifications_recipient' THEN
         whose := NEW.id;
+    ELSIF TG_OP = 'DELETE' THEN
+        whose := OLD.recipient_id;
     ELSE
         whose := NEW.recipient_id;
     END IF;
@@ -32,6 +34,12 @@ CREATE TRIGGER preference_notes_hold_check AFTER UPDATE ON notifications_prefere
 
 CREATE TRIGGER new_preference_notes_hold_check AFTER INSERT ON notifications_preference
     FOR EACH ROW WHEN (NEW.caps <> '{}')
+    EXECUTE FUNCTION note_hold_check();
+
+CREATE TRIGGER deleted_preference_notes_hold_check AFTER DELETE ON notifications_preference
+    FOR EACH ROW
+    WHEN (OLD.quiet_hours <> '[]' OR OLD.do_not_disturb_until IS NOT NULL OR OLD.caps <> '{}'
+          OR OLD.digests <> '{}')
     EXECUTE FUNCTION note_hold_check();
 """
 

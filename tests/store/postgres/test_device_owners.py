@@ -158,7 +158,7 @@ def test_people_who_register_remove_and_erase_the_same_devices_at_once_wait_for_
                 _put(user_id, *devices)
                 _put(user_id)
                 _put(user_id, *reversed(devices))
-                erasure.begin(mode=Mode.LIVE, user_id=user_id, by="app")
+                erasure.begin(mode=Mode.LIVE, user_id=user_id, requested_by="x", by="app")
                 _put(user_id, *devices)
         except Exception as error:  # noqa: BLE001 - each fault of a thread fails the test
             faults.append(error)
