@@ -247,7 +247,7 @@ def test_the_vendors_removal_leaves_what_others_entered(
         (CallbackClass.COMPLAINED, {"notification.read", "contact.invalidated"}),
         (CallbackClass.MACHINE_NAMED, set()),
     ],
-    ids=str,
+    ids=lambda each: str(each) if isinstance(each, CallbackClass) else "",
 )
 @pytest.mark.usefixtures("endpoint")
 def test_the_producer_learns_of_each_effect(
