@@ -11,10 +11,10 @@ from django.urls import reverse
 
 from notifications import clock
 from notifications.delivery import provider_health, routing
-from notifications.models import BreakerEvent, ProviderPace
+from notifications.models import Alert, BreakerEvent, ProviderPace
 from notifications.operations import switches
 from notifications.operations.switches import SwitchTarget
-from notifications.rules.alerts import BEAT, AlertKind
+from notifications.rules.alerts import AlertKind
 from notifications.rules.rate_limits.circuit_breaker import BreakerOverride, CallStats, HealthKey
 from notifications.rules.switches import SwitchKind
 from notifications.store.cached import provider_overrides
@@ -81,8 +81,9 @@ def test_of_many_resting_endpoints_the_board_counts_all_and_shows_some(
 
 def test_an_alert_says_what_its_kind_means(door: Client) -> None:
     alerts.raise_once(AlertKind.NO_PROVIDER, "email", "nobody takes it")
-    alerts.raise_once(AlertKind.BEAT_DEAD, BEAT, "it was dead")
-    page = door.get(reverse("admin:notifications_alert_changelist")).content.decode()
+    alert = Alert.objects.get()
+    page = door.get(reverse("admin:notifications_alert_change", args=[alert.pk])).content.decode()
+    assert "nobody takes it" in page
     assert "check the routes" in page
 
 

@@ -28,7 +28,7 @@ def _after_all(path: str) -> HttpRequest:
 @pytest.mark.parametrize(("path", "expected"), [("/v1/me", False), ("/admin/", True)])
 def test_only_pages_have_a_session_a_user_and_messages(path: str, *, expected: bool) -> None:
     request = _after_all(path)
-    assert len(PAGES) == 5  # the check of the Host header looks at both
+    assert len(PAGES) == 6  # the check of the Host header looks at both
     assert [hasattr(request, name) for name in ("session", "user", "_messages")] == [expected] * 3
 
 
