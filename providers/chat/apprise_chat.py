@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from ipaddress import IPv6Network
+from operator import itemgetter
 from time import monotonic
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -176,7 +177,8 @@ class AppriseChat(OneWay):
             Request(url=self._own(homes[name]) or homes[name], headers=[], method="GET")
             for name in names
         ]
-        for index, reply in self._transport.send(requests, deadline=deadline):
+        replies = self._transport.send(requests, deadline=deadline)
+        for index, reply in sorted(replies, key=itemgetter(0)):
             yield replace(http_outcomes.reachability(reply), subject=names[index])
 
     def _request(self, message: Message) -> Request:

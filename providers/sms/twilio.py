@@ -23,6 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from http import HTTPStatus
+from operator import itemgetter
 from typing import Final
 from urllib.parse import urlencode
 
@@ -180,7 +181,8 @@ class Twilio:
         """See `providers.contract.Provider.check`: the account's status and its balance."""
         pages = [self._account + ".json", self._account + "/Balance.json"]
         requests = [Request(url=page, headers=self._headers, method="GET") for page in pages]
-        for index, reply in self._transport.send(requests, deadline=deadline):
+        replies = self._transport.send(requests, deadline=deadline)
+        for index, reply in sorted(replies, key=itemgetter(0)):
             yield (_of_account, _of_balance)[index](reply)
 
     def _request(self, message: Message) -> Request:
