@@ -98,7 +98,7 @@ def _slug(title: str, _separator: str) -> str:
 
 
 def _without_tabs(text: str) -> str:
-    """Replace each tab by its title and its content."""
+    """Replace tabs by titles and contents."""
     while found := _TAB.search(text):
         content = textwrap.indent(textwrap.dedent(found["content"]), found[1])
         tab = f"{found[1]}**{found['title']}**\n{content}"

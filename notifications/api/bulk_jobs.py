@@ -1,4 +1,4 @@
-"""`/v1/bulk-jobs`: one message to each recipient of an audience."""
+"""`/v1/bulk-jobs`: a message to the recipients of an audience."""
 
 from __future__ import annotations
 

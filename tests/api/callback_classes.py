@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+import pytest
+
+from notifications.delivery import routing
 from notifications.rules.states import Status
 from notifications.rules.suppression import Cause
+from providers import registry
+from tests.providers.aws.signed_posts import Signer, SnsServer
 
 Event = Mapping[str, Any]
 
@@ -98,3 +105,20 @@ class CallbackRow(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.vendor}: {self.said}"
+
+
+@contextmanager
+def configured(
+    monkeypatch: pytest.MonkeyPatch, settings: Mapping[str, str], *, signer: Signer
+) -> Iterator[None]:
+    """Configure vendors; the certificates of SNS come from a server of the test."""
+    for name, value in settings.items():
+        if name != "NOTIFY_PUBLIC_URL":
+            monkeypatch.setenv(name, value)
+    with closing(SnsServer(signer)) as server:
+        build = functools.partial(registry.build_all, transport=server)
+        monkeypatch.setattr(registry, "build_all", build)
+        routing.forget()
+        yield
+        server.stop()
+    routing.forget()

@@ -1,4 +1,4 @@
-"""A request that succeeds for each operation that writes, and a world that it finds.
+"""A successful request for each writing operation, and the rows for the requests.
 
 `tests.api.test_access` fails while an operation that writes has no request here.
 """

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 from uuid import UUID
@@ -18,11 +16,10 @@ from notifications.delivery import routing
 from notifications.models import Contact, Delivery, Suppression
 from notifications.rules.states import Status
 from notifications.rules.suppression import Cause
-from providers import registry
 from providers.contract import Channel
 from providers.sms.aws_eum_events import DELIVERY
-from tests.api.callback_classes import CallbackClass, CallbackRow, Effect, Event
-from tests.providers.aws.signed_posts import Signer, SnsServer
+from tests.api.callback_classes import CallbackClass, CallbackRow, Effect, Event, configured
+from tests.providers.aws.signed_posts import Signer
 from tests.providers.sms import test_aws_eum as aws_eum
 from tests.providers.sms import test_twilio as twilio
 from tests.providers.sms import test_twilio_receipts as twilio_receipts
@@ -138,17 +135,8 @@ NO_CALLBACKS: Final = {"aws_sns": "results of texts are in CloudWatch's logs alo
 
 @pytest.fixture(autouse=True)
 def _vendors(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Configure the vendors; certificates of SNS come from a server of the test."""
-    for name, value in (aws_eum.ENVIRON | twilio.ENVIRON | vonage.ENVIRON).items():
-        if name != "NOTIFY_PUBLIC_URL":
-            monkeypatch.setenv(name, value)
-    with closing(SnsServer(SNS)) as server:
-        build = functools.partial(registry.build_all, transport=server)
-        monkeypatch.setattr(registry, "build_all", build)
-        routing.forget()
+    with configured(monkeypatch, aws_eum.ENVIRON | twilio.ENVIRON | vonage.ENVIRON, signer=SNS):
         yield
-        server.stop()
-    routing.forget()
 
 
 @pytest.fixture

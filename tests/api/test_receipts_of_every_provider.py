@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -21,8 +19,9 @@ from notifications.models import Delivery, Event
 from notifications.rules import ids, in_app
 from notifications.rules.lane import Mode
 from notifications.rules.states import Status
-from providers import registry, standard_webhooks
-from tests.providers.aws.signed_posts import Signer, SnsServer
+from providers import standard_webhooks
+from tests.api.callback_classes import configured
+from tests.providers.aws.signed_posts import Signer
 from tests.providers.email.ses import test_settings as ses
 from tests.providers.sms import test_aws_eum as aws_eum
 from tests.providers.sms import test_twilio as twilio
@@ -122,17 +121,8 @@ of_every_provider = pytest.mark.parametrize("provider", _CALLS)
 
 @pytest.fixture(autouse=True)
 def _every_provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Configure all; certificates of SNS come from a server of the test."""
-    for name, value in _SETTINGS.items():
-        if name != "NOTIFY_PUBLIC_URL":
-            monkeypatch.setenv(name, value)
-    with closing(SnsServer(_SNS)) as server:
-        build = functools.partial(registry.build_all, transport=server)
-        monkeypatch.setattr(registry, "build_all", build)
-        routing.forget()
+    with configured(monkeypatch, _SETTINGS, signer=_SNS):
         yield
-        server.stop()
-    routing.forget()
 
 
 def _send(provider: str, call: SignedCall) -> tuple[int, Any]:

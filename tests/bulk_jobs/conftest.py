@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from django.db import connections
 
 from notifications import clock
 from notifications.bulk_jobs import create, expand, progress, ranges
@@ -52,6 +55,21 @@ def expand_all(job: BulkJob, limit: int = expand.PAGE) -> None:
             expand.expand_page(each, limit=limit)
     progress.finish(job)
     job.refresh_from_db()
+
+
+def expand_at_once(job: BulkJob, *, limit: int) -> None:
+    """Expand a job to its end by four threads that begin together."""
+    start = threading.Barrier(4)
+
+    def work(_number: int) -> None:
+        start.wait()
+        try:
+            expand_all(BulkJob.objects.get(id=job.pk), limit=limit)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
 
 
 def due_gaps() -> set[int]:

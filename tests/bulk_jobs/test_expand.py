@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 
 from notifications import clock
 from notifications.bulk_jobs import expand, ranges
@@ -38,7 +36,7 @@ from notifications.store.postgres import (
     secret_variables,
 )
 from providers.contract import Channel
-from tests.bulk_jobs.conftest import NewJob, due_gaps, expand_all
+from tests.bulk_jobs.conftest import NewJob, due_gaps, expand_all, expand_at_once
 from tests.journey import Reach
 
 
@@ -196,17 +194,7 @@ def test_expanders_at_once_skip_nobody_and_repeat_nobody(
     people = _people(reach, 100)
     job = new_job()
     assert BulkJobRange.objects.filter(job=job).count() > 1
-    start = threading.Barrier(4)
-
-    def work(_number: int) -> None:
-        start.wait()
-        try:
-            expand_all(BulkJob.objects.get(id=job.pk), limit=7)
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(work, range(4)))
+    expand_at_once(job, limit=7)
     job.refresh_from_db()
     assert _recipients(job) == people
     assert job.state == BulkJobState.FINISHED

@@ -110,7 +110,7 @@ def test_an_iphone_without_its_key_stops_no_android(
 
 
 class Wrong:
-    """Refuses each token of `tokens` as of another project."""
+    """Answers of FCM that call some tokens those of another project."""
 
     def __init__(self, *tokens: str) -> None:
         self.tokens = set(tokens)

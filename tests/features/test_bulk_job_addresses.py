@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import pytest
-from django.db import connections
 
 from notifications import clock
 from notifications.bulk_jobs import changes, expand, ranges
@@ -32,7 +29,16 @@ from notifications.store.postgres import bulk_rows
 from notifications.store.templates import versions
 from notifications.sweeps import bulk_jobs, housekeeping
 from providers.contract import Channel
-from tests.bulk_jobs.conftest import NewJob, caller, expand_all, new_job, outbox, reach, wide_lanes
+from tests.bulk_jobs.conftest import (
+    NewJob,
+    caller,
+    expand_all,
+    expand_at_once,
+    new_job,
+    outbox,
+    reach,
+    wide_lanes,
+)
 from tests.journey import Reach
 
 __all__ = ["caller", "new_job", "outbox", "reach", "wide_lanes"]
@@ -253,17 +259,7 @@ def test_expanders_at_once_reach_each_mailbox_once(
         reach(f"u{number}", email=f"box{number % 10}@sandbox.example")
     job = new_job()
     assert BulkJobRange.objects.filter(job=job).count() > 1
-    start = threading.Barrier(4)
-
-    def work(_number: int) -> None:
-        start.wait()
-        try:
-            expand_all(BulkJob.objects.get(id=job.pk), limit=7)
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(work, range(4)))
+    expand_at_once(job, limit=7)
     assert len(_recipients(job)) == 10
     assert _left_out(job) == {"same_address": 90}
 

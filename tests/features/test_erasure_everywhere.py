@@ -84,7 +84,7 @@ def day() -> Iterator[dt.date]:
 
 @pytest.fixture
 def sender(outbox: Outbox) -> Iterator[Caller]:  # noqa: ARG001 - its settings come first
-    """A producer that may do everything, and that lives in empty stores."""
+    """A producer with all scopes, in empty stores."""
     callers.forget()
     yield callers.new_caller()
     callers.forget()

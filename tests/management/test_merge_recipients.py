@@ -1,4 +1,4 @@
-"""Recipients that were registered twice for one address become one; nothing is guessed."""
+"""Recipients with two registrations of an address become one recipient, without a guess."""
 
 from __future__ import annotations
 

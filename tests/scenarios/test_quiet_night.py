@@ -198,7 +198,7 @@ def test_who_changed_their_mind_overnight_is_asked_again(world: World) -> None:
 
 
 def _answer(world: World, number: str, text: str) -> None:
-    """The person with this number answers us; wait until it has had its effect."""
+    """Answer from a number, and wait for the entry on the suppression list."""
     link = http.client.HTTPConnection(LOOPBACK, world.ports.sandbox, timeout=10)
     link.request("POST", "/reply", urlencode({"address": number, "text": text}))
     link.getresponse().read()

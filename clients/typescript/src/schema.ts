@@ -2488,7 +2488,7 @@ export interface components {
             digest: components["schemas"]["DigestChoice"] | null;
         };
         /**
-         * @description A bulk job has one message for each of these.
+         * @description The unit that gets a single message of a bulk job.
          * @enum {string}
          */
         UniqueBy: "address" | "recipient";

@@ -124,7 +124,7 @@ class VariantRequest(_JobPart):
 
 
 class UniqueBy(StrEnum):
-    """A bulk job has one message for each of these."""
+    """The unit that gets a single message of a bulk job."""
 
     ADDRESS = "address"
     """A mailbox, a number, a device or a chat gets one message for all recipients who share it."""

@@ -172,7 +172,7 @@ def test_a_missing_login_is_our_mistake(server: Server, authority: Authority) ->
 def impostor(
     request: pytest.FixtureRequest, kind: str, authority: Authority, tmp_path: Path
 ) -> Iterator[Server]:
-    """A server that cannot show that it is the one that we mean."""
+    """A server without a valid certificate for the configured host."""
     match request.param:
         case "another_host":
             context = authority.server_context("mail.example", "127.0.0.2")

@@ -1,4 +1,4 @@
-"""A push fits, whatever is in it, and only its body gives."""
+"""A push fits into the payload limit, and the body alone is cut."""
 
 from __future__ import annotations
 
