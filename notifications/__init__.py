@@ -2,10 +2,11 @@
 
     api  admin  management  tasks      entry points: HTTP, operators, shell, Celery
          deploy_checks                 the warnings of `manage.py check --deploy`
+         features                      Django apps above the core: series
         |        |        |
    sweeps inbox  |        |            beat's tasks: due rows, also after a crash; live streams
         |________|________|
-     bulk_jobs       series            one message to an audience; several messages over days
+         bulk_jobs                     one message to an audience
   alerting  analytics  archive  audiences  operations
                                        notices; figures; past days; topics; replay, cancel, imports
            scheduling                  later, recurring, quiet hours, digests
@@ -23,6 +24,8 @@
          amqps   broker                RabbitMQ over TLS; the availability of the broker
                 |
           templatetags                 filters of templates
+                |
+             feature                   the manifests of the features
                 |
      clock   conf   stopping           time and random numbers; settings; the stop flag
      server_faults   server_tls        the fault of a server in words; TLS parameters of URLs

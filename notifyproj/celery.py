@@ -30,7 +30,7 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "yes")
 
 app = Celery("notifyproj")
 app.config_from_object("celeryconfig")
-app.autodiscover_tasks(["notifications"])
+app.autodiscover_tasks()
 
 
 @setup_logging.connect

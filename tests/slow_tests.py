@@ -33,7 +33,7 @@ SLOW: Final = (
     "tests/admin/test_console_pages.py",
     "tests/admin/test_monitoring_browser.py",
     "tests/admin/test_page_weight.py",
-    "tests/admin/test_series_browser.py",
+    "tests/features/series/admin/test_series_browser.py",
     "tests/admin/test_switches_browser.py",
     "tests/features/test_inbox_sign_in.py",
     "tests/features/test_preference_pages.py",

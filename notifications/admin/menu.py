@@ -6,7 +6,8 @@ pages is folded as a whole. The search box finds each page by its title.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from django.apps import apps
@@ -14,7 +15,8 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
 
-from notifications import conf
+from notifications import conf, feature
+from notifications.feature import MenuEntry
 
 
 class Item(NamedTuple):
@@ -36,7 +38,7 @@ class Group(NamedTuple):
     """Rare entries."""
 
 
-MENU: Final = (
+_CORE: Final = (
     Group(
         "Watch",
         (
@@ -74,12 +76,10 @@ MENU: Final = (
         "Send",
         (
             Item("Bulk jobs", "campaign", "bulkjob"),
-            Item("Series", "conversion_path", "series"),
             Item("Schedules", "event_repeat", "schedule"),
             Item("Audiences", "group_work", "audience"),
         ),
         (
-            Item("Enrolments", "steps", "seriesenrolment"),
             Item("Topics", "rss_feed", "topic"),
             Item("Recipient lists", "upload_file", "recipientlist"),
             Item("Attributes", "label", "attribute"),
@@ -165,9 +165,29 @@ _OPEN: Final = frozenset({"index", "second_factor", "signin"})
 """Items visible to all operators."""
 
 
+@functools.cache
+def groups() -> tuple[Group, ...]:
+    """Return the groups, each with the entries of the core before those of the features."""
+    added = [entry for each in feature.installed() for entry in each.menu]
+    return tuple(
+        Group(
+            group.title,
+            (*group.items, *_items_of(added, group.title, is_folded=False)),
+            (*group.folded, *_items_of(added, group.title, is_folded=True)),
+        )
+        for group in _CORE
+    )
+
+
+def _items_of(entries: Iterable[MenuEntry], group: str, *, is_folded: bool) -> Iterator[Item]:
+    for entry in entries:
+        if (entry.group, entry.is_folded) == (group, is_folded):
+            yield Item(entry.title, entry.symbol, entry.model)
+
+
 def items() -> Iterator[Item]:
     """Yield the entries of all groups."""
-    for group in MENU:
+    for group in groups():
         yield from (*group.items, *group.folded)
 
 
@@ -199,25 +219,25 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     """
     may_see = set(visible_items(request))
     current = _current(request)
-    groups: list[dict[str, Any]] = [
+    shown: list[dict[str, Any]] = [
         {
             "title": group.title,
             "items": [_entry(item, current) for item in group.items if item in may_see],
             "folded": [_entry(item, current) for item in group.folded if item in may_see],
         }
-        for group in MENU
+        for group in groups()
     ]
     flower = conf.current().flower_url
     if flower and _may_view(request, "django_celery_beat.periodictask"):
-        groups[0]["folded"].append({
+        shown[0]["folded"].append({
             "title": "Flower",
             "icon": "local_florist",
             "link": flower,
             "active": False,
         })
-    for group in groups:
+    for group in shown:
         group["has_active"] = any(item["active"] for item in group["folded"])
-    return [group for group in groups if group["items"] or group["folded"]]
+    return [group for group in shown if group["items"] or group["folded"]]
 
 
 def _entry(item: Item, current: str) -> dict[str, Any]:

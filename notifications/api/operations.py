@@ -6,18 +6,21 @@ parameters and the body of an operation. The views do not repeat these facts.
 
 from __future__ import annotations
 
+import functools
 import json
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
+from importlib import import_module
 from itertools import groupby
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from drf_spectacular.generators import SchemaGenerator
 
-from notifications import conf
+from notifications import conf, feature
 from notifications.api import problems
-from notifications.api.examples import EXAMPLES, Example
+from notifications.api.examples import Example, of_all_operations
 from notifications.rules.access import TABLE, AccessRule, Entry
 from notifications.rules.lane import Mode
 from notifications.rules.problems import Kind
@@ -39,7 +42,6 @@ TAGS: Final[Mapping[str, str]] = {
     "Receipts": "Callbacks for providers, signed by the provider instead of a key.",
     "Recipients": "Recipients, contacts, erasure and suppressed addresses.",
     "Schedules": "Recurring notifications.",
-    "Series": "Several messages to a recipient over days, and the events that series react to.",
     "Templates": "Draft, preview and publish templates.",
     "Tokens": "Tokens for the apps and browsers of recipients.",
     "Webhooks": "Status changes as signed webhooks to the producer.",
@@ -51,7 +53,6 @@ PATH_PARAMETERS: Final[Mapping[str, str]] = {
     "audience_id": "The `id` of a saved audience.",
     "contact_id": "The `id` of one of the recipient's contacts.",
     "endpoint_id": "The `id` of a webhook endpoint.",
-    "enrolment_id": "The `id` of an enrolment.",
     "job_id": "The `id` of the job.",
     "letter_id": "The `id` of a dead letter.",
     "message_id": "The `message_id` of a message in the inbox.",
@@ -60,7 +61,6 @@ PATH_PARAMETERS: Final[Mapping[str, str]] = {
     "provider": "The provider's name, as in `docs/providers.md`.",
     "schedule_id": "The `id` of a schedule.",
     "snapshot_id": "The `id` of a snapshot.",
-    "series_name": "The name of a series.",
     "suppression_id": "The `id` of an entry of the suppression list.",
     "switch_id": "The `id` of a switch.",
     "template_id": "The template's name.",
@@ -145,7 +145,9 @@ def describe(
     used: dict[str, Any] = {}
     components["responses"] = used
     result["servers"] = [{"url": conf.current().public_url, "description": "This installation."}]
-    result["tags"] = [{"name": name, "description": said} for name, said in TAGS.items()]
+    result["tags"] = [
+        {"name": name, "description": said} for name, said in sorted(_facts("TAGS", TAGS).items())
+    ]
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
             _add_access(operation, f"{method.upper()} {path}")
@@ -157,6 +159,12 @@ def describe(
     components["headers"] = _headers_in_use(result)
     components.setdefault("securitySchemes", {})["recipient_token"] = _CLIENT_TOKEN
     return result
+
+
+def _facts(name: str, of_core: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the facts of the core with those of the features."""
+    modules = [import_module(each.openapi) for each in feature.installed() if each.openapi]
+    return functools.reduce(operator.or_, [getattr(each, name) for each in modules], dict(of_core))
 
 
 def _headers_in_use(result: dict[str, Any]) -> dict[str, Any]:
@@ -312,10 +320,11 @@ def _of_state(operation: Operation, taken: set[str]) -> Iterator[Kind]:
 
 def _add_examples(operation: Operation, method: str, path: str) -> None:
     """Add the operation's examples: bodies, path parameters and curl commands."""
-    examples = EXAMPLES.get(operation["operationId"], {})
+    parameters = _facts("PATH_PARAMETERS", PATH_PARAMETERS)
+    examples = of_all_operations().get(operation["operationId"], {})
     for parameter in operation.get("parameters", []):
         if parameter["in"] == "path":
-            parameter.setdefault("description", PATH_PARAMETERS[parameter["name"]])
+            parameter.setdefault("description", parameters[parameter["name"]])
             shown = dict.fromkeys(each.path[parameter["name"]] for each in examples.values())
             parameter["examples"] = {str(value): {"value": value} for value in shown}
     for media_type, content in operation.get("requestBody", {}).get("content", {}).items():

@@ -1,9 +1,10 @@
-"""The URL paths of the API, without trailing slashes."""
+"""The URL paths of the API, of the core and of the features, without trailing slashes."""
 
 from __future__ import annotations
 
 from django.urls import path
 
+from notifications import feature
 from notifications.api import (
     alerts,
     analytics,
@@ -19,7 +20,6 @@ from notifications.api import (
     client_tokens,
     contacts,
     costs,
-    custom_events,
     dead_letters,
     embed,
     front_page,
@@ -41,8 +41,6 @@ from notifications.api import (
     schedules,
     schema,
     search,
-    series,
-    series_enrolments,
     signing_secrets,
     suppressions,
     switches,
@@ -55,7 +53,6 @@ from notifications.api import (
 _RECIPIENT = "v1/recipients/<str:user_id>"
 _BULK_JOB = "v1/bulk-jobs/<uuid:bulk_job_id>"
 _TOPIC = "v1/topics/<str:topic>"
-_SERIES = "v1/series/<str:series_name>"
 _INBOX = "v1/inbox/<str:user_id>"
 _MESSAGE = f"{_INBOX}/<uuid:message_id>"
 _SECRETS = f"{_RECIPIENT}/contacts/<int:contact_id>/signing-secrets"
@@ -100,22 +97,6 @@ urlpatterns = [
     path(f"{_BULK_JOB}/pause", bulk_jobs.BulkJobPauseView.as_view()),
     path(f"{_BULK_JOB}/resume", bulk_jobs.BulkJobResumeView.as_view()),
     path(f"{_BULK_JOB}/cancel", bulk_jobs.BulkJobCancelView.as_view()),
-    path("v1/series", series.SeriesListView.as_view()),
-    path(_SERIES, series.SeriesDetailView.as_view()),
-    path(f"{_SERIES}/publish", series.SeriesPublishView.as_view()),
-    path(f"{_SERIES}/pause", series.SeriesPauseView.as_view()),
-    path(f"{_SERIES}/resume", series.SeriesResumeView.as_view()),
-    path(f"{_SERIES}/archive", series.SeriesArchiveView.as_view()),
-    path(f"{_SERIES}/enrolments", series_enrolments.EnrolmentListView.as_view()),
-    path(
-        f"{_SERIES}/enrolments/<int:enrolment_id>",
-        series_enrolments.EnrolmentDetailView.as_view(),
-    ),
-    path(
-        f"{_SERIES}/enrolments/<int:enrolment_id>/exit",
-        series_enrolments.EnrolmentExitView.as_view(),
-    ),
-    path("v1/events", custom_events.CustomEventListView.as_view()),
     path("v1/schedules", schedules.ScheduleListView.as_view()),
     path("v1/schedules/<int:schedule_id>", schedules.ScheduleDetailView.as_view()),
     path("v1/recipients", recipients.RecipientListView.as_view()),
@@ -201,4 +182,5 @@ urlpatterns = [
     path("v1/costs", costs.CostsView.as_view()),
     path("v1/budgets", budgets.BudgetListView.as_view()),
     path("v1/search", search.SearchView.as_view()),
+    *(found for each in feature.installed() for found in each.url_patterns()),
 ]

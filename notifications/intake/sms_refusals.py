@@ -6,8 +6,8 @@
 Only live posts of producers and steps of series are checked here (`Caller.is_post`), and only SMS
 that would leave now. The worker checks each further SMS: of a schedule, bulk job or fallback chain
 (`delivery.sms_ceilings`). A refused post stores nothing, so its idempotency key is free for the
-next try; a refused step of a series is tried again after the wait (`series.steps`). A process that
-dies between count and commit leaves counts that end with their interval.
+next try; a refused step of a series is tried again after the wait. A process that dies between
+count and commit leaves counts that end with their interval.
 """
 
 from __future__ import annotations

@@ -22,10 +22,6 @@
     RecipientList --< RecipientListMember   fixed sets of recipients: uploads and snapshots
     Audience                                saved audience expressions
        `------< BulkJobFigure, BulkJobSample    counts by variant; samples of the progress
-    Series --< SeriesVersion                several messages over days; steps of a version
-         `--< SeriesEnrolment --< SeriesStepResult
-                                            a recipient in a series; history of the steps
-    CustomEvent                             events of a recipient that producers post
     HoldCheck                               recipients with changed settings, and held deliveries
     ErasureJob                              removal of a person's data
     ArchiveDay --< ArchiveFile              days past retention and their Parquet files
@@ -114,13 +110,6 @@ from notifications.models.rollup import (
 from notifications.models.route import ProviderRoute
 from notifications.models.schedule import Occurrence, Schedule
 from notifications.models.sealing import SealingJob
-from notifications.models.series import (
-    CustomEvent,
-    Series,
-    SeriesEnrolment,
-    SeriesStepResult,
-    SeriesVersion,
-)
 from notifications.models.short_link import ShortLink
 from notifications.models.sign_in import ExternalIdentity, SignIn
 from notifications.models.sms_pumping import (
@@ -170,7 +159,6 @@ __all__ = [
     "CancelJob",
     "ChangeMark",
     "Contact",
-    "CustomEvent",
     "DeadLetter",
     "Delivery",
     "Deploy",
@@ -211,10 +199,6 @@ __all__ = [
     "RollupValue",
     "Schedule",
     "SealingJob",
-    "Series",
-    "SeriesEnrolment",
-    "SeriesStepResult",
-    "SeriesVersion",
     "ShortLink",
     "SignIn",
     "SmsLimits",

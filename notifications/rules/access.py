@@ -96,11 +96,9 @@ _MARKS: Final = ("seen", "read", "unread", "archive", "unarchive", "snooze", "un
 _TOPIC: Final = "/v1/topics/{topic}"
 _AUDIENCE: Final = "/v1/audiences/{audience_id}"
 _SWITCH: Final = "/v1/switches/{switch_id}"
-_SERIES: Final = "/v1/series/{series_name}"
-_ENROLMENT: Final = "/v1/series/{series_name}/enrolments/{enrolment_id}"
 _ALERT: Final = "/v1/alerts/{alert_id}"
 
-TABLE: Final = (
+TABLE: Final[list[AccessRule]] = [
     AccessRule("GET /healthz", Entry.OPEN),
     AccessRule("GET /readyz", Entry.OPEN),
     AccessRule("GET /metrics", Entry.OPEN),
@@ -285,30 +283,25 @@ TABLE: Final = (
     AccessRule(f"POST {_WEBHOOK}/secrets", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
     AccessRule(f"POST {_WEBHOOK}/replay", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
     AccessRule(f"POST {_WEBHOOK}/test", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
-    AccessRule("GET /v1/series", Scope.CAMPAIGNS_READ, BOTH, "view_series"),
-    AccessRule("POST /v1/series", Scope.CAMPAIGNS_WRITE),
-    AccessRule(f"GET {_SERIES}", Scope.CAMPAIGNS_READ, BOTH, "view_series"),
-    AccessRule(f"PUT {_SERIES}", Scope.CAMPAIGNS_WRITE, BOTH, "change_series"),
-    AccessRule(f"POST {_SERIES}/publish", Scope.CAMPAIGNS_WRITE, BOTH, "change_series"),
-    AccessRule(f"POST {_SERIES}/pause", Scope.CAMPAIGNS_WRITE, BOTH, "change_series"),
-    AccessRule(f"POST {_SERIES}/resume", Scope.CAMPAIGNS_WRITE, BOTH, "change_series"),
-    AccessRule(f"POST {_SERIES}/archive", Scope.CAMPAIGNS_WRITE, BOTH, "change_series"),
-    AccessRule(f"GET {_SERIES}/enrolments", Scope.CAMPAIGNS_READ, BOTH, "view_seriesenrolment"),
-    AccessRule(f"POST {_SERIES}/enrolments", Scope.CAMPAIGNS_WRITE),
-    AccessRule(f"GET {_ENROLMENT}", Scope.CAMPAIGNS_READ, BOTH, "view_seriesenrolment"),
-    AccessRule(f"POST {_ENROLMENT}/exit", Scope.CAMPAIGNS_WRITE, BOTH, "change_seriesenrolment"),
-    AccessRule("POST /v1/events", Scope.EVENTS_WRITE),
     AccessRule("POST /v1/keys/rotate", Scope.KEYS_ROTATE, BOTH, "add_apikey"),
     AccessRule("GET /v1/analytics", Scope.ANALYTICS_READ, BOTH, "view_notification"),
     AccessRule("GET /v1/analytics producer", Scope.OPERATIONS_READ, BOTH, "view_notification"),
     AccessRule("GET /v1/costs", Scope.OPERATIONS_READ, LIVE, "view_budget"),
     AccessRule("GET /v1/budgets", Scope.OPERATIONS_READ, LIVE, "view_budget"),
     AccessRule("GET /v1/search", Scope.OPERATIONS_READ, BOTH, "view_notification"),
-)
-"""Every operation, by noun."""
+]
+"""Every operation: those of the core by noun, then those of each feature (see `add`)."""
 
 _BY_OPERATION: Final = {rule.operation: rule for rule in TABLE}
 _PARAMETER: Final = re.compile(r"<(?:\w+:)?(\w+)>")
+
+
+def add(rules: Iterable[AccessRule]) -> None:
+    """Add the operations of a feature, at the start of the process."""
+    for rule in rules:
+        if rule.operation not in _BY_OPERATION:
+            TABLE.append(rule)
+            _BY_OPERATION[rule.operation] = rule
 
 
 @functools.lru_cache(maxsize=1_000)

@@ -3,7 +3,7 @@
     deliveries    release, resume, relay, due_rows (rescue, retry), expiry, digests, ordering,
                   withdrawals; hold_checks and switches run in release
     the relay     publish_quota and broker_share, the limits of what the broker holds
-    bulk_jobs     expand, bulk_jobs, audiences, series, schedules
+    bulk_jobs     expand, bulk_jobs, audiences, schedules
     lag           lane_lag, stale, sms_outage
     money         budgets, sms_pumping
     reports       inbox_reports, rollups, webhooks, daily_reports
@@ -35,7 +35,8 @@ from typing import Final
 import structlog
 from django.db import Error, connection
 
-from notifications import clock
+from notifications import clock, feature
+from notifications.feature import FeatureSweep
 from notifications.rules.alerts import AlertKind
 from notifications.store.postgres import alerts, periodic_tasks, sweep_runs
 from notifications.store.postgres.periodic_tasks import PeriodicSweep
@@ -68,7 +69,6 @@ from notifications.sweeps import (
     resume,
     rollups,
     schedules,
-    series,
     service_levels,
     sms_pumping,
     webhooks,
@@ -126,7 +126,6 @@ _EVERY: Final = (
     ("erasures", 10, 500, erasures.run_once),
     ("recheck_unknown", 10, 500, due_rows.recheck_unknown),
     ("schedules", 10, 50, schedules.run_once),
-    ("series", 2, 200, series.run_once),
     ("dead_letters", 60, 5_000, dead_letters.run_once),
     ("breakers", 60, 5_000, breakers.run_once),
     ("bulk_jobs", 5, 1_000, bulk_jobs.run_once),
@@ -166,7 +165,6 @@ _STOPS: Final = {
     "erasures": "Notifications of erased recipients are kept until the end of the retention time.",
     "recheck_unknown": "Deliveries with an unanswered call are not sent again and stay unknown.",
     "schedules": "Recurring schedules create no notifications.",
-    "series": "Custom events have no effect, and the steps of series wait.",
     "dead_letters": "Dead letters raise no alert and are not deleted.",
     "bulk_jobs": "Abort limits of bulk jobs have no effect; test groups and samples do not end.",
     "breakers": "Alerts of closed circuit breakers stay open.",
@@ -191,6 +189,19 @@ _STOPS: Final = {
 }
 _QUEUES: Final = {"tell": periodic_tasks.TELL_QUEUE, "expand": periodic_tasks.EXPAND_QUEUE}
 """Queues of the sweeps that may take longer than a second; no other sweep waits for them."""
+
+
+def _of_feature(sweep: FeatureSweep) -> Sweep:
+    """Return the sweep; its module is imported by the first run."""
+
+    def run_once(*, now: dt.datetime, limit: int) -> Swept:
+        swept: Swept = feature.named(sweep.run)(now=now, limit=limit)
+        return swept
+
+    every = dt.timedelta(seconds=sweep.seconds)
+    return Sweep(sweep.name, every, sweep.limit, run_once, sweep.stops)
+
+
 SWEEPS: Final = {
     name: Sweep(
         name,
@@ -201,7 +212,7 @@ SWEEPS: Final = {
         _QUEUES.get(name, periodic_tasks.QUEUE),
     )
     for name, seconds, limit, run_once in _EVERY
-}
+} | {each.name: _of_feature(each) for app in feature.installed() for each in app.sweeps}
 """Sweeps by name."""
 
 

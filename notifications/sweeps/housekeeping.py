@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterator
 from typing import Final
 
-from notifications import clock, conf
+from notifications import clock, conf, feature
 from notifications.bulk_jobs import progress
 from notifications.models import Alert, Rejected
 from notifications.rules.alerts import AlertKind
@@ -15,13 +16,11 @@ from notifications.store.postgres import (
     audit,
     bulk_rows,
     change_feed,
-    custom_events,
     db,
     late_encryption,
     received_texts,
     rollups,
     secret_variables,
-    series,
     short_links,
     token_revocations,
     webhook_messages,
@@ -58,12 +57,11 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         lambda: rollups.forget(now=now, limit=limit),
         lambda: rollups.forget_series(limit=limit),
         lambda: token_revocations.forget(now=now, limit=limit),
-        lambda: custom_events.forget(before=oldest, limit=limit),
-        lambda: series.forget(before=oldest, limit=limit),
         lambda: bulk_rows.forget_addresses(limit=limit),
         lambda: progress.forget(before=oldest - _JOBS_KEPT_LONGER, limit=limit),
         lambda: audit.discard_older_than(conf.current().audit_kept, limit=limit),
         lambda: sign_ins.discard_old(limit=limit),
+        *_of_features(before=oldest, limit=limit),
         lambda: late_encryption.work_off(limit=limit),  # last, because its exceptions end the run
     ]
     done = Swept()
@@ -77,6 +75,12 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
             if count >= limit and not is_over
         ]
     return done
+
+
+def _of_features(*, before: dt.datetime, limit: int) -> Iterator[Callable[[], int]]:
+    for each in feature.installed():
+        for name in each.deletions:
+            yield functools.partial(feature.named(name), before=before, limit=limit)
 
 
 def _watch_feed(now: dt.datetime) -> None:

@@ -14,7 +14,7 @@ from uuid import uuid4
 from django.core.management import call_command
 
 from notifications import clock
-from notifications.api.examples import EXAMPLES, shape
+from notifications.api.examples import of_all_operations, shape
 from notifications.audiences import uploads
 from notifications.management import demo_data
 from notifications.models import (
@@ -258,7 +258,7 @@ def _cancel_jobs(caller: Caller) -> dict[object, object]:
 
 
 def _bulk_jobs(caller: Caller) -> dict[object, object]:
-    body = EXAMPLES["create_bulk_job"]["minimal"].body
+    body = of_all_operations()["create_bulk_job"]["minimal"].body
     return {shape.BULK_JOB: _made(caller, "/v1/bulk-jobs", body)["id"]}
 
 

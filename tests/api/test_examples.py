@@ -17,7 +17,7 @@ from schemathesis.core.result import Ok
 
 from notifications import clock
 from notifications.api import schema
-from notifications.api.examples import EXAMPLES, Example
+from notifications.api.examples import Example, of_all_operations
 from notifications.api.examples.shape import CLIENT_TOKEN, TAG
 from providers import standard_webhooks
 from tests.api import furnished
@@ -50,6 +50,7 @@ TOLD: Final = frozenset({
     "x-request-id",
 })
 """Headers that the document names wherever they are answered."""
+EXAMPLES: Final = of_all_operations()
 ALL: Final = [
     pytest.param(operation, example, id=f"{operation}-{name}")
     for operation, examples in EXAMPLES.items()

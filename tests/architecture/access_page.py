@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Final
+
+import django
 
 from notifications.rules.access import TABLE, AccessRule, Entry
 from notifications.rules.lane import Mode
@@ -50,7 +53,7 @@ def _scopes_and_operations() -> list[str]:
         "",
         "| operation | needs | live key | test key | right in the admin | roles with it |",
         "| --- | --- | --- | --- | --- | --- |",
-        *map(_line, TABLE),
+        *map(_line, sorted(TABLE, key=_path)),
         "",
     ]
 
@@ -97,6 +100,11 @@ def _roles_and_buttons() -> list[str]:
     ]
 
 
+def _path(rule: AccessRule) -> tuple[str, str]:
+    method, _, path = rule.operation.partition(" ")
+    return path, method
+
+
 def _line(rule: AccessRule) -> str:
     live, test = ("yes" if mode in rule.modes else "no" for mode in (Mode.LIVE, Mode.TEST))
     needs = rule.needs if isinstance(rule.needs, Entry) else f"`{rule.needs}`"
@@ -111,4 +119,6 @@ def _line(rule: AccessRule) -> str:
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyproj.settings")
+    django.setup()  # adds the rules of the features
     PAGE.write_text(text())

@@ -34,7 +34,7 @@ _NAMES: Final = ("icon", "symbol")
 def named() -> frozenset[str]:
     """Return the icons of the menu, of actions, of templates and of unfold's style sheets."""
     found: set[str] = set()
-    for folder in (_ROOT / "templates", _UNFOLD):
+    for folder in (_ROOT / "templates", _ROOT / "notifications", _UNFOLD):
         for template in folder.rglob("*.html"):
             found.update(in_template(template.read_text()))
     for folder in (_ROOT / "notifications", _ROOT / "notifyproj", _UNFOLD):

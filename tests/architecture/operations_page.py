@@ -102,7 +102,7 @@ def _sweeps() -> str:
         ("sweep", "interval in seconds", "while it is off"),
         (
             (f"`{each.name}`", f"{each.every.total_seconds():.0f}", each.stops)
-            for each in SWEEPS.values()
+            for each in sorted(SWEEPS.values(), key=lambda each: each.name)
         ),
     )
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from notifications.store import postgres
+import notifications
 from tests.benchmarks.stage import Stage
 
-_SQL: Final = Path(postgres.__file__).parent / "sql"
+_CODE: Final = Path(notifications.__file__).parent
 _MOST: Final = 12
 """Statements in the text; the others are summed up."""
 _STATISTICS: Final = re.compile(
@@ -67,12 +67,17 @@ def _switch(stage: Stage, state: str) -> None:
 
 def by_name(text: str) -> dict[str, float]:
     """Sum up the CPU seconds of a server log by statement."""
-    names = {_plain(_without_comments(each)): each.stem for each in sorted(_SQL.glob("*.sql"))}
+    names = {_plain(_without_comments(each)): each.stem for each in _files()}
     spent: dict[str, float] = defaultdict(float)
     for found in _STATISTICS.finditer(text):
         plain = _plain(found["statement"])
         spent[names.get(plain, plain[:40])] += float(found["user"]) + float(found["system"])
     return dict(spent)
+
+
+def _files() -> list[Path]:
+    """Return the statements of the core and of the features."""
+    return sorted(_CODE.rglob("sql/*.sql"))
 
 
 def _without_comments(path: Path) -> str:

@@ -17,18 +17,13 @@ import pytest
 from django.db import connection
 
 from notifications import clock
-from notifications.models import (
-    Delivery,
-    Notification,
-    Recipient,
-    SeriesEnrolment,
-    SeriesStepResult,
-)
+from notifications.features.series.models import SeriesEnrolment, SeriesStepResult
+from notifications.models import Delivery, Notification, Recipient
 from notifications.store.postgres import partitions
 from notifyproj.devstack.demo.environment import pause, until
 from tests import expander_processes
+from tests.features.series.conftest import MakeSeries, enrol, make, send
 from tests.journey import caller, reach
-from tests.series.conftest import MakeSeries, enrol, make, send
 
 __all__ = ["caller", "make", "reach"]
 

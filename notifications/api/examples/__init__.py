@@ -7,25 +7,26 @@ because a helper for pairs of the same shape would hide the request that a reade
 
 from __future__ import annotations
 
+import functools
+from importlib import import_module
 from typing import Final
 
+from notifications import feature
 from notifications.api.examples.audiences import ATTRIBUTES, AUDIENCES, TOPICS
 from notifications.api.examples.campaigns import BULK_JOBS
 from notifications.api.examples.inbox import INBOX
 from notifications.api.examples.people import RECIPIENTS, SUPPRESSIONS
 from notifications.api.examples.running import OPERATIONS, TEMPLATES
 from notifications.api.examples.sending import KEYS, NOTIFICATIONS, RECEIPTS, SCHEDULES
-from notifications.api.examples.series import SERIES_EXAMPLES
 from notifications.api.examples.shape import Example, Examples
 from notifications.api.examples.webhooks import WEBHOOKS
 
-__all__ = ["EXAMPLES", "Example"]
+__all__ = ["Example", "of_all_operations"]
 
-EXAMPLES: Final[Examples] = {
+_CORE: Final[Examples] = {
     **NOTIFICATIONS,
     **SCHEDULES,
     **BULK_JOBS,
-    **SERIES_EXAMPLES,
     **RECIPIENTS,
     **SUPPRESSIONS,
     **ATTRIBUTES,
@@ -38,4 +39,13 @@ EXAMPLES: Final[Examples] = {
     **WEBHOOKS,
     **KEYS,
 }
-"""operationId -> name of the example -> example. The first example is minimal."""
+
+
+@functools.cache
+def of_all_operations() -> Examples:
+    """Return operationId -> name of the example -> example. The first example is minimal."""
+    examples = dict(_CORE)
+    for each in feature.installed():
+        if each.openapi:
+            examples |= import_module(each.openapi).EXAMPLES
+    return examples

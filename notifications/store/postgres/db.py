@@ -25,6 +25,7 @@ from psycopg.pq import ConnStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGconn
 from psycopg.rows import RowFactory, args_row, dict_row
 
+from notifications import feature
 from notifications.store.postgres import arrays, copy_text, disk
 from notifications.store.postgres.arrays import bound
 
@@ -41,11 +42,18 @@ _DEADLOCK_TRIES: Final = 3
 
 @functools.cache
 def statement(name: str) -> LiteralString:
-    """Return the text of `sql/<name>.sql`, without its comments."""
-    lines = (_SQL / f"{name}.sql").read_text().splitlines()
+    """Return the text of `sql/<name>.sql`, of the core or of a feature, without its comments."""
+    lines = _file(name).read_text().splitlines()
     # The file is part of the program: nobody's input can reach it.
     text = "\n".join(line for line in lines if not line.lstrip().startswith("--"))
     return cast("LiteralString", text)  # type: ignore[redundant-cast]  # mypy: str, psycopg: not
+
+
+def _file(name: str) -> Path:
+    """Return the path of a statement; names are unique over the core and the features."""
+    folders = [_SQL, *(Path(each.path) / "sql" for each in feature.installed())]
+    paths = [folder / f"{name}.sql" for folder in folders]
+    return next((path for path in paths if path.is_file()), paths[0])
 
 
 def cursor() -> psycopg.Cursor[dict[str, Any]]:

@@ -1,0 +1,103 @@
+"""Features: Django apps below `notifications.features` that plug into the core.
+
+INSTALLED_APPS is the list of the features, and the app configuration of a feature is its manifest.
+Django and Celery find models, admin pages, commands, tasks, templates and static files of an app
+themselves. The manifest names the rest: URLs, access rules, facts for the OpenAPI document, sweeps,
+deletions of old rows, and entries of the admin's menu. The core imports no feature; it reads the
+manifests. Without the line in INSTALLED_APPS the service runs without the feature: its tables stay
+and nothing reads or writes them.
+
+Django loads the manifests before any model and in each process, so a manifest names modules and
+functions by their dotted names, and the core imports them at the first use. The models of a feature
+have the app label `notifications`, because all tables share the migrations of the core
+(docs/decisions/0034-features-are-django-apps.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from django.apps import AppConfig, apps
+from django.utils.module_loading import import_string
+
+from notifications.rules import access
+
+if TYPE_CHECKING:
+    from django.urls import URLPattern
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureSweep:
+    """A sweep of a feature: see `sweeps.Sweep`."""
+
+    name: str
+    run: str
+    """Dotted name of a function `run_once(*, now, limit) -> Swept`."""
+    seconds: int
+    """Interval in a new installation."""
+    limit: int
+    """Rows in a batch."""
+    stops: str
+    """The effect of switching the sweep off, for operators."""
+
+
+@dataclass(frozen=True, slots=True)
+class MenuEntry:
+    """An entry of the admin's side menu: see `admin.menu.Item`."""
+
+    group: str
+    title: str
+    symbol: str
+    """Name of the Material symbol."""
+    model: str
+    """Name of the model in lower case; its list is the page of the entry."""
+    is_folded: bool = False
+    """True for a rare page, below "More"."""
+
+
+class Feature(AppConfig):
+    """Manifest of a feature. Each name is dotted; an empty value: the feature has none."""
+
+    default_auto_field = "django.db.models.BigAutoField"
+    urls: str = ""
+    """Module with `urlpatterns`, at the root of the API."""
+    access: str = ""
+    """Module with `RULES`, the access rules of the operations in `urls`. Imports `rules` alone."""
+    openapi: str = ""
+    """Module with `TAGS`, `PATH_PARAMETERS` and `EXAMPLES` for the OpenAPI document."""
+    sweeps: tuple[FeatureSweep, ...] = ()
+    deletions: tuple[str, ...] = ()
+    """Functions `(*, before, limit) -> int` that delete rows older than the retention time, at most
+    `limit` at a time, and return the number of deleted rows."""
+    menu: tuple[MenuEntry, ...] = ()
+
+    def url_patterns(self) -> list[URLPattern]:
+        """Return the URL patterns; imports the views."""
+        return list(import_module(self.urls).urlpatterns) if self.urls else []
+
+    def ready(self) -> None:
+        """Add the access rules; a request for an operation without a rule is refused."""
+        if self.access:
+            access.add(import_module(self.access).RULES)
+
+
+def installed() -> list[Feature]:
+    """Return the manifests, in the order of INSTALLED_APPS.
+
+    Raises:
+        django.core.exceptions.AppRegistryNotReady: Django is not set up yet.
+    """
+    return [each for each in apps.get_app_configs() if isinstance(each, Feature)]
+
+
+def named(name: str) -> Callable[..., Any]:
+    """Return a function by its dotted name.
+
+    Raises:
+        ImportError: the module or the function does not exist; the message has the name.
+    """
+    found: Callable[..., Any] = import_string(name)
+    return found

@@ -1,0 +1,16 @@
+"""The features, a Django app each: models, rules, SQL, API, admin pages, templates, sweeps.
+
+    series        several messages to a recipient over days
+
+Each folder has the same parts, where the feature needs them:
+
+    apps.py       the manifest (`notifications.feature`)
+    models.py     the tables
+    rules/        decisions without I/O
+    rows.py       reads and writes of the tables; sql/ has the statements
+    api/          operations, with their URLs, access rules and examples
+    admin/        pages for operators; templates/ has their templates
+    sweep.py      periodic work
+
+The core does not import a feature, and a feature does not import another feature.
+"""

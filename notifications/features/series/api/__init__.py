@@ -1,0 +1,1 @@
+"""Operations on series, enrolments and custom events, for producers."""

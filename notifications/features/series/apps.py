@@ -1,0 +1,29 @@
+"""The manifest of series."""
+
+from notifications import feature
+
+
+class SeriesConfig(feature.Feature):
+    """Several messages to a recipient over days: docs/series.md."""
+
+    name = "notifications.features.series"
+    urls = "notifications.features.series.api.urls"
+    access = "notifications.features.series.access"
+    openapi = "notifications.features.series.api.examples"
+    sweeps = (
+        feature.FeatureSweep(
+            name="series",
+            run="notifications.features.series.sweep.run_once",
+            seconds=2,
+            limit=200,
+            stops="Custom events have no effect, and the steps of series wait.",
+        ),
+    )
+    deletions = (
+        "notifications.features.series.event_rows.forget",
+        "notifications.features.series.rows.forget",
+    )
+    menu = (
+        feature.MenuEntry("Send", "Series", "conversion_path", "series"),
+        feature.MenuEntry("Send", "Enrolments", "steps", "seriesenrolment", is_folded=True),
+    )

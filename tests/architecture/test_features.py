@@ -1,0 +1,115 @@
+"""The core stands alone: features plug into it by their manifests, and it names none of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from django.apps import apps
+from django.db.models import Model
+from django.utils.module_loading import import_string
+
+import notifications
+from notifications import feature
+from notifications.feature import Feature
+from notifications.rules.access import TABLE, rule_of
+
+_CODE: Final = Path(notifications.__file__).parent
+_FEATURES: Final = _CODE / "features"
+_OF_TABLES: Final = r"\b(?:FROM|JOIN|INTO|UPDATE|USING|TABLE|ONLY)\s+\"?{}\b"
+FEATURES: Final = {each.label: each for each in feature.installed()}
+
+
+def _owner(model: type[Model]) -> str:
+    """Return the feature in whose folder a model is; empty: a model of the core or a library."""
+    found = re.match(r"notifications\.features\.(\w+)\.", model.__module__)
+    return found[1] if found else ""
+
+
+def _statements(folder: Path) -> Iterator[tuple[str, str]]:
+    for path in sorted(folder.rglob("*.sql")):
+        if "migrations" not in path.parts:
+            yield path.name, re.sub(r"--.*", "", path.read_text())
+
+
+def _foreign_tables(statement: str, *, of_feature: str) -> set[str]:
+    """Return the tables of other features that a statement names, without its own parts."""
+    parts = set(re.findall(r"\b(\w+)\s+AS\s+(?:NOT\s+)?(?:MATERIALIZED\s*)?\(", statement))
+    return {
+        table
+        for model in apps.get_models()
+        if _owner(model) not in {"", of_feature}
+        for table in {model._meta.db_table} - parts
+        if re.search(_OF_TABLES.format(table), statement, re.IGNORECASE)
+    }
+
+
+def test_each_folder_is_an_installed_feature() -> None:
+    folders = {each.parent.name for each in _FEATURES.glob("*/__init__.py")}
+    assert folders == set(FEATURES)
+    assert all(each.name == f"notifications.features.{each.label}" for each in FEATURES.values())
+
+
+@pytest.mark.parametrize("found", FEATURES.values(), ids=FEATURES)
+def test_each_name_of_the_manifest_exists_in_the_feature(found: Feature) -> None:
+    functions = [*(each.run for each in found.sweeps), *found.deletions]
+    modules = [found.urls, found.access, found.openapi]
+    named = [each for each in (*functions, *modules) if each]
+    assert [each for each in named if not each.startswith(f"{found.name}.")] == []
+    assert all(callable(import_string(each)) for each in functions)
+    if found.openapi:
+        assert import_string(f"{found.openapi}.EXAMPLES")
+
+
+@pytest.mark.parametrize("found", FEATURES.values(), ids=FEATURES)
+def test_each_operation_of_a_feature_has_its_own_rule(found: Feature) -> None:
+    rules = import_string(f"{found.access}.RULES") if found.access else ()
+    assert {each.operation for each in rules} <= {each.operation for each in TABLE}
+    for pattern in found.url_patterns():
+        route = str(pattern.pattern)
+        assert any(rule_of(method, route) in rules for method in ("GET", "POST", "PUT")), route
+
+
+def test_no_statement_names_a_table_of_another_feature() -> None:
+    core = [each for each in _statements(_CODE) if not _is_of_feature(each[0])]
+    assert len(core) > len(FEATURES)
+    found = {name: _foreign_tables(text, of_feature="") for name, text in core}
+    for label in FEATURES:
+        for name, text in _statements(_FEATURES / label):
+            found[name] = _foreign_tables(text, of_feature=label)
+    assert {name: tables for name, tables in found.items() if tables} == {}
+
+
+def _is_of_feature(name: str) -> bool:
+    return any(_FEATURES.glob(f"*/sql/{name}"))
+
+
+def test_the_core_runs_no_statement_of_a_feature() -> None:
+    names = "|".join(path.stem for path in _FEATURES.glob("*/sql/*.sql"))
+    core = [each for each in _CODE.rglob("*.py") if _FEATURES not in each.parents]
+    assert [each for each in core if re.search(f'"({names})"', each.read_text())] == []
+
+
+def test_the_names_of_statements_are_unique() -> None:
+    names = [name for name, _ in _statements(_CODE)]
+    assert len(names) == len(set(names))
+
+
+def test_no_model_refers_to_a_model_of_another_feature() -> None:
+    found = [
+        f"{model.__name__}.{field.name}"
+        for model in apps.get_models()
+        for field in model._meta.get_fields()
+        if field.concrete and field.related_model and not isinstance(field.related_model, str)
+        if _owner(field.related_model) not in {"", _owner(model)}
+    ]
+    assert found == []
+
+
+def test_a_statement_that_names_a_table_of_a_feature_is_found() -> None:
+    statement = "SELECT 1 FROM notifications_recipient JOIN series_enrolment USING (id)"
+    assert _foreign_tables(statement, of_feature="") == {"series_enrolment"}
+    assert _foreign_tables(statement, of_feature="series") == set()
