@@ -84,7 +84,7 @@ class Feature(AppConfig):
             access.add(import_module(self.access).RULES)
 
 
-def installed() -> list[Feature]:
+def all_features() -> list[Feature]:
     """Return the manifests, in the order of INSTALLED_APPS.
 
     Raises:
@@ -93,7 +93,7 @@ def installed() -> list[Feature]:
     return [each for each in apps.get_app_configs() if isinstance(each, Feature)]
 
 
-def named(name: str) -> Callable[..., Any]:
+def import_function(name: str) -> Callable[..., Any]:
     """Return a function by its dotted name.
 
     Raises:

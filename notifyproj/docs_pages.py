@@ -52,7 +52,7 @@ class MenuEntry:
 def page(path: str) -> Page | None:
     """Return the page at a path such as `start/smtp.html`; None if no such page exists."""
     file = _files().get(path or "index.html")
-    return None if file is None else _rendered(file, file.stat().st_mtime_ns)
+    return None if file is None else _render(file, file.stat().st_mtime_ns)
 
 
 @functools.cache
@@ -83,7 +83,7 @@ def _title(file: Path) -> str:
 
 
 @functools.lru_cache(maxsize=256)
-def _rendered(file: Path, changed_ns: int) -> Page:  # noqa: ARG001 - a changed file is read again
+def _render(file: Path, changed_ns: int) -> Page:  # noqa: ARG001 - a changed file is read again
     text = _without_foreign_links(_without_tabs(file.read_text()), file)
     text = _FENCE_IN_A_LIST.sub(_as_indented, text)
     html = markdown.markdown(

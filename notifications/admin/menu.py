@@ -168,7 +168,7 @@ _OPEN: Final = frozenset({"index", "second_factor", "signin"})
 @functools.cache
 def groups() -> tuple[Group, ...]:
     """Return the groups, each with the entries of the core before those of the features."""
-    added = [entry for each in feature.installed() for entry in each.menu]
+    added = [entry for each in feature.all_features() for entry in each.menu]
     return tuple(
         Group(
             group.title,

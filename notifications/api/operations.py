@@ -163,7 +163,7 @@ def describe(
 
 def _facts(name: str, of_core: Mapping[str, str]) -> Mapping[str, str]:
     """Return the facts of the core with those of the features."""
-    modules = [import_module(each.openapi) for each in feature.installed() if each.openapi]
+    modules = [import_module(each.openapi) for each in feature.all_features() if each.openapi]
     return functools.reduce(operator.or_, [getattr(each, name) for each in modules], dict(of_core))
 
 

@@ -182,5 +182,5 @@ urlpatterns = [
     path("v1/costs", costs.CostsView.as_view()),
     path("v1/budgets", budgets.BudgetListView.as_view()),
     path("v1/search", search.SearchView.as_view()),
-    *(found for each in feature.installed() for found in each.url_patterns()),
+    *(found for each in feature.all_features() for found in each.url_patterns()),
 ]

@@ -195,7 +195,7 @@ def _of_feature(sweep: FeatureSweep) -> Sweep:
     """Return the sweep; its module is imported by the first run."""
 
     def run_once(*, now: dt.datetime, limit: int) -> Swept:
-        swept: Swept = feature.named(sweep.run)(now=now, limit=limit)
+        swept: Swept = feature.import_function(sweep.run)(now=now, limit=limit)
         return swept
 
     every = dt.timedelta(seconds=sweep.seconds)
@@ -212,7 +212,7 @@ SWEEPS: Final = {
         _QUEUES.get(name, periodic_tasks.QUEUE),
     )
     for name, seconds, limit, run_once in _EVERY
-} | {each.name: _of_feature(each) for app in feature.installed() for each in app.sweeps}
+} | {each.name: _of_feature(each) for app in feature.all_features() for each in app.sweeps}
 """Sweeps by name."""
 
 

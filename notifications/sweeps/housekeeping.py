@@ -78,9 +78,9 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 
 
 def _of_features(*, before: dt.datetime, limit: int) -> Iterator[Callable[[], int]]:
-    for each in feature.installed():
+    for each in feature.all_features():
         for name in each.deletions:
-            yield functools.partial(feature.named(name), before=before, limit=limit)
+            yield functools.partial(feature.import_function(name), before=before, limit=limit)
 
 
 def _watch_feed(now: dt.datetime) -> None:

@@ -20,7 +20,7 @@ from notifications.rules.access import TABLE, rule_of
 _CODE: Final = Path(notifications.__file__).parent
 _FEATURES: Final = _CODE / "features"
 _OF_TABLES: Final = r"\b(?:FROM|JOIN|INTO|UPDATE|USING|TABLE|ONLY)\s+\"?{}\b"
-FEATURES: Final = {each.label: each for each in feature.installed()}
+FEATURES: Final = {each.label: each for each in feature.all_features()}
 
 
 def _owner(model: type[Model]) -> str:

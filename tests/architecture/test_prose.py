@@ -41,7 +41,7 @@ _PACKAGES: Final = {
     "notifications/archive": _Limits(),
     "notifications/audiences": _Limits(),
     "notifications/bulk_jobs": _Limits(),
-    "notifications/series": _Limits(),
+    "notifications/features": _Limits(),
     "notifications/delivery": _Limits(),
     "notifications/inbox": _Limits(),
     "notifications/intake": _Limits(),

@@ -45,7 +45,7 @@ _CORE: Final[Examples] = {
 def of_all_operations() -> Examples:
     """Return operationId -> name of the example -> example. The first example is minimal."""
     examples = dict(_CORE)
-    for each in feature.installed():
+    for each in feature.all_features():
         if each.openapi:
             examples |= import_module(each.openapi).EXAMPLES
     return examples

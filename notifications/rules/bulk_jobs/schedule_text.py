@@ -78,10 +78,10 @@ class _Wanted(NamedTuple):
 def rate(per_second: float) -> str:
     """Return a rate in the unit that suits: `30 a minute`, `about 500,000 an hour`."""
     if per_second * _MINUTE < 1:
-        return f"{_rounded(per_second * _HOUR)} an hour"
+        return f"{_round(per_second * _HOUR)} an hour"
     if per_second * _HOUR < _EXACT_BELOW * _MINUTE:
-        return f"{_rounded(per_second * _MINUTE)} a minute"
-    return f"about {_rounded(per_second * _HOUR)} an hour"
+        return f"{_round(per_second * _MINUTE)} a minute"
+    return f"about {_round(per_second * _HOUR)} an hour"
 
 
 def duration(seconds: float) -> str:
@@ -156,7 +156,7 @@ def _clock(at: dt.datetime | dt.time) -> str:
     return f"{at:%H:%M}"
 
 
-def _rounded(number: float) -> str:
+def _round(number: float) -> str:
     """Return a number with two significant digits above a hundred, and one decimal below ten."""
     if number < _EXACT_BELOW:
         return f"{number:.1f}".removesuffix(".0")

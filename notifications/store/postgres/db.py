@@ -51,7 +51,7 @@ def statement(name: str) -> LiteralString:
 
 def _file(name: str) -> Path:
     """Return the path of a statement; names are unique over the core and the features."""
-    folders = [_SQL, *(Path(each.path) / "sql" for each in feature.installed())]
+    folders = [_SQL, *(Path(each.path) / "sql" for each in feature.all_features())]
     paths = [folder / f"{name}.sql" for folder in folders]
     return next((path for path in paths if path.is_file()), paths[0])
 

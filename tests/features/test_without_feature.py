@@ -1,0 +1,75 @@
+"""The service runs without each feature: requests, sweeps, admin pages and erasures."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+
+from notifications import clock, feature
+from notifications.api import schema
+from notifications.features.series.models import CustomEvent
+from notifications.models import NotificationType, Producer, Recipient
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.states import Status
+
+_ROOT: Final = Path(__file__).resolve().parents[2]
+FEATURES: Final = [each.label for each in feature.all_features()]
+
+
+def _run_without(name: str, *, sandbox: str) -> dict[str, Any]:
+    """Run tests/features/without_feature.py, and return the facts that it prints."""
+    database = str(connection.settings_dict["NAME"])
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.features.without_feature", name],
+        env={**os.environ, "WITHOUT_DATABASE": database, "NOTIFY_SANDBOX_URL": sandbox},
+        cwd=_ROOT,
+        capture_output=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr.decode()[-3_000:]
+    facts: dict[str, Any] = orjson.loads(ran.stdout.splitlines()[-1])
+    return facts
+
+
+@pytest.fixture
+def leaving() -> Recipient:
+    """A recipient with rows of features, a producer and an operator for the program."""
+    User.objects.create_superuser("without", password="a-long-password")
+    producer = Producer.objects.create(name="without", may_send_content=True)
+    NotificationType.objects.create(name="WITHOUT", priority=Priority.P1)
+    recipient = Recipient.objects.create(user_id="leaving", mode=Mode.LIVE)
+    CustomEvent.objects.create(
+        producer=producer,
+        recipient=recipient,
+        user_id="leaving",
+        name="order_paid",
+        occurred_at=clock.now(),
+        received_at=clock.now(),
+    )
+    return recipient
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("leaving")
+@pytest.mark.parametrize("name", FEATURES)
+def test_the_service_runs_without_the_feature(name: str, sandbox: str) -> None:
+    [found] = [each for each in feature.all_features() if each.label == name]
+    facts = _run_without(name, sandbox=sandbox)
+    assert facts["status"] == Status.SENT.name
+    assert {each: count for each, count in facts["failed"].items() if count} == {}
+    assert set(facts["pages"].values()) == {200}
+    gone = set(schema.document()["paths"]) - set(facts["paths"])
+    own = {str(each.pattern) for each in found.url_patterns()}
+    assert len(gone) == len({each for each in own if each.startswith("v1/")})
+    assert not {each.name for each in found.sweeps} & set(facts["failed"])
+    assert facts["loaded"] == []
+    assert not Recipient.objects.filter(user_id="leaving").exists()
+    assert not CustomEvent.objects.filter(user_id="leaving").exists()

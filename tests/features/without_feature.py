@@ -1,0 +1,96 @@
+"""Runs the service without a feature: python -m tests.features.without_feature NAME.
+
+The environment names the servers, and WITHOUT_DATABASE a database with all tables. The program
+removes the feature from INSTALLED_APPS, starts Django, checks, accepts and delivers a notification,
+runs each sweep, opens each page of the menu, erases a recipient, and prints the facts of the run as
+JSON. An exception ends it with a traceback.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+import django
+from django.conf import settings
+
+
+def _set_up(name: str) -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyproj.settings")
+    settings.INSTALLED_APPS.remove(f"notifications.features.{name}")
+    settings.DATABASES["default"]["NAME"] = os.environ["WITHOUT_DATABASE"]
+    django.setup()
+
+
+def _send() -> str:
+    """Post a notification with a key; returns its status after one round of the worker's task."""
+    from django.test import Client  # noqa: PLC0415 - after Django is set up
+
+    from notifications.delivery import deliver  # noqa: PLC0415 - as above
+    from notifications.models import Delivery, Producer  # noqa: PLC0415 - as above
+    from notifications.rules.lane import Mode  # noqa: PLC0415 - as above
+    from notifications.rules.states import Status  # noqa: PLC0415 - as above
+    from notifications.store.postgres import api_keys  # noqa: PLC0415 - as above
+
+    producer = Producer.objects.get(name="without")
+    scopes = ("notifications:*", "recipients:*", "contacts:*", "erasures:*")
+    _, secret = api_keys.issue(producer, mode=Mode.LIVE, scopes=scopes)
+    client = Client(headers={"Authorization": f"Bearer {secret}"})
+    body = {
+        "user_id": "leaving",
+        "type": "WITHOUT",
+        "priority": "P1",
+        "channels": ["in_app"],
+        "content": {"title": "Hello", "body": "Hello"},
+    }
+    answer = client.post("/v1/notifications", body, content_type="application/json")
+    assert answer.status_code == 202, answer.content
+    deliver.deliver([row.id for row in Delivery.objects.all()])
+    erased = client.delete("/v1/recipients/leaving")
+    assert erased.status_code == 202, erased.content
+    found = Delivery.objects.get()
+    return Status(found.status).name
+
+
+def _sweep() -> dict[str, int]:
+    from notifications import clock, sweeps  # noqa: PLC0415 - after Django is set up
+
+    return {
+        name: sweep.run_once(now=clock.now(), limit=sweep.limit).failed
+        for name, sweep in sweeps.SWEEPS.items()
+    }
+
+
+def _pages() -> dict[str, int]:
+    from django.contrib.auth.models import User  # noqa: PLC0415 - after Django is set up
+    from django.test import Client  # noqa: PLC0415 - as above
+
+    from notifications.admin import menu  # noqa: PLC0415 - as above
+
+    client = Client()
+    client.force_login(User.objects.get(username="without"))
+    return {item.model: client.get(menu.link(item)).status_code for item in menu.items()}
+
+
+def main(name: str) -> None:
+    """Run the service without a feature and print the facts."""
+    _set_up(name)
+    from django.core.management import call_command  # noqa: PLC0415 - after Django is set up
+
+    from notifications.api import schema  # noqa: PLC0415 - as above
+    from notifyproj.celery import app  # noqa: PLC0415 - as above
+
+    call_command("check")
+    app.loader.import_default_modules()
+    facts: dict[str, Any] = {"status": _send(), "failed": _sweep(), "pages": _pages()}
+    facts["paths"] = sorted(schema.document()["paths"])
+    facts["tasks"] = sorted(each for each in app.tasks if each.startswith("notifications."))
+    package = f"notifications.features.{name}"
+    facts["loaded"] = [each for each in sys.modules if each.startswith(package)]
+    print(json.dumps(facts))  # noqa: T201 - the parent reads it
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
