@@ -28,11 +28,7 @@ class Web:
 
     slots: int = 8
     connections: int = 4096
-    connections_per_address: int = 256
     head_seconds: int = 20
-    request_seconds: int = 30
-    rate: int = 8192
-    """Minimum bytes a second that a client must send and read."""
     trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()
     open_requests_per_second: int = 20
     """Requests a second from one address without an API key."""

@@ -5,9 +5,11 @@
     --workers  processes; default 1
 
 The server speaks HTTP/1.1 only, because an HTTP/2 connection carries several requests at a time.
-Each process answers NOTIFY_WEB_SLOTS requests at a time (`notifications.api.request_slots`) and
-closes slow connections (`notifyproj.connections`). The server limits the time for a request's head,
-which is also the longest idle time of a connection.
+Each process answers NOTIFY_WEB_SLOTS requests at a time (`notifications.api.request_slots`). The
+server limits the time for a request's head, which is also the longest idle time of a connection.
+The reverse proxy limits the time for a body, the time in which a client reads an answer, and the
+connections of an address, because the proxy buffers requests and answers
+(`docs/compose/proxy.conf.template`).
 """
 
 from __future__ import annotations

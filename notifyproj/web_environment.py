@@ -24,35 +24,17 @@ class WebEnvironment(BaseModel):
         default=4096,
         description="a number from 64 to 65536: the maximum of open connections of a web process",
     )
-    connections_per_address: Annotated[int, Field(ge=0, le=65_536)] = Field(
-        alias="NOTIFY_CONNECTIONS_PER_ADDRESS",
-        default=256,
-        description="a number from 0 to 65536: the maximum of connections from one client address"
-        " to a web process; 0: no limit",
-    )
     head_seconds: Annotated[int, Field(ge=1, le=60)] = Field(
         alias="NOTIFY_HEAD_SECONDS",
         default=20,
         description="a number of seconds from 1 to 60: the timeout for the head of a request and"
         " for an idle connection; the idle timeout of a proxy must be shorter",
     )
-    request_seconds: Annotated[int, Field(ge=1, le=600)] = Field(
-        alias="NOTIFY_REQUEST_SECONDS",
-        default=30,
-        description="a number of seconds from 1 to 600: the timeout for receiving a request, and"
-        " for sending an answer, plus one second for each NOTIFY_BYTES_PER_SECOND bytes received"
-        " or sent",
-    )
-    bytes_per_second: Annotated[int, Field(ge=1, le=100_000_000)] = Field(
-        alias="NOTIFY_BYTES_PER_SECOND",
-        default=8192,
-        description="a number of bytes: the minimum that a client must send or read in a second",
-    )
     trusted_proxies: Networks = Field(
         alias="NOTIFY_TRUSTED_PROXIES",
         default=(),
         description="a comma list of addresses and networks, such as 10.0.0.7,172.16.0.0/12, of"
-        " proxies with a trusted X-Forwarded-For header and without a limit of connections",
+        " proxies with a trusted X-Forwarded-For header",
     )
     open_requests_per_second: Annotated[int, Field(ge=0, le=100_000)] = Field(
         alias="NOTIFY_OPEN_REQUESTS_PER_SECOND",
@@ -67,10 +49,7 @@ class WebEnvironment(BaseModel):
         return Web(
             slots=self.web_slots,
             connections=self.web_connections,
-            connections_per_address=self.connections_per_address,
             head_seconds=self.head_seconds,
-            request_seconds=self.request_seconds,
-            rate=self.bytes_per_second,
             trusted_proxies=self.trusted_proxies,
             open_requests_per_second=self.open_requests_per_second,
         )

@@ -15,7 +15,7 @@ from notifications.api.request_slots import Slots  # noqa: E402 - it needs Djang
 from notifications.intake import accept_metrics  # noqa: E402 - it needs Django set up
 from notifications.store.postgres import fallbacks, host_clock  # noqa: E402 - it needs Django set up
 from notifications.telemetry import traces  # noqa: E402 - it needs Django set up
-from notifyproj import connections, web  # noqa: E402 - connections needs Django set up
+from notifyproj import web  # noqa: E402 - as above
 
 application = Slots(_django, slots=conf.current().web.slots, threads=web.THREADS)
 
@@ -24,4 +24,3 @@ accept_metrics.start_at_zero()
 host_clock.Watch().start()
 fallbacks.FallbackWatch(fallbacks.name_of("web")).start()
 traces.start()
-connections.Watch(conf.current().web).start()

@@ -34,8 +34,6 @@ READER: Final = (
     b"GET /static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js HTTP/1.1\r\n"
     b"Host: 127.0.0.1\r\n\r\n"
 )
-PIPELINED: Final = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" + BODY
-"""Half a request behind a whole one: nothing tells that it has begun."""
 KINDS: Final = (HEAD, BODY, READER)
 
 

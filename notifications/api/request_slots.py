@@ -9,7 +9,8 @@ The server starts a thread for every request, up to a maximum. A thread works on
 every slot has a database connection. A thread waiting for a client (for a body, or for the client
 to read a file) holds no slot, so slow clients hold threads only. `body_readers` limits the number
 of waiting threads. A view reads the body after authentication, so a client without a key can hold a
-thread on the few open paths only. `notifyproj.connections` limits the time for a body.
+thread on the few open paths only. The reverse proxy limits the time for
+a body.
 """
 
 from __future__ import annotations

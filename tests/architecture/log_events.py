@@ -35,7 +35,6 @@ MEANINGS: Final[Mapping[str, str]] = {
     "clock_not_compared": "The host's clock could not be compared with PostgreSQL's.",
     "clock_off": "The host's clock differs too much from PostgreSQL's: the process stops working.",
     "clock_right_again": "The host's clock agrees with PostgreSQL's again: the process works on.",
-    "connections_closed: %s: %s": "A web process closed client connections; with reason and count.",
     "contact_notice_refused": "The notice about a changed contact was rejected at accept.",
     "contact_moved": "A provider named the address that replaced a contact's; `kept_address`: the"
     " contact was changed meanwhile, or the recipient has the new address.",
@@ -118,8 +117,6 @@ MEANINGS: Final[Mapping[str, str]] = {
     "single_sign_on_refused": "A person of the identity provider may not sign in; the audit log has"
     " the subject.",
     "sign_in_not_counted": "The state Redis is away: sign-ins are not throttled.",
-    "slow connections stay open: %s is missing": "The system has no `/proc`: only the reverse"
-    " proxy protects from slow clients.",
     "preferences_saved": "A recipient changed the preferences on the preference page.",
     "snapshot_failed": "A snapshot of an audience raised an exception.",
     "sweep_failed": "A sweep raised an exception; the line has the traceback.",
