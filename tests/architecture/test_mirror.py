@@ -18,7 +18,7 @@ _FOLDERS: Final = {
     "clients": "the client libraries, each with an own layout",
     "features": "a feature that several stages share",
     "management": "a file for each task of an operator, with several commands",
-    "scenarios": "a promise of README, with workers",
+    "scenarios": "a promise of docs/guarantees.md, with workers",
 }
 """Folders that do not mirror the code, each with the reason."""
 

@@ -34,7 +34,7 @@ _NAMES: Final = {
 }
 """Attribute in Python -> what it needs."""
 _EXEMPT: Final = {
-    "notifications/migrations/": "`migrate` connects without a pooler, as README says",
+    "notifications/migrations/": "`migrate` connects without a pooler, as docs/deploy.md says",
     "notifications/store/postgres/session_settings.py": "`migrate` alone stores them",
 }
 """Beginning of a path -> why its statements may need their session later."""

@@ -1,4 +1,4 @@
-"""The numbers that the README states, each against a baseline that the same run measures.
+"""The numbers of docs/benchmarks.md, each against a baseline that the same run measures.
 
     make bench              all of them
     make bench ONLY=name    one

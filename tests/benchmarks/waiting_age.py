@@ -18,7 +18,7 @@ from tests.benchmarks.stage import Stage
 _FLOOD: Final = 100_000
 _SAMPLES: Final = 300
 _SERVICE_LEVEL_MS: Final = {Priority.P1: 10_000, Priority.P2: 300_000}
-"""README's: at p99."""
+"""Of docs/benchmarks.md: at p99."""
 
 
 class Drained(Exception):

@@ -137,7 +137,7 @@ class Plan:
 
 
 SERVICE_LEVELS: Final = {Priority.P0: 3.0, Priority.P1: 10.0}
-"""Seconds at p99, as README states them."""
+"""Seconds at p99, as docs/guarantees.md states them."""
 _ROUND: Final = (
     *((name, Deed.KILL) for name in (*PROCESSES, "channels", "transactional")),
     *((name, Deed.KILL) for name in SERVERS),

@@ -1,4 +1,4 @@
-"""What a run came to, for a terminal and for README."""
+"""What a run came to, for a terminal and for docs/guarantees.md."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def table(plan: Plan, facts: Facts, account: Account) -> list[str]:
 
 
 def markdown(plan: Plan, facts: Facts, account: Account) -> str:
-    """The run as a row of README's table."""
+    """The run as a row of the table in docs/guarantees.md."""
     kills = sum(fault.deed != Deed.STEER.value for fault in facts.faults)
     cells = (
         plan.name,
