@@ -2,7 +2,7 @@
 
     api  admin  management  tasks      entry points: HTTP, operators, shell, Celery
          deploy_checks                 the warnings of `manage.py check --deploy`
-         features                      Django apps above the core: series
+         features                      Django apps above the core
         |        |        |
    sweeps inbox  |        |            beat's tasks: due rows, also after a crash; live streams
         |________|________|

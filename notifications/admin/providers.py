@@ -30,9 +30,9 @@ from notifications.admin.audited import LATEST, name_of
 from notifications.delivery import routing
 from notifications.models import ProviderConnection
 from notifications.operations import single_call
-from notifications.operations.connect import ConnectLine, LineState
 from notifications.operations.single_call import CannotSend
 from notifications.rules import in_app
+from notifications.rules.connect_lines import ConnectLine, LineState
 from notifications.store.postgres import audit
 from notifications.store.redis import last_receipts
 from providers import registry

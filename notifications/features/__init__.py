@@ -1,5 +1,6 @@
 """The features, a Django app each: models, rules, SQL, API, admin pages, templates, sweeps.
 
+    connect       set-up of the accounts at providers
     series        several messages to a recipient over days
 
 Each folder has the same parts, where the feature needs them:

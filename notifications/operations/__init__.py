@@ -11,5 +11,4 @@ single_call        sends a message through an adapter, without rows
 suppression_csv    imports and exports the suppression list
 price_csv          imports prices
 switches           sets and resumes kill switches
-connect            checks and repairs a provider's account, reads its lists
 """

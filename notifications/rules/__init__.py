@@ -13,7 +13,7 @@ Modules:
     rights        scopes, access, roles, recipient_tokens, signed_token, origins
     operators     alerts, alert_notices, alert_links, alert_thresholds, audit_facts,
                   dead_letter_filter, redaction, masking, rollups, csv_lines,
-                  csv_reader
+                  csv_reader, connect_lines
     shared        described
 
 Packages:
@@ -22,7 +22,6 @@ Packages:
     sms_pumping   ceilings of P0 and P1 SMS
     bulk_jobs     a message to an audience, at a rate
     audiences     expressions on recipients
-    series        steps with waits and conditions
     times         quiet hours, wall clocks, recurrence
     language      the language of templates: syntax, formats, locales, variables
     texts         texts of a channel: mail, SMS, push

@@ -53,7 +53,7 @@ NOT_RUN: Final = (
     Exemption(
         r"docs/connect",
         r"manage\.py connect ",
-        "tests/management/test_connect_page.py runs them with a stand-in of the vendor",
+        "tests/features/connect/test_page.py runs them with a stand-in of the vendor",
     ),
     Exemption(
         r"docs/start/",

@@ -13,9 +13,10 @@ from django.core.management import CommandError, call_command
 
 from notifications import conf
 from notifications.delivery import routing
+from notifications.features.connect import runs
+from notifications.features.connect.runs import NotConfigured
 from notifications.models import AuditEntry, ProviderConnection, ProviderPace, Suppression
-from notifications.operations import connect
-from notifications.operations.connect import ConnectLine, LineState, NotConfigured
+from notifications.rules.connect_lines import ConnectLine, LineState
 from notifications.rules.suppression import Cause
 from notifications.store.cached import provider_overrides
 from notifications.store.postgres import suppressions
@@ -61,7 +62,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsStandIn]:
 
 
 def run(name: str, *, is_dry: bool = False) -> list[ConnectLine]:
-    return list(connect.run(name, by="tests", is_dry=is_dry))
+    return list(runs.run(name, by="tests", is_dry=is_dry))
 
 
 def states(lines: list[ConnectLine]) -> dict[str, LineState]:
@@ -165,7 +166,7 @@ def test_the_rate_of_ses_is_in_force_without_a_row(aws: AwsStandIn) -> None:
 
 
 def test_a_rate_of_a_run_that_dies_is_no_operators_rate(aws: AwsStandIn) -> None:
-    for line in connect.run("aws_eum", by="tests", is_dry=False):
+    for line in runs.run("aws_eum", by="tests", is_dry=False):
         if line.subject == "rate":
             break  # the process ends here
     assert ProviderPace.objects.get().per_second == 3

@@ -12,8 +12,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from enum import StrEnum
+from dataclasses import asdict
 from typing import Final
 
 import structlog
@@ -21,6 +20,7 @@ import structlog
 from notifications import conf
 from notifications.delivery import routing
 from notifications.models import ProviderConnection, ProviderPace
+from notifications.rules.connect_lines import ConnectLine, LineState
 from notifications.rules.suppression import Cause, address_fault
 from notifications.store.postgres import audit, suppressions
 from notifications.store.postgres.suppressions import SuppressionEntry
@@ -45,25 +45,6 @@ _CAUSES: Final = {
     ListedFor.OPT_OUT: Cause.STOP_KEYWORD,
 }
 """An opt-out at the vendor counts as STOP, so START ends the opt-out here as well."""
-
-
-class LineState(StrEnum):
-    """The result of a line."""
-
-    GOOD = "good"
-    BAD = "BAD"
-    CHANGED = "changed"
-    PENDING = "would change"
-    """In a dry run."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectLine:
-    """A line of a run; no secret, no address."""
-
-    subject: str
-    state: LineState
-    detail: str
 
 
 class NotConfigured(ValueError):

@@ -9,8 +9,9 @@ from typing import Final
 
 from django.core.management.base import BaseCommand, CommandError
 
-from notifications.operations import connect
-from notifications.operations.connect import LineState, NotConfigured
+from notifications.features.connect import runs
+from notifications.features.connect.runs import NotConfigured
+from notifications.rules.connect_lines import LineState
 from providers import registry
 
 _MISSING: Final = frozenset({LineState.BAD, LineState.PENDING})
@@ -44,7 +45,7 @@ class Command(BaseCommand):
         by = f"connect ({_user()})"
         missing = 0
         try:
-            for line in connect.run(provider, by=by, is_dry=dry_run):
+            for line in runs.run(provider, by=by, is_dry=dry_run):
                 subject, state = line.subject.ljust(_WIDTHS[0]), line.state.ljust(_WIDTHS[1])
                 self.stdout.write(f"{provider}  {subject}  {state}  {line.detail}")
                 missing += line.state in _MISSING

@@ -22,7 +22,7 @@ from tests.providers.connect.twilio_stand_in import TwilioStandIn
 from tests.providers.sms.twilio_fake import ACCOUNT, NUMBER, TOKEN
 
 pytestmark = pytest.mark.django_db
-PAGE: Final = Path(__file__).parents[2] / "docs" / "connect.md"
+PAGE: Final = Path(__file__).parents[3] / "docs" / "connect.md"
 URL: Final = "https://notify.example.com"
 _BLOCK: Final = re.compile(r"```console\n\$ manage\.py (?P<command>.+)\n(?P<shown>[^`]*)```")
 

@@ -1,0 +1,9 @@
+"""The manifest of connect."""
+
+from notifications import feature
+
+
+class ConnectConfig(feature.Feature):
+    """Set-up of the accounts at providers: docs/connect.md."""
+
+    name = "notifications.features.connect"
