@@ -46,6 +46,7 @@ SLOW: Final = (
     "tests/clients/python/test_docs_examples.py",
     "tests/features/test_erasure_everywhere.py::test_an_erased_person_is_nowhere",
     # The process of an archive is killed at ten steps; a program starts for each case.
+    "tests/features/test_without_feature.py",
     "tests/archive/test_days_killed.py",
     "tests/test_celery_options.py",
     "tests/test_deploy_check.py",

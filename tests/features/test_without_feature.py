@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import orjson
+import psycopg
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
@@ -18,25 +19,25 @@ from notifications.api import schema
 from notifications.features.series.models import CustomEvent
 from notifications.models import NotificationType, Producer, Recipient
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.roles import ROLES
 from notifications.rules.states import Status
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 FEATURES: Final = [each.label for each in feature.all_features()]
 
 
-def _run_without(name: str, *, sandbox: str) -> dict[str, Any]:
-    """Run tests/features/without_feature.py, and return the facts that it prints."""
-    database = str(connection.settings_dict["NAME"])
+def _run_without(*arguments: str, database: str, sandbox: str = "") -> list[bytes]:
+    """Run tests/features/without_feature.py, and return the lines that the program prints."""
+    sandbox_url = {"NOTIFY_SANDBOX_URL": sandbox} if sandbox else {}
     ran = subprocess.run(
-        [sys.executable, "-m", "tests.features.without_feature", name],
-        env={**os.environ, "WITHOUT_DATABASE": database, "NOTIFY_SANDBOX_URL": sandbox},
+        [sys.executable, "-m", "tests.features.without_feature", *arguments],
+        env={**os.environ, "WITHOUT_DATABASE": database, **sandbox_url},
         cwd=_ROOT,
         capture_output=True,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr.decode()[-3_000:]
-    facts: dict[str, Any] = orjson.loads(ran.stdout.splitlines()[-1])
-    return facts
+    return ran.stdout.splitlines()
 
 
 @pytest.fixture
@@ -62,7 +63,9 @@ def leaving() -> Recipient:
 @pytest.mark.parametrize("name", FEATURES)
 def test_the_service_runs_without_the_feature(name: str, sandbox: str) -> None:
     [found] = [each for each in feature.all_features() if each.label == name]
-    facts = _run_without(name, sandbox=sandbox)
+    database = str(connection.settings_dict["NAME"])
+    printed = _run_without(name, database=database, sandbox=sandbox)
+    facts: dict[str, Any] = orjson.loads(printed[-1])
     assert facts["status"] == Status.SENT.name
     assert {each: count for each, count in facts["failed"].items() if count} == {}
     assert set(facts["pages"].values()) == {200}
@@ -73,3 +76,21 @@ def test_the_service_runs_without_the_feature(name: str, sandbox: str) -> None:
     assert facts["loaded"] == []
     assert not Recipient.objects.filter(user_id="leaving").exists()
     assert not CustomEvent.objects.filter(user_id="leaving").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", FEATURES)
+def test_an_empty_database_gets_its_tables_and_roles_without_the_feature(name: str) -> None:
+    database = f"without_{name}"
+    with connection.cursor() as running:
+        running.execute(f"DROP DATABASE IF EXISTS {database}")
+        running.execute(f"CREATE DATABASE {database}")
+    try:
+        _run_without(name, "migrate", database=database)
+        with psycopg.connect(**{**connection.get_connection_params(), "dbname": database}) as link:
+            [(groups,)] = link.execute("SELECT count(*) FROM auth_group").fetchall()
+            [(mine,)] = link.execute("SELECT count(*) FROM notifications_producer").fetchall()
+        assert (groups > len(ROLES), mine) == (True, 0)
+    finally:
+        with connection.cursor() as running:
+            running.execute(f"DROP DATABASE {database} WITH (FORCE)")

@@ -1,9 +1,10 @@
-"""Runs the service without a feature: python -m tests.features.without_feature NAME.
+"""Runs the service without a feature: python -m tests.features.without_feature NAME [migrate].
 
 The environment names the servers, and WITHOUT_DATABASE a database with all tables. The program
 removes the feature from INSTALLED_APPS, starts Django, checks, accepts and delivers a notification,
 runs each sweep, opens each page of the menu, erases a recipient, and prints the facts of the run as
-JSON. An exception ends it with a traceback.
+JSON. With `migrate` the database is empty, and the program only makes the tables. An exception ends
+the program with a traceback.
 """
 
 from __future__ import annotations
@@ -74,11 +75,14 @@ def _pages() -> dict[str, int]:
     return {item.model: client.get(menu.link(item)).status_code for item in menu.items()}
 
 
-def main(name: str) -> None:
+def main(name: str, task: str) -> None:
     """Run the service without a feature and print the facts."""
     _set_up(name)
     from django.core.management import call_command  # noqa: PLC0415 - after Django is set up
 
+    if task == "migrate":
+        call_command("migrate", verbosity=0)
+        return
     from notifications.api import schema  # noqa: PLC0415 - as above
     from notifyproj.celery import app  # noqa: PLC0415 - as above
 
@@ -93,4 +97,4 @@ def main(name: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], " ".join(sys.argv[2:]))
