@@ -23,7 +23,7 @@ CHECK_ENVIRON := DATABASE_URL=postgresql://check@127.0.0.1:9/none REDIS_URL=redi
 	NOTIFY_SANDBOX_SECRET=whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo stop shell test test-all check api embed fonts docs bench chaos format lock advisories clean
+.PHONY: help demo stop shell test test-all check api embed fonts pictures docs bench chaos format lock advisories clean
 
 help:
 	@echo 'make demo    start everything here, play the stories, stay until Ctrl-C'
@@ -44,6 +44,7 @@ help:
 	@echo '             Node.js); KEEP=1 keeps the version for pages that name it: each release does'
 	@echo 'make fonts   write the part of the icon font that the admin uses, and the Latin part of its'
 	@echo '             text font, after a change of an icon'
+	@echo 'make pictures    write the pictures of README beside a running demo (needs Chromium)'
 	@echo 'make docs    build the documentation site with search and diagrams into var/site; without it the'
 	@echo '             demo serves the plain pages at /docs'
 	@echo 'make bench   the numbers against their baselines; ONLY=name runs one'
@@ -94,6 +95,10 @@ embed: $(VENV)/tools
 
 fonts: $(VENV)/tools
 	@$(CHECK_ENVIRON) .ci/fonts/build $(VENV)
+
+pictures: $(VENV)/tools
+	@test -r var/demo.env || { echo 'No demo runs here: start one with make demo.' >&2; exit 1; }
+	@. ./var/demo.env; $(RUN) -m tests.admin.pictures
 
 docs: $(VENV)/tools
 	@.ci/docs $(VENV)

@@ -1,0 +1,108 @@
+"""Writes the pictures of README into docs/assets: `make pictures`, beside a running demo.
+
+Needs Chromium, and the demo right after its stories: the pictures show Overview, the page of the
+last message with an SMS, and the inbox of the demo's page.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Final
+from urllib.request import Request, urlopen
+
+from selenium.webdriver import Chrome, ChromeOptions, ChromeService
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.wait import WebDriverWait
+
+from providers.contract import Channel
+
+_ROOT: Final = Path(__file__).resolve().parents[2]
+_FOLDER: Final = _ROOT / "docs" / "assets"
+_KEYS: Final = _ROOT / "var" / "demo_keys.json"
+_WAIT_SECONDS: Final = 30
+_WINDOW: Final = (1500, 1050)
+"""Width and height in pixels."""
+_MESSAGES: Final = (
+    ("Order ORD-4520 is ready", "Burger Palace has your order. The counter closes at 22:00."),
+    ("A friend has sent you a voucher", "10 EUR for your next order, until Sunday."),
+    ("Your invoice for November", "Two orders, 41.80 EUR. Open the app for the details."),
+)
+"""Titles and bodies of the messages in the inbox."""
+
+
+def main() -> None:
+    """Take the pictures of the demo whose variables the environment has."""
+    base = os.environ["NOTIFY_PUBLIC_URL"]
+    options = ChromeOptions()
+    options.binary_location = str(shutil.which("chromium"))
+    for flag in (
+        "headless",
+        "no-sandbox",
+        "disable-gpu",
+        "hide-scrollbars",
+        "force-prefers-reduced-motion",
+    ):
+        options.add_argument(f"--{flag}")
+    chrome = Chrome(options=options, service=ChromeService(shutil.which("chromedriver")))
+    try:
+        chrome.set_window_size(*_WINDOW)
+        _sign_in(chrome, base)
+        _take(chrome, f"{base}/admin/", shows="canvas", name="overview")
+        _take(chrome, _last_sms(chrome, base), shows="table", name="message")
+        _fill_inbox(base)
+        _take(chrome, f"{base}/demo/inbox", shows="notify-inbox", name="inbox", opens_inbox=True)
+    finally:
+        chrome.quit()
+
+
+def _sign_in(chrome: Chrome, base: str) -> None:
+    chrome.get(f"{base}/admin/login/")
+    chrome.find_element(By.NAME, "username").send_keys("operator")
+    chrome.find_element(By.NAME, "password").send_keys(os.environ["DEMO_ADMIN_PASSWORD"])
+    chrome.find_element(By.CSS_SELECTOR, "form button[type=submit]").click()
+
+
+def _take(
+    chrome: Chrome, address: str, *, shows: str, name: str, opens_inbox: bool = False
+) -> None:
+    """Store the picture of a page, when the page shows an element."""
+    chrome.get(address)
+    wait = WebDriverWait(chrome, _WAIT_SECONDS)
+    wait.until(lambda page: page.find_elements(By.CSS_SELECTOR, shows))
+    if opens_inbox:
+        inside = "return document.querySelector('notify-inbox').shadowRoot.querySelector('{}')"
+        wait.until(lambda page: page.execute_script(inside.format("button"))).click()
+        wait.until(lambda page: page.execute_script(inside.format("article, .card")))
+    wait.until(lambda page: page.execute_script("return document.readyState") == "complete")
+    wait.until(lambda page: not page.find_elements(By.CSS_SELECTOR, "[aria-busy=true]"))
+    chrome.save_screenshot(str(_FOLDER / f"{name}.png"))
+
+
+def _last_sms(chrome: Chrome, base: str) -> str:
+    """Return the address of the page of the last message with an SMS."""
+    chrome.get(f"{base}/admin/notifications/notification/activity/?channel={int(Channel.SMS)}")
+    link = chrome.find_element(By.CSS_SELECTOR, "td.nc-time a")
+    return str(link.get_attribute("href")).partition("#")[0]
+
+
+def _fill_inbox(base: str) -> None:
+    key = json.loads(_KEYS.read_text())["tutorial"]
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    for number, (title, body) in enumerate(_MESSAGES):
+        content = {"title": title, "body": body}
+        message: dict[str, object] = {
+            "user_id": "u_789012",
+            "type": "ORDER_READY",
+            "channels": ["in_app"],
+        }
+        message |= {"content": content, "idempotency_key": f"picture-{number}"}
+        data = json.dumps(message).encode()
+        with urlopen(Request(f"{base}/v1/notifications", data, headers)):  # noqa: S310 - the demo's own URL
+            pass
+
+
+if __name__ == "__main__":
+    main()
