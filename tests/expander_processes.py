@@ -8,7 +8,6 @@ child, whose process id is written to stdout.
 
 from __future__ import annotations
 
-import importlib
 import os
 import signal
 import subprocess
@@ -149,7 +148,9 @@ def expanders(*, database_url: str, page: int, sweep: str = "expand") -> Iterato
 def main(page: str, sweep: str) -> None:
     """Start a child for each line of stdin."""
     django.setup()
-    run_once = importlib.import_module(f"notifications.sweeps.{sweep}").run_once
+    from notifications import sweeps  # noqa: PLC0415 - after Django is set up
+
+    run_once = sweeps.SWEEPS[sweep].run_once
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel removes killed children
     for _ in iter(sys.stdin.readline, ""):
         if pid := os.fork():

@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.shadowroot import ShadowRoot
@@ -164,7 +165,9 @@ def _component(chrome: Chrome) -> ShadowRoot:
 
 
 def _wait_for_status(chrome: Chrome, root: ShadowRoot, text: str) -> None:
-    WebDriverWait(chrome, WAIT_SECONDS).until(
+    # The component may draw itself anew between the search for the element and the read.
+    stale = [StaleElementReferenceException, NoSuchElementException]
+    WebDriverWait(chrome, WAIT_SECONDS, ignored_exceptions=stale).until(
         lambda _: root.find_element(By.CSS_SELECTOR, "[role=status]").text == text
     )
 

@@ -24,6 +24,8 @@ class SeriesConfig(feature.Feature):
         "notifications.features.series.rows.forget",
     )
     menu = (
-        feature.MenuEntry("Send", "Series", "conversion_path", "series"),
-        feature.MenuEntry("Send", "Enrolments", "steps", "seriesenrolment", is_folded=True),
+        feature.MenuEntry("Send", "Series", symbol="conversion_path", model="series"),
+        feature.MenuEntry(
+            "Send", "Enrolments", symbol="steps", model="seriesenrolment", is_folded=True
+        ),
     )
