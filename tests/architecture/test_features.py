@@ -1,4 +1,4 @@
-"""The core stands alone: features plug into it by their manifests, and it names none of them."""
+"""The core stands alone: features plug into the core by manifests; the core names no feature."""
 
 from __future__ import annotations
 
