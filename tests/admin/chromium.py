@@ -12,15 +12,11 @@ from pytest_django.live_server_helper import LiveServer
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.expected_conditions import (
-    presence_of_element_located,
-    text_to_be_present_in_element,
-)
-from selenium.webdriver.support.wait import WebDriverWait
+
+from tests.browser_wait import wait_until
 
 CHROMIUM: Final = shutil.which("chromium")
 CHROMEDRIVER: Final = shutil.which("chromedriver")
-WAIT_SECONDS: Final = 30
 FLAGS: Final = (
     *("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run"),
     *("disable-background-networking", "disable-component-update", "disable-sync"),
@@ -39,16 +35,25 @@ class Browser:
         self.chrome.get(f"{self.base}/admin/{path}")
 
     def see(self, selector: str) -> WebElement:
-        wait = WebDriverWait(self.chrome, WAIT_SECONDS)
-        return wait.until(presence_of_element_located((By.CSS_SELECTOR, selector)))
+        return wait_until(self.chrome, lambda: self._find(selector))
 
     def wait_for(self, selector: str, text: str) -> None:
-        wait = WebDriverWait(self.chrome, WAIT_SECONDS)
-        wait.until(text_to_be_present_in_element((By.CSS_SELECTOR, selector), text))
+        wait_until(self.chrome, lambda: text in self._find(selector).text, f"{selector}: {text}")
+
+    def text(self, selector: str) -> str:
+        """The text of the element, as soon as there is some."""
+        return wait_until(self.chrome, lambda: self._find(selector).text)
 
     def click(self, selector: str) -> None:
         # Through the page: unfold's sticky bars may lie over what stands at the edge.
-        self.chrome.execute_script("arguments[0].click()", self.see(selector))
+        def pressed() -> bool:
+            self.chrome.execute_script("arguments[0].click()", self._find(selector))
+            return True
+
+        wait_until(self.chrome, pressed, selector)
+
+    def _find(self, selector: str) -> WebElement:
+        return self.chrome.find_element(By.CSS_SELECTOR, selector)
 
     def menu(self) -> list[str]:
         """Where the items of the side menu lead, below `/admin/`."""

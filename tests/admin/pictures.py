@@ -15,14 +15,13 @@ from urllib.request import Request, urlopen
 
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.wait import WebDriverWait
 
 from providers.contract import Channel
+from tests.browser_wait import wait_until
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _FOLDER: Final = _ROOT / "docs" / "assets"
 _KEYS: Final = _ROOT / "var" / "demo_keys.json"
-_WAIT_SECONDS: Final = 30
 _WINDOW: Final = (1500, 1050)
 """Width and height in pixels."""
 _MESSAGES: Final = (
@@ -70,14 +69,13 @@ def _take(
 ) -> None:
     """Store the picture of a page, when the page shows an element."""
     chrome.get(address)
-    wait = WebDriverWait(chrome, _WAIT_SECONDS)
-    wait.until(lambda page: page.find_elements(By.CSS_SELECTOR, shows))
+    wait_until(chrome, lambda: chrome.find_elements(By.CSS_SELECTOR, shows))
     if opens_inbox:
         inside = "return document.querySelector('notify-inbox').shadowRoot.querySelector('{}')"
-        wait.until(lambda page: page.execute_script(inside.format("button"))).click()
-        wait.until(lambda page: page.execute_script(inside.format("article, .card")))
-    wait.until(lambda page: page.execute_script("return document.readyState") == "complete")
-    wait.until(lambda page: not page.find_elements(By.CSS_SELECTOR, "[aria-busy=true]"))
+        wait_until(chrome, lambda: chrome.execute_script(inside.format("button"))).click()
+        wait_until(chrome, lambda: chrome.execute_script(inside.format("article, .card")))
+    wait_until(chrome, lambda: chrome.execute_script("return document.readyState") == "complete")
+    wait_until(chrome, lambda: not chrome.find_elements(By.CSS_SELECTOR, "[aria-busy=true]"))
     chrome.save_screenshot(str(_FOLDER / f"{name}.png"))
 
 

@@ -26,11 +26,11 @@ def test_an_alert_is_acknowledged_from_its_own_page(browser: Browser) -> None:
     alerts.link_causes()
     cause = Alert.objects.get(kind="provider_misconfigured")
     browser.open("notifications/alert/")
-    listed = browser.see("#result_list").text
+    listed = browser.text("#result_list")
     assert "A provider refuses our account: ses email" in listed
     assert "is paused" not in listed, "the covered alert is hidden"
     browser.click(f"#result_list a[href*='/alert/{cause.pk}/change/']")
-    assert browser.see(f"a[href*='#{cause.kind}']").text == "What to look at and what to do"
+    assert browser.text(f"a[href*='#{cause.kind}']") == "What to look at and what to do"
     browser.click(f"a[href*='/{cause.pk}/acknowledge']")
     browser.see("[name=owner]").send_keys("mail team")
     browser.click("#content form button[type=submit]")

@@ -48,9 +48,9 @@ def test_a_dead_letter_is_found_and_replayed(
     browser.click("#dead-letters a[href*='reason=permanent']")
     browser.click("#result_list a[href*='/change/']")
     browser.click("a[href*='/deadletter/'][href*='/replay']")
-    assert "Replay 1 open dead letter?" in browser.see("#content h2").text
+    browser.wait_for("#content h2", "Replay 1 open dead letter?")
     browser.click("#content form button[type=submit]")
-    assert "0 of 1" in browser.see("#progress h2").text
+    browser.wait_for("#progress h2", "0 of 1")
     assert ReplayJob.objects.get().total == 1
     assert browser.errors() == []
 
@@ -98,7 +98,7 @@ def test_a_folded_page_is_reached_from_the_menu_and_from_the_search_box(browser:
     assert item.is_displayed()
     item.click()
     browser.wait_for("h1", "Sweep runs")
-    assert browser.see(".nc-menu-folded[open] a[aria-current=page]").text.endswith("Sweep runs")
+    assert browser.text(".nc-menu-folded[open] a[aria-current=page]").endswith("Sweep runs")
     browser.see("body").send_keys(Keys.CONTROL, "k")
     browser.see("#search-input-command").send_keys("insi")
     browser.wait_for("#command-results", "Insights")
@@ -124,7 +124,7 @@ def test_a_provider_is_held_by_hand(browser: Browser) -> None:
     browser.click("#switch button[name=confirmed]")
     browser.wait_for("#content", "it sends twice")
     browser.open("notifications/breaker/")
-    assert "it sends twice" in browser.see("#sandbox-push").text
+    browser.wait_for("#sandbox-push", "it sends twice")
     assert browser.errors() == []
 
 
@@ -139,7 +139,7 @@ def test_a_mails_html_is_shown_and_its_scripts_are_not_run(browser: Browser) -> 
     )
     browser.open(f"notifications/template/{template.pk}/editor")
     browser.chrome.switch_to.frame(browser.see("iframe[sandbox]"))
-    assert browser.see("#hello").text == "Hello"
+    assert browser.text("#hello") == "Hello"
 
 
 def test_a_template_is_written_beside_its_screens_and_published(browser: Browser) -> None:
@@ -185,7 +185,7 @@ def test_the_docs_send_a_first_message_with_the_key_in_hand(browser: Browser, ex
     Select(examples).select_by_value(example)
     browser.click("#operations-Notifications-create_notification .execute")
     browser.wait_for(".live-responses-table .response .response-col_status", "202")
-    assert str(Notification.objects.get().pk) in browser.see(".live-responses-table").text
+    browser.wait_for(".live-responses-table", str(Notification.objects.get().pk))
     assert browser.errors() == []
 
 
@@ -197,6 +197,6 @@ def test_a_second_factor_is_set_up_on_its_page(browser: Browser) -> None:
     write(browser, "[name=code]", code)
     browser.click("#content form button[type=submit]")
     browser.wait_for("#content h2", "Your recovery codes")
-    shown = browser.see("#content pre").text.split()
+    shown = browser.text("#content pre").split()
     assert len(shown) == len(set(shown)) == StaticToken.objects.count() > 0
     assert browser.errors() == []

@@ -14,17 +14,16 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
-from selenium.webdriver.support.wait import WebDriverWait
 
 from notifications.models import Attribute, Audience, BulkJob, BulkJobRange
 from tests.admin import axe
 from tests.admin.chromium import (
-    WAIT_SECONDS,
     Browser,
     write,
 )
 from tests.admin.test_bulk_jobs import job  # noqa: F401 - the fixture
 from tests.admin.test_composer import draft  # noqa: F401 - the fixture
+from tests.browser_wait import wait_until
 
 pytestmark = [
     pytest.mark.skipif(
@@ -36,7 +35,7 @@ pytestmark = [
 
 
 def until(browser: Browser, holds: Callable[[], bool]) -> None:
-    WebDriverWait(browser.chrome, WAIT_SECONDS).until(lambda _: holds())
+    wait_until(browser.chrome, holds)
 
 
 def press(browser: Browser, text: str) -> None:

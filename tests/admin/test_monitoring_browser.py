@@ -12,7 +12,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.wait import WebDriverWait
 
 from notifications import clock
 from notifications.models import Alert
@@ -21,11 +20,11 @@ from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.store.postgres import alerts, plot_annotations, rollups
 from tests.admin.chromium import (
-    WAIT_SECONDS,
     Browser,
 )
 from tests.admin.conftest import MakeDelivery
 from tests.analytics.conftest import MakeRollup, make_rollup  # noqa: F401 - the fixture
+from tests.browser_wait import WAIT_SECONDS, wait_until
 
 AXE: Final = Path(__file__).parents[2] / ".ci/axe/node_modules/axe-core/axe.min.js"
 SIZES: Final = {"desktop": (1440, 900), "phone": (390, 844)}
@@ -159,9 +158,7 @@ def test_a_fixed_time_is_chosen_with_the_keyboard(
     browser.wait_for("#range-in-words", "2026-01-02 10:00 to 2026-01-02 12:00 UTC")
     browser.see("#fixed-range summary").send_keys(Keys.ENTER)
     browser.see("#fixed-range [name=to]").send_keys(Keys.ENTER)
-    WebDriverWait(browser.chrome, WAIT_SECONDS).until(
-        lambda _: query(browser)["from"] == ["2026-01-02T10:00:00Z"]
-    )
+    wait_until(browser.chrome, lambda: query(browser)["from"] == ["2026-01-02T10:00:00Z"])
     browser.see("#end-zoom").send_keys(Keys.ENTER)
     browser.wait_for("[data-range][aria-current]", "1h")
     assert browser.errors() == []
@@ -178,11 +175,13 @@ def test_a_server_that_is_gone_is_told(
     cut = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
     browser.chrome.execute_cdp_cmd("Network.emulateNetworkConditions", cut)
     browser.wait_for("#no-answer", "The server does not answer. The figures are those of")
-    assert "p2.email" in browser.see("#waits").text
+    browser.wait_for("#waits", "p2.email")
     back = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
     browser.chrome.execute_cdp_cmd("Network.emulateNetworkConditions", back)
-    WebDriverWait(browser.chrome, 2 * WAIT_SECONDS).until(
-        lambda _: not browser.see("#no-answer").is_displayed()
+    wait_until(
+        browser.chrome,
+        lambda: not browser.chrome.find_element("id", "no-answer").is_displayed(),
+        seconds=2 * WAIT_SECONDS,
     )
 
 
@@ -197,7 +196,7 @@ def test_the_pages_are_accessible(
     theme: str,
 ) -> None:
     show(browser, size=size, theme=theme)
-    assert "first one" in browser.see("#first").text
+    browser.wait_for("#first", "first one")
     assert violations(browser) == []
     hold(make_delivery)
     alerts.raise_once(AlertKind.BREAKER_OPEN, "smtp email", "5 failures")

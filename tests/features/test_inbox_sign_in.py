@@ -11,7 +11,6 @@ from django.test import Client
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
-from selenium.webdriver.support.wait import WebDriverWait
 
 from notifications.models import Producer, Recipient
 from notifications.rules.lane import Mode
@@ -19,8 +18,8 @@ from notifications.store.postgres import api_keys
 from notifications.store.redis import state
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, FLAGS
 from tests.api.inboxes import add_message, add_messages
+from tests.browser_wait import wait_until
 
-_WAIT_SECONDS = 30
 _PRELUDE = """
     const element = document.querySelector("notify-inbox");
     const shown = element?.inbox?.getSnapshot();
@@ -82,8 +81,9 @@ class Shop:
         return self.chrome.execute_script(_PRELUDE + script, *given)
 
     def wait(self, condition: str) -> None:
-        WebDriverWait(self.chrome, _WAIT_SECONDS, poll_frequency=0.1).until(
-            lambda _: self.run(f"return {condition}"),
+        wait_until(
+            self.chrome,
+            lambda: self.run(f"return {condition}"),
             f"not {condition}: {self.run('return {...shown, titles}')}",
         )
 

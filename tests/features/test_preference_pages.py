@@ -9,13 +9,10 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
-from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.shadowroot import ShadowRoot
-from selenium.webdriver.support import expected_conditions
 from selenium.webdriver.support.select import Select
-from selenium.webdriver.support.ui import WebDriverWait
 
 from notifications import clock
 from notifications.delivery import preference_links
@@ -32,7 +29,8 @@ from notifications.store.cached import notification_types, topic_texts
 from notifications.store.postgres import api_keys
 from providers.contract import Channel
 from tests.admin import axe
-from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, FLAGS, WAIT_SECONDS
+from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, FLAGS
+from tests.browser_wait import wait_until
 
 pytestmark = [
     pytest.mark.skipif(
@@ -103,8 +101,7 @@ def test_a_choice_is_made_by_keyboard_and_without_scripts(
     assert digest.first_selected_option.text == "At once"
     digest.select_by_value("marketing/daily")
     chrome.find_element(By.CSS_SELECTOR, "button[type=submit]").send_keys(Keys.ENTER)
-    shown = expected_conditions.presence_of_element_located((By.CSS_SELECTOR, "[role=status]"))
-    status = WebDriverWait(chrome, WAIT_SECONDS).until(shown)
+    status = wait_until(chrome, lambda: chrome.find_element(By.CSS_SELECTOR, "[role=status]"))
     assert status.text == "Your changes are saved."
     assert chrome.title.startswith("Your changes are saved.")
     assert chrome.switch_to.active_element == status
@@ -158,18 +155,12 @@ def _open_component(live_server: LiveServer, chrome: Chrome, token: str, locale:
 def _component(chrome: Chrome) -> ShadowRoot:
     """Return the content of the component after the first answer."""
     host = chrome.find_element(By.CSS_SELECTOR, "notify-preferences")
-    WebDriverWait(chrome, WAIT_SECONDS).until(
-        lambda _: host.shadow_root.find_elements(By.CSS_SELECTOR, "fieldset")
-    )
+    wait_until(chrome, lambda: host.shadow_root.find_elements(By.CSS_SELECTOR, "fieldset"))
     return host.shadow_root
 
 
 def _wait_for_status(chrome: Chrome, root: ShadowRoot, text: str) -> None:
-    # The component may draw itself anew between the search for the element and the read.
-    stale = [StaleElementReferenceException, NoSuchElementException]
-    WebDriverWait(chrome, WAIT_SECONDS, ignored_exceptions=stale).until(
-        lambda _: root.find_element(By.CSS_SELECTOR, "[role=status]").text == text
-    )
+    wait_until(chrome, lambda: root.find_element(By.CSS_SELECTOR, "[role=status]").text == text)
 
 
 def test_the_component_saves_each_choice_at_once(
@@ -183,9 +174,7 @@ def test_the_component_saves_each_choice_at_once(
     digest = Select(root.find_element(By.CSS_SELECTOR, "[data-key='marketing/digest']"))
     assert digest.first_selected_option.text == "At once"
     digest.select_by_value("weekly")
-    WebDriverWait(chrome, WAIT_SECONDS).until(
-        lambda _: Preference.objects.get().digests == {"marketing": "weekly"}
-    )
+    wait_until(chrome, lambda: Preference.objects.get().digests == {"marketing": "weekly"})
     _wait_for_status(chrome, root, "Saved.")
     mandatory = root.find_element(By.CSS_SELECTOR, "[data-key='security/email']")
     assert (mandatory.is_selected(), mandatory.is_enabled()) == (True, False)
@@ -235,8 +224,8 @@ def test_the_component_says_that_nobody_is_signed_in(
     settings.ROOT_URLCONF = "tests.features.preference_site"
     chrome.get(f"{live_server.url}/settings-page?token=a.b.c&locale=de")
     host = chrome.find_element(By.CSS_SELECTOR, "notify-preferences")
-    WebDriverWait(chrome, WAIT_SECONDS).until(
-        lambda _: "anmelden" in host.shadow_root.find_element(By.CSS_SELECTOR, ".root").text
+    wait_until(
+        chrome, lambda: "anmelden" in host.shadow_root.find_element(By.CSS_SELECTOR, ".root").text
     )
 
 

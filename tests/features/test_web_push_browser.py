@@ -16,7 +16,6 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from pytest_django.live_server_helper import LiveServer
 from selenium.common.exceptions import TimeoutException
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
-from selenium.webdriver.support.wait import WebDriverWait
 
 from notifications import clock
 from notifications.delivery import routing
@@ -31,6 +30,7 @@ from notifications.store.redis import state
 from providers.contract import Channel, Message
 from providers.push import web_push
 from tests.admin.chromium import FLAGS
+from tests.browser_wait import wait_until
 from tests.features import web_push_site
 from tests.providers.push.browser import base64url
 from tests.store.stored_rows import MakeDelivery
@@ -72,7 +72,7 @@ class Visitor:
         return self._chrome.find_element("tag name", "p").text
 
     def wait(self, condition: Callable[[], object], *, seconds: float = _WAIT_SECONDS) -> None:
-        WebDriverWait(self._chrome, seconds, poll_frequency=0.05).until(lambda _: condition())
+        wait_until(self._chrome, condition, seconds=seconds)
 
     def run(self, expression: str) -> Any:  # noqa: ANN401 - JSON
         """Evaluate an expression of the page, and wait for the promise."""

@@ -10,15 +10,14 @@ from types import MappingProxyType
 from typing import Any, Final, Protocol, TypeVar
 
 from selenium.webdriver import ActionChains, Chrome, ChromeOptions, ChromeService
-from selenium.webdriver.support.wait import WebDriverWait
 
 from notifyproj import demo_inbox
 from tests.admin.axe import SCRIPT
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, FLAGS
+from tests.browser_wait import wait_until
 from tests.scenarios.world import World
 
 Found = TypeVar("Found")
-WAIT_SECONDS: Final = 30
 ROUTES: Final = {
     "NOTIFY_ROUTES": "push=sandbox,sms=sandbox,email=sandbox,webhook=sandbox,chat=sandbox"
 }
@@ -96,12 +95,12 @@ class Device:
         return self.chrome.execute_script(_PRELUDE + script, *given)
 
     def wait(self, look: Callable[[], Found]) -> Found:
-        return WebDriverWait(self.chrome, WAIT_SECONDS, poll_frequency=0.1).until(lambda _: look())
+        return wait_until(self.chrome, look)
 
     def wait_for(self, condition: str) -> None:
         """Wait until the JavaScript condition is true."""
-        wait = WebDriverWait(self.chrome, WAIT_SECONDS, poll_frequency=0.1)
-        wait.until(lambda _: self.ask(f"return {condition}"), f"not {condition}: {self.state()}")
+        answer = f"return {condition}"
+        wait_until(self.chrome, lambda: self.ask(answer), f"not {condition}: {self.state()}")
 
     @contextmanager
     def changed_answers(self, script: str) -> Iterator[None]:
