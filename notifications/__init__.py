@@ -7,8 +7,8 @@
    sweeps inbox  |        |            beat's tasks: due rows, also after a crash; live streams
         |________|________|
          bulk_jobs                     one message to an audience
-  alerting  analytics  archive  audiences  operations
-                                       notices; figures; past days; topics; replay, cancel, imports
+  alerting  analytics  audiences  operations
+                                       notices; figures; topics; replay, cancel, imports
            scheduling                  later, recurring, quiet hours, digests
             feedback                   receipts, inbound SMS, unsubscribe
         intake   delivery              a request to rows; rows to provider calls to outcomes

@@ -10,6 +10,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Final
 
 from django.conf import settings
 
@@ -20,6 +21,9 @@ from notifications.rules.rate_limits import frequency_caps
 from notifications.rules.rate_limits.circuit_breaker import STREAKS, Streak
 from notifications.rules.rate_limits.concurrency import CEILING
 from providers.contract import Channel
+
+NO_ARCHIVE: Final = "off"
+"""The value of NOTIFY_ARCHIVE_URL for an installation without an archive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +111,7 @@ class Conf:
     """Retention of inbox items, in whole days."""
     dead_letters_kept: dt.timedelta = dt.timedelta(days=90)
     """Retention of dead letters."""
-    archive_url: str = "off"
+    archive_url: str = NO_ARCHIVE
     """Place of the archive: `file:///...`, `s3://bucket/prefix`, or `off`."""
     archive_kept: dt.timedelta = dt.timedelta(days=730)
     """Age of a day at which the day's files are deleted from the archive."""

@@ -34,6 +34,7 @@ class FeatureSweep:
     """A sweep of a feature: see `sweeps.Sweep`."""
 
     name: str
+    """A sweep of the core with the same name is replaced."""
     run: str
     """Dotted name of a function `run_once(*, now, limit) -> Swept`."""
     seconds: int

@@ -27,7 +27,7 @@ SLOW: Final = (
     "tests/admin/test_links.py::test_no_link_of_an_admin_page_is_dead",
     # A browser.
     "tests/admin/test_alerts_browser.py",
-    "tests/admin/test_archive_search.py::test_the_pages_suit_every_reader_at_each_size",
+    "tests/features/archive/admin/test_search.py::test_the_pages_suit_every_reader_at_each_size",
     "tests/admin/test_browser.py",
     "tests/admin/test_bulk_jobs_browser.py",
     "tests/admin/test_console_pages.py",
@@ -47,7 +47,7 @@ SLOW: Final = (
     "tests/features/test_erasure_everywhere.py::test_an_erased_person_is_nowhere",
     # The process of an archive is killed at ten steps; a program starts for each case.
     "tests/features/test_without_feature.py",
-    "tests/archive/test_days_killed.py",
+    "tests/features/archive/test_days_killed.py",
     "tests/test_celery_options.py",
     "tests/test_deploy_check.py",
     # Names and sentences of each module.

@@ -34,7 +34,7 @@
     notification_types, housekeeping
     topic_texts                  names of categories and types for recipients
     exports                      lists as CSV files
-    archive, erasures            days past retention and their files; erasures with receipts
+    erasures                     erasures with receipts
     audited, audit_log           audit of all changes
     deploys                      releases of this service
     site_urls                    addresses of pages without a model
@@ -50,7 +50,6 @@ cannot change anything. New pages inherit these rules from `base`.
 from notifications.admin import (
     alert_destinations,
     alerts,
-    archive,
     audiences,
     audit_log,
     breakers,
@@ -94,7 +93,6 @@ from notifications.admin import (
 __all__ = [
     "alert_destinations",
     "alerts",
-    "archive",
     "audiences",
     "audit_log",
     "breakers",

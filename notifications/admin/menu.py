@@ -104,10 +104,7 @@ _CORE: Final = (
             Item("Contacts", "contact_mail", "contact"),
             Item("Suppressions", "do_not_disturb_on", "suppression"),
         ),
-        (
-            Item("Erasures", "person_remove", "erasurejob"),
-            Item("Archive", "inventory_2", "archiveday"),
-        ),
+        (Item("Erasures", "person_remove", "erasurejob"),),
     ),
     Group(
         "Settings",

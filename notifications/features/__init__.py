@@ -1,5 +1,6 @@
 """The features, a Django app each: models, rules, SQL, API, admin pages, templates, sweeps.
 
+    archive       days past retention as Parquet files
     connect       set-up of the accounts at providers
     series        several messages to a recipient over days
 

@@ -9,7 +9,7 @@
     reports       inbox_reports, rollups, webhooks, daily_reports
     operators     alert_notices, breakers, delivery_health, service_levels, overdue,
                   provider_checks, switches, replays, cancel_jobs
-    upkeep        partitions, archive, housekeeping, dead_letters, erasures, inbox
+    upkeep        partitions, retention, housekeeping, dead_letters, erasures, inbox
 
 Each sweep is a function `run_once(*, now, limit) -> Swept` and an entry in SWEEPS. Beat sends a
 task for each (`sweep_relay`), at the interval of the periodic task in the database. Several `ops`
@@ -67,6 +67,7 @@ from notifications.sweeps import (
     release,
     replays,
     resume,
+    retention,
     rollups,
     schedules,
     service_levels,
@@ -98,13 +99,6 @@ class Sweep:
 
 _EARLY: Final = 0.9
 """Fraction of the interval after which a run may begin, because a message can arrive early."""
-
-
-def _archive(*, now: dt.datetime, limit: int) -> Swept:
-    """Run the sweep `archive`; only a process that runs the sweep loads pyarrow, 37 MB."""
-    from notifications.sweeps import archive  # noqa: PLC0415 - see above
-
-    return archive.run_once(now=now, limit=limit)
 
 
 _EVERY: Final = (
@@ -141,7 +135,7 @@ _EVERY: Final = (
     ("tell", 2, 256, webhooks.tell),
     ("housekeeping", 60, 5_000, housekeeping.run_once),
     ("partitions", 3_600, 500, partitions.run_once),
-    ("archive", 600, 500, _archive),
+    ("archive", 600, 500, retention.run_once),
     ("daily_reports", 600, 500, daily_reports.run_once),
     ("expand", 1, 5_000, expand.run_once),
 )
@@ -185,7 +179,7 @@ _STOPS: Final = {
     "partitions": "No partitions are created; after two weeks all requests are refused.",
     "daily_reports": "Operators get no daily report by e-mail.",
     "expand": "Bulk jobs create no further messages.",
-    "archive": "Days past retention stay in the database, and expired files in the archive.",
+    "archive": "Days past retention stay in the database.",
 }
 _QUEUES: Final = {"tell": periodic_tasks.TELL_QUEUE, "expand": periodic_tasks.EXPAND_QUEUE}
 """Queues of the sweeps that may take longer than a second; no other sweep waits for them."""
@@ -213,7 +207,7 @@ SWEEPS: Final = {
     )
     for name, seconds, limit, run_once in _EVERY
 } | {each.name: _of_feature(each) for app in feature.all_features() for each in app.sweeps}
-"""Sweeps by name."""
+"""Sweeps by name; a sweep of a feature replaces the sweep of the core with the same name."""
 
 
 def create_periodic_tasks() -> None:

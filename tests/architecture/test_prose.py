@@ -38,11 +38,10 @@ class _Limits:
 _PACKAGES: Final = {
     "notifications": _Limits(),
     "notifications/alerting": _Limits(),
-    "notifications/archive": _Limits(),
     "notifications/audiences": _Limits(),
     "notifications/bulk_jobs": _Limits(),
-    "notifications/features": _Limits(),
     "notifications/delivery": _Limits(),
+    "notifications/features": _Limits(),
     "notifications/inbox": _Limits(),
     "notifications/intake": _Limits(),
     "notifications/feedback": _Limits(),

@@ -58,7 +58,7 @@ def measure(stage: Stage) -> Figure:
 def _fill(stage: Stage, day: dt.date, notifications: int) -> int:
     """Write the day; returns the number of rows."""
     from notifications.store.postgres.partitions import TABLES  # noqa: PLC0415 - as above
-    from tests.archive.rows import fill  # noqa: PLC0415 - as above
+    from tests.past_rows import fill  # noqa: PLC0415 - as above
 
     fill(day, notifications=notifications, people=_PEOPLE)
     rows = 0
@@ -73,12 +73,13 @@ def _fill(stage: Stage, day: dt.date, notifications: int) -> int:
 
 def _archive(day: dt.date, folder: Path, sizes: list[int]) -> float:
     """Export and verify the day as the sweep does; returns the seconds."""
-    from notifications.archive import days  # noqa: PLC0415 - as above
-    from notifications.archive.targets import Folder  # noqa: PLC0415 - as above
+    from notifications.features.archive import days  # noqa: PLC0415 - as above
+    from notifications.features.archive.targets import Folder  # noqa: PLC0415 - as above
     from notifications.models import ArchiveFile  # noqa: PLC0415 - as above
+    from notifications.store.postgres.past_days import Lease  # noqa: PLC0415 - as above
 
     began = time.perf_counter()
-    with days.Lease(day) as lease:
+    with Lease(day) as lease:
         days.export_and_verify(lease, Folder(folder))
     seconds = time.perf_counter() - began
     files = ArchiveFile.objects.filter(day_id=day)

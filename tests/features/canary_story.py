@@ -33,8 +33,8 @@ from notifications.sweeps import SWEEPS
 from providers.contract import Channel, InboundText
 from tests.api import operations
 from tests.api.conftest import Caller
-from tests.archive.rows import fill
 from tests.features.canaries import EMAIL, PHONE, TEXT, USER
+from tests.past_rows import fill
 
 _CONTACTS: Final = (
     ("email", EMAIL),

@@ -24,9 +24,10 @@ from django.db import connection, transaction
 
 from notifications import clock, conf
 from notifications.delivery import routing
+from notifications.features.archive import keys
 from notifications.models import ArchiveDay, ErasureJob, Schedule
 from notifications.rules.lane import Mode
-from notifications.store.postgres import archive_keys, erasure, secret_variables
+from notifications.store.postgres import erasure, secret_variables
 from notifications.sweeps import erasures
 from notifications.webhooks import body, endpoints
 from notifyproj.devstack.demo.environment import until
@@ -67,11 +68,11 @@ def folder(
     changed = replace(conf.current(), archive_url=path.as_uri(), routes=routes)
     monkeypatch.setattr(conf, "current", lambda: changed)
     secret_variables.forget()
-    archive_keys.forget()
+    keys.forget()
     routing.forget()
     yield path
     secret_variables.forget()
-    archive_keys.forget()
+    keys.forget()
 
 
 @pytest.fixture

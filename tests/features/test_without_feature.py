@@ -72,7 +72,6 @@ def test_the_service_runs_without_the_feature(name: str, sandbox: str) -> None:
     gone = set(schema.document()["paths"]) - set(facts["paths"])
     own = {str(each.pattern) for each in found.url_patterns()}
     assert len(gone) == len({each for each in own if each.startswith("v1/")})
-    assert not {each.name for each in found.sweeps} & set(facts["failed"])
     assert facts["loaded"] == []
     assert not Recipient.objects.filter(user_id="leaving").exists()
     assert not CustomEvent.objects.filter(user_id="leaving").exists()

@@ -15,8 +15,8 @@ from notifications import clock, conf
 from notifications.models import ArchiveDay, ArchiveState, Event, Rollup, RollupPosition
 from notifications.rules import ids
 from notifications.store.postgres import db, partitions, rollups
-from tests.archive.rows import fill, id_of
 from tests.old_days import drop_day
+from tests.past_rows import fill, id_of
 from tests.store.stored_rows import MakeDelivery, make_delivery
 
 __all__ = ["make_delivery"]

@@ -29,6 +29,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 
 from notifications.models import (
+    ArchiveKey,
     Audience,
     BulkJob,
     DeadLetter,
@@ -44,7 +45,6 @@ from notifications.rules.lane import Mode
 from notifications.rules.recipient import PREFIX
 from notifications.store.postgres import (
     alerts,
-    archive_keys,
     audit,
     db,
     device_owners,
@@ -98,7 +98,7 @@ def _begin(recipient: Recipient, *, requested_by: str, by: str) -> ErasureJob:
             recipient_id=recipient.pk,
             requested_by=requested_by[:_REQUESTED_BY],
             contacts=recipient.contacts.count(),
-            archive_keys=archive_keys.delete(recipient.pk),
+            archive_keys=_delete_archive_key(recipient.pk),
         )
         Rejected.objects.filter(user_id=user_id).update(user_id="")
         _delete_schedules(mode, user_id, by)
@@ -111,6 +111,11 @@ def _begin(recipient: Recipient, *, requested_by: str, by: str) -> ErasureJob:
         _leave_audiences(mode, user_id)
         recipient.delete()
     return job
+
+
+def _delete_archive_key(recipient_id: int) -> int:
+    """Delete the key of a recipient's data in the archive; returns 1, or 0 without a key."""
+    return ArchiveKey.objects.filter(pk=recipient_id).delete()[0]
 
 
 def _leave_log_of_admin(recipient: Recipient) -> None:
@@ -174,7 +179,7 @@ def work_off(job: ErasureJob, *, now: dt.datetime, limit: int, inbox_items: int 
             notifications=F("notifications") + removed,
             dead_letters=F("dead_letters") + emptied,
             inbox_items=F("inbox_items") + inbox_items,
-            archive_keys=F("archive_keys") + archive_keys.delete(job.recipient_id),
+            archive_keys=F("archive_keys") + _delete_archive_key(job.recipient_id),
         )
         if (
             not removed

@@ -1,0 +1,93 @@
+"""`manage.py archive` archives days, lists and verifies them, and finds messages."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from notifications import clock, conf
+from notifications.models import ArchiveDay, ArchiveState, AuditEntry, Producer, Recipient
+from tests.old_days import drop_day
+from tests.past_rows import fill, id_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def day(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[dt.date]:
+    """A day past retention, and an archive in a folder."""
+    configured = replace(conf.current(), archive_url=tmp_path.as_uri())
+    monkeypatch.setattr(conf, "current", lambda: configured)
+    made = clock.now().date() - conf.current().retention - dt.timedelta(days=2)
+    fill(made, notifications=40, people=8)
+    Recipient.objects.create(pk=1003, mode=1, user_id="user-3")
+    Producer.objects.create(pk=1, name="orders")
+    yield made
+    drop_day(made)
+    ArchiveDay.objects.all().delete()
+
+
+def _archive(*words: str) -> str:
+    output = io.StringIO()
+    call_command("archive", *words, stdout=output, stderr=output)
+    return output.getvalue()
+
+
+def test_a_day_is_archived_listed_verified_and_searched(day: dt.date) -> None:
+    assert _archive("run") == "1 days archived or expired, 0 failed\n"
+    assert f"{day}  archived " in _archive("list")
+    assert _archive("verify", f"--day={day}").count("are intact") == 5
+    own = str(id_of(day, 8))
+    (line,) = _archive("find", f"--notification={own}").splitlines()
+    assert json.loads(line)["id"] == own
+    (line,) = _archive("find", "--key=order-8", "--producer=orders").splitlines()
+    assert json.loads(line)["id"] == own
+    assert len(_archive("find", "--user=user-3").splitlines()) == 5
+    assert AuditEntry.objects.filter(operation="find", object_type="archive").count() == 3
+
+
+def test_a_search_without_a_result_fails(day: dt.date) -> None:
+    _archive("run")
+    with pytest.raises(CommandError, match="Nothing found"):
+        _archive("find", "--user=unknown", f"--since={day}")
+
+
+def test_verify_names_the_damaged_file(day: dt.date, tmp_path: Path) -> None:
+    _archive("run")
+    (path,) = tmp_path.rglob("event-*.parquet")
+    path.write_bytes(path.read_bytes()[:-1])
+    output = io.StringIO()
+    with pytest.raises(CommandError, match="1 files are damaged"):
+        call_command("archive", "verify", stdout=io.StringIO(), stderr=output)
+    assert f"{day}/event-" in output.getvalue()
+
+
+def test_verify_refuses_a_day_that_has_no_files(day: dt.date) -> None:
+    assert _archive("verify") == "No day is archived: there is no file to verify.\n"
+    other = day - dt.timedelta(days=30)
+    with pytest.raises(CommandError, match=f"The archive has no day {other}; .* archive list"):
+        _archive("verify", f"--day={other}")
+    _archive("run")
+    ArchiveDay.objects.update(state=ArchiveState.EXPIRED)
+    with pytest.raises(CommandError, match=r"state is expired: deleted from the archive\.$"):
+        _archive("verify", f"--day={day}")
+
+
+def test_run_fails_when_the_archive_is_away(
+    day: dt.date, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    away = replace(conf.current(), archive_url=(tmp_path / "file" / "below").as_uri())
+    with monkeypatch.context() as patched:
+        patched.setattr(conf, "current", lambda: away)
+        with pytest.raises(CommandError, match="not archived"):
+            _archive("run")
+    assert "NotADirectoryError" in _archive("list")
+    assert str(day) in _archive("list")
