@@ -27,7 +27,7 @@ from providers.errors import ForbiddenAddress
 
 _SHOWN: Final = 20
 """Calls on the page of an endpoint."""
-_DISABLED: Final = "A disabled endpoint gets no messages: resume the endpoint before."
+_DISABLED: Final = "The endpoint is disabled: resume the endpoint first."
 
 
 class WebhookEndpointForm(forms.ModelForm[WebhookEndpoint]):

@@ -305,7 +305,7 @@ def _check_url(url: str) -> None:
 
 def _refuse_disabled(endpoint: WebhookEndpoint) -> None:
     if endpoint.state == EndpointState.DISABLED:
-        said = "a disabled endpoint gets no messages: set the state to active before"
+        said = "the endpoint is disabled: set the state to active first"
         raise_problem(Problem(Kind.CONFLICT, said))
 
 

@@ -62,7 +62,7 @@ def load(upload: RecipientList, stream: ByteStream, form: UploadFormat) -> Recip
     """
     if not _room.acquire(blocking=False):
         recipient_lists.fail(upload.pk, reason="the process was busy with other uploads")
-        raise UploadsBusy("other files are being loaded; repeat the call")
+        raise UploadsBusy("too many uploads are running; repeat the call")
     try:
         for chunk in _chunks(stream, form):
             recipient_lists.add_lines(upload.pk, chunk, mode=Mode(upload.mode))

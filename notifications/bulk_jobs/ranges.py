@@ -55,7 +55,8 @@ def _make(job: BulkJob, *, now: dt.datetime, sample: bool | None) -> list[BulkJo
     first, last = members.bounds(parse.parse(job.audience), mode=Mode(job.mode))
     parts = split(first, last) if last else []
     if job.test_group_size:
-        parts = [(parts[0][0], parts[-1][1])] if parts else []  # the first recipients in one order
+        # One range, in which the recipients have a single order: the test group is its beginning.
+        parts = [(parts[0][0], parts[-1][1])] if parts else []
     used = BulkJobRange.objects.filter(job=job).count()
     rows = [
         BulkJobRange(

@@ -280,7 +280,9 @@ class NotificationRequest(BaseModel):
             said = "needs a second channel in channels"
             raise request_faults.error_at(said, "fallback_chain")
         if self.ordering_key is not None:
-            said = "does not go with ordering_key: the next channel would leave out of order"
+            said = (
+                "cannot be combined with ordering_key: a fallback channel could arrive out of order"
+            )
             raise request_faults.error_at(said, "fallback_chain")
 
     def _check_recipient(self) -> None:

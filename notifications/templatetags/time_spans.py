@@ -9,6 +9,8 @@ import datetime as dt
 from typing import Final
 
 from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from notifications import clock
 from notifications.rules.times.durations import whole_seconds
@@ -39,6 +41,21 @@ def there(at: dt.datetime, zone: dt.tzinfo) -> str:
         return f"{utc:{_DAY_AND_TIME}} UTC"
     other = f"{utc:{_TIME}}" if local.date() == utc.date() else f"{utc:{_DAY_AND_TIME}}"
     return f"{local:{_DAY_AND_TIME}} there ({other} UTC)"
+
+
+@register.filter
+def instant(at: dt.datetime, zone: dt.tzinfo) -> SafeString:
+    """Return an instant as HTML: `2026-11-26 12:33:01 UTC`, and by the recipient's clock.
+
+    The second part is missing where `there` has UTC alone.
+    """
+    utc, local = at.astimezone(dt.UTC), at.astimezone(zone)
+    shown = format_html("{} UTC", f"{utc:%Y-%m-%d %H:%M:%S}")
+    if local.utcoffset() == dt.timedelta(0):
+        return shown
+    return format_html(
+        '{} <span class="nc-quiet">{} there</span>', shown, f"{local:{_DAY_AND_TIME}:%S}"
+    )
 
 
 @register.filter

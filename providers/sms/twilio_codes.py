@@ -59,7 +59,8 @@ REFUSALS: Final[Table] = {
 """Codes in the answer to the request."""
 
 FAILURES: Final[Table] = {
-    # Rejected and dead: the handset's side refused. Other verdicts: sender's side or network.
+    # Rejected, dead: the handset or its network refused the SMS.
+    # Others: a fault of our account or of the route.
     "30004": Verdict.REJECTED,  # blocked by the carrier or the person
     "30005": Verdict.DEAD,  # unknown handset
     "30006": Verdict.DEAD,  # landline

@@ -39,7 +39,8 @@ REFUSALS: Final[Table] = {
 """Source: https://developer.vonage.com/en/api-errors/sms"""
 
 FAILURES: Final[Table] = {
-    # Rejected, dead and opted out: the handset's side refused. Others: sender's side or network.
+    # Rejected, dead, opted out: the handset, its owner or its network refused the SMS.
+    # Others: a fault of our account or of the route.
     "dlr-3": Verdict.DEAD,  # absent for good: "should be removed from your database"
     "dlr-4": Verdict.OPTED_OUT,  # barred by the person, who can take it back
     "dlr-9": Verdict.OPTED_OUT,  # the person asked for no more messages

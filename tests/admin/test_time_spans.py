@@ -8,7 +8,7 @@ import zoneinfo
 import pytest
 
 from notifications import clock
-from notifications.templatetags.time_spans import end_of_sentence, there, time_span
+from notifications.templatetags.time_spans import end_of_sentence, instant, there, time_span
 
 NOW = dt.datetime(2026, 11, 25, 3, tzinfo=dt.UTC)
 
@@ -36,6 +36,20 @@ def test_a_span_without_an_end_ends_now() -> None:
 )
 def test_a_time_by_the_recipients_clock_names_both_clocks(zone: str, words: str) -> None:
     assert there(NOW, zoneinfo.ZoneInfo(zone)) == words
+
+
+@pytest.mark.parametrize(
+    ("zone", "html"),
+    [
+        ("Europe/London", "2026-11-25 03:00:00 UTC"),
+        (
+            "Europe/Berlin",
+            '2026-11-25 03:00:00 UTC <span class="nc-quiet">Wed 25 Nov 04:00:00 there</span>',
+        ),
+    ],
+)
+def test_an_instant_ends_without_a_space(zone: str, html: str) -> None:
+    assert instant(NOW, zoneinfo.ZoneInfo(zone)) == html
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ class Override(NamedTuple):
     """None: no end."""
 
     def is_on(self, now: dt.datetime) -> bool:
-        """Return True before the end."""
+        """Return True until `ends_at`."""
         return self.ends_at is None or now < self.ends_at
 
 

@@ -248,7 +248,7 @@ def insert(*tables: Rows, patience: dt.timedelta | None = None) -> None:
     if sum(len(each.records) for each in filled) <= _FEW:
         shape = tuple([(each.table, each.columns, len(each.records)) for each in filled])
         values = [value for each in filled for record in each.records for value in record]
-        # In a transaction that goes on afterwards it would hold for what follows as well.
+        # SET LOCAL would also apply to later statements of the caller's transaction.
         is_patient = patience is not None and not connection.in_atomic_block
         if patience is not None and is_patient:
             values.append(str(patience // _MILLISECOND))
