@@ -49,6 +49,7 @@ class Config:
     """Settings `NOTIFY_SANDBOX_*`."""
 
     url: str = field(metadata=parse_with(configuration.http_url))
+    """URL of the sandbox: `http://sandbox:8025`."""
     secret: tuple[standard_webhooks.Secret, ...] = field(metadata=parse_with(configuration.secrets))
     """Secrets of the receipts' signature; several during a rotation."""
     dedup: bool = field(default=True, metadata=parse_with(configuration.yes_no))

@@ -63,13 +63,16 @@ class Account:
     """The first fields of each vendor's Config."""
 
     region: str = field(metadata=parse_with(region))
+    """Region of the account: `eu-central-1`."""
     endpoint: str = field(default="", metadata=parse_with(configuration.http_url))
     """URL of a stand-in, a proxy or a VPC endpoint; empty: the region's public endpoint."""
     access_key_id: str = field(default="", metadata=parse_with(str))
     """Set the key id and the next setting, or neither. Without keys, botocore's chain looks in the
     environment, a profile, the container's or the machine's role."""
     secret_access_key: str = field(default="", repr=False, metadata=parse_with(str))
+    """The second part of the key."""
     session_token: str = field(default="", repr=False, metadata=parse_with(str))
+    """The third part of a temporary key."""
     codes: verdicts.Table = field(default_factory=dict, metadata=parse_with(verdicts.overrides))
     """Lines of the vendor's table that the operator changed."""
 

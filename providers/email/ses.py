@@ -116,7 +116,9 @@ class Config(settings.Account):
     """Settings `NOTIFY_SES_*`."""
 
     from_: Address = field(metadata=parse_with(mime.mailbox))
+    """Sender, of a verified domain: `Example <notify@example.com>`."""
     configuration_set: str = field(default="", metadata=parse_with(settings.name))
+    """Configuration set whose events are receipts; empty: no receipts."""
     topics: frozenset[str] = field(default=frozenset(), metadata=parse_with(settings.topics))
     """ARNs of the trusted SNS topics of events; none: no receipts."""
     allow_sha1: bool = field(default=False, metadata=parse_with(configuration.yes_no))

@@ -95,7 +95,9 @@ class Config:
     """Settings `NOTIFY_SMTP_*`."""
 
     url: Server = field(metadata=parse_with(server_url))
+    """Server: `smtp://user:password@smtp.example.com:587?starttls=1`, or `smtps://`."""
     from_: Address = field(metadata=parse_with(mime.mailbox))
+    """Sender: `Example <notify@example.com>`."""
     per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
     connections: int = field(default=10, metadata=parse_with(configuration.positive_number))
     """Open connections per process, plus an eighth (at least one) for urgent mails. A server with

@@ -139,7 +139,9 @@ class Config:
     key: ec.EllipticCurvePrivateKey = field(repr=False, metadata=parse_with(keys.p256_pem))
     """The .p8 key: the text, or the path of a file."""
     key_id: str = field(metadata=parse_with(identifier))
+    """Id of the key, 10 characters."""
     team_id: str = field(metadata=parse_with(identifier))
+    """Id of the team, 10 characters."""
     topic: str = field(metadata=parse_with(identifier))
     """The app's bundle id."""
     url: str = field(default="https://api.push.apple.com", metadata=parse_with(https_url))

@@ -139,7 +139,9 @@ class Config:
     )
     """The VAPID key: 32 bytes in base64url, PEM, or the path of a PEM file."""
     subject: str = field(metadata=parse_with(contact))
+    """Contact of the sender for push services: `mailto:push@example.com`."""
     services: tuple[str, ...] = field(default=SERVICES, metadata=parse_with(hosts))
+    """Hosts of push services to which requests may go, separated by commas."""
     allow_private: bool = field(default=False, metadata=parse_with(configuration.yes_no))
     """`yes` allows private addresses: only if all users who may enter a URL may also reach the
     private network."""

@@ -115,11 +115,13 @@ class Config(settings.Account):
     origination: str = field(default="", metadata=parse_with(settings.name))
     """A number, sender id or pool; empty: AWS takes a fitting identity of the account."""
     configuration_set: str = field(default="", metadata=parse_with(settings.name))
+    """Configuration set whose events are receipts; empty: no receipts."""
     topics: frozenset[str] = field(default=frozenset(), metadata=parse_with(settings.topics))
     """ARNs of the trusted SNS topics of events; none: no receipts."""
     allow_sha1: bool = field(default=False, metadata=parse_with(configuration.yes_no))
     """`yes`: topics may sign with SignatureVersion 1, which is SHA-1."""
     traffic: Traffic = field(default=Traffic.TRANSACTIONAL, metadata=parse_with(texts.traffic))
+    """`TRANSACTIONAL` or `PROMOTIONAL`."""
     max_price: str = field(default="", metadata=parse_with(settings.price))
     """US dollars for each part; AWS does not send a message above the price."""
     per_second: int = field(

@@ -82,6 +82,7 @@ class Config(settings.Account):
     sender_id: str = field(default="", metadata=parse_with(settings.name))
     """A sender name instead of a number, in countries that allow names."""
     traffic: Traffic = field(default=Traffic.TRANSACTIONAL, metadata=parse_with(texts.traffic))
+    """`TRANSACTIONAL` or `PROMOTIONAL`."""
     max_price: str = field(default="", metadata=parse_with(settings.price))
     """US dollars; SNS does not send a message above the price."""
     per_second: int = field(

@@ -112,6 +112,7 @@ class Config:
     """Settings `NOTIFY_TWILIO_*`."""
 
     account_sid: str = field(metadata=parse_with(account_sid))
+    """Id of the account: `AC...`."""
     auth_token: str = field(repr=False, metadata=parse_with(str))
     """Twilio signs receipts with the auth token, so the token is needed beside an API key too."""
     api_key: str = field(default="", repr=False, metadata=parse_with(api_key))

@@ -96,10 +96,13 @@ class Config:
     """Settings `NOTIFY_VONAGE_*`."""
 
     api_key: str = field(metadata=parse_with(str))
+    """API key of the account."""
     api_secret: str = field(repr=False, metadata=parse_with(str))
+    """API secret of the account."""
     signature_secret: str = field(repr=False, metadata=parse_with(str))
     """Vonage signs receipts with the secret."""
     signature_method: Method = field(default=Method.SHA256, metadata=parse_with(signature_method))
+    """Method of the signature in the account's settings: `sha256`."""
     from_: str = field(metadata=parse_with(str))
     """A number of the account without the plus, or a sender id."""
     per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))

@@ -65,6 +65,7 @@ class Config:
     secrets: tuple[standard_webhooks.Secret, ...] = field(
         metadata=parse_with(configuration.secrets)
     )
+    """Signing secrets, `whsec_...`; all secrets sign."""
     allow_private: bool = field(default=False, metadata=parse_with(configuration.yes_no))
     """`yes` allows private addresses: only if all users who may enter a URL may also reach the
     private network."""

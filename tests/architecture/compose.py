@@ -42,9 +42,18 @@ def load(env_file: Mapping[str, str]) -> dict[str, Any]:
 
 def example() -> dict[str, str]:
     """Return the variables of .env.example that are to be filled in, each with a value."""
+    return {name: value or f"<{name}>" for name, value in given().items()}
+
+
+def given() -> dict[str, str]:
+    """Return the variables of .env.example that are to be filled in, as the file has them."""
     text = (ROOT / ".env.example").read_text()
-    found = dict(re.findall(r"^([A-Z][A-Z0-9_]+)='(.*)'$", text, re.MULTILINE))
-    return {name: value or f"<{name}>" for name, value in found.items()}
+    return dict(re.findall(r"^([A-Z][A-Z0-9_]+)='(.*)'$", text, re.MULTILINE))
+
+
+def variables() -> set[str]:
+    """Return the variables that the file reads from .env."""
+    return set(re.findall(r"\$\{([A-Z_]+)", (ROOT / "docker-compose.yml").read_text()))
 
 
 def services() -> dict[str, dict[str, Any]]:

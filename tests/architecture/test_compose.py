@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,8 +20,14 @@ _COMPOSE = yaml.safe_load((_ROOT / "docker-compose.yml").read_text())
 _SERVICES: Final[dict[str, dict[str, Any]]] = _COMPOSE["services"]
 _PRODUCTION = {name: each for name, each in _SERVICES.items() if not each.get("profiles")}
 _PROCESSES = {"web", "live", "beat", *(name for name in _SERVICES if name.startswith("worker-"))}
-_DEVELOPMENT: Final = {"NOTIFY_DEBUG", "NOTIFY_ALLOW_SHARED_REDIS"}
-"""Settings that a production file does not offer."""
+_MOST_NAMES: Final = 60
+"""Of .env.example; docs/settings.md has every setting."""
+_MAIL: Final = {"NOTIFY_SMTP_URL", "NOTIFY_SMTP_FROM"}
+_FIRST: Final = {"NOTIFY_PUBLIC_URL", "TLS_FOLDER", *_MAIL}
+"""What a first start needs beside the random secrets."""
+_ONLY_THE_OWNER: Final = 0o600
+_LEAST_SECRET: Final = 40
+"""Characters."""
 _SECRETS: Final = {
     "POSTGRES_PASSWORD": {"postgres", "roles"},
     "DATABASE_OWNER_PASSWORD": {"roles", "migrate"},
@@ -47,12 +55,10 @@ def _values(service: dict[str, Any], env_file: dict[str, str]) -> dict[str, str]
     return compose.environ({**service, "environment": own}, env_file)
 
 
-def test_the_example_names_every_setting_and_no_other() -> None:
-    ours = {field.alias for field in environment.Environment.model_fields.values()}
-    known = {name for name in ours | registry.settings_names() if str(name).startswith("NOTIFY_")}
-    text = (_ROOT / "docker-compose.yml").read_text()
-    of_compose = set(re.findall(r"\$\{([A-Z_]+)", text))
-    assert set(_example()) == (known - _DEVELOPMENT) | of_compose
+def test_the_example_is_short_and_names_settings_alone() -> None:
+    ours = {str(field.alias) for field in environment.Environment.model_fields.values()}
+    assert set(_example()) <= ours | registry.settings_names() | compose.variables()
+    assert len(_example()) <= _MOST_NAMES
 
 
 def test_compose_requires_what_the_example_asks_to_be_filled_in() -> None:
@@ -61,7 +67,28 @@ def test_compose_requires_what_the_example_asks_to_be_filled_in() -> None:
     example = (_ROOT / ".env.example").read_text()
     given = set(re.findall(r"^([A-Z][A-Z0-9_]+)=", example, re.MULTILINE))
     checked_at_start = {"NOTIFY_SECRET_KEY", "NOTIFY_ENCRYPTION_KEYS", "NOTIFY_PUBLIC_URL"}
-    assert given == required | checked_at_start | {"NOTIFY_ROUTES"}
+    assert given == required | checked_at_start | _MAIL | {"NOTIFY_ROUTES"}
+
+
+def test_a_first_start_needs_four_values(tmp_path: Path) -> None:
+    folder = tmp_path / "docs" / "compose"
+    folder.mkdir(parents=True)
+    shutil.copy(_ROOT / "docs" / "compose" / "env", folder)
+    shutil.copy(_ROOT / ".env.example", tmp_path)
+    ran = subprocess.run([folder / "env"], cwd="/", capture_output=True, text=True, check=True)
+    assert "docker compose up" in ran.stdout
+    made = tmp_path / ".env"
+    assert made.stat().st_mode & 0o777 == _ONLY_THE_OWNER
+    values = dict(re.findall(r"^([A-Z][A-Z0-9_]+)='(.*)'$", made.read_text(), re.MULTILINE))
+    random = {name: value for name, value in values.items() if not compose.given()[name]}
+    assert len(set(random.values())) == len(random) == len(values) - len(_FIRST) - 1
+    assert min(map(len, random.values())) >= _LEAST_SECRET
+    for name in ("web", "migrate"):
+        environment.load(_values(_SERVICES[name], values))
+    again = subprocess.run([folder / "env"], capture_output=True, text=True, check=False)
+    assert again.returncode == 1
+    assert ".env exists" in again.stderr
+    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".env.p")] == []
 
 
 @pytest.mark.parametrize("secret", _SECRETS)

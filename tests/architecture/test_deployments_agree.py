@@ -22,8 +22,8 @@ _STOP_SECONDS: Final = 10
 """Compose's own time to stop."""
 _CALLS_NOBODY: Final = {"beat", "worker-expand"}
 """Compose gives them a way out for traces; on Kubernetes an example in network.yaml does."""
-_EXAMPLES: Final = {"NOTIFY_LIVE_URL", "NOTIFY_SMTP_URL", "NOTIFY_SMTP_FROM"}
-"""Settings that the manifests show, and that .env.example has in comments."""
+_EXAMPLES: Final = {"NOTIFY_LIVE_URL"}
+"""A setting that the manifests show, and that .env.example has in a comment."""
 _BUCKET: Final = {"AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
 """boto3's own, for the archive."""
 in_each = pytest.mark.parametrize("name", sorted(_SERVICES))

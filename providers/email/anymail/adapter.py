@@ -100,10 +100,13 @@ class Config:
     """Settings `NOTIFY_ANYMAIL_*`."""
 
     esp: str = field(metadata=parse_with(service_name))
+    """Name of the service: `postmark`."""
     from_: Address = field(metadata=parse_with(mime.mailbox))
+    """Sender: `Example <notify@example.com>`."""
     options: Mapping[str, object] = field(repr=False, metadata=parse_with(json_object))
     """anymail's settings of the service, with or without the service's name as prefix."""
     webhook_secret: tuple[str, ...] = field(default=(), repr=False, metadata=parse_with(passwords))
+    """User and password of the service's callbacks, `user:password`; several during a rotation."""
     per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
     codes: verdicts.Table = field(default_factory=dict, metadata=parse_with(verdicts.overrides))
 
