@@ -50,6 +50,14 @@ SLOW: Final = (
     "tests/features/archive/test_days_killed.py",
     "tests/test_celery_options.py",
     "tests/test_deploy_check.py",
+    # Ten seconds or more: much computation, or a program for each case.
+    "tests/architecture/test_grafana.py",
+    "tests/clients/python/test_operations.py",
+    "tests/rules/texts/test_mail_styles.py::test_the_inliner_gets_no_more_than_its_share",
+    "tests/rules/texts/test_mail_styles.py::test_twice_the_source_is_at_most_three_times_the_work",
+    "tests/rules/texts/test_wording.py::test_no_filter_writes_a_character_into_an_sms",
+    "tests/test_server_tls.py::test_a_connection_of_amqps_verifies_authority_and_host",
+    "tests/test_wsgi.py",
     # Names and sentences of each module.
     "tests/architecture/test_prose.py",
 )

@@ -69,44 +69,63 @@ class LiveProcess:
 MakeLive = Callable[..., LiveProcess]
 
 
+def _start(stack: Stack, folder: Path, **settings: str) -> LiveProcess:
+    """Start a live process with settings, and return it when it is ready."""
+    port = free_port(str(folder))
+    server, _, _ = stack.urls()["DATABASE_URL"].rpartition("/")
+    environ = {
+        **preload_variables(),
+        **{name: value for name, value in os.environ.items() if name.startswith("NOTIFY_")},
+        **stack.urls(),
+        "DATABASE_URL": f"{server}/{connection.settings_dict['NAME']}",
+        "DJANGO_SETTINGS_MODULE": "notifyproj.settings",
+        "NOTIFY_LIVE_HEARTBEAT_SECONDS": str(HEARTBEAT_SECONDS),
+        "PATH": "/usr/bin:/bin",
+        "PYTHONUNBUFFERED": "1",
+        **settings,
+    }
+    process = Process(program("live"), ports=Ports(live=port), environ=environ, var=folder)
+    process.start()
+    process.wait_ready()
+    return LiveProcess(process, port)
+
+
+def _close(live: LiveProcess) -> None:
+    while live.clients:
+        live.clients.pop().close()
+
+
 @pytest.fixture
 def make_live(transactional_db: None, stack: Stack, tmp_path: Path) -> Iterator[MakeLive]:  # noqa: ARG001 - asked for by name
     """Start live processes with settings of the test."""
     started: list[LiveProcess] = []
 
     def make(**settings: str) -> LiveProcess:
-        folder = tmp_path / str(len(started))
-        port = free_port(str(folder))
-        server, _, _ = stack.urls()["DATABASE_URL"].rpartition("/")
-        environ = {
-            **preload_variables(),
-            **{name: value for name, value in os.environ.items() if name.startswith("NOTIFY_")},
-            **stack.urls(),
-            "DATABASE_URL": f"{server}/{connection.settings_dict['NAME']}",
-            "DJANGO_SETTINGS_MODULE": "notifyproj.settings",
-            "NOTIFY_LIVE_HEARTBEAT_SECONDS": str(HEARTBEAT_SECONDS),
-            "PATH": "/usr/bin:/bin",
-            "PYTHONUNBUFFERED": "1",
-            **settings,
-        }
-        process = Process(program("live"), ports=Ports(live=port), environ=environ, var=folder)
-        live = LiveProcess(process, port)
-        started.append(live)
-        process.start()
-        process.wait_ready()
-        return live
+        started.append(_start(stack, tmp_path / str(len(started)), **settings))
+        return started[-1]
 
     yield make
     for live in started:
-        for client in live.clients:
-            client.close()
+        _close(live)
         live.process.kill()
 
 
+@pytest.fixture(scope="module")
+def _live_of_module(
+    django_db_setup: None,  # noqa: ARG001 - asked for by name
+    stack: Stack,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[LiveProcess]:
+    live = _start(stack, tmp_path_factory.mktemp("live"))
+    yield live
+    live.process.kill()
+
+
 @pytest.fixture
-def live(make_live: MakeLive) -> LiveProcess:
-    """A live process with usual limits and short heartbeats."""
-    return make_live()
+def live(transactional_db: None, _live_of_module: LiveProcess) -> Iterator[LiveProcess]:  # noqa: ARG001 - asked for by name
+    """The live process of the test's module, with usual limits and short heartbeats."""
+    yield _live_of_module
+    _close(_live_of_module)
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,7 @@ class StreamClient:
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._thread.join(PATIENCE_SECONDS)
+        self._answer.close()  # holds the socket, which `getresponse` takes from the connection
         self._connection.close()
 
     def until(self, found: Callable[[], T | None], what: str) -> T:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
+import pytest
 from django.db import connection, connections
 
 from notifications import clock
@@ -22,6 +23,12 @@ from tests.inbox.followers import Follower, shown
 from tests.inbox.many import RawStream
 
 T = TypeVar("T")
+
+
+@pytest.fixture
+def live(make_live: MakeLive) -> LiveProcess:
+    """A live process of the test alone, which stops, kills or freezes it."""
+    return make_live()
 
 
 def test_a_process_that_stops_says_goodbye(

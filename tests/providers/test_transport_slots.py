@@ -149,7 +149,7 @@ def test_what_a_caller_abandoned_is_never_started() -> None:
             answers.acquire(timeout=30)
             client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 
-    with closing(Transport(per_origin=1)) as transport, raw_server(serve) as url:
+    with raw_server(serve) as url, closing(Transport(per_origin=1)) as transport:
         # The first is answered, the second is being read, the third still waits.
         replies = transport.send(
             [post(url, body=b"%d" % n) for n in range(3)], deadline=30 * SECOND
