@@ -9,7 +9,7 @@
          bulk_jobs                     one message to an audience
   alerting  analytics  audiences  operations
                                        notices; figures; topics; replay, cancel, imports
-           scheduling                  later, recurring, quiet hours, digests
+           scheduling                  later, quiet hours, digests
             feedback                   receipts, inbound SMS, unsubscribe
         intake   delivery              a request to rows; rows to provider calls to outcomes
                 |

@@ -3,9 +3,9 @@
 INSTALLED_APPS is the list of the features, and the app configuration of a feature is its manifest.
 Django and Celery find models, admin pages, commands, tasks, templates and static files of an app
 themselves. The manifest names the rest: URLs, access rules, facts for the OpenAPI document, sweeps,
-deletions of old rows, and entries of the admin's menu. The core imports no feature; it reads the
-manifests. Without the line in INSTALLED_APPS the service runs without the feature: its tables stay
-and nothing reads or writes them.
+deletions of old rows, entries of the admin's menu, and pages that show the causes of alerts. The
+core imports no feature; it reads the manifests. Without the line in INSTALLED_APPS the service runs
+without the feature: its tables stay and nothing reads or writes them.
 
 Django loads the manifests before any model and in each process, so a manifest names modules and
 functions by their dotted names, and the core imports them at the first use. The models of a feature
@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any
 from django.apps import AppConfig, apps
 from django.utils.module_loading import import_string
 
-from notifications.rules import access
+from notifications.rules import access, alert_links
+from notifications.rules.alerts import AlertKind
 
 if TYPE_CHECKING:
     from django.urls import URLPattern
@@ -74,15 +75,21 @@ class Feature(AppConfig):
     """Functions `(*, before, limit) -> int` that delete rows older than the retention time, at most
     `limit` at a time, and return the number of deleted rows."""
     menu: tuple[MenuEntry, ...] = ()
+    alert_pages: tuple[tuple[AlertKind, str], ...] = ()
+    """Kind of an alert, and the path of the page that shows the cause: see `rules.alert_links`."""
 
     def url_patterns(self) -> list[URLPattern]:
         """Return the URL patterns; imports the views."""
         return list(import_module(self.urls).urlpatterns) if self.urls else []
 
     def ready(self) -> None:
-        """Add the access rules; a request for an operation without a rule is refused."""
+        """Add the access rules and the links of alerts.
+
+        A request for an operation without a rule is refused.
+        """
         if self.access:
             access.add(import_module(self.access).RULES)
+        alert_links.add(self.alert_pages)
 
 
 def all_features() -> list[Feature]:

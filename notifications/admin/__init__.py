@@ -26,7 +26,7 @@
     topics, recipient_lists      topics with subscribers; uploads and snapshots of recipients
     retry_presets                retry policies with timetables
     provider_routes              routing of channels to providers
-    schedules                    recurring notifications and ordering keys
+    ordering_keys                ordering keys with the deliveries that wait
     periodic_tasks               beat's tasks: interval, on or off, last run and result
     switches, switch_form        kill switches: set with a reason, what waits, resume
     webhooks                     webhook endpoints of producers, and their calls
@@ -65,6 +65,7 @@ from notifications.admin import (
     lag_limits,
     notification_types,
     notifications,
+    ordering_keys,
     periodic_tasks,
     prices,
     producers,
@@ -74,7 +75,6 @@ from notifications.admin import (
     recipients,
     replays,
     retry_presets,
-    schedules,
     second_factor,
     sessions,
     short_links,
@@ -108,6 +108,7 @@ __all__ = [
     "lag_limits",
     "notification_types",
     "notifications",
+    "ordering_keys",
     "periodic_tasks",
     "prices",
     "producers",
@@ -117,7 +118,6 @@ __all__ = [
     "recipients",
     "replays",
     "retry_presets",
-    "schedules",
     "second_factor",
     "sessions",
     "short_links",

@@ -76,7 +76,6 @@ _CORE: Final = (
         "Send",
         (
             Item("Bulk jobs", "campaign", "bulkjob"),
-            Item("Schedules", "event_repeat", "schedule"),
             Item("Audiences", "group_work", "audience"),
         ),
         (

@@ -9,7 +9,7 @@
             -> idempotency (POST) -> etags (If-Match)
             -> a call into a stage or store/ -> json_io (JSON out)
 
-    notifications  recipients  schedules  templates     a module per resource: schemas, views
+    notifications  recipients  templates     a module per resource: schemas, views
     dead_letters  alerts  search  receipts  suppressions  analytics
     ..._schemas    the schemas of a noun that has many
     unsubscribe    the page behind the link in a mail, and one-click

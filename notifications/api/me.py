@@ -13,7 +13,7 @@ from notifications.api.authentication import key_of
 from notifications.api.base_view import BaseView
 from notifications.api.schemas import ModeWord, PriorityWord, ResponseModel
 from notifications.models import Schedule
-from notifications.scheduling.schedule_changes import MAX_SCHEDULES
+from notifications.rules.schedule_limits import MAX_SCHEDULES
 from notifications.store.rate_limits import producer_limits, sms_policy
 
 

@@ -2,6 +2,7 @@
 
     archive       days past retention as Parquet files
     connect       set-up of the accounts at providers
+    schedules     recurring notifications
     series        several messages to a recipient over days
 
 Each folder has the same parts, where the feature needs them:

@@ -9,7 +9,7 @@ from django.db.models import Q
 from notifications.models.choices import MODES
 from notifications.models.producer import Producer
 from notifications.rules.lane import Mode
-from notifications.rules.times.recurrence import MAX_LENGTH
+from notifications.rules.schedule_limits import MAX_RULE_LENGTH
 
 
 class Schedule(models.Model):
@@ -22,7 +22,7 @@ class Schedule(models.Model):
     producer = models.ForeignKey(Producer, on_delete=models.CASCADE, related_name="schedules")
     mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE, db_default=Mode.LIVE)
     name = models.CharField(max_length=100)
-    rrule = models.CharField(max_length=MAX_LENGTH)
+    rrule = models.CharField(max_length=MAX_RULE_LENGTH)
     timezone = models.CharField(
         max_length=64, blank=True, help_text="Empty: the recipient's timezone at each occurrence."
     )

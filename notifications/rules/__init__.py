@@ -8,7 +8,8 @@ Modules:
                   reach
     recipients    allowed, digest, suppression, preferences, inbox, in_app, phone, countries,
                   keywords, recipient, addresses
-    requests      request, request_fields, request_faults, in_app_fields, problems, sensitive, ids
+    requests      request, request_fields, request_faults, in_app_fields, problems, sensitive, ids,
+                  schedule_limits
     money         prices, budgets
     rights        scopes, access, roles, recipient_tokens, signed_token, origins
     operators     alerts, alert_notices, alert_links, alert_thresholds, audit_facts,
@@ -22,7 +23,7 @@ Packages:
     sms_pumping   ceilings of P0 and P1 SMS
     bulk_jobs     a message to an audience, at a rate
     audiences     expressions on recipients
-    times         quiet hours, wall clocks, recurrence
+    times         quiet hours, wall clocks
     language      the language of templates: syntax, formats, locales, variables
     texts         texts of a channel: mail, SMS, push
     templates     the content of a version: files, differences, previews, objections

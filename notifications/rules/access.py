@@ -82,7 +82,6 @@ class AccessRule:
 
 _NOTIFICATION: Final = "/v1/notifications/{notification_id}"
 _BULK_JOB: Final = "/v1/bulk-jobs/{bulk_job_id}"
-_SCHEDULE: Final = "/v1/schedules/{schedule_id}"
 _RECIPIENT: Final = "/v1/recipients/{user_id}"
 _CONTACT: Final = "/v1/recipients/{user_id}/contacts/{contact_id}"
 _SUPPRESSION: Final = "/v1/suppressions/{suppression_id}"
@@ -141,11 +140,6 @@ TABLE: Final[list[AccessRule]] = [
         for change in ("pause", "resume", "cancel")
     ),
     AccessRule(f"GET {_BULK_JOB}", Scope.CAMPAIGNS_READ, BOTH, "view_bulkjob"),
-    AccessRule("GET /v1/schedules", Scope.NOTIFICATIONS_READ, BOTH, "view_schedule"),
-    AccessRule("POST /v1/schedules", Scope.NOTIFICATIONS_WRITE),
-    AccessRule(f"GET {_SCHEDULE}", Scope.NOTIFICATIONS_READ, BOTH, "view_schedule"),
-    AccessRule(f"PATCH {_SCHEDULE}", Scope.NOTIFICATIONS_WRITE, BOTH, "change_schedule"),
-    AccessRule(f"DELETE {_SCHEDULE}", Scope.NOTIFICATIONS_WRITE),
     AccessRule(f"GET {_RECIPIENT}", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
     AccessRule("GET /v1/recipients", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
     AccessRule(f"PATCH {_RECIPIENT}", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"),

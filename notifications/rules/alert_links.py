@@ -6,8 +6,7 @@ The values are paths below the public URL. Workers do not load the admin, so the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Iterable
 from typing import Final
 from urllib.parse import quote
 
@@ -22,7 +21,7 @@ _ACTIVITY: Final = "/admin/notifications/notification/activity/"
 _TASKS: Final = "/admin/django_celery_beat/periodictask/"
 _LIVE: Final = f"mode={Mode.LIVE:d}"
 
-_PAGES: Final[Mapping[AlertKind, str]] = MappingProxyType({
+_PAGES: Final[dict[AlertKind, str]] = {
     AlertKind.ALERT_DESTINATION_FAILING: f"{_LISTS}alertdestination/?q={{subject}}",
     AlertKind.ARCHIVE_LATE: f"{_LISTS}sweeprun/",
     AlertKind.BEAT_DEAD: f"{_LISTS}sweeprun/",
@@ -57,7 +56,6 @@ _PAGES: Final[Mapping[AlertKind, str]] = MappingProxyType({
     AlertKind.RETRIES_DEEP: f"{_LISTS}breaker/",
     AlertKind.RETRY_SUCCESS_LOW: f"{_LISTS}deadletter/?{_LIVE}&reason=retries_exhausted",
     AlertKind.ROLLUPS_LATE: f"{_LISTS}sweeprun/",
-    AlertKind.SCHEDULE_FAILED: f"{_LISTS}schedule/{{subject}}/change/",
     AlertKind.SENT_LEDGER_UNREAD: f"{_ACTIVITY}?{_LIVE}&status={Status.SENDING:d}",
     AlertKind.SERVICE_LEVEL_AT_RISK: "/admin/",
     AlertKind.SERVICE_LEVEL_MISSED: "/admin/",
@@ -77,7 +75,12 @@ _PAGES: Final[Mapping[AlertKind, str]] = MappingProxyType({
     AlertKind.WEBHOOK_PAUSED: f"{_LISTS}webhookendpoint/{{number}}/change/",
     AlertKind.WORKERS_BUSY: f"{_LISTS}delivery/workers/",
     AlertKind.WORKERS_WANTED: f"{_LISTS}delivery/workers/",
-})
+}
+
+
+def add(pages: Iterable[tuple[AlertKind, str]]) -> None:
+    """Add the pages of a feature, at the start of the process."""
+    _PAGES.update(pages)
 
 
 def page_of(kind: str, subject: str) -> str:

@@ -79,7 +79,7 @@ def merge(held: Sequence[Mapping[str, Any]], *, bounds: Mapping[str, UUID]) -> s
     moved: set[UUID] = set()
     for reason in {row["reason"] for row in held} if templates else ():
         due = [row["id"] for row in held if row["reason"] == reason]
-        read = partial(_held, due, templates, bounds, reason=reason)
+        read = partial(_lock_alike, due, templates, bounds, reason=reason)
         moved |= db.in_transaction(partial(_merge, read, templates))
     return moved
 
@@ -95,7 +95,7 @@ def _templates() -> dict[str, TemplateVersion]:
     return {name: known[template] for name, template in wanted.items() if template in known}
 
 
-def _held(
+def _lock_alike(
     due: Sequence[UUID],
     templates: Mapping[str, TemplateVersion],
     bounds: Mapping[str, UUID],

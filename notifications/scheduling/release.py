@@ -148,7 +148,7 @@ def _lock(notification_ids: Iterable[UUID], span: Span) -> dict[UUID, Notificati
 
 
 def _missing(notification_ids: Iterable[UUID], span: Span) -> list[UUID]:
-    """Return missing notifications, whose recipients were erased."""
+    """Return the notifications that an erasure of the recipient removed."""
     wanted = set(notification_ids)
     if not wanted:
         return []
@@ -190,7 +190,7 @@ def _current_local_time(row: Notification, reach: RecipientContacts) -> When | N
 
 
 def _postpone(row: Notification, when: When) -> bool:
-    """Postpone a notification whose local time is ahead in the new timezone."""
+    """Postpone a notification if the local time is ahead in the new timezone."""
     detail = f"the recipient's zone is {when.zone or 'unknown'} by now"
     return when.at > clock.now() and reschedule.postpone(row, when, detail=detail)
 

@@ -3,7 +3,7 @@
     deliveries    release, resume, relay, due_rows (rescue, retry), expiry, digests, ordering,
                   withdrawals; hold_checks and switches run in release
     the relay     publish_quota and broker_share, the limits of what the broker holds
-    bulk_jobs     expand, bulk_jobs, audiences, schedules
+    bulk_jobs     expand, bulk_jobs, audiences
     lag           lane_lag, stale, sms_outage
     money         budgets, sms_pumping
     reports       inbox_reports, rollups, webhooks, daily_reports
@@ -69,7 +69,6 @@ from notifications.sweeps import (
     resume,
     retention,
     rollups,
-    schedules,
     service_levels,
     sms_pumping,
     webhooks,
@@ -119,7 +118,6 @@ _EVERY: Final = (
     ("inbox_retention", 600, 500, inbox.purge),
     ("erasures", 10, 500, erasures.run_once),
     ("recheck_unknown", 10, 500, due_rows.recheck_unknown),
-    ("schedules", 10, 50, schedules.run_once),
     ("dead_letters", 60, 5_000, dead_letters.run_once),
     ("breakers", 60, 5_000, breakers.run_once),
     ("bulk_jobs", 5, 1_000, bulk_jobs.run_once),
@@ -158,7 +156,6 @@ _STOPS: Final = {
     "inbox_retention": "Messages stay in inboxes after the retention of the inbox.",
     "erasures": "Notifications of erased recipients are kept until the end of the retention time.",
     "recheck_unknown": "Deliveries with an unanswered call are not sent again and stay unknown.",
-    "schedules": "Recurring schedules create no notifications.",
     "dead_letters": "Dead letters raise no alert and are not deleted.",
     "bulk_jobs": "Abort limits of bulk jobs have no effect; test groups and samples do not end.",
     "breakers": "Alerts of closed circuit breakers stay open.",

@@ -7,6 +7,7 @@ import datetime as dt
 import pytest
 
 from notifications import clock
+from notifications.features.schedules import sweep
 from notifications.models import (
     ArchiveKey,
     AuditEntry,
@@ -29,7 +30,7 @@ from notifications.rules.lane import Mode
 from notifications.store.inbox import writes
 from notifications.store.inbox.items import NewItem
 from notifications.store.postgres import erasure, partitions
-from notifications.sweeps import erasures, schedules
+from notifications.sweeps import erasures
 from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
@@ -177,7 +178,7 @@ def _schedule(caller: Caller, name: str, user_id: str) -> int:
 def test_schedules_of_an_erased_person_end_and_the_audit_log_has_each(caller: Caller) -> None:
     caller.send("PUT", "/v1/recipients/lisa", {"contacts": [_mail("lisa@example.com")]})
     own, other = _schedule(caller, "own", "maria"), _schedule(caller, "other", "lisa")
-    schedules.run_once(now=clock.now() + dt.timedelta(days=1), limit=10)
+    sweep.run_once(now=clock.now() + dt.timedelta(days=1), limit=10)
     assert Occurrence.objects.filter(schedule_id=own).exists()
     caller.send("DELETE", PATH)
     assert list(Schedule.objects.values_list("pk", flat=True)) == [other]

@@ -14,6 +14,7 @@ from notifications import clock
 from notifications.analytics import budget_figures
 from notifications.bulk_jobs import ranges
 from notifications.delivery import deliver, preference_links
+from notifications.features.schedules import occurrences
 from notifications.models import (
     Budget,
     BudgetDay,
@@ -26,7 +27,6 @@ from notifications.models import (
 from notifications.rules.lane import Mode
 from notifications.rules.states import Status
 from notifications.rules.times import local_time
-from notifications.scheduling import occurrences
 from notifications.store.cached import budgets as cached
 from notifications.store.cached import producer_windows
 from notifications.store.postgres import reads

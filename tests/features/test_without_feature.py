@@ -17,10 +17,12 @@ from django.db import connection
 from notifications import clock, feature
 from notifications.api import schema
 from notifications.features.series.models import CustomEvent
-from notifications.models import NotificationType, Producer, Recipient
+from notifications.models import NotificationType, Occurrence, Producer, Recipient, Schedule
+from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.roles import ROLES
 from notifications.rules.states import Status
+from notifications.store.postgres import alerts
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 FEATURES: Final = [each.label for each in feature.all_features()]
@@ -42,7 +44,7 @@ def _run_without(*arguments: str, database: str, sandbox: str = "") -> list[byte
 
 @pytest.fixture
 def leaving() -> Recipient:
-    """A recipient with rows of features, a producer and an operator for the program."""
+    """A recipient with rows of features, a producer, an operator and alerts for the program."""
     User.objects.create_superuser("without", password="a-long-password")
     producer = Producer.objects.create(name="without", may_send_content=True)
     NotificationType.objects.create(name="WITHOUT", priority=Priority.P1)
@@ -55,6 +57,17 @@ def leaving() -> Recipient:
         occurred_at=clock.now(),
         received_at=clock.now(),
     )
+    schedule = Schedule.objects.create(
+        producer=producer,
+        name="daily",
+        rrule="FREQ=DAILY",
+        starts_at=clock.now(),
+        due_at=clock.now(),
+        request={"user_id": "leaving"},
+    )
+    Occurrence.objects.create(schedule=schedule, local_at="2026-11-27T09:00:00", at=clock.now())
+    for kind in AlertKind:
+        alerts.raise_once(kind, "12", "the pages of alerts have no dead link")
     return recipient
 
 
@@ -72,9 +85,11 @@ def test_the_service_runs_without_the_feature(name: str, sandbox: str) -> None:
     gone = set(schema.document()["paths"]) - set(facts["paths"])
     own = {str(each.pattern) for each in found.url_patterns()}
     assert len(gone) == len({each for each in own if each.startswith("v1/")})
+    assert set(AlertKind) - set(facts["linked"]) == {kind for kind, _ in found.alert_pages}
     assert facts["loaded"] == []
     assert not Recipient.objects.filter(user_id="leaving").exists()
     assert not CustomEvent.objects.filter(user_id="leaving").exists()
+    assert not Schedule.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

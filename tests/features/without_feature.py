@@ -84,12 +84,14 @@ def main(name: str, task: str) -> None:
         call_command("migrate", verbosity=0)
         return
     from notifications.api import schema  # noqa: PLC0415 - as above
+    from notifications.rules import alert_links, alerts  # noqa: PLC0415 - as above
     from notifyproj.celery import app  # noqa: PLC0415 - as above
 
     call_command("check")
     app.loader.import_default_modules()
     facts: dict[str, Any] = {"status": _send(), "failed": _sweep(), "pages": _pages()}
     facts["paths"] = sorted(schema.document()["paths"])
+    facts["linked"] = [each for each in alerts.AlertKind if alert_links.page_of(each, "12")]
     facts["tasks"] = sorted(each for each in app.tasks if each.startswith("notifications."))
     package = f"notifications.features.{name}"
     facts["loaded"] = [each for each in sys.modules if each.startswith(package)]

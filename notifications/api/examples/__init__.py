@@ -17,7 +17,7 @@ from notifications.api.examples.campaigns import BULK_JOBS
 from notifications.api.examples.inbox import INBOX
 from notifications.api.examples.people import RECIPIENTS, SUPPRESSIONS
 from notifications.api.examples.running import OPERATIONS, TEMPLATES
-from notifications.api.examples.sending import KEYS, NOTIFICATIONS, RECEIPTS, SCHEDULES
+from notifications.api.examples.sending import KEYS, NOTIFICATIONS, RECEIPTS
 from notifications.api.examples.shape import Example, Examples
 from notifications.api.examples.webhooks import WEBHOOKS
 
@@ -25,7 +25,6 @@ __all__ = ["Example", "of_all_operations"]
 
 _CORE: Final[Examples] = {
     **NOTIFICATIONS,
-    **SCHEDULES,
     **BULK_JOBS,
     **RECIPIENTS,
     **SUPPRESSIONS,

@@ -3,7 +3,6 @@
     local_time    what a clock on a wall says, as an instant; when it says so next
     quiet_hours   when a person wants no message, and when the next may come
     deferral      whether a message waits for its person, why, and until when
-    recurrence    an RFC 5545 rule, and the local times at which it occurs
     digest_times  when a recipient gets the digest of a topic
     durations     a time span in words
     time_range    the time range of a monitoring page

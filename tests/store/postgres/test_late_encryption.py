@@ -14,6 +14,7 @@ from django.db import connection
 
 from notifications import clock, conf
 from notifications.delivery import deliver
+from notifications.features.schedules import changes, occurrences, sweep
 from notifications.intake.accept import AcceptedRequest, Caller
 from notifications.models import (
     DeadLetter,
@@ -29,10 +30,8 @@ from notifications.rules.problems import Kind, Problem
 from notifications.rules.sensitive import MASK
 from notifications.rules.states import Status
 from notifications.rules.templates import contents
-from notifications.scheduling import occurrences, schedule_changes
 from notifications.store.postgres import late_encryption, secret_variables
 from notifications.store.templates import template_cache, versions
-from notifications.sweeps import schedules
 from providers.contract import Accepted, Channel, Message, Outcome
 from tests.journey import Accept, Reach, deliveries_of
 from tests.vendors import Scripted
@@ -73,7 +72,7 @@ def _published(sensitive: tuple[str, ...]) -> Template:
 def _schedule(caller: Caller, **fields: object) -> Schedule:
     body = {"user_id": "maria", "type": "LIKE", "template_id": "plain", "channels": ["email"]}
     wanted = {**body, "variables": {"name": "Ana", "code": CODE}}
-    made = schedule_changes.create(
+    made = changes.create(
         caller,
         {
             "name": "daily",
@@ -183,7 +182,7 @@ def test_what_was_sealed_later_is_sent_with_its_value(
     scripted.answer = answer
     deliver.deliver([delivery.pk])
     assert sent == [f"Ana: {CODE}"]
-    made = schedules.run_once(now=clock.now(), limit=50).moved
+    made = sweep.run_once(now=clock.now(), limit=50).moved
     assert made > 20
     occurrence = Notification.objects.exclude(pk=Notification.objects.order_by("pk")[0].pk)[0]
     assert occurrence.secrets is not None
@@ -199,18 +198,18 @@ def test_a_schedule_with_sealed_variables_is_paused_and_changed(
     schedule = _schedule(caller)
     assert template.version == 1
     _published(("code",))
-    paused = schedule_changes.change(caller, schedule.pk, {"paused": True})
+    paused = changes.change(caller, schedule.pk, {"paused": True})
     assert isinstance(paused, Schedule), "a pause is taken before the job has sealed the variables"
     later(dt.timedelta(minutes=2))
     _work_off()
-    resumed = schedule_changes.change(caller, schedule.pk, {"paused": False})
+    resumed = changes.change(caller, schedule.pk, {"paused": False})
     assert isinstance(resumed, Schedule)
     shown = late_encryption.body_with_masks(resumed)
-    back = schedule_changes.change(caller, schedule.pk, {"request": shown})
+    back = changes.change(caller, schedule.pk, {"request": shown})
     assert isinstance(back, Problem), "a mask is no value"
     assert late_encryption.body_of(Schedule.objects.get())["variables"]["code"] == CODE
     mended = {**shown, "variables": {"name": "Ana"}, "template_id": "otp"}
-    refused = schedule_changes.change(caller, schedule.pk, {"request": mended})
+    refused = changes.change(caller, schedule.pk, {"request": mended})
     assert isinstance(refused, Problem)
     assert "needs this variable" in refused.errors[0].detail
 
@@ -232,9 +231,11 @@ def test_a_value_of_a_lost_key_is_a_problem_that_says_so(
     with monkeypatch.context() as patch:
         patch.setattr(conf, "current", lambda: settings)
         secret_variables.forget()
-        with pytest.raises(occurrences.Unreadable, match="is missing in NOTIFY_ENCRYPTION_KEYS"):
+        with pytest.raises(
+            occurrences.UnreadableSchedule, match="is missing in NOTIFY_ENCRYPTION_KEYS"
+        ):
             occurrences.materialise(schedule.pk, now=clock.now() + _HOUR)
-        refused = schedule_changes.change(caller, schedule.pk, {"paused": True})
+        refused = changes.change(caller, schedule.pk, {"paused": True})
     secret_variables.forget()
     assert isinstance(refused, Problem)
     assert refused.kind is Kind.CONFLICT

@@ -12,7 +12,7 @@ from dateutil.rrule import rrulestr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.times.recurrence import BadRule, occurrences, parse
+from notifications.features.schedules.rules.recurrence import BadRule, occurrences, parse
 
 BERLIN = ZoneInfo("Europe/Berlin")
 

@@ -1,16 +1,15 @@
-"""Schedules: next and latest occurrences; pause and resume. Ordering keys."""
+"""Schedules: next and latest occurrences; pause and resume."""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterable
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from django.contrib import admin, messages
 from django.contrib.admin import EmptyFieldListFilter
-from django.db.models import Count, Model, OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -19,13 +18,12 @@ from unfold.dataclasses import UnfoldAction
 from unfold.decorators import display
 
 from notifications import clock
-from notifications.admin import addresses, base
+from notifications.admin import base
 from notifications.admin.actions import action
 from notifications.admin.audited import name_of
-from notifications.models import Occurrence, OrderedDelivery, OrderingKey, Schedule
-from notifications.rules import masking
+from notifications.features.schedules import changes, occurrences
+from notifications.models import Occurrence, Schedule
 from notifications.rules.times import local_time
-from notifications.scheduling import occurrences, schedule_changes
 from notifications.store.postgres import audit, late_encryption
 
 _PREVIEWED: Final = 10
@@ -154,7 +152,7 @@ class ScheduleAdmin(base.ReadOnlyAdmin):
 def _set_paused(request: HttpRequest, schedules: QuerySet[Schedule], *, to: bool) -> None:
     operation = "pause_schedule" if to else "resume_schedule"
     with audit.changes(name_of(request), operation, schedules):
-        schedule_changes.set_paused(schedules, to=to)
+        changes.set_paused(schedules, to=to)
 
 
 def _on_both_clocks(at: dt.datetime, zone: str) -> str:
@@ -170,50 +168,3 @@ def _outcome(occurrence: Occurrence) -> str:
         return occurrence.problem
     page = reverse("admin:notifications_notification_change", args=[occurrence.notification_id])
     return base.link(page, occurrence.notification_id)
-
-
-@admin.register(OrderingKey)
-class OrderingKeyAdmin(base.OfProducerAdmin):
-    """Read-only list of ordering keys with the number of queued deliveries.
-
-    A producer may use an address as a key: an operator without the right to see addresses gets the
-    key with masked addresses.
-    """
-
-    list_display = ("key", "producer", "mode", "priority", "used_at", "waiting")
-    search_fields = ("key__exact",)
-    search_help_text = "The whole ordering key."
-    sortable_by = ()
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[OrderingKey]:
-        """Add the lengths of the queues."""
-        queue = OrderedDelivery.objects.filter(key=OuterRef("pk")).order_by().values("key")
-        queued = Subquery(queue.annotate(queued=Count("pk")).values("queued"))
-        rows: QuerySet[OrderingKey] = super().get_queryset(request).annotate(queued=queued)
-        return rows
-
-    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
-        """Return the columns, with the masked key for most operators."""
-        return self._masked(request, super().get_list_display(request))
-
-    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
-        """Return the fields of the page, with the masked key for most operators."""
-        return self._masked(request, super().get_fields(request, obj))
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:  # noqa: ANN401 - Django's signature
-        """Add the masked key."""
-        return (*super().get_readonly_fields(request, obj), "masked_key")
-
-    @display(description="Key")
-    def masked_key(self, key: OrderingKey) -> str:
-        """Return the key with masked addresses."""
-        return masking.mask_text(key.key)
-
-    def _masked(self, request: HttpRequest, names: Iterable[Any]) -> tuple[str, ...]:
-        others = [name for name in names if name not in {"key", "masked_key"}]
-        return ("key" if addresses.may_see(request) else "masked_key", *others)
-
-    @display(description="Queued")
-    def waiting(self, key: OrderingKey) -> int:
-        """Return the number of deliveries in the key's queue."""
-        return getattr(key, "queued", 0) or 0

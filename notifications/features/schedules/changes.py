@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from notifications import clock
+from notifications.features.schedules import occurrences
+from notifications.features.schedules.rules import recurrence
 from notifications.intake import plan, validation
 from notifications.intake.validation import Caller
 from notifications.models import Producer, Recipient, Schedule
@@ -21,13 +23,10 @@ from notifications.rules import request
 from notifications.rules.alerts import AlertKind
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import NotificationRequest
-from notifications.rules.times import recurrence
-from notifications.scheduling import cancel, occurrences
+from notifications.rules.schedule_limits import MAX_SCHEDULES
+from notifications.scheduling import cancel
 from notifications.store.postgres import alerts
 from notifications.store.templates import template_cache
-
-MAX_SCHEDULES: Final = 1_000
-"""Limit for a producer and mode."""
 
 
 def create(caller: Caller, fields: Mapping[str, Any]) -> Schedule | Problem:
@@ -109,7 +108,7 @@ def _problem_of(caller: Caller, schedule: Schedule, *, is_new: bool) -> Problem 
 def _parse_request(schedule: Schedule) -> NotificationRequest | Problem:
     try:
         asked = request.parse(occurrences.body_of(schedule))
-    except occurrences.Unreadable as error:
+    except occurrences.UnreadableSchedule as error:
         return Problem(Kind.CONFLICT, f"{error}: send the notification anew")
     return _within(asked) if isinstance(asked, Problem) else asked
 

@@ -1,4 +1,4 @@
-"""Recurring notifications and other times, over HTTP."""
+"""Recurring notifications over HTTP."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import datetime as dt
 
 import pytest
 
-from notifications import clock
 from notifications.models import Recipient
 from tests.api.conftest import Caller, MakeCaller
 
@@ -73,16 +72,3 @@ def test_what_is_wrong_is_pointed_at(
 ) -> None:
     answer = caller.post(PATH, {**WANTED, **wrong})
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, pointer)
-
-
-def test_a_scheduled_notification_moves_until_it_is_cancelled(caller: Caller) -> None:
-    at = clock.now() + dt.timedelta(hours=3)
-    made = caller.post("/v1/notifications", {**MESSAGE, "send_at_local": "09:00"}).json()
-    one = f"/v1/notifications/{made['notification_id']}"
-    moved = caller.send("PATCH", one, {"scheduled_at": at.isoformat()})
-    assert moved.status_code == 200, moved.content
-    assert dt.datetime.fromisoformat(moved.json()["scheduled_at"]) == at
-    assert moved.json()["timeline"][-1]["reason"] == "rescheduled"
-    assert caller.send("PATCH", one, {}).status_code == 422
-    caller.post(f"{one}/cancel")
-    assert caller.send("PATCH", one, {"send_at_local": "10:00"}).status_code == 409

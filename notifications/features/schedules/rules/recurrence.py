@@ -20,9 +20,9 @@ from typing import Final
 
 from dateutil.rrule import rrulestr
 
+from notifications.rules.schedule_limits import MAX_RULE_LENGTH
 from notifications.rules.times import local_time
 
-MAX_LENGTH: Final = 300
 MAX_COUNT: Final = 1_000
 """A rule with COUNT is counted from its beginning each time."""
 _MAX_INTERVAL: Final = 1_000
@@ -90,8 +90,8 @@ def parse(text: str) -> RecurrenceRule:
     Raises:
         BadRule: the rule is refused.
     """
-    if len(text) > MAX_LENGTH:
-        raise BadRule(f"a rule may have {MAX_LENGTH} characters")
+    if len(text) > MAX_RULE_LENGTH:
+        raise BadRule(f"a rule may have {MAX_RULE_LENGTH} characters")
     parts: dict[str, str] = {}
     for part in text.upper().removeprefix("RRULE:").split(";"):
         name, _, value = part.partition("=")

@@ -23,6 +23,7 @@ from cryptography.fernet import InvalidToken
 from django.db import transaction
 
 from notifications import conf
+from notifications.features.schedules.rules import recurrence
 from notifications.intake import accept
 from notifications.intake.accept import AcceptedRequest, Refused
 from notifications.intake.validation import Caller
@@ -31,7 +32,7 @@ from notifications.rules import request
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import NotificationRequest
-from notifications.rules.times import local_time, recurrence
+from notifications.rules.times import local_time
 from notifications.store.cached import notification_types
 from notifications.store.postgres import late_encryption, reads
 from notifications.store.rate_limits import producer_limits
@@ -50,7 +51,7 @@ Pair = tuple[dt.datetime, dt.datetime]
 """The local time and the instant of an occurrence."""
 
 
-class Unreadable(Exception):
+class UnreadableSchedule(Exception):
     """The stored request of a schedule is no longer valid; the schedule must be changed."""
 
 
@@ -64,7 +65,7 @@ def materialise(schedule_id: int, *, now: dt.datetime) -> int:
     Safe to run twice and in concurrent sweeps: locked rows are skipped.
 
     Raises:
-        Unreadable: the stored request is no longer valid.
+        UnreadableSchedule: the stored request is no longer valid.
     """
     try:
         with transaction.atomic():
@@ -79,13 +80,13 @@ def body_of(schedule: Schedule) -> dict[str, Any]:
     """Return the notification of a schedule as JSON, with encrypted variables decrypted.
 
     Raises:
-        Unreadable: the variables cannot be decrypted.
+        UnreadableSchedule: the variables cannot be decrypted.
     """
     try:
         return late_encryption.body_of(schedule)
     except InvalidToken as error:
         said = "the key of the sensitive variables is missing in NOTIFY_ENCRYPTION_KEYS"
-        raise Unreadable(said) from error
+        raise UnreadableSchedule(said) from error
 
 
 def record_failure(schedule_id: int, *, problem: str, until: dt.datetime) -> None:
@@ -146,7 +147,7 @@ def _materialise(schedule: Schedule, *, now: dt.datetime) -> int:
     if producer is None:
         return 0
     if isinstance(body, Problem):
-        raise Unreadable("; ".join([body.detail, *(error.detail for error in body.errors)]))
+        raise UnreadableSchedule("; ".join([body.detail, *(error.detail for error in body.errors)]))
     zone, time_to_live = zone_of(schedule), _time_to_live(body)
     # Compare local times, because the recipient's timezone may have changed.
     stands = dt.datetime.fromisoformat(schedule.next_local)

@@ -10,9 +10,9 @@ import structlog
 from django.db.models import BooleanField, Case, Q, QuerySet, When
 
 from notifications import clock
+from notifications.features.schedules import occurrences
 from notifications.models import Occurrence, Schedule
 from notifications.rules.alerts import AlertKind
-from notifications.scheduling import occurrences
 from notifications.store.postgres import alerts
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import DATABASE_TROUBLE, Swept
@@ -61,7 +61,11 @@ def _run_schedule(schedule_id: int, *, now: dt.datetime, had_problem: bool) -> S
     except DATABASE_TROUBLE:
         raise
     except Exception as error:  # noqa: BLE001 - whatever one schedule causes, it must not stop the others
-        problem = str(error) if isinstance(error, occurrences.Unreadable) else type(error).__name__
+        problem = (
+            str(error)
+            if isinstance(error, occurrences.UnreadableSchedule)
+            else type(error).__name__
+        )
         _log.exception("schedule_failed", schedule=schedule_id)
         occurrences.record_failure(schedule_id, problem=problem, until=now + _RETRY_EVERY)
         alerts.raise_once(

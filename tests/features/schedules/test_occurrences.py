@@ -13,6 +13,7 @@ import pytest
 from django.db import connection
 
 from notifications import clock
+from notifications.features.schedules import changes, occurrences, sweep
 from notifications.intake.accept import Caller
 from notifications.models import (
     Alert,
@@ -27,9 +28,8 @@ from notifications.models import (
 from notifications.rules.alerts import AlertKind
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.states import Status
-from notifications.scheduling import occurrences, schedule_changes
 from notifications.store.redis import state
-from notifications.sweeps import rounds, schedules
+from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
 from tests.journey import Reach
@@ -60,7 +60,7 @@ def _asked(**fields: object) -> dict[str, Any]:
 
 def _create(caller: Caller, rrule: str = HOURLY, **fields: object) -> Schedule | Problem:
     wanted = {"name": "digest", "rrule": rrule, "starts_at": clock.now(), "request": _asked()}
-    return schedule_changes.create(caller, {**wanted, **fields})
+    return changes.create(caller, {**wanted, **fields})
 
 
 def _made(caller: Caller, rrule: str = HOURLY, **fields: object) -> Schedule:
@@ -70,7 +70,7 @@ def _made(caller: Caller, rrule: str = HOURLY, **fields: object) -> Schedule:
 
 
 def _sweep(*, later: dt.timedelta = dt.timedelta(0)) -> int:
-    return schedules.run_once(now=clock.now() + later, limit=50).moved
+    return sweep.run_once(now=clock.now() + later, limit=50).moved
 
 
 def _waiting() -> list[dt.datetime]:
@@ -144,7 +144,7 @@ def test_what_was_missed_for_too_long_is_not_sent(caller: Caller) -> None:
 def test_a_change_withdraws_what_has_not_left_and_makes_it_anew(caller: Caller) -> None:
     schedule = _made(caller)
     _sweep()
-    changed = schedule_changes.change(caller, schedule.pk, {"rrule": "FREQ=HOURLY;BYMINUTE=30"})
+    changed = changes.change(caller, schedule.pk, {"rrule": "FREQ=HOURLY;BYMINUTE=30"})
     assert isinstance(changed, Schedule)
     assert Delivery.objects.filter(status=Status.CANCELLED).count() == 24
     assert _sweep() == 24
@@ -155,11 +155,11 @@ def test_a_change_withdraws_what_has_not_left_and_makes_it_anew(caller: Caller) 
 def test_a_pause_withdraws_and_a_resumed_one_makes_up_for_nothing(caller: Caller) -> None:
     schedule = _made(caller)
     _sweep()
-    schedule_changes.set_paused([schedule], to=True)
+    changes.set_paused([schedule], to=True)
     schedule.refresh_from_db()
     assert (_waiting(), occurrences.next_at(schedule, now=clock.now())) == ([], None)
     assert _sweep(later=2 * DAY) == 0
-    schedule_changes.set_paused([schedule], to=False)
+    changes.set_paused([schedule], to=False)
     assert _sweep() == 24
 
 
@@ -167,8 +167,8 @@ def test_a_pause_withdraws_and_a_resumed_one_makes_up_for_nothing(caller: Caller
 def test_a_schedule_that_is_gone_leaves_nothing_behind(caller: Caller) -> None:
     schedule = _made(caller)
     _sweep()
-    assert schedule_changes.remove(caller, schedule.pk)
-    assert not schedule_changes.remove(caller, schedule.pk)
+    assert changes.remove(caller, schedule.pk)
+    assert not changes.remove(caller, schedule.pk)
     assert (_waiting(), Occurrence.objects.count()) == ([], 0)
 
 
@@ -207,16 +207,16 @@ def test_an_occurrence_that_cannot_be_says_why_and_the_next_is_tried(
 def test_a_changed_paused_or_deleted_schedule_ends_its_alert(caller: Caller, end: str) -> None:
     schedule = _made(caller)
     Schedule.objects.filter(pk=schedule.pk).update(request={"type": "LIKE"}, due_at=clock.now())
-    assert schedules.run_once(now=clock.now(), limit=50).failed == 1
+    assert sweep.run_once(now=clock.now(), limit=50).failed == 1
     alert = Alert.objects.get(kind=AlertKind.SCHEDULE_FAILED, subject=str(schedule.pk))
     assert alert.resolved_at is None
     if end == "change":
-        changed = schedule_changes.change(caller, schedule.pk, {"request": _asked()})
+        changed = changes.change(caller, schedule.pk, {"request": _asked()})
         assert isinstance(changed, Schedule)
     elif end == "pause":
-        schedule_changes.set_paused([schedule], to=True)
+        changes.set_paused([schedule], to=True)
     else:
-        assert schedule_changes.remove(caller, schedule.pk)
+        assert changes.remove(caller, schedule.pk)
     alert.refresh_from_db()
     assert alert.resolved_at is not None
 
@@ -275,16 +275,16 @@ def test_schedules_that_cannot_be_read_stop_no_other_and_run_again_when_they_can
     monkeypatch.setattr(occurrences, "materialise", materialise)
     before = clock.now() - HOUR
     Schedule.objects.filter(pk__in=[*numbers, raising.pk]).update(due_at=before)
-    done = schedules.run_once(now=clock.now(), limit=2)
+    done = sweep.run_once(now=clock.now(), limit=2)
     assert (done.moved, done.failed) == (1, 4)
     assert good.occurrences.count() == 1
     assert all(each.problem for each in Schedule.objects.filter(pk__in=numbers))
     assert Schedule.objects.get(pk=raising.pk).problem == "ValueError"
     assert Alert.objects.filter(kind=AlertKind.SCHEDULE_FAILED, resolved_at=None).count() == 4
-    assert schedules.run_once(now=clock.now(), limit=2) == Swept()
+    assert sweep.run_once(now=clock.now(), limit=2) == Swept()
     monkeypatch.undo()
     Schedule.objects.filter(pk__in=numbers).update(request=_asked())
-    done = schedules.run_once(now=clock.now() + HOUR, limit=2)
+    done = sweep.run_once(now=clock.now() + HOUR, limit=2)
     assert (done.moved > 0, done.failed) == (True, 0)
     assert not Schedule.objects.exclude(problem="").exists()
     assert not Alert.objects.filter(kind=AlertKind.SCHEDULE_FAILED, resolved_at=None).exists()
@@ -307,7 +307,7 @@ def test_what_is_far_ahead_waits_for_room_in_the_producers_rate(caller: Caller) 
 def test_a_producer_has_so_many_schedules_and_no_more(
     caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schedule_changes, "MAX_SCHEDULES", 2)
+    monkeypatch.setattr(changes, "MAX_SCHEDULES", 2)
     for name in ("a", "b"):
         _made(caller, name=name)
     refused = _create(caller, name="c")

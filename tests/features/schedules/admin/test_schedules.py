@@ -1,4 +1,4 @@
-"""What recurs can be seen, paused and resumed; lines can be looked at."""
+"""What recurs can be seen, paused and resumed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from notifications import clock
+from notifications.features.schedules import changes
 from notifications.intake.validation import Caller
-from notifications.models import OrderingKey, Producer, Recipient, Schedule
+from notifications.models import Producer, Recipient, Schedule
 from notifications.rules.lane import Mode, Priority
-from notifications.scheduling import schedule_changes
 
 LIST = reverse("admin:notifications_schedule_changelist")
 
@@ -29,7 +29,7 @@ def schedule(maria: Recipient, operator: User) -> Schedule:
         may_send_content=True,
     )
     asked = {"user_id": maria.user_id, "type": "DIGEST", "priority": "P3"}
-    made = schedule_changes.create(
+    made = changes.create(
         caller,
         {
             "name": "weekly",
@@ -102,32 +102,3 @@ def test_who_may_only_look_pauses_nothing(window: Client, schedule: Schedule) ->
     assert window.get(LIST).status_code == 200
     _act(window, "pause", schedule)
     assert not schedule.paused
-
-
-def test_an_ordering_key_shows_who_waits(door: Client) -> None:
-    OrderingKey.objects.create(
-        producer_id=1, mode=Mode.LIVE, key="order-77", priority=Priority.P1, used_at=clock.now()
-    )
-    page = door.get(reverse("admin:notifications_orderingkey_changelist"), {"q": "order-77"})
-    assert "order-77" in page.content.decode()
-
-
-def test_an_address_in_an_ordering_key_is_masked_without_the_right(
-    door: Client, window: Client
-) -> None:
-    row = OrderingKey.objects.create(
-        producer_id=1,
-        mode=Mode.LIVE,
-        key="maria@example.com",
-        priority=Priority.P1,
-        used_at=clock.now(),
-    )
-    pages = [
-        reverse("admin:notifications_orderingkey_changelist"),
-        reverse("admin:notifications_orderingkey_change", args=[row.pk]),
-    ]
-    for page in pages:
-        assert "maria@example.com" in door.get(page).content.decode()
-        masked = window.get(page).content.decode()
-        assert "maria@example.com" not in masked
-        assert "m***@example.com" in masked

@@ -20,16 +20,16 @@ from notifications.api.idempotency import idempotent
 from notifications.api.pagination import NumberedPageQuery, newest_page, parse_query
 from notifications.api.problems import raise_problem
 from notifications.api.schemas import RequestModel, ResponseModel
+from notifications.features.schedules import changes, occurrences
 from notifications.models import Schedule
 from notifications.rules.problems import Problem
 from notifications.rules.recipient import Zone
 from notifications.rules.request import Instant, NotificationRequest, Text
-from notifications.rules.times.recurrence import MAX_LENGTH
-from notifications.scheduling import occurrences, schedule_changes
+from notifications.rules.schedule_limits import MAX_RULE_LENGTH
 from notifications.store.postgres import audit, late_encryption
 
 ScheduleName = Annotated[Text, Field(min_length=1, max_length=100)]
-RuleText = Annotated[Text, Field(min_length=1, max_length=MAX_LENGTH)]
+RuleText = Annotated[Text, Field(min_length=1, max_length=MAX_RULE_LENGTH)]
 
 
 class ScheduleRequest(RequestModel):
@@ -108,7 +108,7 @@ class ScheduleListView(BaseView):
             "request": _notification(request.data),
         }
         with audit.changes(actor_of(request), "create_schedule") as made:
-            arranged = schedule_changes.create(caller_of(request), fields)
+            arranged = changes.create(caller_of(request), fields)
             if isinstance(arranged, Schedule):
                 made.append(arranged)
         return Response(_to_response(arranged), status=201)
@@ -158,13 +158,11 @@ class ScheduleDetailView(BaseView):
         Occurrences which have not been sent are withdrawn and planned again.
         """
         wanted = parse_body(request.data, ScheduleChange)
-        changes = _changes(wanted, request.data)
+        columns = _columns(wanted, request.data)
         with transaction.atomic():
             etags.check(request, lambda: _current_tag(request, schedule_id))
             with audit.changes(actor_of(request), "change_schedule", _mine(request, schedule_id)):
-                changed = schedule_changes.change(
-                    caller_of(request), min(schedule_id, MAX_ID), changes
-                )
+                changed = changes.change(caller_of(request), min(schedule_id, MAX_ID), columns)
         return _etag_response(request, changed)
 
     @extend_schema(
@@ -179,7 +177,7 @@ class ScheduleDetailView(BaseView):
         with transaction.atomic():
             etags.check(request, lambda: _current_tag(request, schedule_id))
             with audit.changes(actor_of(request), "delete_schedule", _mine(request, schedule_id)):
-                removed = schedule_changes.remove(caller_of(request), min(schedule_id, MAX_ID))
+                removed = changes.remove(caller_of(request), min(schedule_id, MAX_ID))
         if not removed:
             raise_not_found("schedule")
         return Response(status=204)
@@ -210,12 +208,12 @@ def _notification(body: object) -> object:
     return body["notification"] if isinstance(body, dict) else None
 
 
-def _changes(wanted: ScheduleChange, body: object) -> dict[str, Any]:
-    changes = wanted.model_dump(exclude_unset=True, exclude={"notification"})
+def _columns(wanted: ScheduleChange, body: object) -> dict[str, Any]:
+    given = wanted.model_dump(exclude_unset=True, exclude={"notification"})
     emptied = {"timezone": "", "ends_at": None}
     known = {
         name: emptied.get(name) if value is None else value
-        for name, value in changes.items()
+        for name, value in given.items()
         if value is not None or name in emptied
     }
     if wanted.notification is not None:

@@ -1,0 +1,24 @@
+"""The manifest of schedules."""
+
+from notifications import feature
+from notifications.rules.alerts import AlertKind
+
+
+class SchedulesConfig(feature.Feature):
+    """Recurring notifications: docs/api-guide.md."""
+
+    name = "notifications.features.schedules"
+    urls = "notifications.features.schedules.api.urls"
+    access = "notifications.features.schedules.access"
+    openapi = "notifications.features.schedules.api.examples"
+    sweeps = (
+        feature.FeatureSweep(
+            name="schedules",
+            run="notifications.features.schedules.sweep.run_once",
+            seconds=10,
+            limit=50,
+            stops="Recurring schedules create no notifications.",
+        ),
+    )
+    menu = (feature.MenuEntry("Send", "Schedules", symbol="event_repeat", model="schedule"),)
+    alert_pages = ((AlertKind.SCHEDULE_FAILED, "/admin/notifications/schedule/{subject}/change/"),)

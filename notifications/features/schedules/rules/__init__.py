@@ -1,0 +1,1 @@
+"""Rules of schedules: the recurrence rule, and the local times at which a notification recurs."""

@@ -1,0 +1,5 @@
+"""A producer and recipients, as in `tests.journey`."""
+
+from tests.journey import caller, reach
+
+__all__ = ["caller", "reach"]
