@@ -100,7 +100,7 @@ def _by_sample(resolved: ResolvedExpression, mode: Mode, first: int, last: int) 
         counts = _sample(resolved, mode, _starts(first, width, block), block)
         found = _scale(counts, share=block / width)
         spent = clock.monotonic() - began
-        wanted = _wanted_growth(found)
+        wanted = _growth(found)
         if wanted <= 1:
             return found
         if found.count + found.error < _RARE and not is_count_tried:
@@ -116,7 +116,7 @@ def _by_sample(resolved: ResolvedExpression, mode: Mode, first: int, last: int) 
     return Estimate(_count(resolved, mode, first, last), is_exact=True)
 
 
-def _wanted_growth(found: Estimate) -> float:
+def _growth(found: Estimate) -> float:
     """Return the factor of the blocks for a small enough error; at most 1: the error is so."""
     if not found.count:
         return _MOST_GROWTH
