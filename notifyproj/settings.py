@@ -55,6 +55,7 @@ INSTALLED_APPS = [
     "notifications",
     "notifications.features.archive",
     "notifications.features.connect",
+    "notifications.features.preference_page",
     "notifications.features.schedules",
     "notifications.features.series",
 ]

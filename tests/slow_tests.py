@@ -35,8 +35,9 @@ SLOW: Final = (
     "tests/admin/test_page_weight.py",
     "tests/features/series/admin/test_series_browser.py",
     "tests/admin/test_switches_browser.py",
+    "tests/features/preference_page/test_browser.py",
     "tests/features/test_inbox_sign_in.py",
-    "tests/features/test_preference_pages.py",
+    "tests/features/test_preference_component.py",
     "tests/features/test_web_push_browser.py",
     # Each operation of the API in turn, with many requests.
     "tests/api/test_access.py::test_a_test_key_changes_nothing_that_live_mode_reads",

@@ -13,8 +13,7 @@
     dead_letters  alerts  search  receipts  suppressions  analytics
     ..._schemas    the schemas of a noun that has many
     unsubscribe    the page behind the link in a mail, and one-click
-    preference_page, preference_form   the page with all choices of a recipient
-    recipient_pages  style, headers and language of both pages
+    recipient_pages  style, headers and language of the pages for recipients
     embed          the web components, for the pages of other sites
     health         /healthz, /readyz
     metrics        /metrics, for Prometheus

@@ -133,8 +133,9 @@ def _choices_of(link: Link) -> list[tuple[str, str]]:
 
 
 def _preferences_of(recipient: Recipient) -> str:
+    """Return the path of the preference page; empty if no app serves the page."""
     token = preference_links.token_of(recipient.pk, now=clock.now(), lifetime=_DAY)
-    return preference_links.PATH + token
+    return preference_links.path_with(token)
 
 
 def _render(

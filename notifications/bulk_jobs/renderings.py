@@ -14,6 +14,7 @@ import orjson
 
 from notifications import conf
 from notifications.bulk_jobs.page import Planned
+from notifications.delivery import preference_links
 from notifications.models import Contact
 from notifications.rules import masking
 from notifications.rules.language.templating import Reader, Rendered, RenderError
@@ -111,4 +112,4 @@ def parts(rendering: Rendering) -> dict[str, Any]:
 
 def _mail_links() -> MailLinks:
     url = conf.current().public_url
-    return MailLinks(f"{url}/unsubscribe/{MASK}", f"{url}/preferences/{MASK}")
+    return MailLinks(f"{url}/unsubscribe/{MASK}", preference_links.url_with(MASK))

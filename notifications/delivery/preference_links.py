@@ -1,12 +1,14 @@
 """Preference links: the signed URL of a recipient's preference page, in each e-mail.
 
     render ── url_of(recipient) ──> {{ preferences_url }}
+    unsubscribe page ── path_with(token) ──> a link in the page
     /preferences/{token} ── read(token) ──> Recipient
 
 The token names a recipient and the day of its issue, is signed, and needs no database row. A mail
 is opened months later, so the token is valid for LIFETIME, as an unsubscribe link is. The token
 opens the preference page and nothing else: the page shows neither an address nor a message. The
-first secret key signs, any key verifies (NOTIFY_SECRET_KEY_FALLBACKS). Tokens are never logged.
+links are empty if no installed app serves the page. The first secret key signs, any key verifies
+(NOTIFY_SECRET_KEY_FALLBACKS). Tokens are never logged.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from django.conf import settings
 from notifications import conf
 from notifications.models import Recipient
 from notifications.rules import signed_token
+from notifications.rules.language import variables
 from notifications.rules.signed_token import Key
 from notifications.store.postgres import merged_recipients
 
@@ -37,8 +40,22 @@ class ExpiredLink(Exception):
 
 
 def url_of(recipient_id: int, *, now: dt.datetime) -> str:
-    """Return the URL of a recipient's preference page; equal for all mails of a day."""
-    return conf.current().public_url + PATH + token_of(recipient_id, now=now)
+    """Return the URL of a recipient's preference page; equal for all mails of a day.
+
+    Empty if no installed app serves the page.
+    """
+    return url_with(token_of(recipient_id, now=now))
+
+
+def url_with(token: str) -> str:
+    """Return the URL of the preference page for a token; empty if no app serves the page."""
+    path = path_with(token)
+    return conf.current().public_url + path if path else ""
+
+
+def path_with(token: str) -> str:
+    """Return the path of the preference page for a token; empty if no app serves the page."""
+    return PATH + token if variables.has_preference_page() else ""
 
 
 def token_of(recipient_id: int, *, now: dt.datetime, lifetime: dt.timedelta = LIFETIME) -> str:

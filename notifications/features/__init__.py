@@ -1,9 +1,10 @@
 """The features, a Django app each: models, rules, SQL, API, admin pages, templates, sweeps.
 
-    archive       days past retention as Parquet files
-    connect       set-up of the accounts at providers
-    schedules     recurring notifications
-    series        several messages to a recipient over days
+    archive          days past retention as Parquet files
+    connect          set-up of the accounts at providers
+    preference_page  the page with all choices of a recipient
+    schedules        recurring notifications
+    series           several messages to a recipient over days
 
 Each folder has the same parts, where the feature needs them:
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from notifications import conf
+from notifications.delivery import preference_links
 from notifications.models import Recipient
 from notifications.rules.language.templating import Reader, Rendered, RenderError
 from notifications.rules.language.variables import NO_LINKS, MailLinks
@@ -84,7 +85,7 @@ def _from_template(
         return _without_text(delivery.channel, locale, problem, masked=masked)
     zone = (recipient.timezone or recipient.phone_timezone) if recipient else ""
     url = conf.current().public_url
-    links = MailLinks(f"{url}/unsubscribe/{MASK}", f"{url}/preferences/{MASK}")
+    links = MailLinks(f"{url}/unsubscribe/{MASK}", preference_links.url_with(MASK))
     try:
         rendered = text.render(
             timeline.variables,

@@ -112,8 +112,6 @@ TABLE: Final[list[AccessRule]] = [
     AccessRule("GET /c/{token}", Entry.SIGNED),
     AccessRule("GET /unsubscribe/{token}", Entry.SIGNED),
     AccessRule("POST /unsubscribe/{token}", Entry.SIGNED),
-    AccessRule("GET /preferences/{token}", Entry.SIGNED),
-    AccessRule("POST /preferences/{token}", Entry.SIGNED),
     AccessRule("POST /v1/receipts/{provider}", Entry.SIGNED),
     AccessRule("POST /v1/receipts/client", Entry.RECIPIENT, token_scope=TokenScope.RECEIPTS_WRITE),
     AccessRule("GET /v1/me", Entry.KEY),

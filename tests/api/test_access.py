@@ -26,13 +26,13 @@ SCOPED = {rule: rule.needs for rule in TABLE if isinstance(rule.needs, Scope)}
 WHOLES = {"analytics:read", "notifications:write", "recipients:write"}
 """Scopes of the operations that have a part with a scope of its own."""
 NAMELESS = {
-    "embed": {"GET"},
-    "front_page": {"GET"},
-    "links": {"GET"},
-    "preference_page": {"GET", "POST"},
-    "problems": {"GET"},
-    "schema": {"GET"},
-    "unsubscribe": {"GET", "POST"},
+    "api.embed": {"GET"},
+    "api.front_page": {"GET"},
+    "api.links": {"GET"},
+    "api.problems": {"GET"},
+    "api.schema": {"GET"},
+    "api.unsubscribe": {"GET", "POST"},
+    "features.preference_page.api.page": {"GET", "POST"},
 }
 """Modules of views that are functions, and the methods that these take."""
 OF_NO_MODE = {
@@ -108,7 +108,7 @@ def _operations(found: URLPattern) -> Iterator[str]:
     path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", f"/{found.pattern}")
     view = getattr(found.callback, "view_class", None)
     names = (
-        NAMELESS[found.callback.__module__.rpartition(".")[2]]
+        NAMELESS[found.callback.__module__.removeprefix("notifications.")]
         if view is None
         else {name.upper() for name in view.http_method_names if hasattr(view, name)}
     )

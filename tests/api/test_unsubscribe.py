@@ -338,24 +338,3 @@ def test_a_topic_without_a_name_reads_as_words(maria: Recipient) -> None:
     topic_texts.forget()
     page = Client().get(path_for(maria, "ORDER_READY"), {"language": "en"}).content.decode()
     assert "Messages of the kind “Order ready”" in page
-
-
-@pytest.mark.parametrize("token", ["expired", "broken"])
-def test_the_pages_of_a_bad_link_are_those_of_the_preference_page(
-    maria: Recipient, token: str
-) -> None:
-    old = clock.now() - max(unsubscribe_links.LIFETIME, preference_links.LIFETIME) * 2
-    link = Link(recipient_id=maria.pk, channel=Channel.EMAIL, topic="social")
-    tokens = {
-        "expired": (
-            unsubscribe_links.token_of(link, now=old),
-            preference_links.token_of(maria.pk, now=old),
-        ),
-        "broken": ("nonsense", "nonsense"),
-    }
-    answers = [
-        Client().get(path + each)
-        for path, each in zip(("/unsubscribe/", preference_links.PATH), tokens[token], strict=True)
-    ]
-    assert {each.status_code for each in answers} == {410 if token == "expired" else 404}
-    assert len({each.content for each in answers}) == 1

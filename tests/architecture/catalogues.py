@@ -20,8 +20,9 @@ from notifications.rules.language.page_languages import PAGE_LANGUAGES
 
 ROOT: Final = Path(__file__).parents[2]
 LOCALE: Final = ROOT / "notifications" / "locale"
+_FEATURES: Final = ROOT / "notifications" / "features"
 _PAGES: Final = ("preferences", "unsubscribe")
-"""Folders of templates with translated texts."""
+"""Folders of the core's templates with translated texts; the templates of features are all read."""
 _DATE: Final = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 """A fixed date in the header, so that equal texts have equal files."""
 _TRANSLATE: Final = re.compile(r'\{% translate "([^"]+)"')
@@ -65,8 +66,9 @@ def _texts_of_code() -> Iterator[str]:
 
 
 def _texts_of_templates() -> Iterator[str]:
-    for folder in _PAGES:
-        for path in sorted((ROOT / "templates" / folder).glob("*.html")):
+    folders = [*(ROOT / "templates" / each for each in _PAGES), *_FEATURES.glob("*/templates/*")]
+    for folder in sorted(folders):
+        for path in sorted(folder.glob("*.html")):
             yield from _TRANSLATE.findall(path.read_text())
 
 

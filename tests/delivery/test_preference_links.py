@@ -10,15 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from notifications import clock
-from notifications.delivery import batch, preference_links, render
+from notifications.delivery import preference_links
 from notifications.delivery.preference_links import LIFETIME, ExpiredLink, InvalidLink
-from notifications.delivery.render import ShortLinkBatch
-from notifications.models import Template, TemplateText
-from notifications.store.postgres import claims
-from providers.contract import Channel
-from tests.journey import Accept, Reach, deliveries_of
+from notifications.rules import access
+from notifications.rules.language import variables
+from tests.journey import Reach
 
-OWN = {"preferences_url": "https://own"}
 DAY = dt.timedelta(days=1)
 OLD_KEY = "a-key-for-tests-that-signs-nothing-of-worth"
 
@@ -55,29 +52,11 @@ def test_no_other_token_is_believed(token: str) -> None:
         preference_links.read(token, now=clock.now())
 
 
-def test_each_mail_has_the_link_and_another_channel_has_none(reach: Reach, take: Accept) -> None:
-    person = reach(email="maria@example.com", sms="+15551234567")
-    made = Template.objects.create(template_id="news")
-    for channel in (Channel.EMAIL, Channel.SMS):
-        TemplateText.objects.create(template=made, channel=channel, body="S {{ preferences_url }}")
-    Template.objects.filter(pk=made.pk).update(published_at=clock.now())
-    cases: list[tuple[str, dict[str, str]]] = [("P1", {}), ("P3", {}), ("P3", OWN)]
-    for priority, own in cases:
-        body: dict[str, object] = {"template_id": "news", "variables": own, "priority": priority}
-        [mail, sms] = deliveries_of(take(**body, channels=["email", "sms"], delivery="all"))
-        claim = claims.claim([mail.pk, sms.pk], now=clock.now())
-        ready = {each.delivery.channel: each for each in batch.load(claim).deliveries}
-        versions = render.versions_for(ready.values())
-        bodies = {
-            channel: render
-            .message(each, versions, now=clock.now(), links=ShortLinkBatch())
-            .body.removeprefix("S")
-            .strip()
-            for channel, each in ready.items()
-        }
-        if own:
-            assert bodies[Channel.EMAIL] == "https://own"
-            continue
-        token = bodies[Channel.EMAIL].rpartition("/")[2]
-        assert preference_links.read(token, now=clock.now()) == person
-        assert bodies[Channel.SMS] == ""
+def test_the_links_are_empty_without_an_app_that_serves_the_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(access, "rule_of", lambda *_asked: None)
+    assert preference_links.url_of(1, now=clock.now()) == ""
+    assert preference_links.path_with("token") == ""
+    assert variables.link_examples().preferences_url == ""
+    assert variables.link_examples().unsubscribe_url != ""

@@ -1,13 +1,16 @@
 """Fixtures of other modules of `tests`, by their names."""
 
 from tests.journey import add_vendor, caller, outbox, reach, sandbox, scripted, take
+from tests.preference_browser import chrome, maria
 from tests.rabbitmq_node import node
 from tests.store.stored_rows import make_delivery
 
 __all__ = [
     "add_vendor",
     "caller",
+    "chrome",
     "make_delivery",
+    "maria",
     "node",
     "outbox",
     "reach",

@@ -1,4 +1,4 @@
-"""The service runs without each feature: requests, sweeps, admin pages and erasures."""
+"""The service runs without each feature: requests, links, sweeps, admin pages and erasures."""
 
 from __future__ import annotations
 
@@ -17,12 +17,21 @@ from django.db import connection
 from notifications import clock, feature
 from notifications.api import schema
 from notifications.features.series.models import CustomEvent
-from notifications.models import NotificationType, Occurrence, Producer, Recipient, Schedule
+from notifications.models import (
+    Contact,
+    NotificationType,
+    Occurrence,
+    Producer,
+    Recipient,
+    Schedule,
+    Template,
+)
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.roles import ROLES
 from notifications.rules.states import Status
 from notifications.store.postgres import alerts
+from providers.contract import Channel
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 FEATURES: Final = [each.label for each in feature.all_features()]
@@ -44,11 +53,19 @@ def _run_without(*arguments: str, database: str, sandbox: str = "") -> list[byte
 
 @pytest.fixture
 def leaving() -> Recipient:
-    """A recipient with rows of features, a producer, an operator and alerts for the program."""
+    """A recipient with rows of features, and what the program needs: producer, template, alerts."""
     User.objects.create_superuser("without", password="a-long-password")
     producer = Producer.objects.create(name="without", may_send_content=True)
     NotificationType.objects.create(name="WITHOUT", priority=Priority.P1)
+    template = Template.objects.create(template_id="links")
+    template.texts.create(
+        channel=Channel.EMAIL, title="Links", body="{{ unsubscribe_url }} {{ preferences_url }}"
+    )
+    Template.objects.filter(pk=template.pk).update(published_at=clock.now())
     recipient = Recipient.objects.create(user_id="leaving", mode=Mode.LIVE)
+    Contact.objects.create(
+        recipient=recipient, channel=Channel.EMAIL, address="leaving@sandbox.example"
+    )
     CustomEvent.objects.create(
         producer=producer,
         recipient=recipient,
@@ -79,7 +96,8 @@ def test_the_service_runs_without_the_feature(name: str, sandbox: str) -> None:
     database = str(connection.settings_dict["NAME"])
     printed = _run_without(name, database=database, sandbox=sandbox)
     facts: dict[str, Any] = orjson.loads(printed[-1])
-    assert facts["status"] == Status.SENT.name
+    assert facts["statuses"] == [Status.SENT.name] * 2
+    assert set(facts["links"].values()) == {200}
     assert {each: count for each, count in facts["failed"].items() if count} == {}
     assert set(facts["pages"].values()) == {200}
     gone = set(schema.document()["paths"]) - set(facts["paths"])

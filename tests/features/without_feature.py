@@ -1,21 +1,31 @@
 """Runs the service without a feature: python -m tests.features.without_feature NAME [migrate].
 
 The environment names the servers, and WITHOUT_DATABASE a database with all tables. The program
-removes the feature from INSTALLED_APPS, starts Django, checks, accepts and delivers a notification,
-runs each sweep, opens each page of the menu, erases a recipient, and prints the facts of the run as
-JSON. With `migrate` the database is empty, and the program only makes the tables. An exception ends
-the program with a traceback.
+removes the feature from INSTALLED_APPS, starts Django, checks, delivers a message and an e-mail,
+opens the links of the e-mail, erases the recipient, runs each sweep, opens each page of the menu,
+and prints the facts of the run as JSON. With `migrate` the database is empty, and the program only
+makes the tables. An exception ends the program with a traceback.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import django
 from django.conf import settings
+
+from providers.contract import Channel
+
+if TYPE_CHECKING:
+    from django.test import Client
+
+    from notifications.models import Delivery
 
 
 def _set_up(name: str) -> None:
@@ -25,34 +35,46 @@ def _set_up(name: str) -> None:
     django.setup()
 
 
-def _send() -> str:
-    """Post a notification with a key; returns its status after one round of the worker's task."""
+def _caller() -> Client:
+    """Return a client with a key of the producer."""
     from django.test import Client  # noqa: PLC0415 - after Django is set up
 
-    from notifications.delivery import deliver  # noqa: PLC0415 - as above
-    from notifications.models import Delivery, Producer  # noqa: PLC0415 - as above
+    from notifications.models import Producer  # noqa: PLC0415 - as above
     from notifications.rules.lane import Mode  # noqa: PLC0415 - as above
-    from notifications.rules.states import Status  # noqa: PLC0415 - as above
     from notifications.store.postgres import api_keys  # noqa: PLC0415 - as above
 
     producer = Producer.objects.get(name="without")
     scopes = ("notifications:*", "recipients:*", "contacts:*", "erasures:*")
     _, secret = api_keys.issue(producer, mode=Mode.LIVE, scopes=scopes)
-    client = Client(headers={"Authorization": f"Bearer {secret}"})
-    body = {
-        "user_id": "leaving",
-        "type": "WITHOUT",
-        "priority": "P1",
-        "channels": ["in_app"],
-        "content": {"title": "Hello", "body": "Hello"},
-    }
-    answer = client.post("/v1/notifications", body, content_type="application/json")
+    return Client(headers={"Authorization": f"Bearer {secret}"})
+
+
+def _send(caller: Client, channel: Channel, **body: object) -> Delivery:
+    """Post a notification; returns its delivery after one round of the worker's task."""
+    from notifications.delivery import deliver  # noqa: PLC0415 - after Django is set up
+    from notifications.models import Delivery  # noqa: PLC0415 - as above
+
+    request = {"user_id": "leaving", "type": "WITHOUT", "channels": [channel.label], **body}
+    answer = caller.post("/v1/notifications", request, content_type="application/json")
     assert answer.status_code == 202, answer.content
-    deliver.deliver([row.id for row in Delivery.objects.all()])
-    erased = client.delete("/v1/recipients/leaving")
-    assert erased.status_code == 202, erased.content
-    found = Delivery.objects.get()
-    return Status(found.status).name
+    deliver.deliver([row.id for row in Delivery.objects.filter(channel=channel)])
+    return Delivery.objects.get(channel=channel)
+
+
+def _open_links(mail: Delivery) -> dict[str, int]:
+    """Return the status of each link in an e-mail and on the unsubscribe page, and of one-click."""
+    from django.test import Client  # noqa: PLC0415 - after Django is set up
+
+    sandbox = os.environ["NOTIFY_SANDBOX_URL"]
+    with urlopen(f"{sandbox}/messages.json?delivery_id={mail.id}") as answer:  # noqa: S310 - loopback
+        [message] = json.load(answer)["messages"]
+    paths = [urlsplit(each).path for each in message["body"].split()]
+    unsubscribe = urlsplit(message["unsubscribe_url"]).path
+    page = Client().get(unsubscribe)
+    paths += [unsubscribe, *re.findall(r'href="(/[^"]*)"', page.content.decode())]
+    one_click = Client().post(unsubscribe, {"List-Unsubscribe": "One-Click"})
+    opened = {path: Client().get(path).status_code for path in paths}
+    return {**opened, "one-click": one_click.status_code}
 
 
 def _sweep() -> dict[str, int]:
@@ -85,11 +107,22 @@ def main(name: str, task: str) -> None:
         return
     from notifications.api import schema  # noqa: PLC0415 - as above
     from notifications.rules import alert_links, alerts  # noqa: PLC0415 - as above
+    from notifications.rules.states import Status  # noqa: PLC0415 - as above
     from notifyproj.celery import app  # noqa: PLC0415 - as above
 
     call_command("check")
     app.loader.import_default_modules()
-    facts: dict[str, Any] = {"status": _send(), "failed": _sweep(), "pages": _pages()}
+    caller = _caller()
+    hello = {"title": "Hello", "body": "Hello"}
+    message = _send(caller, Channel.IN_APP, priority="P1", content=hello)
+    mail = _send(caller, Channel.EMAIL, priority="P2", template_id="links")
+    facts: dict[str, Any] = {
+        "statuses": [Status(each.status).name for each in (message, mail)],
+        "links": _open_links(mail),
+    }
+    erased = caller.delete("/v1/recipients/leaving")
+    assert erased.status_code == 202, erased.content
+    facts |= {"failed": _sweep(), "pages": _pages()}
     facts["paths"] = sorted(schema.document()["paths"])
     facts["linked"] = [each for each in alerts.AlertKind if alert_links.page_of(each, "12")]
     facts["tasks"] = sorted(each for each in app.tasks if each.startswith("notifications."))

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
+from notifications.rules import access
 from notifications.rules.language import formats
 
 MAX_DECLARED: Final = 100
@@ -26,8 +27,9 @@ UNSUBSCRIBE_URL: Final = "unsubscribe_url"
 empty, so a template for P1 too writes `{% if unsubscribe_url %}`. It is neither declared nor sent.
 """
 PREFERENCES_URL: Final = "preferences_url"
-"""Set by us in every e-mail: the recipient's preference page. Elsewhere it is empty. A variable of
-this name that a producer sends has precedence."""
+"""Set by us in every e-mail: the recipient's preference page. Elsewhere it is empty, and everywhere
+if no installed app serves the page. A variable of this name that a producer sends has precedence.
+"""
 
 
 class MailLinks(NamedTuple):
@@ -38,15 +40,24 @@ class MailLinks(NamedTuple):
 
 
 NO_LINKS: Final = MailLinks()
-LINK_EXAMPLES: Final = MailLinks(
+_EXAMPLES: Final = MailLinks(
     "https://notify.example/unsubscribe/WzEsMywic29jaWFsIl0.signature",
     "https://notify.example/preferences/WzEsMjA3ODBd.signature",
 )
-"""Their values in previews."""
 LINK_NAMES: Final = frozenset(MailLinks._fields)
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 """Names that a source can use: `{{ order-id }}` would be a subtraction."""
 _FIELDS: Final = frozenset({"name", "type", "required", "example"})
+
+
+def has_preference_page() -> bool:
+    """Return True if an installed app serves the page behind `preferences_url`."""
+    return access.rule_of("GET", "preferences/<str:token>") is not None
+
+
+def link_examples() -> MailLinks:
+    """Return the links of an e-mail in previews."""
+    return _EXAMPLES if has_preference_page() else _EXAMPLES._replace(preferences_url="")
 
 
 class Type(StrEnum):

@@ -10,7 +10,7 @@ from notifications.rules import in_app
 from notifications.rules.language import locales, variables
 from notifications.rules.language.syntax import BrokenTemplate
 from notifications.rules.language.templating import Reader, Rendered, RenderError
-from notifications.rules.language.variables import LINK_EXAMPLES, LINK_NAMES, NO_LINKS
+from notifications.rules.language.variables import LINK_NAMES, NO_LINKS
 from notifications.rules.texts import sms_segments, wording
 from notifications.rules.texts.sms_segments import SmsSize
 from notifications.rules.texts.wording import TextSource
@@ -68,7 +68,7 @@ def preview(
     """
     missing = tuple(sorted(wording.mentions(words) - given.keys()))
     reader = Reader(words.locale)
-    links = LINK_EXAMPLES if words.channel is Channel.EMAIL else NO_LINKS
+    links = variables.link_examples() if words.channel is Channel.EMAIL else NO_LINKS
     try:
         text = wording.compile_text(words)
         whole = text.text.render({**links._asdict(), **given}, reader)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from notifications.rules import in_app
 from notifications.rules.language import variables
 from notifications.rules.language.templating import BrokenTemplate, Reader, RenderError
-from notifications.rules.language.variables import LINK_EXAMPLES, LINK_NAMES, Variable
+from notifications.rules.language.variables import LINK_NAMES, Variable
 from notifications.rules.templates import derived
 from notifications.rules.texts import short_links, sms_segments, wording
 from notifications.rules.texts.wording import TextSource, Wording
@@ -115,7 +115,7 @@ def _to_example(text: Wording, declared: Sequence[Variable], public_url: str) ->
             variables.examples(declared),
             Reader(source.locale),
             shorten=lambda _link: short,
-            mail_links=LINK_EXAMPLES,
+            mail_links=variables.link_examples(),
         )
     except RenderError as error:
         yield f"with the examples, {error}"

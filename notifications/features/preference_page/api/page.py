@@ -23,11 +23,12 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from notifications import clock
-from notifications.api import address_limits, preference_form, recipient_pages
-from notifications.api.preference_form import BadForm
+from notifications.api import address_limits, recipient_pages
 from notifications.api.recipient_pages import language_for, render_page
 from notifications.delivery import preference_links
 from notifications.delivery.preference_links import ExpiredLink, InvalidLink
+from notifications.features.preference_page.api import form
+from notifications.features.preference_page.api.form import BadForm
 from notifications.feedback import preference_changes, preference_matrix
 from notifications.models import Preference, Recipient
 from notifications.rules.recipient_tokens import Refusal, TokenRefused, TokenScope
@@ -85,7 +86,7 @@ def _save(request: HttpRequest, recipient: Recipient) -> HttpResponse:
     preference = _preference(recipient)
     try:
         with translation.override(language):
-            wanted = preference_form.change_of(_form(request), recipient, preference)
+            wanted = form.change_of(_form(request), recipient, preference)
         if not wanted.is_empty:
             recipient, _ = preference_changes.change(recipient, wanted, by=BY, by_recipient=True)
             _log.info("preferences_saved", recipient_id=recipient.pk)
@@ -121,9 +122,11 @@ def _show(
     preference = _preference(recipient)
     matrix = preference_matrix.of(recipient, preference, language=language)
     with translation.override(language):
-        context = preference_form.context(recipient, preference, matrix)
+        context = form.context(recipient, preference, matrix)
     shown = {**context, "saved": saved, "fault": fault}
-    return render_page(request, "preferences/page.html", shown, language=language, status=status)
+    return render_page(
+        request, "preference_page/page.html", shown, language=language, status=status
+    )
 
 
 def _later(request: HttpRequest) -> HttpResponse:

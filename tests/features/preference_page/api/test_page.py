@@ -12,8 +12,8 @@ from django.db import OperationalError
 from django.test import Client
 
 from notifications import clock
-from notifications.api import preference_page
 from notifications.delivery import preference_links, unsubscribe_links
+from notifications.features.preference_page.api import page as preference_page
 from notifications.feedback import preference_changes
 from notifications.models import (
     AuditEntry,
@@ -293,3 +293,24 @@ def test_a_digest_is_chosen_on_the_page(path: str) -> None:
     assert fields["digest"] == ["social/weekly"]
     _post(path, {**fields, "digest": ["social/hourly", "marketing/daily", "///", "daily"]})
     assert Preference.objects.get().digests == {"social": "weekly"}
+
+
+@pytest.mark.parametrize("token", ["expired", "broken"])
+def test_the_pages_of_a_bad_link_are_those_of_the_unsubscribe_page(
+    maria: Recipient, token: str
+) -> None:
+    old = clock.now() - max(unsubscribe_links.LIFETIME, preference_links.LIFETIME) * 2
+    link = unsubscribe_links.Link(recipient_id=maria.pk, channel=Channel.EMAIL, topic="social")
+    tokens = {
+        "expired": (
+            unsubscribe_links.token_of(link, now=old),
+            preference_links.token_of(maria.pk, now=old),
+        ),
+        "broken": ("nonsense", "nonsense"),
+    }
+    answers = [
+        Client().get(path + each)
+        for path, each in zip(("/unsubscribe/", preference_links.PATH), tokens[token], strict=True)
+    ]
+    assert {each.status_code for each in answers} == {410 if token == "expired" else 404}
+    assert len({each.content for each in answers}) == 1

@@ -1,0 +1,1 @@
+"""The page, which is HTML for the recipient and not part of the OpenAPI document."""

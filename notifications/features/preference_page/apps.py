@@ -1,0 +1,11 @@
+"""The manifest of the preference page."""
+
+from notifications import feature
+
+
+class PreferencePageConfig(feature.Feature):
+    """The page with all choices of a recipient: docs/preferences.md."""
+
+    name = "notifications.features.preference_page"
+    urls = "notifications.features.preference_page.api.urls"
+    access = "notifications.features.preference_page.access"
