@@ -75,6 +75,8 @@ def _sentences(vendor: Vendor[Any]) -> dict[str, str]:
                     ast.Expr(value=ast.Constant(value=str(said))),
                 ):
                     found[name] = " ".join(said.split())
+                case _:
+                    pass
     return found
 
 
