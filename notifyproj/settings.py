@@ -58,6 +58,7 @@ INSTALLED_APPS = [
     "notifications.features.preference_page",
     "notifications.features.schedules",
     "notifications.features.series",
+    "notifications.features.template_studio",
 ]
 MIDDLEWARE = [
     "notifications.api.correlation.Correlation",

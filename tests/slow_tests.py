@@ -36,6 +36,7 @@ SLOW: Final = (
     "tests/features/series/admin/test_series_browser.py",
     "tests/admin/test_switches_browser.py",
     "tests/features/preference_page/test_browser.py",
+    "tests/features/template_studio/admin/test_editor_browser.py",
     "tests/features/test_inbox_sign_in.py",
     "tests/features/test_preference_component.py",
     "tests/features/test_web_push_browser.py",

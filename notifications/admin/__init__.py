@@ -6,8 +6,6 @@
     message_page, _actions, _scale   that page: its parts, buttons and drawing
     addresses                    masked addresses
     dead_letters, replays        groups by cause; filter, inspect, replay or discard; stop
-    templates                    versions: draft, publish, roll back, import and export
-    template_editor, _compare    editor with preview; differences between versions
     workers                      work of each lane, deliveries behind a hold
     breakers, provider_rates     circuit breakers and rate limits of providers
     lag_limits                   limits of the lag of P3 lanes
@@ -22,6 +20,8 @@
     bulk_jobs, bulk_job_page     bulk jobs with progress; pause, resume and cancel
     composer, compose_*          form of a bulk job with live figures, previews and checks
     names                        existing names, for lists and completion in forms
+    preview_panel                preview of a text of a template
+    model_pages                  addresses of pages of models that features show
     audiences, audience_choices  saved audiences, attributes; choices of the audience builder
     topics, recipient_lists      topics with subscribers; uploads and snapshots of recipients
     retry_presets                retry policies with timetables
@@ -82,7 +82,6 @@ from notifications.admin import (
     sms_pumping,
     suppressions,
     switches,
-    templates,
     token_secrets,
     topic_texts,
     topics,
@@ -125,7 +124,6 @@ __all__ = [
     "sms_pumping",
     "suppressions",
     "switches",
-    "templates",
     "token_secrets",
     "topic_texts",
     "topics",

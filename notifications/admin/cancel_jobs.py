@@ -169,7 +169,7 @@ class CancelJobAdmin(base.ReadOnlyAdmin):
     @display(description="Filter")
     def wanted(self, job: CancelJob) -> str:
         """Return the given fields of the filter."""
-        return ", ".join(f"{name} {value}" for name, value in _given(job))
+        return ", ".join(f"{name} {value}" for name, value in _conditions(job))
 
     def get_urls(self) -> list[URLPattern]:
         """Add the page that stops a job."""
@@ -228,7 +228,7 @@ class CancelJobAdmin(base.ReadOnlyAdmin):
             "job": job,
             "state": self.state(job),
             "percent": cancel_jobs.percent(job),
-            "wanted": _given(job),
+            "wanted": _conditions(job),
             "may_stop": self.has_add_permission(request) and job.bulk_job_id is None,
         }
         title = f"Cancel job {job.pk}"
@@ -272,5 +272,5 @@ def link_for(query: QueryDict) -> str:
     return f"{reverse('admin:notifications_canceljob_add')}?{urlencode(fields)}"
 
 
-def _given(job: CancelJob) -> list[tuple[str, object]]:
+def _conditions(job: CancelJob) -> list[tuple[str, object]]:
     return [(name, value) for name, value in cancel_jobs.facts(job).items() if value]

@@ -8,7 +8,7 @@ from typing import Any
 from notifications import conf
 from notifications.admin.compose_draft import Draft
 from notifications.admin.compose_form import TEMPLATE_FIELDS
-from notifications.admin.template_editor import Panel
+from notifications.admin.preview_panel import Panel
 from notifications.models import Recipient, Template
 from notifications.rules.audiences.nodes import And, UserIds
 from notifications.rules.language import locales

@@ -87,14 +87,10 @@ _CORE: Final = (
     Group(
         "Texts",
         (
-            Item("Templates", "description", "template"),
             Item("Notification types", "alt_route", "notificationtype"),
             Item("Topic texts", "translate", "topictext"),
         ),
-        (
-            Item("Template history", "history", "templateevent"),
-            Item("Short links", "link", "shortlink"),
-        ),
+        (Item("Short links", "link", "shortlink"),),
     ),
     Group(
         "People",

@@ -27,6 +27,7 @@ from notifications.admin import (
     base,
     message_scale,
     message_timeline,
+    model_pages,
     recipient_inbox,
     recipient_names,
     recipient_page,
@@ -108,6 +109,7 @@ def context(request: HttpRequest, timeline: Timeline) -> dict[str, Any]:
     masked = addresses.masks_by_id(delivery.contact_id for delivery in timeline.deliveries)
     return {
         "timeline": timeline,
+        "template_url": model_pages.change_page(timeline.template) if timeline.template else "",
         "person": person(notification),
         "producer": Producer.objects.filter(pk=notification.producer_id).first(),
         "ordering_key": addresses.text_for(request, notification.ordering_key or ""),

@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from unfold.dataclasses import SearchResult
 
-from notifications.admin import menu, recipient_names
+from notifications.admin import menu, model_pages, recipient_names
 from notifications.models import Producer, Recipient, Template
 from notifications.store.postgres import contacts_by_address
 from notifications.store.postgres import search as messages
@@ -95,12 +95,10 @@ def _names(request: HttpRequest, term: str) -> Iterator[SearchResult]:
     if request.user.has_perm("notifications.view_template"):
         templates = Template.objects.filter(template_id__icontains=term)
         for template in templates.order_by("template_id", "-version")[:_EACH]:
-            yield SearchResult(
-                title=str(template),
-                description="template",
-                link=reverse("admin:notifications_template_change", args=[template.pk]),
-                icon="description",
-            )
+            if page := model_pages.change_page(template):
+                yield SearchResult(
+                    title=str(template), description="template", link=page, icon="description"
+                )
     if request.user.has_perm("notifications.view_producer"):
         for producer in Producer.objects.filter(name__icontains=term)[:_EACH]:
             yield SearchResult(

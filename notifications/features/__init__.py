@@ -5,6 +5,7 @@
     preference_page  the page with all choices of a recipient
     schedules        recurring notifications
     series           several messages to a recipient over days
+    template_studio  pages on which people edit templates
 
 Each folder has the same parts, where the feature needs them:
 

@@ -3,8 +3,6 @@
 replay             replays dead letters as new deliveries, in jobs
 cancel_jobs        cancels many notifications, in jobs
 withdraw           cancels a notification, and removes shown pushes by withdrawal_calls
-test_send          sends the text of a draft template in test mode
-test_to_operator   sends a text to the operator's own address, through the live route
 resend             sends a notification on another channel, or a copy to an operator
 sent_content       renders the text of a message again
 single_call        sends a message through an adapter, without rows

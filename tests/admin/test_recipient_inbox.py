@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from notifications import clock
-from notifications.models import AuditEntry, Recipient, Template, TemplateText
+from notifications.models import AuditEntry, Recipient
 from notifications.rules.inbox import InboxAction
 from notifications.store.inbox import reads, writes
 from notifications.store.inbox.items import NewItem
-from providers.contract import Channel
 
 
 def _add(person: Recipient, title: str, body: str = "Call +15551234567") -> NewItem:
@@ -68,25 +66,3 @@ def test_addresses_are_masked_and_texts_need_the_right(
     card = window.get(f"/admin/notifications/recipient/{maria.pk}/change/").content.decode()
     assert _page(maria) not in card
     assert AuditEntry.objects.filter(operation="see_inbox").count() == 1
-
-
-@pytest.mark.parametrize(("locale", "direction"), [("en", "ltr"), ("ar", "rtl")])
-def test_the_editor_draws_the_row_of_the_inbox_in_light_and_dark(
-    door: Client, locale: str, direction: str
-) -> None:
-    version = Template.objects.create(template_id="ready")
-    TemplateText.objects.create(
-        template=version,
-        channel=Channel.IN_APP,
-        locale=locale,
-        title="Ready",
-        body="Your order",
-        in_app={"url": "/orders/1", "actions": [{"id": "track", "label": "Track it"}]},
-    )
-    page = door.get(f"/admin/notifications/template/{version.pk}/editor/?locale={locale}")
-    text = page.content.decode()
-    assert "ni ni-light" in text
-    assert "ni ni-dark" in text
-    assert f'ni-row ni-unread" dir="{direction}"' in text
-    assert "callback track to the producer" in text
-    assert "ni-more" not in text  # the row of a single message

@@ -10,7 +10,7 @@ from django.contrib import admin
 from django.contrib.auth.models import Group, Permission, User
 from django.test import Client, RequestFactory
 
-from notifications.models import ApiKey, Producer, Template
+from notifications.models import ApiKey, Producer
 from notifications.rules import access, roles
 from notifications.rules.roles import ACTS, RIGHTS, ROLES
 from notifications.store.postgres import role_groups
@@ -110,23 +110,6 @@ def test_every_migrate_keeps_the_groups_of_the_roles() -> None:
     codenames = set(group.permissions.values_list("codename", flat=True))
     assert "view_notification" in codenames
     assert {name for name in codenames if not name.startswith("view_")} == set()
-
-
-@pytest.mark.django_db
-def test_who_drafts_does_not_publish() -> None:
-    template = Template.objects.create(template_id="hello")
-    author = User.objects.create_user("author", password="x", is_staff=True)
-    author.user_permissions.set(
-        Permission.objects.filter(codename__in=["view_template", "change_template"])
-    )
-    client = Client()
-    client.force_login(author)
-    assert client.get(f"/admin/notifications/template/{template.pk}/draft/").status_code == 200
-    assert client.post(f"/admin/notifications/template/{template.pk}/publish/").status_code == 403
-    upload = client.post("/admin/notifications/template/upload/", {"publish": "yes"})
-    assert upload.status_code == 403
-    template.refresh_from_db()
-    assert template.published_at is None
 
 
 @pytest.mark.django_db

@@ -15,9 +15,9 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
+from notifications.features.template_studio.test_to_operator import own_address
 from notifications.feedback import inbound_sms
 from notifications.models import Contact, Recipient, Suppression
-from notifications.operations.test_to_operator import own_address
 from notifications.rules import addresses
 from notifications.rules.allowed import AllowList
 from notifications.rules.suppression import Cause, address_fault

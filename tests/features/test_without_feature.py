@@ -100,6 +100,7 @@ def test_the_service_runs_without_the_feature(name: str, sandbox: str) -> None:
     assert set(facts["links"].values()) == {200}
     assert {each: count for each, count in facts["failed"].items() if count} == {}
     assert set(facts["pages"].values()) == {200}
+    assert facts["dead_links"] == {}
     gone = set(schema.document()["paths"]) - set(facts["paths"])
     own = {str(each.pattern) for each in found.url_patterns()}
     assert len(gone) == len({each for each in own if each.startswith("v1/")})

@@ -1,10 +1,11 @@
 """Runs the service without a feature: python -m tests.features.without_feature NAME [migrate].
 
 The environment names the servers, and WITHOUT_DATABASE a database with all tables. The program
-removes the feature from INSTALLED_APPS, starts Django, checks, delivers a message and an e-mail,
-opens the links of the e-mail, erases the recipient, runs each sweep, opens each page of the menu,
-and prints the facts of the run as JSON. With `migrate` the database is empty, and the program only
-makes the tables. An exception ends the program with a traceback.
+removes the feature from INSTALLED_APPS, starts Django, checks, publishes a template, delivers a
+message and an e-mail, opens the links of the e-mail and of the admin, erases the recipient, runs
+each sweep, opens each page of the menu, and prints the facts of the run as JSON. With `migrate` the
+database is empty, and the program only makes the tables. An exception ends the program with a
+traceback.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def _set_up(name: str) -> None:
 
 
 def _caller() -> Client:
-    """Return a client with a key of the producer."""
+    """Return a client with a new key of the producer."""
     from django.test import Client  # noqa: PLC0415 - after Django is set up
 
     from notifications.models import Producer  # noqa: PLC0415 - as above
@@ -44,9 +45,21 @@ def _caller() -> Client:
     from notifications.store.postgres import api_keys  # noqa: PLC0415 - as above
 
     producer = Producer.objects.get(name="without")
-    scopes = ("notifications:*", "recipients:*", "contacts:*", "erasures:*")
+    scopes = ("notifications:*", "templates:*", "recipients:*", "contacts:*", "erasures:*")
     _, secret = api_keys.issue(producer, mode=Mode.LIVE, scopes=scopes)
     return Client(headers={"Authorization": f"Bearer {secret}"})
+
+
+def _publish(caller: Client, template: str) -> None:
+    """Write and publish a template with a text of the inbox."""
+    text = {"channel": "in_app", "locale": "en", "title": "Hello", "body": "Hello"}
+    posts: dict[str, dict[str, Any]] = {
+        "/v1/templates": {"template_id": template, "texts": [text]},
+        f"/v1/templates/{template}/publish": {"version": 1},
+    }
+    for path, body in posts.items():
+        answer = caller.post(path, body, content_type="application/json")
+        assert answer.status_code in {200, 201}, answer.content
 
 
 def _send(caller: Client, channel: Channel, **body: object) -> Delivery:
@@ -86,14 +99,35 @@ def _sweep() -> dict[str, int]:
     }
 
 
-def _pages() -> dict[str, int]:
+def _operator() -> Client:
     from django.contrib.auth.models import User  # noqa: PLC0415 - after Django is set up
     from django.test import Client  # noqa: PLC0415 - as above
 
-    from notifications.admin import menu  # noqa: PLC0415 - as above
-
     client = Client()
     client.force_login(User.objects.get(username="without"))
+    return client
+
+
+def _dead_links(template: str) -> dict[str, tuple[int, str]]:
+    """Follow the links of the menu, of the messages, of the template and of a search for it."""
+    from notifications.admin import menu  # noqa: PLC0415 - after Django is set up
+    from notifications.models import Notification  # noqa: PLC0415 - as above
+    from tests.admin import crawl  # noqa: PLC0415 - as above
+
+    messages = Notification.objects.values_list("pk", flat=True)
+    starts = [
+        *(f"/admin/notifications/notification/{each}/change/" for each in messages),
+        f"/admin/insights/template/{template}/",
+        f"/admin/search/?s={template}",
+        *(menu.link(item) for item in menu.items()),
+    ]
+    return crawl.dead_links(_operator(), starts)
+
+
+def _pages() -> dict[str, int]:
+    from notifications.admin import menu  # noqa: PLC0415 - after Django is set up
+
+    client = _operator()
     return {item.model: client.get(menu.link(item)).status_code for item in menu.items()}
 
 
@@ -112,13 +146,15 @@ def main(name: str, task: str) -> None:
 
     call_command("check")
     app.loader.import_default_modules()
+    template = f"without_{name}"  # of its own: a search is cached
     caller = _caller()
-    hello = {"title": "Hello", "body": "Hello"}
-    message = _send(caller, Channel.IN_APP, priority="P1", content=hello)
+    _publish(caller, template)
+    message = _send(caller, Channel.IN_APP, priority="P1", template_id=template)
     mail = _send(caller, Channel.EMAIL, priority="P2", template_id="links")
     facts: dict[str, Any] = {
         "statuses": [Status(each.status).name for each in (message, mail)],
         "links": _open_links(mail),
+        "dead_links": _dead_links(template),
     }
     erased = caller.delete("/v1/recipients/leaving")
     assert erased.status_code == 202, erased.content

@@ -17,6 +17,7 @@ from django.http import Http404
 from django.urls import reverse
 
 from notifications import clock
+from notifications.admin import model_pages
 from notifications.admin.monitoring import plots, tables
 from notifications.admin.monitoring.answer import Figures, Part, Plot
 from notifications.admin.monitoring.group_names import GroupNames
@@ -73,7 +74,7 @@ class Subject:
     value: str
     name: str
     change_url: str
-    """The page that changes the subject."""
+    """The page that changes the subject; empty without one."""
     channel: Channel | None = None
     """Of a provider: only this channel."""
 
@@ -115,9 +116,10 @@ def find(kind: str, value: str, channel: str = "") -> Subject:
         case "provider" if value in _PROVIDERS:
             return _provider(value, channel)
         case "template":
-            page = f"{reverse('admin:notifications_template_changelist')}?q={value}"
             if Template.objects.filter(template_id=value).exists():
-                return Subject(kind=kind, value=value, name=value, change_url=page)
+                page = model_pages.list_page(Template)
+                search = f"{page}?q={value}" if page else ""
+                return Subject(kind=kind, value=value, name=value, change_url=search)
         case "producer" if value.isdecimal():
             row = Producer.objects.filter(pk=int(value)).first()
             if row is not None:

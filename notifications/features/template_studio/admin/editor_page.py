@@ -4,8 +4,8 @@
     answer    requests of the page's script
       render  previews while typing; stores nothing
       save    the texts of a locale, into a draft
-      send    a text as typed, to the sandbox (`operations.test_send`)
-      send_me a text as typed, to the operator (`operations.test_to_operator`)
+      send    a text as typed, to the sandbox (`test_send`)
+      send_me a text as typed, to the operator (`test_to_operator`)
 
 Callers check the permissions. Scripts and styles are static files, and rendered text is escaped or
 in a sandboxed frame, so the page works with a strict content security policy.
@@ -17,7 +17,7 @@ import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from django.contrib import admin
 from django.contrib.auth.models import User
@@ -28,9 +28,11 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from notifications import conf
-from notifications.admin import base, in_app_fields
+from notifications.admin import base
+from notifications.admin.preview_panel import Panel
+from notifications.features.template_studio import test_send, test_to_operator
+from notifications.features.template_studio.admin import in_app_fields
 from notifications.models import Template
-from notifications.operations import test_send, test_to_operator
 from notifications.operations.single_call import CannotSend
 from notifications.rules.language import locales
 from notifications.rules.problems import Problem
@@ -43,44 +45,10 @@ from notifications.store.postgres import audit
 from notifications.store.templates import rows, versions
 from providers.contract import Channel
 
-FRAMES: Final = {
-    Channel.PUSH: "phone",
-    Channel.SMS: "sms",
-    Channel.EMAIL: "mail",
-    Channel.IN_APP: "inbox",
-    Channel.WEBHOOK: "plain",
-    Channel.CHAT: "chat",
-}
-"""The preview frame of every channel."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Panel:
-    """A channel in the chosen locale: sources and preview."""
-
-    words: TextSource
-    """Empty sources if the locale has no text."""
-    instead: str
-    """The fallback locale for recipients if the locale has no text; else empty."""
-    preview: Preview | None
-    """None without a text."""
-
-    @property
-    def frame(self) -> str:
-        """Return the preview frame."""
-        return FRAMES[self.words.channel]
-
-    @property
-    def labels(self) -> list[str]:
-        """Return the labels of the buttons of an in-app text."""
-        rendered = self.preview.rendered if self.preview else None
-        return [action.label for action in rendered.in_app.actions] if rendered else []
-
-    @property
-    def direction(self) -> str:
-        """Return the text direction of the shown locale."""
-        shown = self.preview.words if self.preview else self.words
-        return locales.direction(shown.locale)
+class EditorPanel(Panel):
+    """A preview beside the sources of the text."""
 
     @property
     def sources(self) -> list[tuple[str, str, str, int]]:
@@ -112,7 +80,7 @@ def show(
     return base.page(
         model_admin,
         request,
-        "admin/template_editor.html",
+        "template_studio/editor.html",
         title=f"{version}: {locale}",
         context={
             "template": version,
@@ -177,7 +145,7 @@ def _frames(
             instead="" if chosen is words or chosen is None else chosen.locale,
             preview=_preview(chosen, variables) if chosen else None,
         )
-        shown = render_to_string("admin/template_frame.html", {"panel": panel})
+        shown = render_to_string("admin/preview_frame.html", {"panel": panel})
         frames[words.channel.label] = shown
     return frames
 
@@ -238,7 +206,7 @@ def _send_to_operator(
 def objections_of(version: Template) -> str:
     """Return the objections to publishing as HTML; empty: none, or a published version."""
     found = rows.objections(version) if version.published_at is None else []
-    return render_to_string("admin/template_objections.html", {"objections": found})
+    return render_to_string("template_studio/objections.html", {"objections": found})
 
 
 def _json_response(
@@ -246,7 +214,7 @@ def _json_response(
 ) -> JsonResponse:
     """Return a message for the author, the error or the success, and further parts of the page."""
     context = {"fault": fault, "done": done, **links}
-    told = render_to_string("admin/template_told.html", context)
+    told = render_to_string("template_studio/told.html", context)
     return JsonResponse({"told": told, "fault": fault, **(shown or {})})
 
 
@@ -266,10 +234,10 @@ def _first(there: Sequence[str]) -> str:
 
 def _panel(
     texts: Sequence[TextSource], channel: Channel, locale: str, variables: Mapping[str, Any]
-) -> Panel:
+) -> EditorPanel:
     chosen = previews.chosen(texts, channel, locale)
     own = chosen if chosen and chosen.locale == locale else None
-    return Panel(
+    return EditorPanel(
         words=own or contents.words(channel, locale, body=""),
         instead="" if own or chosen is None else chosen.locale,
         preview=_preview(chosen, variables) if chosen else None,

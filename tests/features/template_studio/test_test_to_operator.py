@@ -10,8 +10,9 @@ from django.contrib.auth.models import User
 
 from notifications import conf
 from notifications.delivery import routing
+from notifications.features.template_studio import test_to_operator
 from notifications.models import AuditEntry, Contact, Recipient
-from notifications.operations import single_call, test_to_operator
+from notifications.operations import single_call
 from notifications.operations.single_call import CannotSend
 from notifications.rules.lane import Mode
 from notifications.rules.language.templating import Rendered

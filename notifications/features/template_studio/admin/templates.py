@@ -19,17 +19,17 @@ from django.urls import reverse
 from unfold.dataclasses import UnfoldAction
 from unfold.decorators import display
 
-from notifications.admin import (
-    base,
-    template_archive,
-    template_compare,
-    template_editor,
-    template_publish,
-)
+from notifications.admin import base
 from notifications.admin.actions import action
 from notifications.admin.audited import AuditedAdmin
 from notifications.admin.monitoring.links import traffic_link
-from notifications.admin.template_forms import TemplateForm, TextInline, is_draft
+from notifications.features.template_studio.admin import (
+    compare_page,
+    editor_page,
+    publish_page,
+    zip_files,
+)
+from notifications.features.template_studio.admin.forms import TemplateForm, TextInline, is_draft
 from notifications.models import Template, TemplateEvent
 from notifications.rules.templates.file_format import BrokenFiles
 from notifications.store.postgres import audit
@@ -188,13 +188,13 @@ class TemplateAdmin(AuditedAdmin):
         """Open the editor, or answer a request of the editor."""
         version = get_object_or_404(Template, pk=object_id)
         if request.method == "POST":
-            return template_editor.answer(request, version)
-        return template_editor.show(self, request, version)
+            return editor_page.answer(request, version)
+        return editor_page.show(self, request, version)
 
     @action("Compare", url_path="compare", permissions=["view"], icon="difference")
     def compare(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Show the differences from another version."""
-        return template_compare.show(self, request, get_object_or_404(Template, pk=object_id))
+        return compare_page.show(self, request, get_object_or_404(Template, pk=object_id))
 
     @action("Publish", url_path="publish", permissions=["publish"], icon="publish")
     def publish(self, request: HttpRequest, object_id: int) -> HttpResponse:
@@ -205,10 +205,10 @@ class TemplateAdmin(AuditedAdmin):
             verb="Publish",
             consequence="New notifications use this version. A published version cannot be edited.",
             outcome="is published",
-            take=functools.partial(template_publish.publish, declares="declare" in request.POST),
+            take=functools.partial(publish_page.publish, declares="declare" in request.POST),
         )
         if request.method != "POST":
-            return template_publish.show(self, request, version, consequence=step.consequence)
+            return publish_page.show(self, request, version, consequence=step.consequence)
         return self._step(request, object_id, step)
 
     @action("Roll back to this", url_path="roll-back", permissions=["publish"], icon="history")
@@ -238,7 +238,7 @@ class TemplateAdmin(AuditedAdmin):
     @action("Download all", url_path="download", permissions=["view"], icon="download")
     def download(self, request: HttpRequest) -> HttpResponse:  # noqa: ARG002 - unfold's signature
         """Return all templates as a zip file."""
-        answer = HttpResponse(template_archive.pack(), content_type="application/zip")
+        answer = HttpResponse(zip_files.pack(), content_type="application/zip")
         answer["Content-Disposition"] = 'attachment; filename="templates.zip"'
         return answer
 
@@ -252,7 +252,7 @@ class TemplateAdmin(AuditedAdmin):
         """
         if request.method != "POST":
             return base.page(
-                self, request, "admin/template_upload.html", title="Upload templates", context={}
+                self, request, "template_studio/upload.html", title="Upload templates", context={}
             )
         publish = bool(request.POST.get("publish"))
         if publish and not self.has_publish_permission(request):
@@ -262,7 +262,7 @@ class TemplateAdmin(AuditedAdmin):
             raise BadRequest("the form has no file in the field archive")
         try:
             with transaction.atomic():
-                changes = template_archive.load(given, by=_name(request), publish=publish)
+                changes = zip_files.load(given, by=_name(request), publish=publish)
                 audit.record(_name(request), "import_templates", Template(), after=changes)
         except BrokenFiles as error:
             self.message_user(request, f"Nothing was imported: {error}", messages.ERROR)

@@ -87,7 +87,7 @@ def show(
     }
     title = f"Publish: {version}"
     return base.page(
-        model_admin, request, "admin/template_publish.html", title=title, context=context
+        model_admin, request, "template_studio/publish.html", title=title, context=context
     )
 
 

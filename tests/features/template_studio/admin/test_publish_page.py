@@ -129,3 +129,19 @@ def test_content_is_untouched_by_a_refused_publish(door: Client) -> None:
     before: TemplateContent = versions.content_of(version)
     door.post(page(version), {"declare": "yes"})
     assert versions.content_of(Template.objects.get(pk=version.pk)) == before
+
+
+def test_who_drafts_does_not_publish() -> None:
+    template = Template.objects.create(template_id="hello")
+    author = User.objects.create_user("author", password="x", is_staff=True)
+    author.user_permissions.set(
+        Permission.objects.filter(codename__in=["view_template", "change_template"])
+    )
+    client = Client()
+    client.force_login(author)
+    assert client.get(f"/admin/notifications/template/{template.pk}/draft/").status_code == 200
+    assert client.post(f"/admin/notifications/template/{template.pk}/publish/").status_code == 403
+    upload = client.post("/admin/notifications/template/upload/", {"publish": "yes"})
+    assert upload.status_code == 403
+    template.refresh_from_db()
+    assert template.published_at is None

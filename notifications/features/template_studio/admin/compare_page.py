@@ -30,7 +30,7 @@ def show(
     return base.page(
         model_admin,
         request,
-        "admin/template_compare.html",
+        "template_studio/compare.html",
         title=f"{version}: what changed",
         context={
             "template": version,

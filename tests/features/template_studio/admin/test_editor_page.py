@@ -1,4 +1,7 @@
-"""The editor renders what is typed, saves one locale of a draft, and sends to the sandbox."""
+"""The editor renders what is typed, saves one locale of a draft, and sends to the sandbox.
+
+An author cannot see who looks at a preview.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,14 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from notifications.models import Delivery, Notification, Template
+from notifications.models import Delivery, Notification, Template, TemplateText
 from notifications.rules.in_app import Action, InAppPart
 from notifications.rules.lane import Mode
 from notifications.rules.templates import contents
 from notifications.rules.templates.contents import TemplateContent
 from notifications.store.redis import state
 from notifications.store.templates import versions
+from notifyproj.csp import HEADER
 from providers.contract import Channel
 
 
@@ -248,3 +252,31 @@ def test_what_producers_get_now_is_not_rolled_back_to(door: Client, draft: Templ
     newer = versions.draft("hello", versions.content_of(draft), by="ana")
     versions.publish(newer, by="ana")
     assert back in door.get(url(draft)).content.decode()
+
+
+@pytest.mark.parametrize(("locale", "direction"), [("en", "ltr"), ("ar", "rtl")])
+def test_the_editor_draws_the_row_of_the_inbox_in_light_and_dark(
+    door: Client, locale: str, direction: str
+) -> None:
+    version = Template.objects.create(template_id="ready")
+    TemplateText.objects.create(
+        template=version,
+        channel=Channel.IN_APP,
+        locale=locale,
+        title="Ready",
+        body="Your order",
+        in_app={"url": "/orders/1", "actions": [{"id": "track", "label": "Track it"}]},
+    )
+    page = door.get(f"/admin/notifications/template/{version.pk}/editor/?locale={locale}")
+    text = page.content.decode()
+    assert "ni ni-light" in text
+    assert "ni ni-dark" in text
+    assert f'ni-row ni-unread" dir="{direction}"' in text
+    assert "callback track to the producer" in text
+    assert "ni-more" not in text  # the row of a single message
+
+
+def test_a_preview_loads_no_picture_from_elsewhere(door: Client) -> None:
+    template = Template.objects.create(template_id="hello")
+    page = door.get(f"/admin/notifications/template/{template.pk}/editor/")
+    assert "img-src 'self' data:;" in page[HEADER]  # a frame without an address inherits it
