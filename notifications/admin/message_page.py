@@ -111,6 +111,7 @@ def context(request: HttpRequest, timeline: Timeline) -> dict[str, Any]:
         "timeline": timeline,
         "template_url": model_pages.change_page(timeline.template) if timeline.template else "",
         "person": person(notification),
+        "recipient": recipient,
         "producer": Producer.objects.filter(pk=notification.producer_id).first(),
         "ordering_key": addresses.text_for(request, notification.ordering_key or ""),
         "idempotency_key": addresses.text_for(request, notification.idempotency_key or ""),

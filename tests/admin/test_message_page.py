@@ -93,6 +93,18 @@ def test_a_deleted_template_is_said(door: Client, make_delivery: MakeDelivery) -
     assert "The template version was deleted" in page
 
 
+def test_the_message_of_an_erased_recipient_has_no_link_to_the_recipient(
+    door: Client, make_delivery: MakeDelivery
+) -> None:
+    delivery = make_delivery()
+    link = 'href="/admin/notifications/recipient/'
+    linked = shown(door, delivery).count(link)
+    Recipient.objects.all().delete()
+    page = shown(door, delivery)
+    assert linked > page.count(link) == 1, "the entry of the menu is left"
+    assert "Accepted" in page
+
+
 def test_the_address_is_masked(door: Client, make_delivery: MakeDelivery) -> None:
     page = shown(door, make_delivery())
     assert ADDRESS not in page

@@ -28,7 +28,7 @@ _TRUST_ANY: Final = ssl._create_unverified_context()  # noqa: S323 - a certifica
 _BURST: Final = 21
 """Sign-ins of an address that go through at once."""
 _MOST_TRIES: Final = 200
-_IN_THE_ADMIN: Final = ("/admin/notifications/template/import/",)
+_IN_THE_ADMIN: Final = ("/admin/notifications/template/upload/",)
 _CLOSED: Final = (
     "/metrics",
     "/readyz",
