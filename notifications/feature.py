@@ -3,7 +3,7 @@
 INSTALLED_APPS is the list of the features, and the app configuration of a feature is its manifest.
 Django and Celery find models, admin pages, commands, tasks, templates and static files of an app
 themselves. The manifest names the rest: URLs, access rules, facts for the OpenAPI document, sweeps,
-deletions of old rows, entries of the admin's menu, and pages that show the causes of alerts. The
+retention of rows, entries of the admin's menu, and pages that show the causes of alerts. The
 core imports no feature; it reads the manifests. Without the line in INSTALLED_APPS the service runs
 without the feature: its tables stay and nothing reads or writes them.
 
@@ -25,6 +25,7 @@ from django.utils.module_loading import import_string
 
 from notifications.rules import access, alert_links
 from notifications.rules.alerts import AlertKind
+from notifications.rules.row_retention import RowRetention
 
 if TYPE_CHECKING:
     from django.urls import URLPattern
@@ -71,9 +72,11 @@ class Feature(AppConfig):
     openapi: str = ""
     """Module with `TAGS`, `PATH_PARAMETERS` and `EXAMPLES` for the OpenAPI document."""
     sweeps: tuple[FeatureSweep, ...] = ()
+    retentions: tuple[RowRetention, ...] = ()
+    """Tables whose rows are deleted at an age."""
     deletions: tuple[str, ...] = ()
-    """Functions `(*, before, limit) -> int` that delete rows older than the retention time, at most
-    `limit` at a time, and return the number of deleted rows."""
+    """Functions `(*, before, limit) -> int` for other deletions of rows older than the retention of
+    notifications: they delete at most `limit` rows and return the number of deleted rows."""
     menu: tuple[MenuEntry, ...] = ()
     alert_pages: tuple[tuple[AlertKind, str], ...] = ()
     """Kind of an alert, and the path of the page that shows the cause: see `rules.alert_links`."""

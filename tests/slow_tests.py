@@ -40,6 +40,7 @@ SLOW: Final = (
     "tests/features/test_inbox_sign_in.py",
     "tests/features/test_preference_component.py",
     "tests/features/test_web_push_browser.py",
+    "tests/test_browser_wait.py",
     # Each operation of the API in turn, with many requests.
     "tests/api/test_access.py::test_a_test_key_changes_nothing_that_live_mode_reads",
     "tests/api/test_access.py::test_the_request_of_each_operation_succeeds_in_live_mode",

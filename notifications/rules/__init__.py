@@ -13,8 +13,8 @@ Modules:
     money         prices, budgets
     rights        scopes, access, roles, recipient_tokens, signed_token, origins
     operators     alerts, alert_notices, alert_links, alert_thresholds, audit_facts,
-                  dead_letter_filter, redaction, masking, rollups, csv_lines,
-                  csv_reader, connect_lines
+                  dead_letter_filter, redaction, masking, rollups, row_retention,
+                  csv_lines, csv_reader, connect_lines
     shared        described
 
 Packages:

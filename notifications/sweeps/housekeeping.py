@@ -13,19 +13,13 @@ from notifications.models import Alert, Rejected
 from notifications.rules.alerts import AlertKind
 from notifications.store.postgres import (
     alerts,
-    audit,
     bulk_rows,
     change_feed,
-    db,
     late_encryption,
-    received_texts,
     rollups,
+    row_retention,
     secret_variables,
-    short_links,
-    token_revocations,
-    webhook_messages,
 )
-from notifications.store.redis import sign_ins
 from notifications.sweeps.rounds import Swept
 
 _REJECTED_KEPT: Final = 10_000
@@ -46,21 +40,15 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     oldest = now - conf.current().retention
     deletions: list[Callable[[], int]] = [
         lambda: secret_variables.wipe_expired(limit=limit),
-        lambda: db.run("delete_expired_keys", {"limit": limit}),
         lambda: _trim_rejected(limit),
-        lambda: short_links.purge(now=now, limit=limit),
-        lambda: received_texts.purge(now=now, limit=limit),
         lambda: _delete_old_alerts(now, limit),
         lambda: change_feed.forget_marks(before=oldest, limit=limit),
         lambda: change_feed.forget_foreign(limit=limit),
-        lambda: webhook_messages.forget(before=now - webhook_messages.KEPT, limit=limit),
         lambda: rollups.forget(now=now, limit=limit),
         lambda: rollups.forget_series(limit=limit),
-        lambda: token_revocations.forget(now=now, limit=limit),
         lambda: bulk_rows.forget_addresses(limit=limit),
         lambda: progress.forget(before=oldest - _JOBS_KEPT_LONGER, limit=limit),
-        lambda: audit.discard_older_than(conf.current().audit_kept, limit=limit),
-        lambda: sign_ins.discard_old(limit=limit),
+        *_by_age(now=now, limit=limit),
         *_of_features(before=oldest, limit=limit),
         lambda: late_encryption.work_off(limit=limit),  # last, because its exceptions end the run
     ]
@@ -75,6 +63,12 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
             if count >= limit and not is_over
         ]
     return done
+
+
+def _by_age(*, now: dt.datetime, limit: int) -> Iterator[Callable[[], int]]:
+    of_features = (kept for each in feature.all_features() for kept in each.retentions)
+    for kept in (*row_retention.RETENTIONS, *of_features):
+        yield functools.partial(row_retention.delete, kept, now=now, limit=limit)
 
 
 def _of_features(*, before: dt.datetime, limit: int) -> Iterator[Callable[[], int]]:

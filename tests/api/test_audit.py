@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 
 import orjson
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.models import AuditEntry, Contact, Recipient
 from notifications.rules.access import AccessRule
 from notifications.rules.lane import Mode
 from notifications.store.postgres import audit
+from notifications.sweeps import housekeeping
 from tests.api import operations
 from tests.api.conftest import Caller, MakeCaller
 
@@ -110,7 +112,9 @@ def test_the_database_refuses_to_change_the_log(caller: Caller, statement: str) 
     assert AuditEntry.objects.exists()
 
 
-def test_retention_takes_old_lines_and_no_young_ones(caller: Caller) -> None:
+def test_retention_takes_old_lines_and_no_young_ones(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
     operations.call(caller, "PUT /v1/recipients/{user_id}", operations.furnish(caller))
     young = AuditEntry.objects.count()
     old = AuditEntry(by="x", operation="x", object_type="x", object_id="1")
@@ -122,5 +126,7 @@ def test_retention_takes_old_lines_and_no_young_ones(caller: Caller) -> None:
             " VALUES (%s, 'x', 'x', 'x', '1', '', '{}', '{}', '')",
             [clock.now() - dt.timedelta(days=100)],
         )
-    assert audit.discard_older_than(dt.timedelta(days=1), limit=100) == 1
+    configured = replace(conf.current(), audit_kept=dt.timedelta(days=90))
+    monkeypatch.setattr(conf, "current", lambda: configured)
+    assert housekeeping.run_once(now=clock.now(), limit=100).moved == 1
     assert AuditEntry.objects.count() == young + 1

@@ -22,6 +22,7 @@ from notifications.rules.transitions import DELIVER, EXPIRE
 from notifications.rules.webhook_events import EndpointState, MessageState
 from notifications.store.postgres import change_feed, transitions, webhook_messages
 from notifications.store.postgres.transitions import ANYONE, Move
+from notifications.sweeps import housekeeping
 from notifications.webhooks import endpoints, fan_out
 from tests.store.stored_rows import MakeDelivery
 from tests.webhooks.conftest import MakeEndpoint
@@ -142,11 +143,11 @@ def test_a_replayed_message_is_due_now_and_kept_anew(
     _work_off()
     now = clock.now()
     retry_at = now + dt.timedelta(hours=4) if state is MessageState.WAITING else None
-    old = now - webhook_messages.KEPT
+    old = now - dt.timedelta(days=7)
     WebhookMessage.objects.update(state=state, due_at=retry_at, created_at=old, attempts=9)
     endpoints.replay(endpoint.pk, since=old)
     _work_off()
-    assert webhook_messages.forget(before=now - webhook_messages.KEPT / 2, limit=10) == 0
+    housekeeping.run_once(now=now + dt.timedelta(days=3), limit=10)
     message = WebhookMessage.objects.get()
     assert (message.state, message.attempts) == (MessageState.WAITING, 0)
     assert message.due_at is not None
@@ -181,7 +182,7 @@ def test_a_position_of_another_cluster_starts_anew(
 def test_old_messages_are_deleted(endpoint: WebhookEndpoint, make_delivery: MakeDelivery) -> None:
     make_delivery()
     _work_off()
-    now = clock.now()
-    assert webhook_messages.forget(before=now - dt.timedelta(days=1), limit=10) == 0
-    assert webhook_messages.forget(before=now + dt.timedelta(days=1), limit=10) == 1
-    assert _types(endpoint) == []
+    for age, kept in ((dt.timedelta(days=6), 1), (dt.timedelta(days=7, minutes=1), 0)):
+        WebhookMessage.objects.update(created_at=clock.now() - age)
+        housekeeping.run_once(now=clock.now(), limit=10)
+        assert len(_types(endpoint)) == kept

@@ -1,7 +1,10 @@
 """The manifest of schedules."""
 
+import datetime as dt
+
 from notifications import feature
 from notifications.rules.alerts import AlertKind
+from notifications.rules.row_retention import RowRetention
 
 
 class SchedulesConfig(feature.Feature):
@@ -20,5 +23,6 @@ class SchedulesConfig(feature.Feature):
             stops="Recurring schedules create no notifications.",
         ),
     )
+    retentions = (RowRetention("notifications_occurrence", "at", dt.timedelta(days=7)),)
     menu = (feature.MenuEntry("Send", "Schedules", symbol="event_repeat", model="schedule"),)
     alert_pages = ((AlertKind.SCHEDULE_FAILED, "/admin/notifications/schedule/{subject}/change/"),)

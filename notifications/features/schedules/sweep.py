@@ -11,7 +11,7 @@ from django.db.models import BooleanField, Case, Q, QuerySet, When
 
 from notifications import clock
 from notifications.features.schedules import occurrences
-from notifications.models import Occurrence, Schedule
+from notifications.models import Schedule
 from notifications.rules.alerts import AlertKind
 from notifications.store.postgres import alerts
 from notifications.sweeps import rounds
@@ -21,9 +21,6 @@ _log = structlog.get_logger(__name__)
 
 _RETRY_EVERY: Final = dt.timedelta(hours=1)
 """Interval of tries of a failing schedule."""
-
-_KEPT: Final = dt.timedelta(days=7)
-"""Time for which operators see the result of an occurrence."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
@@ -41,9 +38,6 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
             seen.add(schedule_id)
         if clock.monotonic() > ends_at:
             break
-    if done.moved:
-        past = Occurrence.objects.filter(at__lt=now - _KEPT).values("id")[: limit * 10]
-        Occurrence.objects.filter(id__in=past).delete()
     return done
 
 

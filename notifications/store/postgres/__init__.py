@@ -17,8 +17,8 @@
     money         budgets, receipt_prices; SMS pumping: sms_traffic
     webhooks      webhook_messages
     operators     alerts, alert_notices, fallbacks, looks, audit, role_groups, second_factors
-    upkeep        partitions, past_days, periodic_tasks, sweep_runs, host_clock, database_sessions,
-                  first_migration, unapplied_migrations, commit_probe
+    upkeep        partitions, past_days, row_retention, periodic_tasks, sweep_runs, host_clock,
+                  database_sessions, first_migration, unapplied_migrations, commit_probe
 
 `sql/` has one statement per file; the head of the file names the locks and the index.
 """

@@ -21,12 +21,9 @@ import structlog
 from django.db import models, transaction
 from django.db.models import Model, QuerySet
 
-from notifications import clock
 from notifications.models import AuditEntry
 from notifications.rules.audit_facts import Facts, difference
 
-KEPT_AT_LEAST: Final = dt.timedelta(days=90)
-"""As long as the triggers of `migrations/audit.sql` keep every row."""
 _LONGEST_BY: Final = 150
 _Rows = dict[tuple[type[Model], object], tuple[Model, Facts]]
 
@@ -116,14 +113,6 @@ def facts_of(changed: Model) -> Facts:
         for field in meta.many_to_many
     }
     return plain | several
-
-
-def discard_older_than(age: dt.timedelta, *, limit: int) -> int:
-    """Delete entries past retention; returns how many."""
-    until = clock.now() - max(age, KEPT_AT_LEAST)
-    old = AuditEntry.objects.filter(at__lt=until).order_by("pk").values("pk")[:limit]
-    deleted, _ = AuditEntry.objects.filter(pk__in=old).delete()
-    return deleted
 
 
 def _plain(changed: Model, field: models.Field[Any, Any]) -> object:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import Final
 
 from notifications.store.postgres import db
 
-KEPT: Final = dt.timedelta(days=30)
-"""Twilio repeats a callback for a day at most; an operator may replay older ones by hand."""
 _LONGEST_ID: Final = 255
 
 
@@ -19,8 +16,3 @@ def remember(provider: str, message_id: str) -> bool:
     """
     text = {"provider": provider, "message_id": message_id[:_LONGEST_ID]}
     return db.run("remember_text", text) > 0
-
-
-def purge(*, now: dt.datetime, limit: int) -> int:
-    """Delete up to `limit` ids older than KEPT."""
-    return db.run("delete_received_texts", {"before": now - KEPT, "limit": limit})

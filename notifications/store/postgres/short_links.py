@@ -9,7 +9,6 @@ from uuid import UUID
 
 from django.db import connection
 
-from notifications.models import ShortLink
 from notifications.rules import ids
 from notifications.store.postgres import db
 
@@ -51,9 +50,3 @@ def count_click(token: str) -> FollowedLink | None:
     """Count a click on a link, and return the link; None for an unknown or expired link."""
     found = db.fetch_as("follow_short_link", {"token": token}, FollowedLink)
     return found[0] if found else None
-
-
-def purge(*, now: dt.datetime, limit: int) -> int:
-    """Delete up to `limit` expired links."""
-    ended = ShortLink.objects.filter(expires_at__lte=now).values("token")[:limit]
-    return ShortLink.objects.filter(token__in=ended).delete()[0]

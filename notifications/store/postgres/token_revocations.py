@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection
-from typing import Final
 
-from notifications.rules import recipient_tokens
 from notifications.store.postgres import db
-
-_KEPT: Final = recipient_tokens.LONGEST_LIFETIME + dt.timedelta(hours=1)
-"""After this time all revoked tokens have expired."""
 
 
 def revoke(recipient_ids: Collection[int]) -> None:
@@ -31,12 +26,3 @@ def find_recent(age: dt.timedelta) -> list[int]:
     """Return the recipients whose revocation was noted within the age."""
     rows = db.rows("token_revocations_noted", {"seconds": age.total_seconds()})
     return [row["recipient_id"] for row in rows]
-
-
-def forget(*, now: dt.datetime, limit: int) -> int:
-    """Delete up to `limit` revocations that no valid token needs. Safe to run twice, late or never.
-
-    Returns:
-        The number of deleted rows.
-    """
-    return db.run("token_revocations_delete", {"before": now - _KEPT, "limit": limit})

@@ -16,8 +16,6 @@ from notifications.rules.states import Status
 from notifications.rules.webhook_events import TOLD, RetryPreset, StatusEvent
 from notifications.store.postgres import bulk_job_figures, change_feed, db, id_ranges
 
-KEPT: Final = dt.timedelta(days=7)
-"""Retention of messages and calls. A replay can begin earlier: the change feed is kept longer."""
 LEASE: Final = dt.timedelta(seconds=60)
 """Longer than the longest deadline with the wait for its start; a killed worker's messages are
 called again after it."""
@@ -244,13 +242,6 @@ def count_health(seen: Sequence[tuple[int, int, bool]]) -> list[EndpointHealth]:
     ids, failed, succeeded = (list(column) for column in zip(*seen, strict=True))
     found = db.rows("webhook_health", {"ids": ids, "failed": failed, "succeeded": succeeded})
     return [EndpointHealth(**row) for row in found]
-
-
-def forget(*, before: dt.datetime, limit: int) -> int:
-    """Delete messages and calls from before an instant, `limit` of each."""
-    old = {"before": before, "limit": limit}
-    gone = db.run("webhook_forget_messages", old), db.run("webhook_forget_attempts", old)
-    return max(gone)
 
 
 def status_of(message: ClaimedMessage | WebhookMessage) -> Status | None:

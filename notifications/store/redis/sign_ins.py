@@ -32,8 +32,6 @@ KNOWN_FOR: Final = dt.timedelta(days=30)
 """Time for which an address counts as known to an account after a sign-in."""
 BY_PROVIDER: Final = "single_sign_on"
 """Field of a session that began with single sign-on, so without a code of this service."""
-KEPT: Final = dt.timedelta(days=90)
-"""Time for which ended sessions are listed."""
 _SEEN_EVERY: Final = dt.timedelta(minutes=1)
 
 
@@ -102,15 +100,6 @@ def end(rows: QuerySet[SignIn], *, by: str) -> int:
     return SignIn.objects.filter(pk__in=[row.pk for row in open_rows], ended_at=None).update(
         ended_at=clock.now(), ended_by=by
     )
-
-
-def discard_old(*, limit: int) -> int:
-    """Delete expired sessions and old sign-ins; return the count."""
-    now = clock.now()
-    expired = Session.objects.filter(expire_date__lt=now).values("pk")[:limit]
-    deleted, _ = Session.objects.filter(pk__in=expired).delete()
-    old = SignIn.objects.filter(seen_at__lt=now - KEPT).values("pk")[:limit]
-    return deleted + SignIn.objects.filter(pk__in=old).delete()[0]
 
 
 def _known_key(whose: str, where: str) -> str:

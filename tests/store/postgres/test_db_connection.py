@@ -70,7 +70,7 @@ def test_a_server_that_takes_no_writes_counts_as_away_and_its_session_ends() -> 
     before = _own_pid()
     assert not db.is_writable()
     with pytest.raises(OperationalError, match="read-only"):
-        db.run("delete_expired_keys", {"limit": 1})
+        db.run("feed_forget_foreign", {"limit": 1})
     assert _own_pid() != before
     assert db.is_writable()
 
@@ -93,7 +93,7 @@ def test_a_write_that_finds_the_disk_full_makes_the_service_unready_for_a_while(
 def test_a_write_in_a_transaction_ends_that_session_too() -> None:
     before = _own_pid()
     with pytest.raises(OperationalError, match="read-only"):
-        db.in_transaction(lambda: db.run("delete_expired_keys", {"limit": 1}))
+        db.in_transaction(lambda: db.run("feed_forget_foreign", {"limit": 1}))
     assert _own_pid() != before
 
 
