@@ -6,9 +6,7 @@
         |        |        |
    sweeps inbox  |        |            beat's tasks: due rows, also after a crash; live streams
         |________|________|
-         bulk_jobs                     one message to an audience
-  alerting  analytics  audiences  operations
-                                       notices; figures; topics; replay, cancel, imports
+    alerting  analytics  operations    notices; figures; replay, cancel, imports
            scheduling                  later, quiet hours, digests
             feedback                   receipts, inbound SMS, unsubscribe
         intake   delivery              a request to rows; rows to provider calls to outcomes

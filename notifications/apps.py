@@ -11,6 +11,8 @@ from django.core.signals import request_started
 from django.db.models.signals import post_migrate
 from django.utils.module_loading import import_string
 
+from notifications import feature
+
 _log: Final = structlog.get_logger(__name__)
 _GARBAGE_AT: Final = 50_000
 """Threshold of Python's garbage collector, in new container objects. A batch of a thousand requests
@@ -36,6 +38,7 @@ class NotificationsConfig(AppConfig):
         post_migrate.connect(_make_periodic_tasks, sender=self)
         post_migrate.connect(_keep_roles, sender=self)
         post_migrate.connect(_record_deploy, sender=self)
+        checks.register(feature.missing_needs)
         checks.register(_check_first_migration, checks.Tags.database)
         checks.register(_check_session_settings, checks.Tags.database)
         checks.register(_check_servers, checks.Tags.security, deploy=True)

@@ -3,9 +3,10 @@
 INSTALLED_APPS is the list of the features, and the app configuration of a feature is its manifest.
 Django and Celery find models, admin pages, commands, tasks, templates and static files of an app
 themselves. The manifest names the rest: URLs, access rules, facts for the OpenAPI document, sweeps,
-retention of rows, entries of the admin's menu, and pages that show the causes of alerts. The
-core imports no feature; it reads the manifests. Without the line in INSTALLED_APPS the service runs
-without the feature: its tables stay and nothing reads or writes them.
+retention of rows, releases of held deliveries, entries of the admin's menu, and pages that show the
+causes of alerts. The core imports no feature; it reads the manifests. Without the line in
+INSTALLED_APPS the service runs without the feature: its tables stay, and nothing of the feature
+reads or writes them.
 
 Django loads the manifests before any model and in each process, so a manifest names modules and
 functions by their dotted names, and the core imports them at the first use. The models of a feature
@@ -15,12 +16,14 @@ have the app label `notifications`, because all tables share the migrations of t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
 from django.apps import AppConfig, apps
+from django.core.checks import Error
 from django.utils.module_loading import import_string
 
 from notifications.rules import access, alert_links
@@ -29,6 +32,8 @@ from notifications.rules.row_retention import RowRetention
 
 if TYPE_CHECKING:
     from django.urls import URLPattern
+
+_PACKAGE: Final = "notifications.features."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,8 @@ class FeatureSweep:
     """Rows in a batch."""
     stops: str
     """The effect of switching the sweep off, for operators."""
+    queue: str = ""
+    """The queue of the task; empty: the queue of the core's sweeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,8 @@ class Feature(AppConfig):
     """Manifest of a feature. Each name is dotted; an empty value: the feature has none."""
 
     default_auto_field = "django.db.models.BigAutoField"
+    needs: tuple[str, ...] = ()
+    """Labels of the features whose modules the feature imports; `check` requires their lines."""
     urls: str = ""
     """Module with `urlpatterns`, at the root of the API."""
     access: str = ""
@@ -80,6 +89,10 @@ class Feature(AppConfig):
     menu: tuple[MenuEntry, ...] = ()
     alert_pages: tuple[tuple[AlertKind, str], ...] = ()
     """Kind of an alert, and the path of the page that shows the cause: see `rules.alert_links`."""
+    releases: Mapping[str, str] = MappingProxyType({})
+    """Kind of switch -> function `(switch, *, limit, grace) -> int` that gives due times to at most
+    `limit` deliveries that a resumed switch held, `grace` before the time at which they leave, and
+    returns their number. Deliveries of other kinds leave by priority."""
 
     def url_patterns(self) -> list[URLPattern]:
         """Return the URL patterns; imports the views."""
@@ -93,6 +106,22 @@ class Feature(AppConfig):
         if self.access:
             access.add(import_module(self.access).RULES)
         alert_links.add(self.alert_pages)
+
+
+def missing_needs(**_options: object) -> list[Error]:
+    """Return an error for each feature whose needs are not installed: a check of Django."""
+    installed = all_features()
+    labels = {each.label for each in installed}
+    return [
+        Error(
+            f"{each.name} needs {_PACKAGE}{need}.",
+            hint=f'Add "{_PACKAGE}{need}" to INSTALLED_APPS, or remove "{each.name}".',
+            id="notifications.E002",
+        )
+        for each in installed
+        for need in each.needs
+        if need not in labels
+    ]
 
 
 def all_features() -> list[Feature]:

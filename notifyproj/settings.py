@@ -54,6 +54,8 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "notifications",
     "notifications.features.archive",
+    "notifications.features.audiences",
+    "notifications.features.bulk_jobs",
     "notifications.features.connect",
     "notifications.features.preference_page",
     "notifications.features.schedules",

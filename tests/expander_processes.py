@@ -55,7 +55,7 @@ _RESULT: Final = """
 
 def allow_all(job_id: UUID) -> None:
     """Let the lane of a job allow all recipients now: no worker empties the lane here."""
-    from notifications.bulk_jobs import lane_shares  # noqa: PLC0415 - after Django is set up
+    from notifications.features.bulk_jobs import lane_shares  # noqa: PLC0415 - after Django is set up
     from notifications.models import BulkJob, BulkLane  # noqa: PLC0415 - as above
 
     lane = lane_shares.lane_of(BulkJob.objects.get(id=job_id))
@@ -82,7 +82,7 @@ def counts(job_id: UUID) -> tuple[int, ...]:
 
 def accepted(job_id: UUID) -> int:
     """Return the number of messages by the checkpoints of a job."""
-    from notifications.bulk_jobs import stages  # noqa: PLC0415 - after Django is set up
+    from notifications.features.bulk_jobs import stages  # noqa: PLC0415 - after Django is set up
 
     return stages.message_count(job_id)
 

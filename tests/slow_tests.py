@@ -29,7 +29,7 @@ SLOW: Final = (
     "tests/admin/test_alerts_browser.py",
     "tests/features/archive/admin/test_search.py::test_the_pages_suit_every_reader_at_each_size",
     "tests/admin/test_browser.py",
-    "tests/admin/test_bulk_jobs_browser.py",
+    "tests/features/bulk_jobs/admin/test_browser.py",
     "tests/admin/test_console_pages.py",
     "tests/admin/test_monitoring_browser.py",
     "tests/admin/test_page_weight.py",

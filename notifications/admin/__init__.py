@@ -17,13 +17,10 @@
     predictions                  obstacles for a message to a contact now
     suppressions                 suppression list with import and export
     prices, budgets              prices of provider calls, budgets of a day
-    bulk_jobs, bulk_job_page     bulk jobs with progress; pause, resume and cancel
-    composer, compose_*          form of a bulk job with live figures, previews and checks
     names                        existing names, for lists and completion in forms
     preview_panel                preview of a text of a template
     model_pages                  addresses of pages of models that features show
-    audiences, audience_choices  saved audiences, attributes; choices of the audience builder
-    topics, recipient_lists      topics with subscribers; uploads and snapshots of recipients
+    attributes                   definitions of attributes
     retry_presets                retry policies with timetables
     provider_routes              routing of channels to providers
     ordering_keys                ordering keys with the deliveries that wait
@@ -50,11 +47,10 @@ cannot change anything. New pages inherit these rules from `base`.
 from notifications.admin import (
     alert_destinations,
     alerts,
-    audiences,
+    attributes,
     audit_log,
     breakers,
     budgets,
-    bulk_jobs,
     cancel_jobs,
     dead_letters,
     deliveries,
@@ -71,7 +67,6 @@ from notifications.admin import (
     producers,
     provider_rates,
     provider_routes,
-    recipient_lists,
     recipients,
     replays,
     retry_presets,
@@ -84,7 +79,6 @@ from notifications.admin import (
     switches,
     token_secrets,
     topic_texts,
-    topics,
     users,
     webhooks,
 )
@@ -92,11 +86,10 @@ from notifications.admin import (
 __all__ = [
     "alert_destinations",
     "alerts",
-    "audiences",
+    "attributes",
     "audit_log",
     "breakers",
     "budgets",
-    "bulk_jobs",
     "cancel_jobs",
     "dead_letters",
     "deliveries",
@@ -113,7 +106,6 @@ __all__ = [
     "producers",
     "provider_rates",
     "provider_routes",
-    "recipient_lists",
     "recipients",
     "replays",
     "retry_presets",
@@ -126,7 +118,6 @@ __all__ = [
     "switches",
     "token_secrets",
     "topic_texts",
-    "topics",
     "users",
     "webhooks",
 ]

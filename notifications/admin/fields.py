@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -222,3 +223,20 @@ class TopicsOffField(forms.CharField):
     def has_changed(self, initial: Any, data: Any) -> bool:  # noqa: ANN401 - Django's signature
         """Compare the stored object with the typed line."""
         return super().has_changed(self.prepare_value(initial or {}), data)
+
+
+def parse_object(text: str) -> dict[str, Any]:
+    """Return the object of a JSON text; an empty object for an empty text.
+
+    Raises:
+        ValidationError: the text is no JSON object.
+    """
+    if not text.strip():
+        return {}
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValidationError(f"This is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise ValidationError('Write a JSON object, such as {"name": "value"}.')
+    return value

@@ -74,15 +74,8 @@ _CORE: Final = (
     ),
     Group(
         "Send",
-        (
-            Item("Bulk jobs", "campaign", "bulkjob"),
-            Item("Audiences", "group_work", "audience"),
-        ),
-        (
-            Item("Topics", "rss_feed", "topic"),
-            Item("Recipient lists", "upload_file", "recipientlist"),
-            Item("Attributes", "label", "attribute"),
-        ),
+        (),
+        (Item("Attributes", "label", "attribute"),),
     ),
     Group(
         "Texts",

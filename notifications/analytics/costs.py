@@ -19,7 +19,7 @@ from django.db.models import Sum
 from notifications.analytics import budget_figures
 from notifications.analytics.questions import Question, QuestionError, ask
 from notifications.models import BulkJob, Producer
-from notifications.rules.bulk_jobs.figures import Total
+from notifications.rules.bulk_job import Total
 from notifications.rules.lane import Mode
 from notifications.rules.prices import MICROS
 from notifications.rules.rollups import OTHER, Dimension

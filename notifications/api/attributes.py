@@ -18,8 +18,7 @@ from notifications.api.pagination import NumberedPageQuery, newest_page, parse_q
 from notifications.api.problems import raise_problem
 from notifications.api.schemas import RequestModel, ResponseModel
 from notifications.models import Attribute
-from notifications.rules.audiences.attribute_conditions import BUILT_IN
-from notifications.rules.audiences.attributes import MAX_ATTRIBUTES, NAME_PATTERN, AttributeKind
+from notifications.rules.attributes import BUILT_IN, MAX_ATTRIBUTES, NAME_PATTERN, AttributeKind
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import Text
 from notifications.store.cached import attributes

@@ -30,8 +30,6 @@ Operation = dict[str, Any]
 
 TAGS: Final[Mapping[str, str]] = {
     "Analytics": "Figures by minute, hour and day.",
-    "Audiences": "Topics, saved audiences, uploads and snapshots: groups of recipients.",
-    "Campaigns": "One message to an audience, at a rate, with progress.",
     "Cancellations": "Cancel many notifications, in jobs with progress.",
     "Inbox": "The in-app messages of a recipient, for producers and for the recipient's apps.",
     "Keys": "Properties, permissions and rotation of the caller's key.",
@@ -48,8 +46,6 @@ TAGS: Final[Mapping[str, str]] = {
 PATH_PARAMETERS: Final[Mapping[str, str]] = {
     "action_id": "The `id` of an action of the message.",
     "alert_id": "The `id` of an alert.",
-    "bulk_job_id": "The `id` of a bulk job.",
-    "audience_id": "The `id` of a saved audience.",
     "contact_id": "The `id` of one of the recipient's contacts.",
     "endpoint_id": "The `id` of a webhook endpoint.",
     "job_id": "The `id` of the job.",
@@ -58,12 +54,9 @@ PATH_PARAMETERS: Final[Mapping[str, str]] = {
     "name": "The name of an attribute.",
     "notification_id": "The `notification_id` from the response to the create call.",
     "provider": "The provider's name, as in `docs/providers.md`.",
-    "snapshot_id": "The `id` of a snapshot.",
     "suppression_id": "The `id` of an entry of the suppression list.",
     "switch_id": "The `id` of a switch.",
     "template_id": "The template's name.",
-    "topic": "The name of a topic: letters, digits and the characters _ . : -",
-    "upload_id": "The `id` of an upload.",
     "user_id": "The recipient's id, chosen by the producers.",
     "version": "The number of a version; the first version is 1.",
 }

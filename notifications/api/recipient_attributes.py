@@ -8,7 +8,7 @@ from typing import Any, Final
 import orjson
 
 from notifications.api.problems import raise_problem
-from notifications.rules.audiences import attributes
+from notifications.rules import attributes
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.store.cached.attributes import kinds
 

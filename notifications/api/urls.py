@@ -9,11 +9,7 @@ from notifications.api import (
     alerts,
     analytics,
     attributes,
-    audience_lists,
-    audiences,
     budgets,
-    bulk_job_dry_run,
-    bulk_jobs,
     cancel_jobs,
     changes,
     client_receipts,
@@ -43,14 +39,11 @@ from notifications.api import (
     suppressions,
     switches,
     templates,
-    topics,
     unsubscribe,
     webhook_endpoints,
 )
 
 _RECIPIENT = "v1/recipients/<str:user_id>"
-_BULK_JOB = "v1/bulk-jobs/<uuid:bulk_job_id>"
-_TOPIC = "v1/topics/<str:topic>"
 _INBOX = "v1/inbox/<str:user_id>"
 _MESSAGE = f"{_INBOX}/<uuid:message_id>"
 _SECRETS = f"{_RECIPIENT}/contacts/<int:contact_id>/signing-secrets"
@@ -89,12 +82,6 @@ urlpatterns = [
         "v1/notifications/<uuid:notification_id>/withdraw",
         one_notification.NotificationWithdrawView.as_view(),
     ),
-    path("v1/bulk-jobs", bulk_jobs.BulkJobListView.as_view()),
-    path("v1/bulk-jobs/dry-run", bulk_job_dry_run.BulkJobDryRunView.as_view()),
-    path(_BULK_JOB, bulk_jobs.BulkJobDetailView.as_view()),
-    path(f"{_BULK_JOB}/pause", bulk_jobs.BulkJobPauseView.as_view()),
-    path(f"{_BULK_JOB}/resume", bulk_jobs.BulkJobResumeView.as_view()),
-    path(f"{_BULK_JOB}/cancel", bulk_jobs.BulkJobCancelView.as_view()),
     path("v1/recipients", recipients.RecipientListView.as_view()),
     path(_RECIPIENT, recipients.RecipientDetailView.as_view()),
     path(f"{_RECIPIENT}/contacts", contacts.ContactListView.as_view()),
@@ -104,24 +91,8 @@ urlpatterns = [
     path(f"{_RECIPIENT}/client-tokens", client_tokens.ClientTokenListView.as_view()),
     path(f"{_RECIPIENT}/changes", recipients.RecipientChangeListView.as_view()),
     path(f"{_RECIPIENT}/preferences", preferences.PreferencesView.as_view()),
-    path(f"{_RECIPIENT}/topics", topics.RecipientTopicListView.as_view()),
     path("v1/attributes", attributes.AttributeListView.as_view()),
     path("v1/attributes/<str:name>", attributes.AttributeDetailView.as_view()),
-    path("v1/topics", topics.TopicListView.as_view()),
-    path(_TOPIC, topics.TopicDetailView.as_view()),
-    path(f"{_TOPIC}/subscribers", topics.SubscriberListView.as_view()),
-    path(f"{_TOPIC}/subscribers/delete", topics.SubscriberDeleteView.as_view()),
-    path(f"{_TOPIC}/subscribers/<str:user_id>", topics.SubscriberDetailView.as_view()),
-    path("v1/audiences", audiences.AudienceListView.as_view()),
-    path("v1/audiences/estimate", audiences.AudienceEstimateView.as_view()),
-    path("v1/audiences/<int:audience_id>", audiences.AudienceDetailView.as_view()),
-    path("v1/audience-uploads", audience_lists.AudienceUploadListView.as_view()),
-    path("v1/audience-uploads/<int:upload_id>", audience_lists.AudienceUploadDetailView.as_view()),
-    path("v1/audience-snapshots", audience_lists.AudienceSnapshotListView.as_view()),
-    path(
-        "v1/audience-snapshots/<int:snapshot_id>",
-        audience_lists.AudienceSnapshotDetailView.as_view(),
-    ),
     path("v1/push/web/key", push.WebPushKeyView.as_view()),
     path("v1/erasure-jobs/<int:job_id>", recipients.ErasureJobDetailView.as_view()),
     path(_INBOX, inbox.InboxView.as_view()),

@@ -1,6 +1,8 @@
 """The features, a Django app each: models, rules, SQL, API, admin pages, templates, sweeps.
 
     archive          days past retention as Parquet files
+    audiences        groups of recipients: topics, expressions, uploads, snapshots
+    bulk_jobs        one message to an audience
     connect          set-up of the accounts at providers
     preference_page  the page with all choices of a recipient
     schedules        recurring notifications
@@ -17,5 +19,6 @@ Each folder has the same parts, where the feature needs them:
     admin/        pages for operators; templates/ has their templates
     sweep.py      periodic work
 
-The core does not import a feature, and a feature does not import another feature.
+The core does not import a feature. A feature imports another feature only if its manifest needs the
+other: bulk jobs need audiences.
 """

@@ -7,9 +7,9 @@ from django.db import models
 from django.db.models import Q
 
 from notifications.models.choices import MODES
-from notifications.rules.audiences.attributes import AttributeKind
-from notifications.rules.audiences.lists import ListKind, ListState
+from notifications.rules.attributes import AttributeKind
 from notifications.rules.lane import Mode
+from notifications.rules.recipient_lists import ListKind, ListState
 
 
 class Attribute(models.Model):

@@ -10,8 +10,7 @@ from django.db.models import Q
 from notifications import clock
 from notifications.models.choices import CHANNELS, MODES, PRIORITIES
 from notifications.models.producer import Producer
-from notifications.rules.bulk_jobs.request import UniqueBy
-from notifications.rules.bulk_jobs.states import BulkJobState
+from notifications.rules.bulk_job import BulkJobState, UniqueBy
 from notifications.rules.lane import Mode, Priority
 
 
@@ -227,7 +226,7 @@ class BulkJobPace(models.Model):
 
 
 class BulkLane(models.Model):
-    """The rows that a lane allows to each bulk job; see `bulk_jobs.lane_shares`."""
+    """The rows that a lane allows to each bulk job."""
 
     pk = models.CompositePrimaryKey("mode", "priority", "channel")
     mode = models.SmallIntegerField(choices=MODES)

@@ -7,7 +7,8 @@ Modules:
     lanes         lane, channels, routing, back_pressure, switches, service_levels, delivery_health,
                   reach
     recipients    allowed, digest, suppression, preferences, inbox, in_app, phone, countries,
-                  keywords, recipient, addresses
+                  keywords, recipient, addresses, attributes, recipient_lists, stored_audiences
+    bulk jobs     bulk_job: states and counts, which tables, webhooks and costs use
     requests      request, request_fields, request_faults, in_app_fields, problems, sensitive, ids,
                   schedule_limits
     money         prices, budgets
@@ -21,8 +22,6 @@ Packages:
 
     rate_limits   breakers, rates, frequency caps, concurrency
     sms_pumping   ceilings of P0 and P1 SMS
-    bulk_jobs     a message to an audience, at a rate
-    audiences     expressions on recipients
     times         quiet hours, wall clocks
     language      the language of templates: syntax, formats, locales, variables
     texts         texts of a channel: mail, SMS, push

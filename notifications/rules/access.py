@@ -81,7 +81,6 @@ class AccessRule:
 
 
 _NOTIFICATION: Final = "/v1/notifications/{notification_id}"
-_BULK_JOB: Final = "/v1/bulk-jobs/{bulk_job_id}"
 _RECIPIENT: Final = "/v1/recipients/{user_id}"
 _CONTACT: Final = "/v1/recipients/{user_id}/contacts/{contact_id}"
 _SUPPRESSION: Final = "/v1/suppressions/{suppression_id}"
@@ -92,8 +91,6 @@ _CANCEL_JOB: Final = "/v1/cancel-jobs/{job_id}"
 _INBOX: Final = "/v1/inbox/{user_id}"
 _MESSAGE: Final = "/v1/inbox/{user_id}/{message_id}"
 _MARKS: Final = ("seen", "read", "unread", "archive", "unarchive", "snooze", "unsnooze")
-_TOPIC: Final = "/v1/topics/{topic}"
-_AUDIENCE: Final = "/v1/audiences/{audience_id}"
 _SWITCH: Final = "/v1/switches/{switch_id}"
 _ALERT: Final = "/v1/alerts/{alert_id}"
 
@@ -130,14 +127,6 @@ TABLE: Final[list[AccessRule]] = [
     AccessRule("GET /v1/cancel-jobs", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
     AccessRule(f"GET {_CANCEL_JOB}", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
     AccessRule(f"POST {_CANCEL_JOB}/stop", Scope.NOTIFICATIONS_WRITE),
-    AccessRule("GET /v1/bulk-jobs", Scope.CAMPAIGNS_READ, BOTH, "view_bulkjob"),
-    AccessRule("POST /v1/bulk-jobs", Scope.CAMPAIGNS_WRITE, BOTH, "add_bulkjob"),
-    AccessRule("POST /v1/bulk-jobs/dry-run", Scope.CAMPAIGNS_WRITE, BOTH, "add_bulkjob"),
-    *(
-        AccessRule(f"POST {_BULK_JOB}/{change}", Scope.CAMPAIGNS_WRITE, BOTH, "change_bulkjob")
-        for change in ("pause", "resume", "cancel")
-    ),
-    AccessRule(f"GET {_BULK_JOB}", Scope.CAMPAIGNS_READ, BOTH, "view_bulkjob"),
     AccessRule(f"GET {_RECIPIENT}", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
     AccessRule("GET /v1/recipients", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
     AccessRule(f"PATCH {_RECIPIENT}", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"),
@@ -211,34 +200,6 @@ TABLE: Final[list[AccessRule]] = [
     AccessRule("GET /v1/attributes", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
     AccessRule("GET /v1/attributes/{name}", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
     AccessRule("PUT /v1/attributes/{name}", Scope.RECIPIENTS_WRITE, LIVE),
-    AccessRule(f"GET {_RECIPIENT}/topics", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
-    AccessRule("GET /v1/topics", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
-    AccessRule(f"GET {_TOPIC}", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
-    AccessRule(f"DELETE {_TOPIC}", Scope.RECIPIENTS_WRITE),
-    AccessRule(f"GET {_TOPIC}/subscribers", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
-    AccessRule(f"PUT {_TOPIC}/subscribers", Scope.RECIPIENTS_WRITE),
-    AccessRule(f"POST {_TOPIC}/subscribers/delete", Scope.RECIPIENTS_WRITE),
-    AccessRule(f"PUT {_TOPIC}/subscribers/{{user_id}}", Scope.RECIPIENTS_WRITE),
-    AccessRule(f"DELETE {_TOPIC}/subscribers/{{user_id}}", Scope.RECIPIENTS_WRITE),
-    AccessRule("GET /v1/audiences", Scope.CAMPAIGNS_READ, BOTH, "view_recipient"),
-    AccessRule("POST /v1/audiences", Scope.CAMPAIGNS_WRITE),
-    AccessRule("POST /v1/audiences/estimate", Scope.CAMPAIGNS_READ, BOTH, "view_recipient"),
-    AccessRule(f"GET {_AUDIENCE}", Scope.CAMPAIGNS_READ, BOTH, "view_recipient"),
-    AccessRule(f"PUT {_AUDIENCE}", Scope.CAMPAIGNS_WRITE),
-    AccessRule(f"DELETE {_AUDIENCE}", Scope.CAMPAIGNS_WRITE),
-    *(
-        rule
-        for path, name in (
-            ("/v1/audience-uploads", "upload_id"),
-            ("/v1/audience-snapshots", "snapshot_id"),
-        )
-        for rule in (
-            AccessRule(f"GET {path}", Scope.CAMPAIGNS_READ, BOTH, "view_recipient"),
-            AccessRule(f"POST {path}", Scope.CAMPAIGNS_WRITE),
-            AccessRule(f"GET {path}/{{{name}}}", Scope.CAMPAIGNS_READ, BOTH, "view_recipient"),
-            AccessRule(f"DELETE {path}/{{{name}}}", Scope.CAMPAIGNS_WRITE),
-        )
-    ),
     AccessRule("GET /v1/suppressions", Scope.SUPPRESSIONS_READ, LIVE, "view_suppression"),
     AccessRule("POST /v1/suppressions", Scope.SUPPRESSIONS_WRITE, LIVE, "add_suppression"),
     AccessRule(f"GET {_SUPPRESSION}", Scope.SUPPRESSIONS_READ, LIVE, "view_suppression"),

@@ -3,7 +3,6 @@
     deliveries    release, resume, relay, due_rows (rescue, retry), expiry, digests, ordering,
                   withdrawals; hold_checks and switches run in release
     the relay     publish_quota and broker_share, the limits of what the broker holds
-    bulk_jobs     expand, bulk_jobs, audiences
     lag           lane_lag, stale, sms_outage
     money         budgets, sms_pumping
     reports       inbox_reports, rollups, webhooks, daily_reports
@@ -43,10 +42,8 @@ from notifications.store.postgres.periodic_tasks import PeriodicSweep
 from notifications.store.postgres.sweep_runs import SweepResult
 from notifications.sweeps import (
     alert_notices,
-    audiences,
     breakers,
     budgets,
-    bulk_jobs,
     cancel_jobs,
     daily_reports,
     dead_letters,
@@ -54,7 +51,6 @@ from notifications.sweeps import (
     digests,
     due_rows,
     erasures,
-    expand,
     expiry,
     housekeeping,
     inbox,
@@ -112,7 +108,6 @@ _EVERY: Final = (
     ("lane_lag", 5, 5_000, lane_lag.run_once),
     ("replays", 10, 500, replays.run_once),
     ("cancel_jobs", 2, 20, cancel_jobs.run_once),
-    ("audiences", 5, 10_000, audiences.run_once),
     ("withdrawals", 2, 500, withdrawals.run_once),
     ("inbox", 2, 200, inbox.run_once),
     ("inbox_retention", 600, 500, inbox.purge),
@@ -120,7 +115,6 @@ _EVERY: Final = (
     ("recheck_unknown", 10, 500, due_rows.recheck_unknown),
     ("dead_letters", 60, 5_000, dead_letters.run_once),
     ("breakers", 60, 5_000, breakers.run_once),
-    ("bulk_jobs", 5, 1_000, bulk_jobs.run_once),
     ("alert_notices", 5, 500, alert_notices.run_once),
     ("budgets", 5, 1_000, budgets.run_once),
     ("sms_pumping", 10, 12, sms_pumping.run_once),
@@ -135,7 +129,6 @@ _EVERY: Final = (
     ("partitions", 3_600, 500, partitions.run_once),
     ("archive", 600, 500, retention.run_once),
     ("daily_reports", 600, 500, daily_reports.run_once),
-    ("expand", 1, 5_000, expand.run_once),
 )
 """Name, interval in seconds of a new installation, rows in a batch, function."""
 _STOPS: Final = {
@@ -150,14 +143,12 @@ _STOPS: Final = {
     "lane_lag": "P3 posts are accepted and stale P3 kept, whatever waits.",
     "replays": "Replays of dead letters stop.",
     "cancel_jobs": "Cancel jobs stop.",
-    "audiences": "Snapshots of audiences stay loading; deleted topics and uploads keep their rows.",
     "withdrawals": "Withdrawn messages stay on the devices.",
     "inbox": "Open clients do not see that a snooze has ended or that a message has expired.",
     "inbox_retention": "Messages stay in inboxes after the retention of the inbox.",
     "erasures": "Notifications of erased recipients are kept until the end of the retention time.",
     "recheck_unknown": "Deliveries with an unanswered call are not sent again and stay unknown.",
     "dead_letters": "Dead letters raise no alert and are not deleted.",
-    "bulk_jobs": "Abort limits of bulk jobs have no effect; test groups and samples do not end.",
     "breakers": "Alerts of closed circuit breakers stay open.",
     "alert_notices": "Alerts are not sent to alert destinations.",
     "budgets": "Messages held by a budget wait till the next day, also after a raise, and budgets"
@@ -175,10 +166,9 @@ _STOPS: Final = {
     "housekeeping": "Expired secrets and keys are kept; new sensitive variables stay unencrypted.",
     "partitions": "No partitions are created; after two weeks all requests are refused.",
     "daily_reports": "Operators get no daily report by e-mail.",
-    "expand": "Bulk jobs create no further messages.",
     "archive": "Days past retention stay in the database.",
 }
-_QUEUES: Final = {"tell": periodic_tasks.TELL_QUEUE, "expand": periodic_tasks.EXPAND_QUEUE}
+_QUEUES: Final = {"tell": periodic_tasks.TELL_QUEUE}
 """Queues of the sweeps that may take longer than a second; no other sweep waits for them."""
 
 
@@ -190,7 +180,8 @@ def _of_feature(sweep: FeatureSweep) -> Sweep:
         return swept
 
     every = dt.timedelta(seconds=sweep.seconds)
-    return Sweep(sweep.name, every, sweep.limit, run_once, sweep.stops)
+    queue = sweep.queue or periodic_tasks.QUEUE
+    return Sweep(sweep.name, every, sweep.limit, run_once, sweep.stops, queue)
 
 
 SWEEPS: Final = {

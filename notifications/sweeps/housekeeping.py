@@ -8,12 +8,10 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from notifications import clock, conf, feature
-from notifications.bulk_jobs import progress
 from notifications.models import Alert, Rejected
 from notifications.rules.alerts import AlertKind
 from notifications.store.postgres import (
     alerts,
-    bulk_rows,
     change_feed,
     late_encryption,
     rollups,
@@ -28,8 +26,6 @@ _SECONDS: Final = 45.0
 """Maximum seconds of a run: less than the interval of a minute."""
 _FEED_HELD_FOR: Final = dt.timedelta(minutes=5)
 """Longer than any transaction of the service."""
-_JOBS_KEPT_LONGER: Final = dt.timedelta(days=8)
-"""A bulk job outlives its notifications, whose last day may wait for an open delivery."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
@@ -46,8 +42,6 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         lambda: change_feed.forget_foreign(limit=limit),
         lambda: rollups.forget(now=now, limit=limit),
         lambda: rollups.forget_series(limit=limit),
-        lambda: bulk_rows.forget_addresses(limit=limit),
-        lambda: progress.forget(before=oldest - _JOBS_KEPT_LONGER, limit=limit),
         *_by_age(now=now, limit=limit),
         *_of_features(before=oldest, limit=limit),
         lambda: late_encryption.work_off(limit=limit),  # last, because its exceptions end the run

@@ -2,8 +2,8 @@
 
 The sweep `release` calls `end_holds` each second, because a further task each second would cost the
 broker eight commands. Each call makes at most RAMP rows of P0 and P1 due, and at most RAMP other
-rows of a switch, so a million rows of P2 and P3 come back over minutes. Rows of a bulk job come
-back at the rate of the job (`bulk_jobs.held`).
+rows of a switch, so a million rows of P2 and P3 come back over minutes. A feature can
+release the rows of a kind of switch in its own way (`feature.Feature.releases`).
 
 A worker can store a hold some seconds after the resume, from a claim before the resume. So a switch
 stays open for the sweep for two minutes, longer than the longest lease.
@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from notifications import clock
-from notifications.bulk_jobs import held
+from notifications import clock, feature
 from notifications.models import Switch
 from notifications.operations import switches as operations
 from notifications.rules.lane import Priority
 from notifications.rules.states import Status
-from notifications.rules.switches import SETTLED_AFTER, SwitchKind
+from notifications.rules.switches import SETTLED_AFTER
 from notifications.store.postgres import db, id_ranges
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Swept
@@ -52,8 +51,10 @@ def _is_settled(row: Switch) -> bool:
 
 
 def _end_holds_of(row: Switch) -> int:
-    if row.kind == SwitchKind.BULK_JOB:
-        return held.release(row, limit=RAMP, grace=rounds.retry_grace())
+    for each in feature.all_features():
+        if name := each.releases.get(row.kind):
+            moved: int = feature.import_function(name)(row, limit=RAMP, grace=rounds.retry_grace())
+            return moved
     urgent = [each for each in Priority if each.is_urgent]
     patient = [each for each in Priority if not each.is_urgent]
     return _first(row, urgent) + _first(row, patient)

@@ -15,7 +15,7 @@ from django.core.management import call_command
 
 from notifications import clock
 from notifications.api.examples import of_all_operations, shape
-from notifications.audiences import uploads
+from notifications.features.audiences import uploads
 from notifications.management import demo_data
 from notifications.models import (
     Alert,
@@ -33,8 +33,8 @@ from notifications.operations import cancel_jobs, replay, switches
 from notifications.operations.cancel_jobs import CancelFilter
 from notifications.operations.switches import SwitchTarget
 from notifications.rules.alerts import AlertKind
-from notifications.rules.audiences.lists import ListKind
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.recipient_lists import ListKind
 from notifications.rules.suppression import Cause
 from notifications.rules.switches import SwitchKind
 from notifications.rules.templates import contents

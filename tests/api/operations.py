@@ -11,22 +11,22 @@ from typing import Final
 from uuid import UUID, uuid4
 
 from notifications import clock
-from notifications.audiences import expressions, uploads
-from notifications.bulk_jobs import changes
+from notifications.features.audiences import expressions, uploads
+from notifications.features.audiences.rows import topics
+from notifications.features.bulk_jobs import changes
 from notifications.models import Alert, Audience, DeadLetter, Recipient, Suppression
 from notifications.operations import cancel_jobs, switches
 from notifications.operations.cancel_jobs import CancelFilter
 from notifications.operations.switches import SwitchTarget
 from notifications.rules.access import TABLE
 from notifications.rules.alerts import AlertKind
-from notifications.rules.audiences.lists import ListKind
 from notifications.rules.lane import Priority
+from notifications.rules.recipient_lists import ListKind
 from notifications.rules.recipient_tokens import TokenScope
 from notifications.rules.scopes import Scope
 from notifications.rules.suppression import Cause
 from notifications.rules.switches import SwitchKind
 from notifications.rules.templates import contents
-from notifications.store.audiences import topics
 from notifications.store.postgres import alerts, suppressions
 from notifications.store.postgres.suppressions import SuppressionEntry
 from notifications.store.templates import versions

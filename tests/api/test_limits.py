@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.api import audiences, templates
+from notifications.api import templates
+from notifications.features.audiences.api import audiences
 from notifications.rules.lane import Mode
 from notifications.store.rate_limits import producer_limits
 from notifications.store.rate_limits.producer_limits import Quota

@@ -16,6 +16,8 @@ import notifications
 from notifications import feature
 from notifications.feature import Feature
 from notifications.rules.access import TABLE, rule_of
+from notifications.rules.switches import SwitchKind
+from notifications.store.postgres import periodic_tasks
 
 _CODE: Final = Path(notifications.__file__).parent
 _FEATURES: Final = _CODE / "features"
@@ -55,13 +57,33 @@ def test_each_folder_is_an_installed_feature() -> None:
 
 @pytest.mark.parametrize("found", FEATURES.values(), ids=FEATURES)
 def test_each_name_of_the_manifest_exists_in_the_feature(found: Feature) -> None:
-    functions = [*(each.run for each in found.sweeps), *found.deletions]
+    functions = [*(each.run for each in found.sweeps), *found.deletions, *found.releases.values()]
     modules = [found.urls, found.access, found.openapi]
     named = [each for each in (*functions, *modules) if each]
     assert [each for each in named if not each.startswith(f"{found.name}.")] == []
     assert all(callable(import_string(each)) for each in functions)
     if found.openapi:
         assert import_string(f"{found.openapi}.EXAMPLES")
+    assert set(found.releases) <= set(SwitchKind)
+    assert {each.queue for each in found.sweeps} <= {"", periodic_tasks.EXPAND_QUEUE}
+
+
+@pytest.mark.parametrize("found", FEATURES.values(), ids=FEATURES)
+def test_a_feature_needs_the_features_that_it_imports(found: Feature) -> None:
+    named = re.compile(r"^\s*(?:from|import) notifications\.features\.(\w+)", re.MULTILINE)
+    modules = (_FEATURES / found.label).rglob("*.py")
+    imported = {name for path in modules for name in named.findall(path.read_text())}
+    assert imported - {found.label} == set(found.needs)
+
+
+def test_a_check_names_the_missing_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert feature.missing_needs() == []
+    installed = [FEATURES["bulk_jobs"], FEATURES["series"]]
+    monkeypatch.setattr(feature, "all_features", lambda: installed)
+    [error] = feature.missing_needs()
+    assert error.msg == "notifications.features.bulk_jobs needs notifications.features.audiences."
+    assert error.hint is not None
+    assert '"notifications.features.audiences" to INSTALLED_APPS' in error.hint
 
 
 @pytest.mark.parametrize("found", FEATURES.values(), ids=FEATURES)

@@ -38,8 +38,6 @@ class _Limits:
 _PACKAGES: Final = {
     "notifications": _Limits(),
     "notifications/alerting": _Limits(),
-    "notifications/audiences": _Limits(),
-    "notifications/bulk_jobs": _Limits(),
     "notifications/delivery": _Limits(),
     "notifications/features": _Limits(),
     "notifications/inbox": _Limits(),

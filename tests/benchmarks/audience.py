@@ -13,8 +13,8 @@ from statistics import median
 from typing import Any, Final
 
 from notifications import clock
+from notifications.features.audiences.rules.parse import parse
 from notifications.rules import ids
-from notifications.rules.audiences.parse import parse
 from notifications.rules.lane import Mode
 from notifications.rules.states import Status
 from tests.benchmarks.figures import Figure
@@ -116,7 +116,7 @@ def _fill(stage: Stage, rows: int) -> None:
 
 def _measure(expression: dict[str, Any]) -> dict[str, float]:
     """Return times and the largest error of the estimates of an audience."""
-    from notifications.store.audiences import estimates  # noqa: PLC0415 - needs Django's settings
+    from notifications.features.audiences.rows import estimates  # noqa: PLC0415 - needs Django's settings
 
     wanted = parse(expression)
     began = time.monotonic()

@@ -192,7 +192,7 @@ def measure_kills(stage: Stage) -> Figure:
 
 def _is_finished(job_id: UUID) -> bool:
     from notifications.models import BulkJob  # noqa: PLC0415 - after Django is set up
-    from notifications.rules.bulk_jobs.states import BulkJobState  # noqa: PLC0415 - as above
+    from notifications.rules.bulk_job import BulkJobState  # noqa: PLC0415 - as above
 
     return BulkJob.objects.get(id=job_id).state == BulkJobState.FINISHED
 
@@ -228,10 +228,10 @@ def _grow(stage: Stage, *, first: int, last: int) -> None:
 
 
 def _new_job() -> UUID:
-    from notifications.bulk_jobs import create, progress  # noqa: PLC0415 - after Django is set up
+    from notifications.features.bulk_jobs import create, progress  # noqa: PLC0415 - after Django is set up
+    from notifications.features.bulk_jobs.rules import request as requests  # noqa: PLC0415 - as above
     from notifications.intake.accept import Caller  # noqa: PLC0415 - as above
     from notifications.models import Producer  # noqa: PLC0415 - as above
-    from notifications.rules.bulk_jobs import request as requests  # noqa: PLC0415 - as above
 
     request = requests.parse({
         "name": "Benchmark",
@@ -257,7 +257,7 @@ def _new_job() -> UUID:
 
 def _expand(job_id: UUID, count: int) -> float:
     """Expand at least so many recipients; returns recipients in a second."""
-    from notifications.bulk_jobs import expand, ranges  # noqa: PLC0415 - after Django is set up
+    from notifications.features.bulk_jobs import expand, ranges  # noqa: PLC0415 - after Django is set up
     from notifications.models import BulkJob  # noqa: PLC0415 - as above
 
     job = BulkJob.objects.get(id=job_id)

@@ -15,12 +15,12 @@ from django.db import OperationalError, connection
 from django.db.models import F
 
 from notifications import clock
-from notifications.bulk_jobs import changes, expand, progress, ranges
+from notifications.features.bulk_jobs import changes, expand, progress, ranges
+from notifications.features.bulk_jobs import rows as bulk_rows
+from notifications.features.bulk_jobs.rules import pace
 from notifications.models import BulkJob, BulkJobRange, Notification, Producer
-from notifications.rules.bulk_jobs import pace
-from notifications.rules.bulk_jobs.states import BulkJobState
+from notifications.rules.bulk_job import BulkJobState
 from notifications.rules.lane import Mode, Priority
-from notifications.store.postgres import bulk_rows
 from notifications.store.templates import template_cache
 from providers.contract import Channel
 from tests.benchmarks.figures import Figure

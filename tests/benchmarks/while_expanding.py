@@ -109,10 +109,10 @@ def _make_audience(link: psycopg.Connection[Any], count: int) -> None:
 
 
 def _create_job() -> str:
-    from notifications.bulk_jobs import create  # noqa: PLC0415 - its models need Django set up
+    from notifications.features.bulk_jobs import create  # noqa: PLC0415 - its models need Django set up
+    from notifications.features.bulk_jobs.rules import request  # noqa: PLC0415 - as above
     from notifications.intake.validation import Caller  # noqa: PLC0415 - as above
     from notifications.models import Producer  # noqa: PLC0415 - as above
-    from notifications.rules.bulk_jobs import request  # noqa: PLC0415 - as above
 
     producer = Producer.objects.get(name="bench")
     caller = Caller(

@@ -12,8 +12,8 @@ from django.test import Client
 
 from notifications import clock
 from notifications.analytics import budget_figures
-from notifications.bulk_jobs import ranges
 from notifications.delivery import deliver, preference_links
+from notifications.features.bulk_jobs import ranges
 from notifications.features.schedules import occurrences
 from notifications.models import (
     Budget,

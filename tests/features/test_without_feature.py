@@ -1,4 +1,7 @@
-"""The service runs without each feature: requests, links, sweeps, admin pages and erasures."""
+"""The service runs without each feature, and without the features that need it.
+
+Requests, links, sweeps, admin pages and erasures are tried.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,9 @@ from notifications import clock, feature
 from notifications.api import schema
 from notifications.features.series.models import CustomEvent
 from notifications.models import (
+    Audience,
+    BulkJob,
+    BulkJobFigure,
     Contact,
     NotificationType,
     Occurrence,
@@ -27,6 +33,7 @@ from notifications.models import (
     Template,
 )
 from notifications.rules.alerts import AlertKind
+from notifications.rules.bulk_job import BulkJobState, Total
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.roles import ROLES
 from notifications.rules.states import Status
@@ -35,6 +42,15 @@ from providers.contract import Channel
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 FEATURES: Final = [each.label for each in feature.all_features()]
+
+
+def _removed_with(name: str) -> list[feature.Feature]:
+    """Return a feature and the features that need it."""
+    return [each for each in feature.all_features() if name in {each.label, *each.needs}]
+
+
+def _labels(removed: list[feature.Feature]) -> str:
+    return ",".join(each.label for each in removed)
 
 
 def _run_without(*arguments: str, database: str, sandbox: str = "") -> list[bytes]:
@@ -85,6 +101,24 @@ def leaving() -> Recipient:
     Occurrence.objects.create(schedule=schedule, local_at="2026-11-27T09:00:00", at=clock.now())
     for kind in AlertKind:
         alerts.raise_once(kind, "12", "the pages of alerts have no dead link")
+    expression = {"user_ids": ["leaving", "staying"]}
+    Audience.objects.create(name="two", mode=Mode.LIVE, expression=expression)
+    job = BulkJob.objects.create(
+        producer=producer,
+        mode=Mode.LIVE,
+        name="Menu",
+        state=BulkJobState.FINISHED,
+        audience=expression,
+        type="WITHOUT",
+        template_id="menu",
+        template=1,
+        spread="first",
+        starts_at=clock.now(),
+        created_at=clock.now(),
+        started_at=clock.now(),
+        finished_at=clock.now(),
+    )
+    BulkJobFigure.objects.create(job=job, kind="total", name=Total.COST_MICROS, count=5_000)
     return recipient
 
 
@@ -92,23 +126,27 @@ def leaving() -> Recipient:
 @pytest.mark.usefixtures("leaving")
 @pytest.mark.parametrize("name", FEATURES)
 def test_the_service_runs_without_the_feature(name: str, sandbox: str) -> None:
-    [found] = [each for each in feature.all_features() if each.label == name]
+    removed = _removed_with(name)
     database = str(connection.settings_dict["NAME"])
-    printed = _run_without(name, database=database, sandbox=sandbox)
+    printed = _run_without(_labels(removed), database=database, sandbox=sandbox)
     facts: dict[str, Any] = orjson.loads(printed[-1])
     assert facts["statuses"] == [Status.SENT.name] * 2
     assert set(facts["links"].values()) == {200}
     assert {each: count for each, count in facts["failed"].items() if count} == {}
-    assert set(facts["pages"].values()) == {200}
+    assert {page: code for page, code in facts["pages"].items() if code not in {200, 302}} == {}
     assert facts["dead_links"] == {}
     gone = set(schema.document()["paths"]) - set(facts["paths"])
-    own = {str(each.pattern) for each in found.url_patterns()}
+    own = {str(each.pattern) for found in removed for each in found.url_patterns()}
     assert len(gone) == len({each for each in own if each.startswith("v1/")})
-    assert set(AlertKind) - set(facts["linked"]) == {kind for kind, _ in found.alert_pages}
+    assert set(AlertKind) - set(facts["linked"]) == {
+        kind for found in removed for kind, _ in found.alert_pages
+    }
     assert facts["loaded"] == []
     assert not Recipient.objects.filter(user_id="leaving").exists()
     assert not CustomEvent.objects.filter(user_id="leaving").exists()
     assert not Schedule.objects.exists()
+    assert Audience.objects.get().expression == {"user_ids": ["staying"]}
+    assert BulkJob.objects.get().audience == {"user_ids": ["staying"]}
 
 
 @pytest.mark.django_db(transaction=True)
@@ -119,7 +157,7 @@ def test_an_empty_database_gets_its_tables_and_roles_without_the_feature(name: s
         running.execute(f"DROP DATABASE IF EXISTS {database}")
         running.execute(f"CREATE DATABASE {database}")
     try:
-        _run_without(name, "migrate", database=database)
+        _run_without(_labels(_removed_with(name)), "migrate", database=database)
         with psycopg.connect(**{**connection.get_connection_params(), "dbname": database}) as link:
             [(groups,)] = link.execute("SELECT count(*) FROM auth_group").fetchall()
             [(mine,)] = link.execute("SELECT count(*) FROM notifications_producer").fetchall()

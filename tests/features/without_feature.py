@@ -1,11 +1,11 @@
-"""Runs the service without a feature: python -m tests.features.without_feature NAME [migrate].
+"""Runs the service without features: python -m tests.features.without_feature NAMES [migrate].
 
-The environment names the servers, and WITHOUT_DATABASE a database with all tables. The program
-removes the feature from INSTALLED_APPS, starts Django, checks, publishes a template, delivers a
-message and an e-mail, opens the links of the e-mail and of the admin, erases the recipient, runs
-each sweep, opens each page of the menu, and prints the facts of the run as JSON. With `migrate` the
-database is empty, and the program only makes the tables. An exception ends the program with a
-traceback.
+NAMES are labels with commas between them. The environment names the servers, and WITHOUT_DATABASE a
+database with all tables. The program removes the features from INSTALLED_APPS, starts Django,
+checks, publishes a template, delivers a message and an e-mail, opens the links of the e-mail and of
+the admin, erases the recipient, runs each sweep, opens each page of the menu and the newest object
+of each list, and prints the facts of the run as JSON. With `migrate` the database is empty, and the
+program only makes the tables. An exception ends the program with a traceback.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from notifications.models import Delivery
 
 
-def _set_up(name: str) -> None:
+def _set_up(names: list[str]) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyproj.settings")
-    settings.INSTALLED_APPS.remove(f"notifications.features.{name}")
+    for name in names:
+        settings.INSTALLED_APPS.remove(f"notifications.features.{name}")
     settings.DATABASES["default"]["NAME"] = os.environ["WITHOUT_DATABASE"]
     django.setup()
 
@@ -125,15 +126,23 @@ def _dead_links(template: str) -> dict[str, tuple[int, str]]:
 
 
 def _pages() -> dict[str, int]:
-    from notifications.admin import menu  # noqa: PLC0415 - after Django is set up
+    from django.contrib import admin  # noqa: PLC0415 - after Django is set up
+    from django.urls import reverse  # noqa: PLC0415 - as above
+
+    from notifications.admin import menu  # noqa: PLC0415 - as above
 
     client = _operator()
-    return {item.model: client.get(menu.link(item)).status_code for item in menu.items()}
+    pages = [menu.link(item) for item in menu.items()]
+    for model in admin.site._registry:
+        lists = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+        if newest := model._default_manager.order_by("pk").last():
+            pages.append(reverse(f"{lists}_change", args=[newest.pk]))
+    return {page: client.get(page).status_code for page in pages}
 
 
-def main(name: str, task: str) -> None:
-    """Run the service without a feature and print the facts."""
-    _set_up(name)
+def main(names: list[str], task: str) -> None:
+    """Run the service without features and print the facts."""
+    _set_up(names)
     from django.core.management import call_command  # noqa: PLC0415 - after Django is set up
 
     if task == "migrate":
@@ -146,7 +155,7 @@ def main(name: str, task: str) -> None:
 
     call_command("check")
     app.loader.import_default_modules()
-    template = f"without_{name}"  # of its own: a search is cached
+    template = f"without_{names[0]}"  # of its own: a search is cached
     caller = _caller()
     _publish(caller, template)
     message = _send(caller, Channel.IN_APP, priority="P1", template_id=template)
@@ -162,10 +171,10 @@ def main(name: str, task: str) -> None:
     facts["paths"] = sorted(schema.document()["paths"])
     facts["linked"] = [each for each in alerts.AlertKind if alert_links.page_of(each, "12")]
     facts["tasks"] = sorted(each for each in app.tasks if each.startswith("notifications."))
-    package = f"notifications.features.{name}"
-    facts["loaded"] = [each for each in sys.modules if each.startswith(package)]
+    packages = tuple(f"notifications.features.{name}" for name in names)
+    facts["loaded"] = [each for each in sys.modules if each.startswith(packages)]
     print(json.dumps(facts))  # noqa: T201 - the parent reads it
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], " ".join(sys.argv[2:]))
+    main(sys.argv[1].split(","), " ".join(sys.argv[2:]))

@@ -13,12 +13,12 @@ from django.db import connection, connections, transaction
 from notifications import clock
 from notifications.delivery import unsubscribe_links
 from notifications.delivery.unsubscribe_links import Link
+from notifications.features.audiences.rows import topics
 from notifications.feedback import preference_changes, unsubscribe
 from notifications.feedback.preference_changes import PreferenceChange
 from notifications.feedback.unsubscribe import Choice
 from notifications.models import Contact, Notification, Preference, Recipient, Suppression
 from notifications.rules.lane import Mode
-from notifications.store.audiences import topics
 from notifications.store.postgres import erasure, merged_recipients
 from providers.contract import Channel
 from tests.api.conftest import Caller, forget, new_caller

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.audiences.upload_lines import (
+from notifications.features.audiences.rules.upload_lines import (
     InvalidUpload,
     LineFault,
     UploadFormat,

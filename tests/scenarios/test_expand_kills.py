@@ -15,11 +15,11 @@ import pytest
 from django.db import connection
 
 from notifications import clock
-from notifications.bulk_jobs import create
+from notifications.features.bulk_jobs import create
+from notifications.features.bulk_jobs.rules import request as requests
 from notifications.intake.accept import Caller
 from notifications.models import BulkJob
-from notifications.rules.bulk_jobs import request as requests
-from notifications.rules.bulk_jobs.states import BulkJobState
+from notifications.rules.bulk_job import BulkJobState
 from notifications.rules.problems import Problem
 from notifications.store.postgres import partitions
 from notifyproj.devstack.demo.environment import until

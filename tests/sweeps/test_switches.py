@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
 from django.db import connection, transaction
 
-from notifications import clock
+from notifications import clock, feature
 from notifications.models import Delivery, Producer, Switch
 from notifications.operations import switches as operations
 from notifications.operations.switches import SwitchTarget
@@ -79,6 +80,20 @@ def test_a_resume_is_bounded_a_run_and_p0_comes_first(
         (4, [3, 3, 3, 3]),
         (0, [3, 3, 3, 3]),
     ]
+
+
+@pytest.mark.parametrize(("is_installed", "moved"), [(True, 7), (False, 2)])
+def test_a_feature_releases_the_rows_of_its_kind(
+    make_row: MakeRow, monkeypatch: pytest.MonkeyPatch, *, is_installed: bool, moved: int
+) -> None:
+    own = SimpleNamespace(releases={"type": "a.feature.release"})
+    monkeypatch.setattr(feature, "all_features", lambda: [own] if is_installed else [])
+    monkeypatch.setattr(feature, "import_function", lambda _: lambda *_, **__: 7)
+    row = _set()
+    for _ in range(2):
+        _held(make_row, row)
+    operations.resume(Switch.objects.all(), by="maria")
+    assert switches.end_holds().moved == moved
 
 
 def test_a_row_of_an_older_day_comes_back_at_once(make_row: MakeRow) -> None:

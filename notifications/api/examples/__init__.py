@@ -12,10 +12,8 @@ from importlib import import_module
 from typing import Final
 
 from notifications import feature
-from notifications.api.examples.audiences import ATTRIBUTES, AUDIENCES, TOPICS
-from notifications.api.examples.campaigns import BULK_JOBS
 from notifications.api.examples.inbox import INBOX
-from notifications.api.examples.people import RECIPIENTS, SUPPRESSIONS
+from notifications.api.examples.people import ATTRIBUTES, RECIPIENTS, SUPPRESSIONS
 from notifications.api.examples.running import OPERATIONS, TEMPLATES
 from notifications.api.examples.sending import KEYS, NOTIFICATIONS, RECEIPTS
 from notifications.api.examples.shape import Example, Examples
@@ -25,12 +23,9 @@ __all__ = ["Example", "of_all_operations"]
 
 _CORE: Final[Examples] = {
     **NOTIFICATIONS,
-    **BULK_JOBS,
     **RECIPIENTS,
     **SUPPRESSIONS,
     **ATTRIBUTES,
-    **TOPICS,
-    **AUDIENCES,
     **INBOX,
     **TEMPLATES,
     **RECEIPTS,

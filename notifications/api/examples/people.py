@@ -1,4 +1,4 @@
-"""Examples for recipients and the suppression list."""
+"""Examples for recipients, their attributes, and the suppression list."""
 
 from __future__ import annotations
 
@@ -232,5 +232,26 @@ SUPPRESSIONS: Final[Examples] = {
             path={"suppression_id": 61},
             query={"note": "new owner of the number"},
         ),
+    },
+}
+ATTRIBUTES: Final[Examples] = {
+    "list_attributes": {
+        "minimal": Example(summary="The latest attributes", status=200),
+        "usual": Example(summary="Ten attributes", status=200, query={"limit": 10}),
+    },
+    "define_attribute": {
+        "minimal": Example(
+            summary="A number", status=201, path={"name": "age"}, body={"kind": "number"}
+        ),
+        "usual": Example(
+            summary="A date with a description",
+            status=201,
+            path={"name": "seen_on"},
+            body={"kind": "date", "description": "Last visit of the shop."},
+        ),
+    },
+    "get_attribute": {
+        "minimal": Example(summary="An attribute", status=200, path={"name": "plan"}),
+        "usual": Example(summary="A list of texts", status=200, path={"name": "interests"}),
     },
 }

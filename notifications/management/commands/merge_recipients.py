@@ -17,7 +17,7 @@ _BY: Final = "merge_recipients"
 
 
 class Command(BaseCommand):
-    """Merges recipients registered by address whose addresses differ in the spelling alone."""
+    """Merges recipients registered by address, if the addresses differ in the spelling alone."""
 
     help = (
         "Merge recipients that the field `to` registered twice for one address in two spellings."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from notifications.models import Attribute
-from notifications.rules.audiences.attributes import AttributeKind
+from notifications.rules.attributes import AttributeKind
 from notifications.store.cached.ttl_cache import Fresh
 
 

@@ -24,7 +24,7 @@ _NEWEST: Final = 2**63 - 1
 
 
 def add(items: Sequence[NewItem]) -> set[UUID]:
-    """Insert items and return the ids of the new ones; an id that exists is left alone.
+    """Insert items and return the ids of the new items; an existing id is left alone.
 
     Raises:
         django.db.Error: the database refused the items or is away; no item is stored.

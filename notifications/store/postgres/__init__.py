@@ -13,7 +13,7 @@
     sensitive     secret_variables (encryption), late_encryption (of values stored earlier)
     accept        idempotency, api_keys, token_revocations, ordering_queues, fair_queue
     broker        publish (ids of committed rows)
-    bulk_jobs     bulk_rows, bulk_job_figures
+    bulk_jobs     bulk_job_expansions
     money         budgets, receipt_prices; SMS pumping: sms_traffic
     webhooks      webhook_messages
     operators     alerts, alert_notices, fallbacks, looks, audit, role_groups, second_factors

@@ -2,7 +2,7 @@
 
 A key has the form `nk_live_4f9k2m7q_<52 random characters>`. The part before the last underscore is
 the prefix, which finds the row and is public. The database holds only the SHA-256 of the whole key;
-a fast hash is enough, because nobody can guess 268 random bits.
+a fast hash is enough, because 268 random bits cannot be guessed.
 
 A revoked, expired or disabled key stops working within CACHED_FOR, as long as the clock of the
 process runs.
@@ -158,7 +158,7 @@ def recognise(secret: str) -> KnownKey | None:
     shape = _SHAPE.fullmatch(secret)
     if shape is None:
         return None
-    known = _verified_key(shape[1])
+    known = _find_key(shape[1])
     return known if known is not None and known.is_valid(secret, now=clock.now()) else None
 
 
@@ -168,7 +168,7 @@ def of_prefix(prefix: str) -> KnownKey | None:
     Raises:
         django.db.OperationalError: the key is not cached, and the database is away.
     """
-    return _verified_key(prefix) if _PREFIX.fullmatch(prefix) else None
+    return _find_key(prefix) if _PREFIX.fullmatch(prefix) else None
 
 
 def is_cached(prefix: str) -> bool:
@@ -205,7 +205,7 @@ _unknown: dict[str, float] = {}
 """Unknown prefix -> time of the lookup. A separate dict, so that guesses evict no valid key."""
 
 
-def _verified_key(prefix: str) -> KnownKey | None:
+def _find_key(prefix: str) -> KnownKey | None:
     now = clock.monotonic()
     hit = _cache.get(prefix)
     if hit is not None and now - hit[0] < CACHED_FOR.total_seconds():

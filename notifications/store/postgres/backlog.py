@@ -45,7 +45,7 @@ class Backlog:
 
 
 def of_lanes(*, counted: int = COUNTED) -> list[Backlog]:
-    """Return the lanes with due rows, urgent ones first; counts up to `counted` for each status."""
+    """Return the lanes with due rows, urgent lanes first; counts up to `counted` by status."""
     due: Counter[Lane] = Counter()
     bounded: set[Lane] = set()
     behind: dict[Lane, dt.timedelta] = {}

@@ -1,6 +1,6 @@
 """Claims: take deliveries under a lease, and renew the lease before a provider call.
 
-Both statements leave out the rows that another transaction holds (`locked_rows`).
+The statements leave out rows locked by other transactions (`locked_rows`).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 What is kept (`KEPT`): deliveries and attempts without an address, for counts and bills; entries of
 the suppression list, because an address that opted out must stay out; entries of the audit log,
-which nobody can change; keys that the producers chose, which end by themselves; the job itself.
+which cannot be changed; keys that the producers chose, which end by themselves; the job itself.
 `tests/features/test_erasure_everywhere.py` searches every table for the person.
 
 Rows that name the person by the user id alone, such as schedules, are changed at once, because the
@@ -39,8 +39,8 @@ from notifications.models import (
     Rejected,
     Schedule,
 )
+from notifications.rules import stored_audiences
 from notifications.rules.alerts import AlertKind
-from notifications.rules.audiences import canonical
 from notifications.rules.lane import Mode
 from notifications.rules.recipient import PREFIX
 from notifications.store.postgres import (
@@ -142,7 +142,7 @@ def _leave_audiences(mode: Mode, user_id: str) -> None:
     """Remove a user id from the audiences of bulk jobs, saved audiences and snapshots."""
     parameters = {"mode": mode, "user_id": user_id}
     for row in db.rows("audiences_with_user", parameters):
-        left = canonical.without_user(orjson.loads(row["expression"]), user_id)
+        left = stored_audiences.without_user(orjson.loads(row["expression"]), user_id)
         if row["bulk_job"]:
             BulkJob.objects.filter(id=row["bulk_job"]).update(audience=left)
         elif row["audience"]:

@@ -1,8 +1,8 @@
 """Tells a database whose tables were made by another first migration than this version's.
 
 Until release 1.0 a change of a model is folded into the first migration, which gets another name
-then. Such a database lacks the name, and no migration leads from its tables to the present ones. A
-database of a later release has the name and further names, so a rollback is accepted.
+then. Such a database lacks the name, and no migration leads from its tables to the present tables.
+A database of a later release has the name and further names, so a rollback is accepted.
 """
 
 from __future__ import annotations

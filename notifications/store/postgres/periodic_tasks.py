@@ -1,6 +1,6 @@
 """Periodic tasks of beat as rows of django-celery-beat: interval, batch and on/off of each sweep.
 
-`migrate` creates missing rows and never changes existing ones, so an operator's settings survive
+`migrate` creates missing rows and never changes existing rows, so an operator's settings survive
 restarts and deployments. `migrate` deletes the rows of tasks that the release does not have.
 """
 

@@ -18,7 +18,7 @@ from enum import StrEnum
 from typing import Final
 
 from notifications.models import AuditEntry, BreakerEvent, BulkJob, Deploy, Switch, TemplateEvent
-from notifications.rules.bulk_jobs.states import STOPPED
+from notifications.rules.bulk_job import STOPPED
 from notifications.rules.switches import SwitchKind
 from notifications.store.postgres import locks
 

@@ -54,7 +54,7 @@ def find(
     provider_message_id: str = "",
     any_id: UUID | None = None,
 ) -> list[Hit]:
-    """Find deliveries by exactly one term, newest first; `mode` None searches both modes.
+    """Find deliveries by a single term, newest first; `mode` None searches live and test mode.
 
     `address` has any spelling; `any_id` is the id of a notification (returns all deliveries)
     or of a delivery.

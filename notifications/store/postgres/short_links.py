@@ -40,7 +40,7 @@ def find_target(token: str) -> str | None:
 
 
 class FollowedLink(NamedTuple):
-    """A link that somebody followed."""
+    """A followed link."""
 
     target: str
     delivery_id: UUID

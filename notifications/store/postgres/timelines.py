@@ -64,7 +64,7 @@ class Timeline:
 
     @property
     def variables(self) -> dict[str, Any]:
-        """The variables, with sensitive ones masked."""
+        """The variables; sensitive values are masked."""
         hidden = self.template.sensitive_variables if self.template else ()
         shown: dict[str, Any] = self.notification.variables
         return shown | dict.fromkeys(hidden, MASK)

@@ -10,11 +10,11 @@ from uuid import UUID
 
 from notifications.models import BulkJob, Contact, WebhookMessage
 from notifications.rules import ids
-from notifications.rules.bulk_jobs.figures import Expansion
+from notifications.rules.bulk_job import Expansion
 from notifications.rules.feed_position import FeedPosition
 from notifications.rules.states import Status
 from notifications.rules.webhook_events import TOLD, RetryPreset, StatusEvent
-from notifications.store.postgres import bulk_job_figures, change_feed, db, id_ranges
+from notifications.store.postgres import bulk_job_expansions, change_feed, db, id_ranges
 
 LEASE: Final = dt.timedelta(seconds=60)
 """Longer than the longest deadline with the wait for its start; a killed worker's messages are
@@ -198,7 +198,7 @@ def _bulk_jobs(claimed: Sequence[Mapping[str, Any]]) -> dict[UUID, BulkJobFacts]
     wanted = {row["bulk_job_id"] for row in claimed} - {None}
     if not wanted:
         return {}
-    expansions = bulk_job_figures.expansions(list(wanted))
+    expansions = bulk_job_expansions.expansions(list(wanted))
     rows = BulkJob.objects.filter(id__in=wanted).values_list("id", "name", "metadata")
     return {
         each: BulkJobFacts(name, metadata, expansions.get(each, Expansion()))

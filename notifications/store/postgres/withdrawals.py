@@ -34,7 +34,7 @@ class Ending(NamedTuple):
 
 
 def add(delivery_ids: Sequence[UUID], *, ends_at: dt.datetime, now: dt.datetime) -> list[UUID]:
-    """Insert withdrawals with an event each; returns the new ones. The caller has a transaction."""
+    """Insert withdrawals with an event each; returns the new rows. The caller has a transaction."""
     values = {"ids": list(delivery_ids), "now": now, "ends_at": ends_at}
     added = db.rows("withdrawals_add", {**values, "reason": Reason.WITHDRAWING})
     return [row["delivery_id"] for row in added]

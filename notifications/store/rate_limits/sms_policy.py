@@ -51,7 +51,7 @@ def is_allowed(producer_id: int, country: str) -> bool:
 
 
 def forget() -> None:
-    """Read everything again on the next call."""
+    """Read the rows again on the next call."""
     current.forget()
     allowed_countries.forget()
     _read_baselines.cache_clear()

@@ -109,7 +109,7 @@ def load(attempts: Mapping[UUID, int]) -> dict[UUID, LedgerEntry]:
     """
     found = state.get_many([key_of(*each) for each in attempts.items()])
     entries = (
-        _decoded(delivery_id, attempt, value)
+        _try_decode(delivery_id, attempt, value)
         for (delivery_id, attempt), value in zip(attempts.items(), found, strict=True)
         if value is not None
     )
@@ -191,7 +191,7 @@ def _seconds(value: object) -> float:
     raise TypeError
 
 
-def _decoded(delivery_id: UUID, attempt: int, value: bytes) -> LedgerEntry | None:
+def _try_decode(delivery_id: UUID, attempt: int, value: bytes) -> LedgerEntry | None:
     """Read an entry; an unreadable entry is no evidence, and must not stop the rescue of others."""
     try:
         return _decode(delivery_id, attempt, value)

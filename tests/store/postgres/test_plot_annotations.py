@@ -17,7 +17,7 @@ from notifications.models import (
     Switch,
     TemplateEvent,
 )
-from notifications.rules.bulk_jobs.states import BulkJobState
+from notifications.rules.bulk_job import BulkJobState
 from notifications.rules.switches import SwitchKind
 from notifications.store.postgres import audit, plot_annotations
 from notifications.store.postgres.plot_annotations import Annotation, Kind

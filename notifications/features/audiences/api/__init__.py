@@ -1,0 +1,1 @@
+"""Operations of topics, saved audiences, uploads and snapshots, with their URLs and examples."""

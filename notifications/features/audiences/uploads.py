@@ -1,0 +1,101 @@
+"""Uploads: a stream of lines to a recipient list, in chunks.
+
+The file is read once, with the memory of one chunk. A line with a fault, an unknown user id or a
+repeated recipient is counted and does not stop the file. A stream that breaks off, and a file with
+a wrong head, leave a failed list, which no audience can use.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+from collections.abc import Iterator
+from typing import Final
+
+from notifications import clock
+from notifications.features.audiences.rows import recipient_lists
+from notifications.features.audiences.rows.recipient_lists import Chunk
+from notifications.features.audiences.rules import upload_lines
+from notifications.features.audiences.rules.upload_lines import (
+    InvalidUpload,
+    UploadFormat,
+    UploadLine,
+)
+from notifications.models import RecipientList
+from notifications.rules.csv_reader import ByteStream
+from notifications.rules.lane import Mode
+from notifications.rules.recipient_lists import ListKind, ListState
+
+LINES_AT_ONCE: Final = 5_000
+"""Lines of a chunk, which is one transaction of some 100 ms."""
+KEPT_FOR: Final = dt.timedelta(days=30)
+AT_ONCE: Final = 2
+"""Uploads that a process loads at the same time; each holds a connection to the database."""
+BROKEN_OFF: Final = "the connection ended before the end of the file"
+_ENDED: Final = "the upload was deleted, or made no progress for too long"
+
+_room = threading.BoundedSemaphore(AT_ONCE)
+
+
+class UploadsBusy(Exception):
+    """The process loads enough files at the moment: repeat the call later."""
+
+
+def begin(*, mode: Mode, kind: ListKind, name: str, by: str, **columns: object) -> RecipientList:
+    """Create an empty recipient list in the state `loading`."""
+    now = clock.now()
+    return RecipientList.objects.create(
+        mode=mode,
+        kind=kind,
+        name=name,
+        created_at=now,
+        created_by=by,
+        touched_at=now,
+        expires_at=now + KEPT_FOR,
+        **columns,
+    )
+
+
+def load(upload: RecipientList, stream: ByteStream, form: UploadFormat) -> RecipientList:
+    """Read a file into a loading upload; return the upload in its last state.
+
+    Raises:
+        InvalidUpload: the file cannot be used, or the upload was deleted; the upload has failed.
+        OSError: the stream broke off; the upload has failed.
+        UploadsBusy: the process loads AT_ONCE files already; nothing was read.
+    """
+    if not _room.acquire(blocking=False):
+        recipient_lists.fail(upload.pk, reason="the process was busy with other uploads")
+        raise UploadsBusy("too many uploads are running; repeat the call")
+    try:
+        for chunk in _chunks(stream, form):
+            recipient_lists.add_lines(upload.pk, chunk, mode=Mode(upload.mode))
+        recipient_lists.finish(upload.pk)
+    except InvalidUpload as error:
+        recipient_lists.fail(upload.pk, reason=str(error))
+        raise
+    except recipient_lists.ListEnded as error:
+        raise InvalidUpload(_ENDED) from error
+    except OSError:
+        recipient_lists.fail(upload.pk, reason=BROKEN_OFF)
+        raise
+    finally:
+        _room.release()
+    upload.refresh_from_db()
+    if upload.state != ListState.READY:
+        raise InvalidUpload(_ENDED)
+    return upload
+
+
+def _chunks(stream: ByteStream, form: UploadFormat) -> Iterator[Chunk]:
+    chunk = Chunk()
+    for line in upload_lines.read_lines(stream, form):
+        if isinstance(line, UploadLine):
+            chunk.lines.append(line)
+        else:
+            chunk.faults.append(line)
+        if len(chunk) >= LINES_AT_ONCE:
+            yield chunk
+            chunk = Chunk()
+    if len(chunk):
+        yield chunk

@@ -1,0 +1,9 @@
+"""Pages for operators.
+
+bulk_jobs, page        bulk jobs with progress; pause, resume and cancel
+composer, compose_*    form of a bulk job with live figures, previews and checks
+"""
+
+from notifications.features.bulk_jobs.admin import bulk_jobs
+
+__all__ = ["bulk_jobs"]

@@ -1,0 +1,274 @@
+"""The composer: a form that makes a bulk job, with live figures and checks while it is typed.
+
+    show       the page
+    check      the parts of the page for the typed values; stores nothing
+    cost       the part with the counts and the cost of a dry run; stores nothing
+    send       the page that asks for a confirmation; a test job needs none and is created
+    confirmed  one bulk job, with `create`
+
+The page keeps the draft in the fragment of its address, which no server sees. A reload, a bookmark
+or a colleague with the address has the same draft. Without JavaScript, "Check" answers with the
+whole page. The form has the id of the future job, so a second press of "Send" makes no second job,
+and the ids of the shown template versions, so no text is sent that the sender has not seen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
+from django.urls import reverse
+
+from notifications import clock
+from notifications.admin import base
+from notifications.admin.audited import name_of
+from notifications.features.audiences.admin import choices
+from notifications.features.audiences.rules import wording
+from notifications.features.bulk_jobs import create
+from notifications.features.bulk_jobs.admin import (
+    compose_confirm,
+    compose_copy,
+    compose_cost,
+    compose_draft,
+    compose_previews,
+)
+from notifications.features.bulk_jobs.admin.compose_draft import Draft
+from notifications.features.bulk_jobs.admin.compose_form import (
+    CHOSEN,
+    VARIANT_PARTS,
+    VARIANTS,
+    ComposeForm,
+)
+from notifications.features.bulk_jobs.create import BulkJobRefused
+from notifications.features.bulk_jobs.rules.request import BulkJobRequest
+from notifications.models import BulkJob
+from notifications.rules.lane import Mode
+from notifications.store.postgres import audit
+
+_STARTED_BY: Final = frozenset({"template_id", "type", "audience", "name", "mode"})
+"""Fields that a link to the composer may fill in."""
+_TEMPLATES: Final = {
+    "audience": "audiences/size.html",
+    "previews": "bulk_jobs/composer/previews.html",
+    "summary": "bulk_jobs/composer/summary.html",
+}
+"""Part of the page -> template."""
+
+
+class _NotSeen(Exception):
+    """The job would have a template version that the page did not show."""
+
+
+def answer(model_admin: admin.ModelAdmin[Any], request: HttpRequest) -> HttpResponse:
+    """Show the composer, check a draft, or send the draft."""
+    if request.method != "POST":
+        given = _initial(request)
+        form = ComposeForm(initial={"job_id": clock.new_notification_id(), **given})
+        return _page(model_admin, request, form, {}, state="filled" if given else "")
+    draft = compose_draft.examine(ComposeForm(request.POST))
+    is_json = request.headers.get("Accept") == "application/json"
+    wish = request.POST.get("do")
+    if wish in {"send", "confirmed"}:
+        answered = _try_to_send(model_admin, request, draft, is_confirmed=wish == "confirmed")
+        if answered:
+            return answered
+    elif wish == "cost" and is_json:
+        return JsonResponse({"parts": {"cost": _cost(request, draft)}})
+    else:
+        draft.errors = _of_given_fields(draft)
+    parts = _parts(request, draft)
+    if is_json:
+        found = {"parts": parts, "errors": draft.errors, "audience": draft.audience_faults}
+        return JsonResponse({**found, "is_ready": draft.is_ready})
+    for name, text in draft.errors.items():
+        draft.form.errors[name] = draft.form.error_class([text])
+    parts["cost"] = _cost(request, draft)
+    return _page(model_admin, request, draft.form, parts, state="answered")
+
+
+def _try_to_send(
+    model_admin: admin.ModelAdmin[Any], request: HttpRequest, draft: Draft, *, is_confirmed: bool
+) -> HttpResponse | None:
+    """Send a draft without a fault, or ask for the confirmation; None for a draft with a fault."""
+    if draft.is_ready and draft.request is not None:
+        if draft.must_be_confirmed and not _sent_job(draft):
+            said = compose_confirm.objection(draft) if is_confirmed else ""
+            if said or not is_confirmed:
+                return _question(model_admin, request, draft, draft.request, said=said)
+        try:
+            return HttpResponseRedirect(_send(request, draft, draft.request))
+        except BulkJobRefused as error:
+            draft.errors |= draft.form.fields_of(error.problem.errors)
+        except _NotSeen:
+            said = "The page did not show this version of the texts. Read the preview, then send."
+            draft.errors["template_id"] = said
+    missing = " ".join(CHOSEN[name] for name in draft.missing)
+    messages.error(request, f"The job is not sent. {missing or 'See the faults below.'}")
+    return None
+
+
+def _send(request: HttpRequest, draft: Draft, wanted: BulkJobRequest) -> str:
+    """Create the job once for the id of the form; return the address of the job's page.
+
+    Safe to run twice and concurrently: the id is the primary key.
+
+    Raises:
+        BulkJobRefused: the type, a template or a variable became wrong.
+        IntegrityError: the row is refused for another cause than the id.
+        _NotSeen: a template was published after the preview.
+    """
+    job_id = draft.value["job_id"]
+    page = reverse("admin:notifications_bulkjob_change", args=[job_id])
+    by = name_of(request)
+    caller = compose_draft.caller_of(draft.value["producer"], draft.mode, by=by)
+    try:
+        with transaction.atomic():
+            job = create.create(caller, wanted, by=by, job_id=job_id)
+            _check_seen(request, job)
+            audit.record(by, "create_bulk_job", job, after={"name": job.name, "state": job.state})
+    except IntegrityError:
+        if not BulkJob.objects.filter(pk=job_id).exists():
+            raise
+        said = "This draft was sent before. Compose a copy for a further job."
+        messages.warning(request, said)
+        return page
+    messages.success(request, f"{job.name} is {job.state}.")
+    return page
+
+
+def _check_seen(request: HttpRequest, job: BulkJob) -> None:
+    """Compare the pinned template versions with those of the previews.
+
+    Raises:
+        _NotSeen: a version was not shown.
+    """
+    seen = set(request.POST.getlist("seen"))
+    pinned = {job.template, *(each["template"] for each in job.variants)}
+    if not {str(each) for each in pinned} <= seen:
+        raise _NotSeen
+
+
+def _question(
+    model_admin: admin.ModelAdmin[Any],
+    request: HttpRequest,
+    draft: Draft,
+    wanted: BulkJobRequest,
+    *,
+    said: str,
+) -> HttpResponse:
+    """Return the page that shows the whole job and asks for the confirmation.
+
+    Args:
+        model_admin: the admin of bulk jobs.
+        request: the request.
+        draft: a draft without a fault.
+        wanted: the request of the draft.
+        said: the fault of the written name; empty: none.
+    """
+    if said:
+        draft.form.add_error("confirmation", said)
+    context = {
+        **compose_confirm.context(draft, wanted),
+        "previews": _parts(request, draft)["previews"],
+        "cost": _cost(request, draft),
+    }
+    template, title = "bulk_jobs/confirm.html", "Confirm the bulk job"
+    return base.page(model_admin, request, template, title=title, context=context)
+
+
+def _of_given_fields(draft: Draft) -> dict[str, str]:
+    """Return the errors without those of empty fields: the form is not finished yet."""
+    given = {name for name in draft.form.fields if draft.form[name].value()}
+    return {name: text for name, text in draft.errors.items() if name in given}
+
+
+def _parts(request: HttpRequest, draft: Draft) -> dict[str, str]:
+    """Return part of the page -> HTML."""
+    may_see = bool(request.user.has_perm("notifications.view_recipient"))
+    previews = compose_previews.context(draft, may_see_recipients=may_see)
+    contexts: dict[str, dict[str, Any]] = {
+        "audience": {
+            "estimate": draft.estimate,
+            "sentence": wording.describe(draft.expression) if draft.expression else "",
+            "faults": draft.audience_faults,
+        },
+        "previews": previews,
+        "summary": {
+            "schedule": draft.schedule(),
+            "checks": draft.checks,
+            "sent": _sent_job(draft),
+        },
+    }
+    return {name: base.part(_TEMPLATES[name], context) for name, context in contexts.items()}
+
+
+def _cost(request: HttpRequest, draft: Draft) -> str:
+    may_see = request.user.has_perm("notifications.view_recipient")
+    user_id = str(draft.value.get("preview_user") or "").strip() if may_see else ""
+    found = compose_cost.context(draft, user_id=user_id)
+    return base.part("bulk_jobs/composer/cost.html", found)
+
+
+def _sent_job(draft: Draft) -> BulkJob | None:
+    """Return the job of a draft that was sent before."""
+    job_id = draft.value.get("job_id")
+    return BulkJob.objects.filter(pk=job_id).only("name").first() if job_id else None
+
+
+def _page(
+    model_admin: admin.ModelAdmin[Any],
+    request: HttpRequest,
+    form: ComposeForm,
+    parts: Mapping[str, str],
+    *,
+    state: str,
+) -> HttpResponse:
+    """Return the page; `state` is `filled` with values, or `answered` with checked values."""
+    form.offer_names()
+    rows = [[form[f"variant_{each}_{part}"] for part in VARIANT_PARTS] for each in VARIANTS]
+    return base.page(
+        model_admin,
+        request,
+        "bulk_jobs/composer.html",
+        title="Compose a bulk job",
+        context={
+            "form": form,
+            "parts": parts,
+            "state": state,
+            "variants": rows,
+            "is_open": _open_parts(form),
+            "is_live": str(form["mode"].value()) == str(Mode.LIVE.value),
+            "may_see_recipients": request.user.has_perm("notifications.view_recipient"),
+            **choices.context(form["mode"].value()),
+        },
+    )
+
+
+def _initial(request: HttpRequest) -> dict[str, Any]:
+    """Return the values of a link: `?copy=` has the id of a job, `?saved=` an audience's name."""
+    query = cast("QueryDict", request.GET)
+    found: dict[str, Any] = {name: query[name] for name in _STARTED_BY & query.keys()}
+    if "saved" in query:
+        found["audience"] = json.dumps({"audience": query["saved"]}, ensure_ascii=False)
+    if "copy" in query:
+        try:
+            job = BulkJob.objects.filter(pk=str(query["copy"])).first()
+        except ValidationError:
+            job = None
+        if job is not None:
+            found = compose_copy.values_of(job)
+    return found
+
+
+def _open_parts(form: ComposeForm) -> set[str]:
+    """Return the folded parts of the form that have a value."""
+    return {
+        part
+        for part in ("variant", "winner", "holdout", "test_group", "abort", "metadata")
+        if any(form[name].value() for name in form.fields if name.startswith(part))
+    }

@@ -1,0 +1,1 @@
+"""Operations of bulk jobs, with their URLs, schemas and examples."""

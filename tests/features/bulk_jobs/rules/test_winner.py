@@ -1,0 +1,37 @@
+"""The winner of an A/B test, also with a tie and with too little data."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from notifications.features.bulk_jobs.rules import winner
+from notifications.features.bulk_jobs.rules.winner import Result
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "name", "reason"),
+    [
+        ((500, 40), (500, 60), "b", "Variant b won (a: 8.0% of 500 clicked; b: 12.0% of 500"),
+        ((500, 60), (50, 5), "a", "Variant a won"),  # shares, not counts
+        ((500, 50), (250, 25), "a", "a tie"),
+        ((500, 0), (500, 0), "a", "a tie"),
+        ((500, 1), (29, 29), "a", "each variant needs 30 sent messages"),
+        ((0, 0), (0, 0), "a", "each variant needs 30 sent messages"),
+    ],
+)
+def test_the_best_share_wins(
+    a: tuple[int, int], b: tuple[int, int], name: str, reason: str
+) -> None:
+    chosen = winner.choose([Result("a", *a), Result("b", *b)], metric="clicked")
+    assert chosen.name == name
+    assert reason in chosen.reason
+
+
+@given(st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 1000)), min_size=1, max_size=8))
+def test_the_winner_is_a_variant_and_no_variant_is_better(counts: list[tuple[int, int]]) -> None:
+    results = [Result(str(n), sent, count) for n, (sent, count) in enumerate(counts)]
+    chosen = winner.choose(results, metric="read")
+    [won] = [each for each in results if each.name == chosen.name]
+    assert won is results[0] or all(each.share <= won.share for each in results)
