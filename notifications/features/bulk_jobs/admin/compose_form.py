@@ -1,6 +1,6 @@
 """The form of the composer, as the body of `POST /v1/bulk-jobs`, and faults beside the fields.
 
-    typed values ──> ComposeForm ──> body ──> rules.bulk_jobs.request.parse ──> request or faults
+    typed values ──> ComposeForm ──> body ──> rules.request.parse ──> request or faults
 
 The form has units that suit people (an hour, percent, minutes); the body has those of the API. The
 form checks only that numbers are numbers: `request.parse` and `create` check the rest.
