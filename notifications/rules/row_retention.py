@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RowRetention:
-    """How long the rows of a table are kept. No foreign key without a cascade names the table."""
+    """Retention of the rows of a table, to which no foreign key without a cascade refers."""
 
     table: str
     column: str

@@ -101,6 +101,12 @@ def leaving() -> Recipient:
     Occurrence.objects.create(schedule=schedule, local_at="2026-11-27T09:00:00", at=clock.now())
     for kind in AlertKind:
         alerts.raise_once(kind, "12", "the pages of alerts have no dead link")
+    _add_bulk_job(producer)
+    return recipient
+
+
+def _add_bulk_job(producer: Producer) -> None:
+    """A finished job with costs and a saved audience, which name the recipient."""
     expression = {"user_ids": ["leaving", "staying"]}
     Audience.objects.create(name="two", mode=Mode.LIVE, expression=expression)
     job = BulkJob.objects.create(
@@ -119,7 +125,6 @@ def leaving() -> Recipient:
         finished_at=clock.now(),
     )
     BulkJobFigure.objects.create(job=job, kind="total", name=Total.COST_MICROS, count=5_000)
-    return recipient
 
 
 @pytest.mark.django_db(transaction=True)

@@ -37,7 +37,7 @@ _ADDRESSES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SampleMessage:
     """An accepted test send."""
 
     notification_id: UUID
@@ -45,7 +45,7 @@ class Sample:
     """URL of the sandbox's page; empty if another provider serves test mode."""
 
 
-def send(words: Rendered, channel: Channel, *, locale: str) -> Sample | Problem:
+def send(words: Rendered, channel: Channel, *, locale: str) -> SampleMessage | Problem:
     """Send a text to the sandbox; returns a Problem for an invalid text.
 
     Raises:
@@ -72,7 +72,7 @@ def send(words: Rendered, channel: Channel, *, locale: str) -> Sample | Problem:
         return answer.problem
     provider = routing.provider_named(conf.current().test_provider)
     page = provider.page if isinstance(provider, Sandbox) else ""
-    return Sample(UUID(answer.response["notification_id"]), page)
+    return SampleMessage(UUID(answer.response["notification_id"]), page)
 
 
 def _caller() -> Caller:
