@@ -245,6 +245,25 @@ TABLE: Final[list[AccessRule]] = [
 ]
 """Every operation: those of the core by noun, then those of each feature (see `add`)."""
 
+RIGHTS_OF_FEATURES: Final[dict[Scope, frozenset[str]]] = {
+    Scope.NOTIFICATIONS_READ: frozenset({"view_schedule"}),
+    Scope.NOTIFICATIONS_WRITE: frozenset({"change_schedule"}),
+    Scope.CAMPAIGNS_READ: frozenset({
+        "view_bulkjob",
+        "view_recipient",
+        "view_series",
+        "view_seriesenrolment",
+    }),
+    Scope.CAMPAIGNS_WRITE: frozenset({
+        "add_bulkjob",
+        "change_bulkjob",
+        "change_series",
+        "change_seriesenrolment",
+    }),
+    Scope.RECIPIENTS_READ: frozenset({"view_recipient"}),
+}
+"""Admin rights that operations of features need, by scope. A key may outlive the removal of a
+feature and its return, so these rights count whether the feature is installed or not."""
 _BY_OPERATION: Final = {rule.operation: rule for rule in TABLE}
 _PARAMETER: Final = re.compile(r"<(?:\w+:)?(\w+)>")
 
@@ -255,6 +274,7 @@ def add(rules: Iterable[AccessRule]) -> None:
         if rule.operation not in _BY_OPERATION:
             TABLE.append(rule)
             _BY_OPERATION[rule.operation] = rule
+    rule_of.cache_clear()
 
 
 @functools.lru_cache(maxsize=1_000)
@@ -281,8 +301,19 @@ def scopes_within(rights: Callable[[str], bool]) -> list[str]:
 
 
 def _is_within(scope: str, rights: Callable[[str], bool]) -> bool:
-    opened = [rule for rule in TABLE if isinstance(rule.needs, Scope) and _names(scope, rule.needs)]
-    return all(rights(rule.right) for rule in opened if rule.right)
+    needed = {
+        *(rule.right for rule in _rules_of(scope) if rule.right),
+        *(right for each in Scope if _names(scope, each) for right in _of_features(each)),
+    }
+    return all(map(rights, needed))
+
+
+def _of_features(scope: Scope) -> frozenset[str]:
+    return RIGHTS_OF_FEATURES.get(scope, frozenset())
+
+
+def _rules_of(scope: str) -> list[AccessRule]:
+    return [rule for rule in TABLE if isinstance(rule.needs, Scope) and _names(scope, rule.needs)]
 
 
 def _names(scope: str, needed: Scope) -> bool:
@@ -295,8 +326,9 @@ def useless(scopes: Iterable[str], mode: Mode) -> list[str]:
 
 
 def _opens(scope: str, mode: Mode) -> bool:
-    return any(
-        mode in rule.modes
-        for rule in TABLE
-        if isinstance(rule.needs, Scope) and _names(scope, rule.needs)
-    )
+    """Return False if no operation of the scope takes the mode.
+
+    A scope without an operation belongs to a feature that is not installed, and stays with the key.
+    """
+    rules = _rules_of(scope)
+    return not rules or any(mode in rule.modes for rule in rules)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -15,7 +16,8 @@ from django.utils.module_loading import import_string
 import notifications
 from notifications import feature
 from notifications.feature import Feature
-from notifications.rules.access import TABLE, rule_of
+from notifications.rules.access import RIGHTS_OF_FEATURES, TABLE, rule_of
+from notifications.rules.scopes import Scope
 from notifications.rules.switches import SwitchKind
 from notifications.store.postgres import periodic_tasks
 
@@ -93,6 +95,15 @@ def test_each_operation_of_a_feature_has_its_own_rule(found: Feature) -> None:
     for pattern in found.url_patterns():
         route = str(pattern.pattern)
         assert any(rule_of(method, route) in rules for method in ("GET", "POST", "PUT")), route
+
+
+def test_the_core_knows_the_rights_that_the_scopes_of_features_need() -> None:
+    needed = defaultdict[Scope, set[str]](set)
+    for found in FEATURES.values():
+        for rule in import_string(f"{found.access}.RULES") if found.access else ():
+            if isinstance(rule.needs, Scope) and rule.right:
+                needed[rule.needs].add(rule.right)
+    assert needed == RIGHTS_OF_FEATURES
 
 
 def test_no_statement_names_a_table_of_another_feature() -> None:

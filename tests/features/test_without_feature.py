@@ -39,6 +39,7 @@ from notifications.rules.roles import ROLES
 from notifications.rules.states import Status
 from notifications.store.postgres import alerts
 from providers.contract import Channel
+from tests.features import without_feature
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 FEATURES: Final = [each.label for each in feature.all_features()]
@@ -146,6 +147,9 @@ def test_the_service_runs_without_the_feature(name: str, sandbox: str) -> None:
     assert set(AlertKind) - set(facts["linked"]) == {
         kind for found in removed for kind, _ in found.alert_pages
     }
+    assert facts["scopes"] == without_feature.scopes()
+    own_sweeps = {f"sweep_{each.name}" for found in removed for each in found.sweeps}
+    assert own_sweeps & set(facts["tasks"]) <= {"sweep_archive"}, "the core drops days"
     assert facts["loaded"] == []
     assert not Recipient.objects.filter(user_id="leaving").exists()
     assert not CustomEvent.objects.filter(user_id="leaving").exists()

@@ -10,10 +10,12 @@ program only makes the tables. An exception ends the program with a traceback.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
 import sys
+from operator import ne
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import urlopen
@@ -21,6 +23,9 @@ from urllib.request import urlopen
 import django
 from django.conf import settings
 
+from notifications.rules import access
+from notifications.rules.lane import Mode
+from notifications.rules.scopes import GRANTABLE
 from providers.contract import Channel
 
 if TYPE_CHECKING:
@@ -140,6 +145,13 @@ def _pages() -> dict[str, int]:
     return {page: client.get(page).status_code for page in pages}
 
 
+def scopes() -> dict[str, list[str]]:
+    """Return the scopes that a user may grant who lacks a right, and those useless in a mode."""
+    rights = frozenset[str]().union(*access.RIGHTS_OF_FEATURES.values()) | {"view_notification"}
+    granted = {right: access.scopes_within(functools.partial(ne, right)) for right in rights}
+    return {**granted, **{mode.name: access.useless(GRANTABLE, mode) for mode in Mode}}
+
+
 def main(names: list[str], task: str) -> None:
     """Run the service without features and print the facts."""
     _set_up(names)
@@ -170,7 +182,8 @@ def main(names: list[str], task: str) -> None:
     facts |= {"failed": _sweep(), "pages": _pages()}
     facts["paths"] = sorted(schema.document()["paths"])
     facts["linked"] = [each for each in alerts.AlertKind if alert_links.page_of(each, "12")]
-    facts["tasks"] = sorted(each for each in app.tasks if each.startswith("notifications."))
+    facts["tasks"] = sorted(each for each in app.tasks if each.startswith("sweep_"))
+    facts["scopes"] = scopes()
     packages = tuple(f"notifications.features.{name}" for name in names)
     facts["loaded"] = [each for each in sys.modules if each.startswith(packages)]
     print(json.dumps(facts))  # noqa: T201 - the parent reads it
