@@ -71,10 +71,8 @@ def test_compose_requires_what_the_example_asks_to_be_filled_in() -> None:
 
 
 def test_a_first_start_needs_four_values(tmp_path: Path) -> None:
+    _copy_env(tmp_path)
     folder = tmp_path / "docs" / "compose"
-    folder.mkdir(parents=True)
-    shutil.copy(_ROOT / "docs" / "compose" / "env", folder)
-    shutil.copy(_ROOT / ".env.example", tmp_path)
     ran = subprocess.run([folder / "env"], cwd="/", capture_output=True, text=True, check=True)
     assert "docker compose up" in ran.stdout
     made = tmp_path / ".env"
@@ -88,7 +86,40 @@ def test_a_first_start_needs_four_values(tmp_path: Path) -> None:
     again = subprocess.run([folder / "env"], capture_output=True, text=True, check=False)
     assert again.returncode == 1
     assert ".env exists" in again.stderr
-    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".env.p")] == []
+    assert [each.name for each in tmp_path.glob(".env.part*")] == []
+
+
+@pytest.mark.parametrize("lacking", ["base64", "head", "tr"])
+def test_a_machine_without_a_tool_gets_no_empty_secret(tmp_path: Path, lacking: str) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("base64", "dirname", "head", "ln", "mktemp", "rm", "tr"):
+        if name != lacking:
+            (tools / name).symlink_to(str(shutil.which(name)))
+    _copy_env(tmp_path)
+    script = tmp_path / "docs" / "compose" / "env"
+    ran = subprocess.run(
+        [script], env={"PATH": str(tools)}, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode != 0
+    assert "must be installed" in ran.stderr or f"{lacking}: not found" in ran.stderr
+    assert [each.name for each in tmp_path.glob(".env*")] == [".env.example"]
+
+
+def test_windows_line_ends_and_a_last_line_without_an_end_are_read(tmp_path: Path) -> None:
+    _copy_env(tmp_path)
+    (tmp_path / ".env.example").write_bytes(b"# first\r\nREDIS_PASSWORD=''\r\nHTTP_PORT='80'")
+    subprocess.run([tmp_path / "docs" / "compose" / "env"], capture_output=True, check=True)
+    lines = (tmp_path / ".env").read_text().splitlines()
+    assert lines[::2] == ["# first", "HTTP_PORT='80'"]
+    assert len(lines[1]) >= _LEAST_SECRET
+
+
+def _copy_env(to: Path) -> None:
+    folder = to / "docs" / "compose"
+    folder.mkdir(parents=True)
+    shutil.copy(_ROOT / "docs" / "compose" / "env", folder)
+    shutil.copy(_ROOT / ".env.example", to)
 
 
 @pytest.mark.parametrize("secret", _SECRETS)
