@@ -150,9 +150,10 @@ def _make_periodic_tasks(**_signal: Any) -> None:  # noqa: ANN401 - Django's pro
     from django.conf import settings  # noqa: PLC0415 - as below
 
     from notifications import sweeps  # noqa: PLC0415 - the models are ready only now
-    from notifications.store.postgres import periodic_tasks  # noqa: PLC0415 - as above
+    from notifications.store.postgres import periodic_tasks, sweep_runs  # noqa: PLC0415 - as above
 
     app = import_string(settings.CELERY_APP)
     app.loader.import_default_modules()  # also the modules of tasks that a team has added
     sweeps.create_periodic_tasks()
     periodic_tasks.delete_unknown(app.tasks)
+    sweep_runs.delete_unknown(sweeps.SWEEPS)

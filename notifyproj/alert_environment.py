@@ -30,7 +30,7 @@ class AlertEnvironment(BaseModel):
         default=AlertThresholds(),
         description="a comma list of thresholds of alerts, such as"
         " delivery_rate_low=99,processing_slow=800: percentages, and milliseconds for"
-        " processing_slow",
+        " processing_slow; docs/alerts.md has the defaults",
     )
     dead_letter_alert: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         alias="NOTIFY_DEAD_LETTER_ALERT",

@@ -152,8 +152,8 @@ class Environment(
     caps: MostOfEach = Field(
         alias="NOTIFY_CAPS",
         default_factory=lambda: DEFAULTS,
-        description="the frequency caps by channel, such as push=10/hour,sms=3/day,email=20/day, or"
-        " none; caps in the preferences of a recipient win",
+        description="the frequency caps by channel, such as push=10/hour,sms=3/day,email=20/day"
+        " (the defaults), or none; caps in the preferences of a recipient win",
     )
     times_to_live: TimesToLive = Field(
         alias="NOTIFY_TIME_TO_LIVE",
@@ -224,7 +224,7 @@ class Environment(
         default="",
         description="the place of days past retention: a folder that all processes share, such as"
         " file:///var/lib/notify/archive, a bucket, such as s3://bucket/prefix, or off: then days"
-        " are dropped without an archive",
+        " are dropped without an archive; by default the folder var/archive of the installation",
     )
     archive_days: Annotated[int, Field(ge=62, le=36_500)] = Field(
         alias="NOTIFY_ARCHIVE_DAYS",

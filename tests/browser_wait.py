@@ -16,8 +16,8 @@ from selenium.webdriver.support.wait import WebDriverWait
 Found = TypeVar("Found")
 
 WAIT_SECONDS: Final = 30
-_REPLACED: Final = "does not belong to the document"
-"""Part of an error of chromedriver, which is not the standard's error for a stale element: the page
+_REPLACED: Final = ("does not belong to the document", "aborted by navigation")
+"""Parts of errors of chromedriver, which are not the standard's error for a stale element: the page
 was replaced between the search for an element and the read."""
 
 
@@ -36,7 +36,7 @@ def wait_until(
         except (NoSuchElementException, StaleElementReferenceException):
             return None
         except WebDriverException as error:
-            if _REPLACED in str(error.msg):
+            if any(each in str(error.msg) for each in _REPLACED):
                 return None
             raise
 

@@ -27,6 +27,7 @@ _NO_BROWSER = cast("Chrome", None)
             'unknown error: unhandled inspector error: {"code":-32000,"message":"Node with given'
             ' id does not belong to the document"}'
         ),
+        WebDriverException("aborted by navigation: Inspected target navigated or closed"),
     ],
 )
 def test_a_look_at_a_replaced_page_is_repeated(error: WebDriverException) -> None:

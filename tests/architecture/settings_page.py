@@ -43,7 +43,8 @@ def _of_service() -> Iterator[str]:
     settings = Environment.model_fields.values()
     for field in sorted(settings, key=lambda each: each.alias or ""):
         described = (field.description or "").replace("|", "\\|")
-        yield f"| `{field.alias}` | {_default(field.default)} | {described} |"
+        default = "required" if field.is_required() else _default(field.default)
+        yield f"| `{field.alias}` | {default} | {described} |"
 
 
 def _of_providers() -> Iterator[str]:
@@ -81,9 +82,11 @@ def _sentences(vendor: Vendor[Any]) -> dict[str, str]:
 
 
 def _default(value: object) -> str:
-    """Return a default that the environment could have; empty: none, or a list or table."""
+    """Return a default that the environment could have; empty: none, or a table."""
     if isinstance(value, Enum):
         value = value.value
+    if isinstance(value, tuple | frozenset) and all(isinstance(each, str) for each in value):
+        value = ",".join(sorted(value))
     if isinstance(value, bool):
         return "`yes`" if value else "`no`"
     if isinstance(value, int | float | str) and value != "":

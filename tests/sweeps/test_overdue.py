@@ -69,16 +69,21 @@ def test_migrate_keeps_what_an_operator_has_set_and_deletes_tasks_that_no_longer
     every = IntervalSchedule.objects.create(every=1, period=IntervalSchedule.HOURS)
     PeriodicTask.objects.create(name="further archive", task="sweep_archive", interval=every)
     PeriodicTask.objects.create(name="of Celery", task="celery.backend_cleanup", interval=every)
+    PeriodicTask.objects.create(
+        name="of a removed app", task="sweep_removed", interval=every, enabled=False
+    )
+    SweepRun.objects.create(name="removed", started_at=clock.now(), running_since=clock.now())
     emit_post_migrate_signal(verbosity=0, interactive=False, db="default")
     lines = map(json.loads, log_output().splitlines())
     deleted = [line["name"] for line in lines if line["event"] == "periodic_task_deleted"]
     assert deleted == ["gone", "tick"]
     names = set(PeriodicTask.objects.values_list("name", flat=True))
-    assert names == {*SWEEPS, "further archive", "of Celery"}
+    assert names == {*SWEEPS, "further archive", "of Celery", "of a removed app"}
+    assert not SweepRun.objects.filter(name="removed").exists()
     assert periodic_tasks.rhythms()["relay"] == periodic_tasks.Rhythm(
         every=dt.timedelta(seconds=7), limit=None, is_on=False
     )
-    assert set(periodic_tasks.rhythms()) == set(SWEEPS)
+    assert set(periodic_tasks.rhythms()) == {*SWEEPS, "removed"}
 
 
 def test_a_doubled_message_runs_no_sweep_twice_in_its_interval() -> None:

@@ -17,9 +17,15 @@ from typing import Any, Final
 
 from notifications.rules import in_app
 from notifications.rules.in_app import InAppPart
-from notifications.rules.language import locales, needs, templating
+from notifications.rules.language import locales, needs, templating, variables
 from notifications.rules.language.templating import CompiledText, Reader, Rendered
-from notifications.rules.language.variables import LINK_NAMES, NO_LINKS, UNSUBSCRIBE_URL, MailLinks
+from notifications.rules.language.variables import (
+    LINK_NAMES,
+    NO_LINKS,
+    PREFERENCES_URL,
+    UNSUBSCRIBE_URL,
+    MailLinks,
+)
 from notifications.rules.texts import (
     in_app_text,
     mail_html,
@@ -180,8 +186,9 @@ def mentions(source: TextSource) -> frozenset[str]:
 
 
 def has_link(source: TextSource) -> bool:
-    """Return True if the text contains a link of `MailLinks`."""
-    return not LINK_NAMES.isdisjoint(_names(source))
+    """Return True if the text contains a link of `MailLinks` that is not empty."""
+    links = LINK_NAMES if variables.has_preference_page() else LINK_NAMES - {PREFERENCES_URL}
+    return not links.isdisjoint(_names(source))
 
 
 @functools.lru_cache(maxsize=4096)

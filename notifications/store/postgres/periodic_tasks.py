@@ -106,9 +106,10 @@ def delete_unknown(known: Container[str]) -> None:
     """Delete the rows whose Celery task is not among the known names, and log each deleted row.
 
     Beat would send such a task for ever, and a worker would log an error for each message. A row
-    that an operator has added for a known task stays.
+    that an operator has added for a known task stays. A row that is switched off stays too, so that
+    the task is off when the app of the task is installed again.
     """
-    for row in PeriodicTask.objects.order_by("name"):
+    for row in PeriodicTask.objects.filter(enabled=True).order_by("name"):
         if row.task not in known:
             row.delete()
             _log.warning("periodic_task_deleted", name=row.name, task=row.task)

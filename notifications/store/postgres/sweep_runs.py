@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from notifications.models import SweepRun
@@ -15,6 +16,11 @@ UNFINISHED_AFTER: Final = dt.timedelta(seconds=90)
 def begin(name: str, *, every: dt.timedelta) -> bool:
     """Return True if the caller may run the sweep now; at most one caller in `every`."""
     return bool(db.rows("begin_sweep", {"name": name, "every": every}))
+
+
+def delete_unknown(known: Collection[str]) -> None:
+    """Delete the rows of unknown sweeps: an interrupted run would count as unfinished for ever."""
+    SweepRun.objects.exclude(name__in=known).delete()
 
 
 class SweepResult(NamedTuple):

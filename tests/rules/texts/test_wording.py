@@ -7,6 +7,7 @@ import functools
 import pytest
 from babel import localedata
 
+from notifications.rules.language import variables
 from notifications.rules.language.templating import Reader
 from notifications.rules.language.variables import MailLinks, Type, Variable
 from notifications.rules.templates.publishing import objections
@@ -15,6 +16,7 @@ from notifications.rules.texts.wording import (
     TextSource,
     compile_text,
     fit,
+    has_link,
     mentions,
     required_variables,
 )
@@ -149,6 +151,16 @@ def test_each_objection_names_its_text_and_its_reason(text: TextSource, word: st
     found = objections([source(body="fine"), text], declared=[NAME, URL], sensitive=["secret"])
     assert any(word in objection for objection in found), found
     assert all(objection.startswith((f"{text.label}: ", f"{text.label}, ")) for objection in found)
+
+
+def test_a_link_that_is_empty_without_its_page_does_not_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    choices = source(channel=Channel.EMAIL, body="{{ preferences_url }}")
+    both = source(channel=Channel.EMAIL, body="{{ preferences_url }} {{ unsubscribe_url }}")
+    assert has_link(choices)
+    monkeypatch.setattr(variables, "has_preference_page", lambda: False)
+    assert (has_link(choices), has_link(both)) == (False, True)
 
 
 def test_a_good_version_meets_no_objection() -> None:
