@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +21,7 @@ from uuid import UUID, uuid4
 import psycopg
 import redis
 from celery import Celery
+from psycopg.errors import DeadlockDetected
 from psycopg.rows import dict_row
 
 from celeryconfig import KEY_PREFIX
@@ -37,6 +38,8 @@ from tests import roles
 
 WORKERS: Final = ("p0", "channels", "ops")
 _PATIENCE: Final = timedelta(seconds=60)
+_DEADLOCKS: Final = 5
+"""Repeats of a statement."""
 _PROGRAMS: Final = ("sandbox", "web", *WORKERS, "beat")
 _SECRETS: Final = {
     "NOTIFY_SECRET_KEY": "a-key-for-scenarios-that-signs-nothing-of-worth",
@@ -238,7 +241,16 @@ class World:
     # --- In the database
 
     def rows(self, statement: str, *parameters: object) -> list[dict[str, Any]]:
-        """Run a statement and commit."""
+        """Run a statement and commit.
+
+        A deadlock with a process under test undoes the statement, and the statement is repeated.
+        """
+        for _ in range(_DEADLOCKS):
+            with suppress(DeadlockDetected):
+                return self._rows(statement, parameters)
+        return self._rows(statement, parameters)
+
+    def _rows(self, statement: str, parameters: Sequence[object]) -> list[dict[str, Any]]:
         with (
             psycopg.connect(self.stack.postgres.url, row_factory=dict_row) as link,
             link.cursor() as running,
