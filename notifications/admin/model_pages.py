@@ -13,14 +13,16 @@ from django.urls import reverse
 
 def list_page(model: type[Model]) -> str:
     """Return the address of the list of a model; empty without an admin of the model."""
-    if not admin.site.is_registered(model):
-        return ""
-    return reverse(f"admin:{model._meta.label_lower.replace('.', '_')}_changelist")  # noqa: SLF001 - Django's public name
+    return _page(model, "changelist")
 
 
 def change_page(row: Model) -> str:
     """Return the address of the page of a row; empty without an admin of its model."""
-    if not admin.site.is_registered(type(row)):
+    return _page(type(row), "change", row.pk)
+
+
+def _page(model: type[Model], name: str, *arguments: object) -> str:
+    if not admin.site.is_registered(model):
         return ""
-    name = row._meta.label_lower.replace(".", "_")  # noqa: SLF001 - Django's public name
-    return reverse(f"admin:{name}_change", args=[row.pk])
+    options = model._meta  # noqa: SLF001 - Django's public name
+    return reverse(f"admin:{options.app_label}_{options.model_name}_{name}", args=arguments)
