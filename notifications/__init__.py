@@ -7,7 +7,7 @@
    sweeps inbox  |        |            beat's tasks: due rows, also after a crash; live streams
         |________|________|
     alerting  analytics  operations    notices; figures; replay, cancel, imports
-           scheduling                  later, quiet hours, digests
+           scheduling                  later, quiet hours
             feedback                   receipts, inbound SMS, unsubscribe
         intake   delivery              a request to rows; rows to provider calls to outcomes
                 |
@@ -23,7 +23,7 @@
                 |
           templatetags                 filters of templates
                 |
-             feature                   the manifests of the features
+          gate   feature               places of features in lists; the manifests of the features
                 |
      clock   conf   stopping           time and random numbers; settings; the stop flag
      server_faults   server_tls        the fault of a server in words; TLS parameters of URLs

@@ -11,7 +11,7 @@ from django.core.signals import request_started
 from django.db.models.signals import post_migrate
 from django.utils.module_loading import import_string
 
-from notifications import feature
+from notifications import feature, gate
 
 _log: Final = structlog.get_logger(__name__)
 _GARBAGE_AT: Final = 50_000
@@ -39,6 +39,7 @@ class NotificationsConfig(AppConfig):
         post_migrate.connect(_keep_roles, sender=self)
         post_migrate.connect(_record_deploy, sender=self)
         checks.register(feature.missing_needs)
+        checks.register(gate.wrong_places)
         checks.register(_check_first_migration, checks.Tags.database)
         checks.register(_check_session_settings, checks.Tags.database)
         checks.register(_check_servers, checks.Tags.security, deploy=True)

@@ -3,8 +3,8 @@
 INSTALLED_APPS is the list of the features, and the app configuration of a feature is its manifest.
 Django and Celery find models, admin pages, commands, tasks, templates and static files of an app
 themselves. The manifest names the rest: URLs, access rules, facts for the OpenAPI document, sweeps,
-retention of rows, releases of held deliveries, entries of the admin's menu, and pages that show the
-causes of alerts. The core imports no feature; it reads the manifests. Without the line in
+retention of rows, gates, releases of held deliveries, entries of the admin's menu, and pages that
+show the causes of alerts. The core imports no feature; it reads the manifests. Without the line in
 INSTALLED_APPS the service runs without the feature: its tables stay, and nothing of the feature
 reads or writes them.
 
@@ -89,6 +89,8 @@ class Feature(AppConfig):
     menu: tuple[MenuEntry, ...] = ()
     alert_pages: tuple[tuple[AlertKind, str], ...] = ()
     """Kind of an alert, and the path of the page that shows the cause: see `rules.alert_links`."""
+    gates: Mapping[str, str] = MappingProxyType({})
+    """Place in a list of the core -> function that holds, stops or refuses: see `gate`."""
     releases: Mapping[str, str] = MappingProxyType({})
     """Kind of switch -> function `(switch, *, limit, grace) -> int` that gives due times to at most
     `limit` deliveries that a resumed switch held, `grace` before the time at which they leave, and

@@ -10,8 +10,10 @@ from django.core.validators import RegexValidator
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
+from notifications import gate
 from notifications.admin.audited import AuditedAdmin
 from notifications.admin.monitoring.links import traffic_link
+from notifications.gate import Place
 from notifications.models import NotificationType
 from notifications.store.cached import retry_presets
 
@@ -42,6 +44,7 @@ class NotificationTypeAdmin(AuditedAdmin):
     """Editable list. Accepted notifications keep the values of acceptance."""
 
     form = NotificationTypeForm
+    exclude = () if gate.is_taken(Place.DIGEST) else ("digest_template",)
     list_display = (
         "name",
         "priority",

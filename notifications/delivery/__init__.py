@@ -20,7 +20,6 @@
     claimed         a claimed delivery with its notification, contact and providers
     batch           the deliveries of one claim, and the decisions about them
     fall_back       opens the next channel of a fallback chain (confirm: waits for a receipt)
-    digest_holds    holds e-mails for the digest that the recipient chose
     inbox_provider  the adapter of the channel in_app (in_app_message: its parts)
     push_addresses  push addresses that a recipient token may register
     withholding     removes text that can quote a sensitive variable

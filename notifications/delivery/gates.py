@@ -19,9 +19,10 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from notifications import conf
-from notifications.delivery import digest_holds, fall_back, switches
+from notifications.delivery import fall_back, switches
 from notifications.delivery.batch import Batch
 from notifications.delivery.claimed import ClaimedDelivery
+from notifications.gate import Place, function_at
 from notifications.rules import preferences
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.outcomes import Decision
@@ -173,18 +174,6 @@ def _suppression(claimed: ClaimedDelivery, _now: dt.datetime) -> Verdict:
     return _stop(SUPPRESS, Reason.SUPPRESSION_LIST) if listed else None
 
 
-def _digest(claimed: ClaimedDelivery, now: dt.datetime) -> Verdict:
-    """Hold an e-mail for the digest that the recipient chose for the topic."""
-    if not claimed.destination.digests:
-        return None
-    until = digest_holds.hold_until(claimed, now)
-    if until is None:
-        return None
-    # The worker does not publish the row again: the sweep `digests` takes the row.
-    detail = f"till {until:%Y-%m-%d %H:%M} UTC"
-    return Decision(transition=HOLD, reason=Reason.DIGEST, detail=detail, due_in=until - now)
-
-
 def _ordering(claimed: ClaimedDelivery, now: dt.datetime) -> Verdict:
     """Hold a delivery behind the head of its ordering queue.
 
@@ -214,7 +203,7 @@ GATES: Final[Sequence[Gate]] = (
     _consent,
     _contact,
     _suppression,
-    _digest,
+    *function_at(Place.DIGEST),
     _quiet,
     _ordering,
 )

@@ -4,6 +4,7 @@
     audiences        groups of recipients: topics, expressions, uploads, snapshots
     bulk_jobs        one message to an audience
     connect          set-up of the accounts at providers
+    digests          one message in place of several
     preference_page  the page with all choices of a recipient
     schedules        recurring notifications
     series           several messages to a recipient over days

@@ -17,6 +17,8 @@ from typing import Final
 from django.utils import translation
 from django.utils.translation import gettext, gettext_noop
 
+from notifications import gate
+from notifications.gate import Place
 from notifications.models import Preference, Recipient
 from notifications.rules.lane import Priority
 from notifications.rules.preferences import WHOLE_CHANNEL, Cell, Cells, covers
@@ -151,7 +153,9 @@ def known_topics() -> frozenset[str]:
 
 
 def digest_topics() -> frozenset[str]:
-    """Return the types that offer a digest, and their categories."""
+    """Return the types that offer a digest, and their categories; empty without digests."""
+    if not gate.is_taken(Place.DIGEST):
+        return frozenset()
     rules = notification_types.every()
     types = {name for name, rule in rules.items() if _offers_digest(rule)}
     return frozenset(types | {rules[name].category for name in types} - {""})

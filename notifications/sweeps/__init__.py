@@ -1,6 +1,6 @@
 """Sweeps: periodic tasks that complete unfinished work, also after a crash.
 
-    deliveries    release, resume, relay, due_rows (rescue, retry), expiry, digests, ordering,
+    deliveries    release, resume, relay, due_rows (rescue, retry), expiry, ordering,
                   withdrawals; hold_checks and switches run in release
     the relay     publish_quota and broker_share, the limits of what the broker holds
     lag           lane_lag, stale, sms_outage
@@ -48,7 +48,6 @@ from notifications.sweeps import (
     daily_reports,
     dead_letters,
     delivery_health,
-    digests,
     due_rows,
     erasures,
     expiry,
@@ -100,7 +99,6 @@ _EVERY: Final = (
     ("relay", 1, 20_000, relay.run_once),
     ("inbox_reports", 1, 2_000, inbox_reports.run_once),
     ("release", 1, 500, release.run_once),
-    ("digests", 10, 500, digests.run_once),
     ("rescue", 3, 500, due_rows.rescue_lost),
     ("retry", 10, 500, due_rows.retry),
     ("expiry", 10, 500, expiry.run_once),
@@ -135,7 +133,6 @@ _STOPS: Final = {
     "relay": "P2 and P3 deliveries, and P0 and P1 deliveries after a failed publish, stay queued.",
     "inbox_reports": "Seen and read in-app messages stay sent, and fallback chains go on.",
     "release": "Scheduled and held deliveries stay scheduled; unconfirmed deliveries stay sent.",
-    "digests": "Deliveries held for caps or digests wait five minutes longer and leave singly.",
     "rescue": "Deliveries of a killed worker stay in the status sending.",
     "retry": "A retry whose broker message was lost is not sent.",
     "expiry": "Due deliveries that no worker takes wait beyond their time to live.",

@@ -5,7 +5,7 @@ the resume of a switch, its held rows are made due (`switches`), and so are the 
 whose settings changed (`hold_checks`).
 
 A scheduled notification gets its contacts now; a held row has a contact. Rows held by a frequency
-cap or for a digest are left to the sweep `digests` first.
+cap or for a digest are left to the sweep `digests` first, if its feature is installed.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
+from notifications import gate
+from notifications.gate import Place
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.transitions import RELEASE
 from notifications.scheduling import lifetimes, release
 from notifications.store.postgres.id_ranges import Span
-from notifications.sweeps import digests, due_rows, hold_checks, rounds, switches
+from notifications.sweeps import due_rows, hold_checks, rounds, switches
 from notifications.sweeps.rounds import Due, Swept
 
 
@@ -35,14 +37,18 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         Status.SCHEDULED,
         limit,
         grace=rounds.retry_grace(),
-        digests_after=digests.LEFT_FOR,
+        digests_after=_digests_after(),
     )
-    scheduled = Due("release", Status.SCHEDULED, limit, digests_after=digests.LEFT_FOR)
+    scheduled = Due("release", Status.SCHEDULED, limit, digests_after=_digests_after())
     ends_at = rounds.deadline()
     done = switches.end_holds() + hold_checks.end_holds(ends_at=ends_at)
     done += due_rows.end_confirm_windows(limit=limit, ends_at=ends_at)
     done += rounds.work(scheduled, _resolve, ends_at=ends_at)
     return done + rounds.work(held, release_rows, ends_at=ends_at)
+
+
+def _digests_after() -> dt.timedelta:
+    return rounds.MERGED_FOR if gate.is_taken(Place.DIGEST) else rounds.NO_GRACE
 
 
 def release_rows(rows: Sequence[dict[str, Any]], span: Span) -> int:

@@ -41,7 +41,9 @@ _OF_NO_ROW: Final = (*DATABASE_TROUBLE, ProgrammingError)
 """The same with errors of the code, such as an unknown column."""
 NO_GRACE: Final = dt.timedelta(0)
 MERGED: Final = [Reason.CAP, Reason.DIGEST]
-"""Reasons of holds that the sweep `digests` merges."""
+"""Reasons of holds that the feature `digests` merges."""
+MERGED_FOR: Final = dt.timedelta(minutes=5)
+"""Time that the sweep `release` leaves such a due row to the sweep `digests`."""
 LOOKED_AT: Final = 5_000
 """Number of due rows of a lane, longest due first, that a query for a reason examines. The limit
 bounds the cost of a query while many other rows are due."""

@@ -14,8 +14,9 @@ from django.db.models import Model
 from django.utils.module_loading import import_string
 
 import notifications
-from notifications import feature
+from notifications import feature, gate
 from notifications.feature import Feature
+from notifications.gate import Place
 from notifications.rules.access import RIGHTS_OF_FEATURES, TABLE, rule_of
 from notifications.rules.scopes import Scope
 from notifications.rules.switches import SwitchKind
@@ -60,6 +61,7 @@ def test_each_folder_is_an_installed_feature() -> None:
 @pytest.mark.parametrize("found", FEATURES.values(), ids=FEATURES)
 def test_each_name_of_the_manifest_exists_in_the_feature(found: Feature) -> None:
     functions = [*(each.run for each in found.sweeps), *found.deletions, *found.releases.values()]
+    functions += found.gates.values()
     modules = [found.urls, found.access, found.openapi]
     named = [each for each in (*functions, *modules) if each]
     assert [each for each in named if not each.startswith(f"{found.name}.")] == []
@@ -86,6 +88,26 @@ def test_a_check_names_the_missing_line(monkeypatch: pytest.MonkeyPatch) -> None
     assert error.msg == "notifications.features.bulk_jobs needs notifications.features.audiences."
     assert error.hint is not None
     assert '"notifications.features.audiences" to INSTALLED_APPS' in error.hint
+
+
+def test_each_place_of_a_gate_is_in_a_list_and_is_taken_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert gate.wrong_places() == []
+    code = [path.read_text() for path in _CODE.rglob("*.py") if path.name != "gate.py"]
+    for place in Place:
+        assert sum(f"*function_at(Place.{place.name})" in each for each in code) == 1, place
+        assert gate.is_taken(place)
+
+    series, digests = FEATURES["series"], FEATURES["digests"]
+    monkeypatch.setattr(series, "gates", {"digest": "a.b", "digests": "a.b"})
+    monkeypatch.setattr(feature, "all_features", lambda: [series, digests])
+    taken, unknown = "'digest', which another feature has, too.", "'digests', which does not exist."
+    assert [error.msg for error in gate.wrong_places()] == [
+        f"notifications.features.series has a gate for the place {taken}",
+        f"notifications.features.series has a gate for the place {unknown}",
+        f"notifications.features.digests has a gate for the place {taken}",
+    ]
 
 
 @pytest.mark.parametrize("found", FEATURES.values(), ids=FEATURES)

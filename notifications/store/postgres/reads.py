@@ -51,7 +51,7 @@ class NotificationRow(NamedTuple):
     begins_at: dt.datetime
     """The creation, or the later send time: the beginning of the time to live."""
     is_digest: bool
-    """True if the notification replaces others (`scheduling.digests`)."""
+    """True if the notification replaces others (`features.digests.merge`)."""
     inbox: str | None = None
     """JSON object of the in-app options `expires_in` and `data`."""
     bulk_job_id: UUID | None = None

@@ -19,19 +19,33 @@ import datetime as dt
 
 from notifications import conf
 from notifications.delivery.claimed import ClaimedDelivery
+from notifications.rules.outcomes import Decision
+from notifications.rules.reasons import Reason
 from notifications.rules.times import digest_times
 from notifications.rules.times.digest_times import DIGEST_CHANNEL, DIGEST_PRIORITIES, DigestChoice
+from notifications.rules.transitions import HOLD
 from notifications.store.cached import notification_types
 
 
-def hold_until(claimed: ClaimedDelivery, now: dt.datetime) -> dt.datetime | None:
+def hold(claimed: ClaimedDelivery, now: dt.datetime) -> Decision | None:
+    """Hold an e-mail for the digest that the recipient chose for the topic."""
+    if not claimed.destination.digests:
+        return None
+    until = _digest_time(claimed, now)
+    if until is None:
+        return None
+    # The worker does not publish the row again: the sweep `digests` takes the row.
+    detail = f"till {until:%Y-%m-%d %H:%M} UTC"
+    return Decision(transition=HOLD, reason=Reason.DIGEST, detail=detail, due_in=until - now)
+
+
+def _digest_time(claimed: ClaimedDelivery, now: dt.datetime) -> dt.datetime | None:
     """Return the digest time of a delivery that waits for it; None: the delivery leaves now."""
-    digests = claimed.destination.digests
-    if not digests or not _may_wait(claimed):
+    if not _may_wait(claimed):
         return None
     notification = claimed.notification
     choice = digest_times.choice_of(
-        digests, type_=notification.type, category=notification.category
+        claimed.destination.digests, type_=notification.type, category=notification.category
     )
     if choice is DigestChoice.AT_ONCE:
         return None

@@ -1,27 +1,25 @@
 """Digests: merge due rows held by a frequency cap or a digest choice, for each recipient.
 
-Rows of the same recipient, type and channel are merged (`scheduling.digests`); single rows are
-queued unchanged. The release sweep leaves such rows to this sweep for LEFT_FOR, so a late or
-disabled digest sweep delays rows and loses none.
+Rows of the same recipient, type and channel are merged (`features.digests.merge`); single rows are
+queued unchanged. The release sweep leaves such rows to this sweep for `rounds.MERGED_FOR`, so a
+late or disabled digest sweep delays rows and loses none.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
+from notifications.features.digests import merge
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.transitions import RELEASE
-from notifications.scheduling import digests, lifetimes, release
+from notifications.scheduling import lifetimes, release
 from notifications.store.postgres import locks
 from notifications.store.postgres.id_ranges import Span
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Due, Swept
-
-LEFT_FOR: Final = dt.timedelta(minutes=5)
-"""The release sweep leaves due rows of these holds to the digest sweep for this time."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
@@ -46,7 +44,7 @@ def merge_rows(rows: Sequence[dict[str, Any]], span: Span) -> int:
     """
     if not locks.try_for_transaction(f"digests {rows[0]['mode']} {rows[0]['channel']}"):
         return 0
-    merged = digests.merge(rows, bounds=span)
+    merged = merge.merge(rows, bounds=span)
     left = [row for row in rows if row["id"] not in merged]
     lifetimes.extend(left, span)
     return len(merged) + release.requeue(left, RELEASE, reason=Reason.HOLD_OVER)

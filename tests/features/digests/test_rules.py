@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from notifications.rules import digest
-from notifications.rules.digest import ITEMS, Told
+from notifications.features.digests import rules
+from notifications.features.digests.rules import ITEMS, Told
 
 
 def _likes(*names: str) -> list[Told]:
@@ -11,13 +11,13 @@ def _likes(*names: str) -> list[Told]:
 
 
 def test_a_digest_counts_all_and_names_the_first() -> None:
-    said = digest.variables(_likes(*"abcdefgh"), type_="LIKE")
+    said = rules.variables(_likes(*"abcdefgh"), type_="LIKE")
     assert said == {"count": 8, "items": [{"who": name} for name in "abcde"], "type": "LIKE"}
 
 
 def test_digests_add_up() -> None:
-    earlier = Told(digest.variables(_likes(*"abc"), type_="LIKE"), is_digest=True)
-    said = digest.variables([earlier, *_likes("d")], type_="LIKE")
+    earlier = Told(rules.variables(_likes(*"abc"), type_="LIKE"), is_digest=True)
+    said = rules.variables([earlier, *_likes("d")], type_="LIKE")
     assert said["count"] == 4
     assert said["items"] == [{"who": name} for name in "abcd"]
 
@@ -27,11 +27,11 @@ def test_what_only_looks_like_a_digest_is_one_message() -> None:
         Told({"count": "many"}, is_digest=True),
         Told({"count": 7, "items": []}, is_digest=False),
     ]
-    assert digest.variables(odd, type_="LIKE")["count"] == 2
+    assert rules.variables(odd, type_="LIKE")["count"] == 2
 
 
 def test_items_leave_room_for_the_rest() -> None:
     long = [Told({"text": "x" * 15_000}, is_digest=False)] * 5
-    said = digest.variables(long, type_="LIKE")
+    said = rules.variables(long, type_="LIKE")
     assert (said["count"], len(said["items"])) == (5, 2)
     assert len(said["items"]) < ITEMS

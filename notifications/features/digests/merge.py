@@ -29,9 +29,10 @@ import orjson
 import structlog
 
 from notifications import clock, conf
+from notifications.features.digests import rules
+from notifications.features.digests.rules import Told
 from notifications.intake import accept
-from notifications.rules import digest, ids, request
-from notifications.rules.digest import Told
+from notifications.rules import ids, request
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.language.templating import Reader, RenderError
 from notifications.rules.reasons import Reason
@@ -190,7 +191,7 @@ def _digest(rows: Sequence[Row], *, template: TemplateVersion) -> _Digest | None
         for row in rows
     }
     first = rows[0]
-    variables = digest.variables(list(moves.values()), type_=first["type"])
+    variables = rules.variables(list(moves.values()), type_=first["type"])
     if len(moves) == 1 or not _fits(template, Channel(first["channel"]), variables):
         return None
     body = {

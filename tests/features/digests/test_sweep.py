@@ -17,6 +17,7 @@ from django.db.models import F
 
 from notifications import clock, conf
 from notifications.delivery import deliver, routing
+from notifications.features.digests import sweep as digests
 from notifications.intake import accept
 from notifications.intake.accept import AcceptedRequest, Caller
 from notifications.models import (
@@ -40,7 +41,7 @@ from notifications.store.postgres import partitions, transitions
 from notifications.store.rate_limits import circuit_breakers
 from notifications.store.redis import state
 from notifications.store.templates import template_cache
-from notifications.sweeps import digests, release, rounds
+from notifications.sweeps import release, rounds
 from providers.contract import Channel
 from tests.store.ageing import age_caps
 
@@ -168,7 +169,7 @@ def test_the_release_leaves_rows_of_caps_to_the_digests_and_takes_them_when_none
     _person("maria")
     held = _held_likes(caller, 3)
     assert release.run_once(now=clock.now(), limit=500).moved == 0
-    _turn(digests.LEFT_FOR)
+    _turn(rounds.MERGED_FOR)
     assert release.run_once(now=clock.now(), limit=500).moved == 3
     assert _statuses(held) == [(Status.QUEUED, "hold_over")] * 3
     assert digests.run_once(now=clock.now(), limit=500).moved == 0

@@ -15,6 +15,7 @@ from django.db.models import F
 
 from notifications import clock, conf
 from notifications.delivery import deliver, routing
+from notifications.features.digests import sweep
 from notifications.feedback import preference_changes
 from notifications.feedback.preference_changes import PreferenceChange
 from notifications.intake import accept
@@ -41,7 +42,7 @@ from notifications.store.cached import notification_types, provider_overrides
 from notifications.store.postgres import id_ranges, partitions, transitions
 from notifications.store.redis import state
 from notifications.store.templates import template_cache
-from notifications.sweeps import digests, hold_checks, release, rounds
+from notifications.sweeps import hold_checks, release, rounds
 from providers.contract import Channel
 
 DAY: Final = dt.timedelta(days=1)
@@ -125,7 +126,7 @@ def _deliver() -> None:
 
 def _sweep() -> rounds.Swept:
     hold_checks.end_holds(ends_at=rounds.deadline())
-    return rounds.work(digests.due(500), digests.merge_rows)
+    return rounds.work(sweep.due(500), sweep.merge_rows)
 
 
 def _turn(span: dt.timedelta) -> None:
