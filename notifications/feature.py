@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -133,6 +134,13 @@ def all_features() -> list[Feature]:
         django.core.exceptions.AppRegistryNotReady: Django is not set up yet.
     """
     return [each for each in apps.get_app_configs() if isinstance(each, Feature)]
+
+
+def path_of(folder: Path, name: str) -> Path:
+    """Return a file of a folder of the core, or of the folder of a feature with the same name."""
+    folders = [folder, *(Path(each.path) / folder.name for each in all_features())]
+    paths = [each / name for each in folders]
+    return next((path for path in paths if path.is_file()), paths[0])
 
 
 def import_function(name: str) -> Callable[..., Any]:

@@ -2,7 +2,7 @@
 
     delivery.gates.GATES    one delivery of a claim          (claimed, now) -> Decision | None
     delivery.deliver.STEPS  the deliveries of a claim        (batch) -> None
-    intake.checks.ACCEPT    the new plans of an accepted list  (plans) -> Undo | None
+    intake.checks.ACCEPT    a list of planned requests       (entries) -> Undo | None
 
 The lists of the core have the order of all gates: they name the places, and `Feature.gates` names
 the function for a place. A place is empty without the feature. A place has at most one function.
@@ -25,6 +25,12 @@ class Place(StrEnum):
 
     DIGEST = "digest"
     """In GATES: holds a delivery for a message that replaces several."""
+    SMS_CEILING = "sms_ceiling"
+    """In STEPS: holds SMS above a ceiling."""
+    LANE_LAG_OF_POSTS = "lane_lag_of_posts"
+    """In ACCEPT: refuses posts to a lane that is far behind."""
+    SMS_CEILING_OF_POSTS = "sms_ceiling_of_posts"
+    """In ACCEPT: refuses posts of SMS above a ceiling."""
 
 
 def function_at(place: Place) -> tuple[Callable[..., Any], ...]:

@@ -55,12 +55,14 @@ INSTALLED_APPS = [
     "notifications",
     "notifications.features.archive",
     "notifications.features.audiences",
+    "notifications.features.back_pressure",
     "notifications.features.bulk_jobs",
     "notifications.features.connect",
     "notifications.features.digests",
     "notifications.features.preference_page",
     "notifications.features.schedules",
     "notifications.features.series",
+    "notifications.features.sms_pumping",
     "notifications.features.template_studio",
 ]
 MIDDLEWARE = [

@@ -14,6 +14,7 @@ from uuid import UUID
 
 import orjson
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 
 from notifications import clock
 from notifications.delivery import deliver, in_flight, routing
@@ -233,6 +234,6 @@ def deliver_chain(answer: AcceptedRequest | Refused) -> None:
     """Deliver the rows of an accepted request; retries are due at once."""
     rows = chain_of(answer)
     Delivery.objects.filter(id__in=[row.id for row in rows], status=Status.RETRYING).update(
-        due_at=clock.now()
+        due_at=TransactionNow()
     )
     deliver.deliver([row.id for row in rows])

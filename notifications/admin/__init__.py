@@ -8,8 +8,6 @@
     dead_letters, replays        groups by cause; filter, inspect, replay or discard; stop
     workers                      work of each lane, deliveries behind a hold
     breakers, provider_rates     circuit breakers and rate limits of providers
-    lag_limits                   limits of the lag of P3 lanes
-    sms_pumping                  SMS pumping protection: traffic, overrides and limits
     producers, recipients        producers with API keys, recipients with contacts
     token_secrets                secrets with which producers sign recipient tokens
     recipient_page               a recipient's contacts and latest notifications, for support
@@ -58,7 +56,6 @@ from notifications.admin import (
     erasures,
     exports,
     housekeeping,
-    lag_limits,
     notification_types,
     notifications,
     ordering_keys,
@@ -74,7 +71,6 @@ from notifications.admin import (
     sessions,
     short_links,
     site_urls,
-    sms_pumping,
     suppressions,
     switches,
     token_secrets,
@@ -97,7 +93,6 @@ __all__ = [
     "erasures",
     "exports",
     "housekeeping",
-    "lag_limits",
     "notification_types",
     "notifications",
     "ordering_keys",
@@ -113,7 +108,6 @@ __all__ = [
     "sessions",
     "short_links",
     "site_urls",
-    "sms_pumping",
     "suppressions",
     "switches",
     "token_secrets",

@@ -69,7 +69,6 @@ _CORE: Final = (
             Item("Cancel jobs", "cancel", "canceljob"),
             Item("Ordering keys", "format_list_numbered", "orderingkey"),
             Item("Webhook calls", "call_made", "webhookattempt"),
-            Item("SMS pumping", "sms_failed", "smsoverride"),
         ),
     ),
     Group(
@@ -107,8 +106,6 @@ _CORE: Final = (
             Item("Provider rate limits", "speed", "providerpace"),
             Item("Prices", "sell", "price"),
             Item("Retry presets", "timer", "retrypreset"),
-            Item("Lag limits", "compress", "laglimits"),
-            Item("SMS limits", "phonelink_lock", "smslimits"),
             Item("Token secrets", "vpn_key", "tokensecret"),
             Item("Periodic tasks", "timer", "django_celery_beat.periodictask"),
         ),

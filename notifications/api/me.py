@@ -14,7 +14,8 @@ from notifications.api.base_view import BaseView
 from notifications.api.schemas import ModeWord, PriorityWord, ResponseModel
 from notifications.models import Schedule
 from notifications.rules.schedule_limits import MAX_SCHEDULES
-from notifications.store.rate_limits import producer_limits, sms_policy
+from notifications.store.cached import sms_countries
+from notifications.store.rate_limits import producer_limits
 
 
 class RateAnswer(ResponseModel):
@@ -84,7 +85,7 @@ class MeView(BaseView):
             expires_at=key.expires_at,
             priorities=sorted(key.priorities),
             may_send_content=key.may_send_content,
-            sms_countries=sorted(sms_policy.allowed_countries().get(key.producer_id, ())),
+            sms_countries=sorted(sms_countries.by_producer().get(key.producer_id, ())),
             rate=RateAnswer(
                 per_second=key.rate_per_second,
                 burst=key.rate_burst,

@@ -27,7 +27,7 @@ from notifications.api import health
 from notifications.api.base_view import OpenView
 from notifications.delivery import routing
 from notifications.models import Alert
-from notifications.rules import back_pressure
+from notifications.rules import lane_lag as lag_rules
 from notifications.rules.lane import LANES
 from notifications.rules.reach import ReachResult
 from notifications.store.cached import paused_lanes, shared_answers
@@ -266,12 +266,12 @@ def _lag() -> Iterator[Family]:
         [], max(((now - each.sampled_at).total_seconds() for each in lags.values()), default=0.0)
     )
     yield age
-    limited = [lane for lane in LANES if back_pressure.is_limited(lane)]
+    limited = [lane for lane in LANES if lag_rules.is_limited(lane)]
     refuses = {lane.name: float(lane in lags and lags[lane].refuses) for lane in limited}
     yield _one_label(Metric.REFUSES, refuses)
     drops = {lane.name: float(lane in lags and lags[lane].drops) for lane in limited}
     yield _one_label(Metric.DROPS, drops)
-    wanted = back_pressure.workers_wanted({lane: each.waiting for lane, each in lags.items()})
+    wanted = lag_rules.workers_wanted({lane: each.waiting for lane, each in lags.items()})
     yield _one_label(Metric.WORKERS_WANTED, {each.name: n for each, n in wanted.items()})
 
 

@@ -28,7 +28,7 @@ from notifications.api.schemas import (
     RequestModel,
     StatusWord,
 )
-from notifications.intake import accept, lag_refusals, rejections
+from notifications.intake import accept, checks, rejections
 from notifications.intake.accept import AcceptedRequest, BatchResult, IntakeRequest, Refused, Single
 from notifications.rules import request_faults
 from notifications.rules.problems import Problem
@@ -238,7 +238,7 @@ def _accept(request: Request, wanted: Sequence[ParsedItem]) -> BatchResult:
     taken = iter(accept.accept(caller_of(request), good, traceparent=trace))
     results = [Refused(found) if isinstance(found, Problem) else next(taken) for found in wanted]
     problems_only = [each.problem for each in results if isinstance(each, Refused)]
-    if len(problems_only) == len(results) and (lag := lag_refusals.of_all(problems_only)):
+    if len(problems_only) == len(results) and (lag := checks.of_all(problems_only)):
         raise_problem(lag)
     return BatchResult(results, replayed=False)
 

@@ -5,7 +5,6 @@
              ├─ gates            hold or stop deliveries: consent, quiet hours, expiry ...
              ├─ switches         hold deliveries that an operator's kill switch stops
              ├─ budgets          holds deliveries of a spent budget (budget_email: sends by e-mail)
-             ├─ sms_ceilings     holds P0 and P1 SMS above a ceiling of SMS pumping protection
              ├─ frequency_caps   hold or drop deliveries over the recipient's cap
              ├─ routing          chooses the providers
              ├─ admission        asks circuit breakers and rate limits of the provider

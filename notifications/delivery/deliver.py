@@ -32,12 +32,12 @@ from notifications.delivery import (
     ordering,
     routing,
     send,
-    sms_ceilings,
     switches,
     unclaimed,
 )
 from notifications.delivery.batch import Batch, Retry, load
 from notifications.delivery.claimed import ClaimedDelivery
+from notifications.gate import Place, function_at
 from notifications.rules import suspects
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Lane, Mode
@@ -60,7 +60,7 @@ STEPS: Final[Sequence[Step]] = (
     gates.run_gates,
     switches.apply_switches,
     budgets.hold_without_money,
-    sms_ceilings.apply_ceilings,
+    *function_at(Place.SMS_CEILING),
     frequency_caps.apply_caps,
     routing.choose_providers,
 )

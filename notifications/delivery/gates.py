@@ -31,8 +31,9 @@ from notifications.rules.suppression import CONTACT_CHANGED
 from notifications.rules.times import deferral, quiet_hours
 from notifications.rules.times.deferral import Deferral, ProducerDay, Wishes
 from notifications.rules.transitions import CANCEL_CLAIMED, EXPIRE, HOLD, SUPPRESS, Transition
-from notifications.store.cached import notification_types, producer_windows
+from notifications.store.cached import notification_types, producer_windows, sms_countries
 from notifications.store.postgres import reads
+from providers.contract import Channel
 
 Verdict = Decision | None
 """The decision of a gate; None lets the delivery pass."""
@@ -174,6 +175,18 @@ def _suppression(claimed: ClaimedDelivery, _now: dt.datetime) -> Verdict:
     return _stop(SUPPRESS, Reason.SUPPRESSION_LIST) if listed else None
 
 
+def _sms_country(claimed: ClaimedDelivery, _now: dt.datetime) -> Verdict:
+    """Stop a live SMS to a country to which the producer may not send."""
+    delivery = claimed.delivery
+    if delivery.channel is not Channel.SMS or delivery.mode is not Mode.LIVE:
+        return None
+    number, producer_id = claimed.destination.address, claimed.notification.producer_id
+    country = sms_countries.wrong_country(producer_id, number)
+    if not country:
+        return None
+    return Decision(transition=SUPPRESS, reason=Reason.COUNTRY_NOT_ALLOWED, detail=country)
+
+
 def _ordering(claimed: ClaimedDelivery, now: dt.datetime) -> Verdict:
     """Hold a delivery behind the head of its ordering queue.
 
@@ -203,6 +216,7 @@ GATES: Final[Sequence[Gate]] = (
     _consent,
     _contact,
     _suppression,
+    _sms_country,
     *function_at(Place.DIGEST),
     _quiet,
     _ordering,

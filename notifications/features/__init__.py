@@ -2,12 +2,14 @@
 
     archive          days past retention as Parquet files
     audiences        groups of recipients: topics, expressions, uploads, snapshots
+    back_pressure    refused and dropped P3 of a lane that is behind
     bulk_jobs        one message to an audience
     connect          set-up of the accounts at providers
     digests          one message in place of several
     preference_page  the page with all choices of a recipient
     schedules        recurring notifications
     series           several messages to a recipient over days
+    sms_pumping      ceilings of SMS against pumping
     template_studio  pages on which people edit templates
 
 Each folder has the same parts, where the feature needs them:

@@ -11,8 +11,7 @@
     results               accepted and refused requests, and their stored form
     registration          registers recipients of requests with addresses
     explanations          adds skipped channels, warnings and the recipient to the response
-    lag_refusals          refuses P3 posts while their lane is far behind
-    sms_refusals          refuses P0 and P1 SMS above a ceiling of SMS pumping protection
+    checks                refuses plans; features have the checks
     sms_size              refuses SMS with too many segments
     sms_countries         refuses SMS to countries that the producer may not send to
     content_urls          checks the URLs of in-app messages (webhook_urls: of chat and webhooks)

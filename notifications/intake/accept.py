@@ -24,13 +24,13 @@ from django.db import Error, IntegrityError, OperationalError, connection, trans
 from notifications import clock
 from notifications.intake import (
     accept_metrics,
+    checks,
     idempotency_keys,
-    lag_refusals,
     registration,
     rejections,
-    sms_refusals,
     validation,
 )
+from notifications.intake.checks import Undo
 from notifications.intake.group_commit import Finished, GroupCommit, NothingStored
 from notifications.intake.idempotency_keys import (
     IN_PROGRESS,
@@ -62,7 +62,6 @@ from notifications.store.postgres.idempotency import IdempotencyKey, Idempotency
 from notifications.store.postgres.secret_variables import Fingerprint
 from notifications.store.rate_limits import producer_limits
 from notifications.store.rate_limits.producer_limits import Charge, Quota
-from notifications.store.rate_limits.sms_ceilings import SmsRequest
 
 __all__ = [
     "AcceptedRequest",
@@ -109,8 +108,8 @@ class _PreparedList:
     asks: Sequence[IntakeRequest | Problem]
     plans: Sequence[Plan | Repeat | Problem]
     lookups: Lookups
-    counted: Sequence[SmsRequest]
-    """The SMS counted for the list, uncounted if the rows are not stored."""
+    undos: Sequence[Undo]
+    """Called if the rows are not stored."""
     began: float
     """Monotonic time at which the process began to check the list, in seconds."""
 
@@ -154,7 +153,7 @@ def accept_once(
         prepared, found = _prepare_and_store(asks, whole=whole)
     except _Locked:
         return IN_PROGRESS
-    except lag_refusals.AllRefused as refused:
+    except checks.AllRefused as refused:
         return refused.problem
     except idempotency_keys.AlreadyAnswered as earlier:
         if not fingerprint.is_of(earlier.body_hash):
@@ -257,7 +256,7 @@ def _prepare(
 
     Raises:
         idempotency_keys.AlreadyAnswered: the whole call was answered before.
-        lag_refusals.AllRefused: each item of the whole call is refused for a time.
+        checks.AllRefused: each item of the whole call is refused for a time.
     """
     began = clock.monotonic()
     also = [] if whole is None else [whole.key]
@@ -266,12 +265,12 @@ def _prepare(
     )
     if whole is not None and whole.key in lookups.answered:
         raise idempotency_keys.AlreadyAnswered(lookups.answered[whole.key])
-    plans, counted = sms_refusals.count([
+    plans, undos = checks.refuse([
         _plan(each, lookups) if isinstance(each, IntakeRequest) else each for each in asks
     ])
     if whole is not None:
-        lag_refusals.raise_if_all(plans)
-    return _PreparedList(asks, plans, lookups, counted, began)
+        checks.raise_if_all(plans)
+    return _PreparedList(asks, plans, lookups, undos, began)
 
 
 def _plan(ask: IntakeRequest, lookups: Lookups) -> Plan | Repeat | Problem:
@@ -284,7 +283,7 @@ def _store(
     prepared: _PreparedList, *, whole: BatchKey | None = None, patience: dt.timedelta | None = None
 ) -> KeyResolution:
     """Store new requests with their keys; raises as `_store_rows`."""
-    with sms_refusals.uncount_on_error(prepared.counted):
+    with checks.undone_on_error(prepared.undos):
         return _store_rows(prepared, whole=whole, patience=patience)
 
 

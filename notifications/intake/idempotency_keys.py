@@ -59,6 +59,10 @@ class Repeat:
     """Fingerprint of the new request."""
 
 
+Entry = Plan | Repeat | Problem
+"""A request of a list after planning."""
+
+
 class AlreadyAnswered(Exception):
     """The whole call was answered before."""
 

@@ -12,7 +12,7 @@ from uuid import UUID
 import orjson
 
 from notifications import clock
-from notifications.intake import explanations, lag_refusals, sms_countries, validation
+from notifications.intake import explanations, sms_countries, validation
 from notifications.intake.validation import IntakeRequest, Lookups, ValidRequest
 from notifications.rules import channels, ids
 from notifications.rules.channels import Resolved, Target
@@ -46,6 +46,8 @@ class Plan:
     ordering_key: int | None
     """Id of the ordering key, if any."""
     producer_id: int
+    is_post: bool = False
+    """True for a post of a producer and a step of a series."""
     sms_number: str = ""
     """Number of a live P0 or P1 SMS of a post that leaves now; empty: no such SMS."""
 
@@ -75,6 +77,7 @@ def plan_request(ask: IntakeRequest, lookups: Lookups) -> Plan | Problem:
         fingerprint=Fingerprint(canonical(request)) if name else None,
         ordering_key=checked.ordering_key,
         producer_id=caller.producer_id,
+        is_post=caller.is_post,
         sms_number=_sms_number(ask, checked, new_deliveries),
     )
 
@@ -82,18 +85,14 @@ def plan_request(ask: IntakeRequest, lookups: Lookups) -> Plan | Problem:
 def _refusal(
     ask: IntakeRequest, checked: ValidRequest, new_deliveries: Sequence[NewDelivery]
 ) -> Problem | None:
-    """Return the problem of a post: the lag of a lane, or the country of an SMS."""
+    """Return the problem of a post: the country of an SMS."""
     has_sms = any(
         each.channel is Channel.SMS and each.status != Status.SUPPRESSED for each in new_deliveries
     )
-    if has_sms and ask.caller.mode is Mode.LIVE:
-        pointer = "/to" if ask.request.to else "/user_id"
-        found = sms_countries.problem_of(
-            ask.caller.producer_id, checked.reach.number, pointer=pointer
-        )
-        if found:
-            return found
-    return lag_refusals.refusal(new_deliveries)
+    if not has_sms or ask.caller.mode is not Mode.LIVE:
+        return None
+    pointer = "/to" if ask.request.to else "/user_id"
+    return sms_countries.problem_of(ask.caller.producer_id, checked.reach.number, pointer=pointer)
 
 
 def _sms_number(

@@ -39,9 +39,7 @@
     Alert --< AlertNotice >-- AlertDestination
                                             alerts, and notices of alerts to operators
     BacklogSample                           depth and lag of each priority in each minute
-    LaneLag, LagLimits                      lag of each lane now, and the limits of P3
-    SmsLimits, SmsOverride, SmsTraffic      ceilings against SMS pumping, and the usual traffic
-    SmsTrafficPosition                      the last interval that the traffic includes
+    LaneLag                                 lag of each lane now
     Inbox --< InboxItem --< InboxReport     in-app messages of a recipient; reports to deliveries
     InboxUncleared                          cached inboxes that a sweep has to clear
     IdempotencyKey, ReceivedText, Rejected, SweepRun, ChangeMark
@@ -92,7 +90,7 @@ from notifications.models.housekeeping import (
     SweepRun,
 )
 from notifications.models.inbox import Inbox, InboxItem, InboxReport, InboxUncleared
-from notifications.models.lane_lag import LagLimits, LaneLag
+from notifications.models.lane_lag import LaneLag
 from notifications.models.notification import Notification, NotificationType
 from notifications.models.ordering import OrderedDelivery, OrderingKey
 from notifications.models.price import Price
@@ -112,12 +110,6 @@ from notifications.models.schedule import Occurrence, Schedule
 from notifications.models.sealing import SealingJob
 from notifications.models.short_link import ShortLink
 from notifications.models.sign_in import ExternalIdentity, SignIn
-from notifications.models.sms_pumping import (
-    SmsLimits,
-    SmsOverride,
-    SmsTraffic,
-    SmsTrafficPosition,
-)
 from notifications.models.suppression import Suppression
 from notifications.models.switch import Switch
 from notifications.models.template import Template, TemplateEvent, TemplateText
@@ -171,7 +163,6 @@ __all__ = [
     "InboxItem",
     "InboxReport",
     "InboxUncleared",
-    "LagLimits",
     "LaneLag",
     "Notification",
     "NotificationType",
@@ -201,10 +192,6 @@ __all__ = [
     "SealingJob",
     "ShortLink",
     "SignIn",
-    "SmsLimits",
-    "SmsOverride",
-    "SmsTraffic",
-    "SmsTrafficPosition",
     "Suppression",
     "SweepRun",
     "Switch",

@@ -4,7 +4,7 @@ Modules:
 
     deliveries    states, transitions, reasons, outcomes, unanswered, retries, suspects, ordering,
                   fallback, withdrawals, client_receipts, webhook_events, feed_position
-    lanes         lane, channels, routing, back_pressure, switches, service_levels, delivery_health,
+    lanes         lane, lane_lag, channels, routing, switches, service_levels, delivery_health,
                   reach
     recipients    allowed, suppression, preferences, inbox, in_app, phone, countries,
                   keywords, recipient, addresses, attributes, recipient_lists, stored_audiences
@@ -21,7 +21,6 @@ Modules:
 Packages:
 
     rate_limits   breakers, rates, frequency caps, concurrency
-    sms_pumping   ceilings of P0 and P1 SMS
     times         quiet hours, wall clocks
     language      the language of templates: syntax, formats, locales, variables
     texts         texts of a channel: mail, SMS, push

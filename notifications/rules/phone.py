@@ -41,6 +41,8 @@ _SHORTEST_DIGITS: Final = 7
 STOP."""
 _NO_NUMBER: Final = "+15550000"
 """The sandbox's number that no provider takes: reserved for fiction, and local in form."""
+UNKNOWN_COUNTRY: Final = "??"
+"""Country of satellite numbers and of unassigned ranges."""
 _WINTER: Final = dt.datetime(2026, 1, 15, tzinfo=dt.UTC)
 """Instant for sorting zones."""
 
@@ -111,6 +113,11 @@ def zone_of(number: str) -> str:
     found = number_zones.time_zones_for_geographical_number(parsed)
     known = sorted(filter(local_time.is_zone, found), key=_winter_offset)
     return known[(len(known) - 1) // 2] if known else ""
+
+
+def country_or_unknown(number: str) -> str:
+    """Return the country of a stored number, such as `DE`, or `UNKNOWN_COUNTRY`."""
+    return country_of(number) or UNKNOWN_COUNTRY
 
 
 def country_of(number: str) -> str:

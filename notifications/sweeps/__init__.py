@@ -3,8 +3,8 @@
     deliveries    release, resume, relay, due_rows (rescue, retry), expiry, ordering,
                   withdrawals; hold_checks and switches run in release
     the relay     publish_quota and broker_share, the limits of what the broker holds
-    lag           lane_lag, stale, sms_outage
-    money         budgets, sms_pumping
+    lag           lane_lag, sms_outage
+    money         budgets
     reports       inbox_reports, rollups, webhooks, daily_reports
     operators     alert_notices, breakers, delivery_health, service_levels, overdue,
                   provider_checks, switches, replays, cancel_jobs
@@ -65,7 +65,6 @@ from notifications.sweeps import (
     retention,
     rollups,
     service_levels,
-    sms_pumping,
     webhooks,
     withdrawals,
 )
@@ -115,7 +114,6 @@ _EVERY: Final = (
     ("breakers", 60, 5_000, breakers.run_once),
     ("alert_notices", 5, 500, alert_notices.run_once),
     ("budgets", 5, 1_000, budgets.run_once),
-    ("sms_pumping", 10, 12, sms_pumping.run_once),
     ("provider_checks", 30, 20, provider_checks.run_once),
     ("service_levels", 60, 5_000, service_levels.run_once),
     ("delivery_health", 60, 1, delivery_health.run_once),
@@ -137,7 +135,7 @@ _STOPS: Final = {
     "retry": "A retry whose broker message was lost is not sent.",
     "expiry": "Due deliveries that no worker takes wait beyond their time to live.",
     "resume": "P0 and P1 deliveries held by a circuit breaker wait after the circuit has closed.",
-    "lane_lag": "P3 posts are accepted and stale P3 kept, whatever waits.",
+    "lane_lag": "The lag of lanes is unknown; no alert recommends workers.",
     "replays": "Replays of dead letters stop.",
     "cancel_jobs": "Cancel jobs stop.",
     "withdrawals": "Withdrawn messages stay on the devices.",
@@ -150,8 +148,6 @@ _STOPS: Final = {
     "alert_notices": "Alerts are not sent to alert destinations.",
     "budgets": "Messages held by a budget wait till the next day, also after a raise, and budgets"
     " raise no alert.",
-    "sms_pumping": "Refused SMS raise no alert, the usual traffic is not learned, and a change of"
-    " limits releases no SMS.",
     "provider_checks": "A paused provider without traffic stays paused until the next message.",
     "service_levels": "Burn rates, deep queues, late lanes and stuck deliveries raise no alert; the"
     " reach is missing.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.urls import reverse
 
 from notifications import clock
@@ -128,5 +129,5 @@ def test_the_workers_are_accessible(
     check(browser, page, name="workers-empty")
     for status, reason in ((Status.SCHEDULED, "breaker"), (Status.QUEUED, "")):
         make_delivery(status=status, reason=reason)
-    Delivery.objects.update(priority=0, due_at=clock.now())
+    Delivery.objects.update(priority=0, due_at=TransactionNow())
     check(browser, page, name="workers")

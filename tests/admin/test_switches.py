@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.contrib.auth.models import Permission, User
+from django.contrib.postgres.functions import TransactionNow
 from django.test import Client
 from django.urls import reverse
 
@@ -51,7 +52,7 @@ def test_the_question_has_the_counts_and_sets_nothing(
     door: Client, make_delivery: MakeDelivery
 ) -> None:
     row = make_delivery(status=Status.QUEUED)
-    Delivery.objects.filter(pk=row.pk).update(due_at=clock.now(), priority=Priority.P0)
+    Delivery.objects.filter(pk=row.pk).update(due_at=TransactionNow(), priority=Priority.P0)
     page = door.post(ADD, FIELDS)
     assert [count.count for count in page.context["forecast"].values()] == [1, 0, 0, 0]
     assert "Hold type ORDER_SHIPPED, 30 minutes?" in page.content.decode()

@@ -6,11 +6,11 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
-from notifications import clock
 from notifications.models import Delivery, NotificationType, Producer, Switch
 from notifications.operations import cancel_jobs
 from notifications.operations.cancel_jobs import CancelFilter
@@ -64,7 +64,7 @@ def test_a_provider_is_held_and_let_go_with_a_thumb(
     browser: Browser, make_delivery: MakeDelivery
 ) -> None:
     row = make_delivery(status=Status.QUEUED)
-    Delivery.objects.filter(pk=row.pk).update(priority=Priority.P0, due_at=clock.now())
+    Delivery.objects.filter(pk=row.pk).update(priority=Priority.P0, due_at=TransactionNow())
     _hold(browser)
     browser.open("notifications/breaker/")
     browser.wait_for("#sandbox-email", "paused by an operator")
@@ -110,7 +110,7 @@ def test_the_pages_suit_every_reader_at_each_size(
     held = make_delivery(status=Status.SCHEDULED, reason="channel_paused")
     row = Switch.objects.get()
     Delivery.objects.filter(pk=held.pk).update(
-        priority=Priority.P0, due_at=clock.now(), switch_id=row.pk
+        priority=Priority.P0, due_at=TransactionNow(), switch_id=row.pk
     )
     job = cancel_jobs.start(CancelFilter(type="SALE"), requested_by="maria", by="maria")
     pages = {

@@ -13,6 +13,7 @@ from threading import Barrier, Thread
 
 import orjson
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 
 from notifications import clock
@@ -20,12 +21,7 @@ from notifications.alerting import notices
 from notifications.models import Alert, AlertDestination, AlertNotice, DeadLetter
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode, Priority
-from notifications.rules.rate_limits.circuit_breaker import (
-    CallStats,
-    HealthKey,
-    Probe,
-    Thresholds,
-)
+from notifications.rules.rate_limits.circuit_breaker import CallStats, HealthKey, Probe, Thresholds
 from notifications.store.postgres import alert_notices, alerts
 from notifications.store.rate_limits import circuit_breakers
 from notifications.store.redis import state
@@ -210,7 +206,7 @@ def test_a_failing_destination_is_tried_again_and_raises_an_alert_elsewhere(
     hook.act(act)
     raised()
     for _ in range(3):
-        AlertNotice.objects.update(due_at=clock.now())
+        AlertNotice.objects.update(due_at=TransactionNow())
         assert work() == 1
     assert work() == 0, "the next try waits"
     make_destination(other.url, name="other", kinds=["alert_destination_failing"])

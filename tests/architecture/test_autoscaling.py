@@ -21,8 +21,8 @@ from pytest_django.live_server_helper import LiveServer
 
 from notifications import clock
 from notifications.models import LaneLag
-from notifications.rules.back_pressure import REPLICAS
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.lane_lag import REPLICAS
 from notifications.telemetry import instruments
 from providers.contract import Channel
 from tests.providers.fakes import free_port

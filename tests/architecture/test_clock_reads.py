@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 import pytest
 
 from tests.architecture.clock_reads import Source, mentions_clock
 from tests.architecture.repository import CODE, ROOT, python_files
+
+_DUE_BY_THE_HOST: Final = re.compile(r"\.update\([^()]*due_at=clock\.now\(\)[,)]")
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +119,11 @@ def test_the_real_day_with_a_literal_hour_is_found(line: str) -> None:
 def test_a_midnight_and_a_fixed_instant_are_allowed(line: str) -> None:
     code = f"def test():\n    now = clock.now() + DAY\n    {line}"
     assert list(Source(code).beside_literal_hours()) == []
+
+
+def test_a_test_makes_a_row_due_by_the_clock_of_the_transaction() -> None:
+    texts = {path: (ROOT / path).read_text() for path in python_files("tests")}
+    assert [path for path, text in texts.items() if _DUE_BY_THE_HOST.search(text)] == [], (
+        "write TransactionNow(): `now()` of Postgres stands still in the transaction of a test, so"
+        " a test that takes seconds would never find its row due"
+    )

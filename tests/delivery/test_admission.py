@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 
 from notifications import clock
 from notifications.delivery import deliver, routing
@@ -82,7 +83,7 @@ def _reasons(deliveries: list[Delivery]) -> list[tuple[Status, str]]:
 
 def _due_now(deliveries: list[Delivery]) -> list[UUID]:
     ids = [each.id for each in deliveries]
-    Delivery.objects.filter(id__in=ids).update(due_at=clock.now())
+    Delivery.objects.filter(id__in=ids).update(due_at=TransactionNow())
     return ids
 
 

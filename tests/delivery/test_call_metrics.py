@@ -6,6 +6,7 @@ import datetime as dt
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.db import OperationalError
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
@@ -92,7 +93,7 @@ def test_a_second_call_is_a_retry_and_no_first_call_of_a_stage(
 
 def test_a_first_call_after_a_wait_is_no_retry(scripted: Scripted, take: Accept) -> None:
     rows = take_rows(take, 1)
-    Delivery.objects.update(status=Status.SCHEDULED, due_at=clock.now())
+    Delivery.objects.update(status=Status.SCHEDULED, due_at=TransactionNow())
     growth = _Growth()
     deliver.deliver(rows)
     assert scripted.name

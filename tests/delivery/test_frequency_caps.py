@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 
 from notifications import clock, conf
 from notifications.delivery import batch, deliver, frequency_caps, rescue, settle
@@ -107,7 +108,7 @@ def test_a_hold_spends_nothing_and_ends_with_the_window(reach: Reach, take: Acce
     assert minutes == pytest.approx(50, abs=0.2)
     assert (held.attempts, held.claims) == (0, 0)
     age_caps(dt.timedelta(minutes=50))
-    Delivery.objects.filter(id=row.id).update(due_at=clock.now())
+    Delivery.objects.filter(id=row.id).update(due_at=TransactionNow())
     assert _sent(waiting) == [GOES]
 
 
@@ -180,7 +181,7 @@ def test_what_failed_for_good_is_taken_back(
     person = reach(email=address)
     rows = deliveries_of(take(priority="P3"))
     for _ in range(3):  # P3's policy makes three calls
-        Delivery.objects.filter(due_at__isnull=False).update(due_at=clock.now())
+        Delivery.objects.filter(due_at__isnull=False).update(due_at=TransactionNow())
         _sent(rows)
     assert _said(rows) == [said]
     assert _counted(person) == 0
@@ -205,7 +206,7 @@ def test_what_expired_or_was_cancelled_after_it_was_counted_is_taken_back(
     Notification.objects.filter(id=expired.notification_id).update(
         expires_at=clock.now() - dt.timedelta(minutes=1)
     )
-    Delivery.objects.filter(id=expired.id).update(due_at=clock.now())
+    Delivery.objects.filter(id=expired.id).update(due_at=TransactionNow())
     assert _sent([expired]) == [(Status.EXPIRED, "ttl_passed")]
     assert _counted(person) == 1
     cancel.cancel(cancelled.notification_id, producer_id=caller.producer_id, mode=caller.mode)

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.db import connections
 
 from notifications import clock, conf
@@ -112,7 +113,7 @@ def test_a_repeat_after_a_lost_settle_adds_no_second_item(
     row = send(take)
     deliver.deliver([row.id])
     # As after a kill between the item's commit and the settle.
-    Delivery.objects.filter(id=row.id).update(status=Status.QUEUED, due_at=clock.now())
+    Delivery.objects.filter(id=row.id).update(status=Status.QUEUED, due_at=TransactionNow())
     deliver.deliver([row.id])
     row.refresh_from_db()
     assert (row.status, Attempt.objects.filter(delivery_id=row.id).count()) == (Status.SENT, 2)

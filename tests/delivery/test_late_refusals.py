@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 
 from notifications import clock
@@ -106,7 +107,7 @@ def test_a_late_refusal_for_a_time_retries_the_unknown_delivery_within_its_budge
 def test_the_retry_after_a_late_refusal_is_sent(scripted: Scripted, take: Accept) -> None:
     [row] = take_rows(take, 1)
     _deliver_late(scripted, row, NotStarted(code="late"))
-    Delivery.objects.filter(id=row).update(due_at=clock.now())
+    Delivery.objects.filter(id=row).update(due_at=TransactionNow())
     scripted.answer = lambda batch: ((each, Accepted()) for each in batch)
     deliver.deliver([row])
     assert statuses([row]) == [Status.SENT]
@@ -150,7 +151,7 @@ def test_a_late_refusal_of_an_expired_delivery_sends_nothing_more(
         Notification.objects.update(expires_at=clock.now() - dt.timedelta(seconds=1))
 
     _deliver_late(scripted, row, NotStarted(code="late"), meanwhile=expire)
-    Delivery.objects.filter(id=row).update(due_at=clock.now())
+    Delivery.objects.filter(id=row).update(due_at=TransactionNow())
     deliver.deliver([row])
     assert status_and_reason(row) == (Status.EXPIRED, Reason.TTL_PASSED)
 
@@ -163,7 +164,7 @@ def test_a_late_refusal_of_a_cancelled_delivery_sends_nothing_more(
     _deliver_late(
         scripted, row, Unavailable(code="503"), meanwhile=lambda: cancel.stop([notification])
     )
-    Delivery.objects.filter(id=row).update(due_at=clock.now())
+    Delivery.objects.filter(id=row).update(due_at=TransactionNow())
     deliver.deliver([row])
     assert status_and_reason(row) == (Status.CANCELLED, Reason.CANCELLED)
 

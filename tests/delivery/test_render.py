@@ -9,6 +9,7 @@ from uuid import UUID
 
 import orjson
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -231,7 +232,7 @@ def test_a_retry_says_the_same_and_stores_no_second_link(
     [row] = deliveries_of(take(**asked))
     deliver.deliver([row.id])
     link = ShortLink.objects.get()
-    Delivery.objects.filter(id=row.id).update(due_at=clock.now())
+    Delivery.objects.filter(id=row.id).update(due_at=TransactionNow())
     deliver.deliver([row.id])
     assert Delivery.objects.get(id=row.id).status == Status.SENT
     assert ShortLink.objects.get().token == link.token

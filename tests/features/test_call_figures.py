@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 
 from notifications import clock
@@ -105,7 +106,7 @@ def test_a_retry_whose_receipt_comes_first_counts_as_success(
     [row] = take_rows(take, 1, channels=["sms"], priority="P1")
     provider.answer = lambda batch: ((each, Unavailable(code="503")) for each in batch)
     deliver.deliver([row])
-    Delivery.objects.filter(id=row).update(due_at=clock.now())
+    Delivery.objects.filter(id=row).update(due_at=TransactionNow())
     provider.answer = _early(Accepted(message_id="m-1"))
     deliver.deliver([row])
     assert statuses([row]) == [Status.DELIVERED]
@@ -149,7 +150,7 @@ def test_a_call_behind_a_call_with_a_late_answer_counts(provider: Scripted, take
     [row] = take_rows(take, 1, channels=["sms"], priority="P1")
     provider.answer = _after_the_rescue(row, Unavailable(code="503"))
     deliver.deliver([row])
-    Delivery.objects.filter(id=row).update(due_at=clock.now())
+    Delivery.objects.filter(id=row).update(due_at=TransactionNow())
     provider.answer = lambda batch: ((each, Accepted(message_id="m-2")) for each in batch)
     deliver.deliver([row])
     assert statuses([row]) == [Status.SENT]

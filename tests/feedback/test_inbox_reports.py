@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 
 from notifications import clock, conf
 from notifications.delivery import routing
@@ -172,7 +173,7 @@ def test_a_killed_sweep_applies_its_reports_again(make_delivery: MakeDelivery) -
     mark(item, InboxAction.SEEN)
     [report] = reports.claim(limit=10)  # and the process dies here
     assert run() == 0
-    InboxReport.objects.update(due_at=clock.now())
+    InboxReport.objects.update(due_at=TransactionNow())
     assert run() == 1
     assert status(report.item_id) is Status.DELIVERED
 

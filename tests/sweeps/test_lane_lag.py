@@ -1,4 +1,4 @@
-"""The sample of the lag of each lane, and the refusal of new P3 posts."""
+"""The sample of the lag of each lane, and the alerts about it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from uuid import UUID
 import pytest
 
 from notifications import clock
-from notifications.models import Alert, Delivery, LagLimits, LaneLag
-from notifications.rules import back_pressure, ids
+from notifications.models import Alert, Delivery
+from notifications.rules import ids
+from notifications.rules import lane_lag as lag_rules
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.states import Status
-from notifications.store.cached import lane_lags
 from notifications.store.postgres import backlog, db, id_ranges, lane_lag
 from notifications.sweeps import lane_lag as sweep
 from providers.contract import Channel
@@ -26,7 +26,6 @@ _HOUR = dt.timedelta(hours=1)
 
 def _run() -> None:
     id_ranges.forget()
-    lane_lags.forget()
     sweep.run_once(now=clock.now(), limit=100)
 
 
@@ -111,43 +110,10 @@ def test_due_rows_of_many_days_are_read_by_one_statement(
     assert statements == [("backlog_lanes", ids.floor_of(older[-1]))]
 
 
-def test_p3_posts_are_refused_above_the_limit_and_accepted_well_below(make_row: MakeRow) -> None:
-    LagLimits.objects.create(channel=Channel.SMS, refuse_waiting=10)
-    made = [make_row(priority=Priority.P3, channel=Channel.SMS) for _ in range(11)]
-    make_row(priority=Priority.P3, channel=Channel.EMAIL)
-    make_row(priority=Priority.P2, channel=Channel.SMS)
-    _run()
-    assert set(lane_lags.refusing()) == {_SMS}
-    wait = lane_lags.refuses(_SMS)
-    assert wait is not None
-    assert dt.timedelta(seconds=60) <= wait <= dt.timedelta(seconds=90)
-    alert = Alert.objects.get(kind=AlertKind.LANE_REFUSES_POSTS, resolved_at=None)
-    assert alert.subject == "p3.sms"
-    assert "11 wait" in alert.detail
-    _end(made[:2])  # 9 are under the limit and over the end of the refusal
-    _run()
-    assert set(lane_lags.refusing()) == {_SMS}
-    _end(made[:3])
-    _run()
-    assert not lane_lags.refusing()
-    assert not Alert.objects.filter(resolved_at=None).exists()
-
-
-def test_an_old_sample_refuses_nothing(make_row: MakeRow) -> None:
-    LagLimits.objects.create(channel=Channel.SMS, refuse_waiting=1)
-    for _ in range(2):
-        make_row(priority=Priority.P3, channel=Channel.SMS)
-    _run()
-    assert lane_lags.refuses(_SMS) is not None
-    LaneLag.objects.update(sampled_at=clock.now() - back_pressure.UNKNOWN_AFTER * 2)
-    lane_lags.forget()
-    assert lane_lags.refuses(_SMS) is None
-
-
 def test_a_large_lag_of_p2_recommends_workers(
     make_row: MakeRow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(back_pressure, "SCALE_WAITING", 10)
+    monkeypatch.setattr(lag_rules, "SCALE_WAITING", 10)
     made = [make_row(priority=Priority.P2, channel=Channel.SMS) for _ in range(20)]
     _run()
     alert = Alert.objects.get(kind=AlertKind.WORKERS_WANTED, resolved_at=None)
@@ -160,7 +126,7 @@ def test_a_large_lag_of_p2_recommends_workers(
 def test_more_waiting_deliveries_than_planned_for_are_an_alert_until_they_have_left(
     make_row: MakeRow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(back_pressure.SIZES, Priority.P0, 10)
+    monkeypatch.setitem(lag_rules.SIZES, Priority.P0, 10)
     made = [
         make_row(priority=Priority.P0, channel=channel)
         for channel in (Channel.SMS, Channel.PUSH)

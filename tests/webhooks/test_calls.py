@@ -14,6 +14,7 @@ from uuid import UUID
 
 import orjson
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 from django.db.models import F
 
@@ -49,7 +50,7 @@ def _fan_out() -> None:
 
 
 def _make_due() -> None:
-    WebhookMessage.objects.exclude(due_at=None).update(due_at=clock.now())
+    WebhookMessage.objects.exclude(due_at=None).update(due_at=TransactionNow())
 
 
 def _wait_until(is_so: Callable[[], bool]) -> None:

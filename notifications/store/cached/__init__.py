@@ -4,7 +4,8 @@
 `recipient_ids` keeps the ids of recipients, which do not change. `shared_answers` keeps
 answers that are the same for all readers.
 
-    producers     notification_types, retry_presets, producer_windows, topic_texts, attributes
+    producers     notification_types, retry_presets, producer_windows, topic_texts, attributes,
+                  sms_countries
     providers     provider_routes, provider_overrides, prices
-    operators     switches, budgets, lane_lags, paused_lanes
+    operators     switches, budgets, paused_lanes
 """

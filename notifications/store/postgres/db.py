@@ -42,18 +42,14 @@ _DEADLOCK_TRIES: Final = 3
 
 @functools.cache
 def statement(name: str) -> LiteralString:
-    """Return the text of `sql/<name>.sql`, of the core or of a feature, without its comments."""
-    lines = _file(name).read_text().splitlines()
+    """Return the text of `sql/<name>.sql`, of the core or of a feature, without its comments.
+
+    Names are unique over the core and the features.
+    """
+    lines = feature.path_of(_SQL, f"{name}.sql").read_text().splitlines()
     # The file is part of the program: nobody's input can reach it.
     text = "\n".join(line for line in lines if not line.lstrip().startswith("--"))
     return cast("LiteralString", text)  # type: ignore[redundant-cast]  # mypy: str, psycopg: not
-
-
-def _file(name: str) -> Path:
-    """Return the path of a statement; names are unique over the core and the features."""
-    folders = [_SQL, *(Path(each.path) / "sql" for each in feature.all_features())]
-    paths = [folder / f"{name}.sql" for folder in folders]
-    return next((path for path in paths if path.is_file()), paths[0])
 
 
 def cursor() -> psycopg.Cursor[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Lane lag: the newest sample of the lag of each lane, and the limits of lag.
+"""Lane lag: the newest sample of the lag of each lane.
 
 The sweep `lane_lag` stores a sample every few seconds. Readers get the stored sample, so a probe
 or a scrape reads a few rows whatever waits. While the sweep does not run, a reader measures the lag
@@ -11,13 +11,10 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import Final
 
-from notifications.models import LagLimits, LaneLag
-from notifications.rules import back_pressure
-from notifications.rules.back_pressure import Limits
+from notifications.models import LaneLag
 from notifications.rules.lane import Lane
 from notifications.store.postgres import backlog
 from notifications.store.postgres.backlog import Backlog
-from providers.contract import Channel
 
 COUNTED: Final = 100_000
 """Upper bound of the exact count of a sample; a larger lag is estimated."""
@@ -88,22 +85,6 @@ def sample(*, now: dt.datetime) -> list[LaneLag]:
         update_fields=_SAMPLED,
     )
     return list(LaneLag.objects.all())
-
-
-def limits() -> dict[Channel, Limits]:
-    """Return the limits of the P3 lane of each channel."""
-    edited = {Channel(row.channel): _limits(row) for row in LagLimits.objects.all()}
-    return {channel: edited.get(channel, back_pressure.DEFAULTS) for channel in Channel}
-
-
-def _limits(row: LagLimits) -> Limits:
-    return Limits(
-        refuse_waiting=row.refuse_waiting,
-        refuse_behind=dt.timedelta(seconds=row.refuse_behind_seconds),
-        drop_waiting=row.drop_waiting,
-        drop_behind=dt.timedelta(seconds=row.drop_behind_seconds),
-        drop_older=dt.timedelta(seconds=row.drop_older_seconds),
-    )
 
 
 def lane_of(row: LaneLag) -> Lane:

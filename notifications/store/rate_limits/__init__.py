@@ -5,8 +5,6 @@
     send_admission      breaker check and send slot for each delivery of a batch, in one call
     frequency_caps      notifications per recipient, channel and hour or day
     producer_limits     writes per producer
-    sms_policy          limits, baselines and overrides of SMS pumping protection
-    sms_ceilings        counts of P0 and P1 SMS by number, prefix and country
     address_limits      requests without a key, per client address
 
 `rules.rate_limits` has the decisions.

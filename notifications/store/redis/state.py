@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import redis
 
-from notifications import clock, conf, server_faults
+from notifications import clock, conf, feature, server_faults
 
 if TYPE_CHECKING:
     from redis.commands.core import Script
@@ -63,7 +63,7 @@ def client() -> redis.Redis:
 
 @functools.cache
 def _script(name: str) -> Script:
-    return client().register_script((_LUA / f"{name}.lua").read_text())
+    return client().register_script(feature.path_of(_LUA, f"{name}.lua").read_text())
 
 
 def forget() -> None:

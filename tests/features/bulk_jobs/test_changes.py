@@ -8,6 +8,7 @@ from threading import Event
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.db import connection, transaction
 
 from notifications import clock
@@ -88,7 +89,7 @@ def _resumed(new_job: NewJob) -> BulkJob:
     """Return a running job whose deliveries a pause has held."""
     job = new_job(rate_per_second=0.5)
     expand_all(job)
-    Delivery.objects.update(due_at=clock.now())
+    Delivery.objects.update(due_at=TransactionNow())
     changes.pause(job.pk, by="maria", reason="wrong price")
     deliver.deliver(_ids(job))
     changes.resume(job.pk, by="maria")

@@ -10,6 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 
 from notifications import clock
@@ -206,7 +207,9 @@ def test_an_occurrence_that_cannot_be_says_why_and_the_next_is_tried(
 @pytest.mark.parametrize("end", ["change", "pause", "remove"])
 def test_a_changed_paused_or_deleted_schedule_ends_its_alert(caller: Caller, end: str) -> None:
     schedule = _made(caller)
-    Schedule.objects.filter(pk=schedule.pk).update(request={"type": "LIKE"}, due_at=clock.now())
+    Schedule.objects.filter(pk=schedule.pk).update(
+        request={"type": "LIKE"}, due_at=TransactionNow()
+    )
     assert sweep.run_once(now=clock.now(), limit=50).failed == 1
     alert = Alert.objects.get(kind=AlertKind.SCHEDULE_FAILED, subject=str(schedule.pk))
     assert alert.resolved_at is None

@@ -11,8 +11,9 @@ from notifications.features.series import rows as store
 from notifications.features.series import versions
 from notifications.features.series.models import SeriesEnrolment
 from notifications.features.series.rules.states import SeriesState
-from notifications.models import Notification, Recipient, Rejected, SmsOverride, Template
-from notifications.store.rate_limits import sms_ceilings, sms_policy
+from notifications.features.sms_pumping import counts, policy
+from notifications.features.sms_pumping.models import SmsOverride
+from notifications.models import Notification, Recipient, Rejected, Template
 from notifications.store.templates import template_cache
 from notifications.sweeps import rounds
 from providers.contract import Channel
@@ -78,7 +79,7 @@ def test_a_step_above_a_ceiling_of_sms_is_tried_again_and_shown(
     template_cache.forget()
     series = make(send("code", priority="P1", channels=["sms"]))
     zero = SmsOverride.objects.create(ceiling="prefix", value="4915112", limit=0, reason="attack")
-    sms_policy.forget()
+    policy.forget()
     enrol(series, "bot")
     sweep_once()
     held = SeriesEnrolment.objects.get()
@@ -88,12 +89,12 @@ def test_a_step_above_a_ceiling_of_sms_is_tried_again_and_shown(
     assert held.due_at > clock.now()
     assert Rejected.objects.get().problem == "sms-pumping-prefix"
     number = int(clock.now().timestamp()) // 600
-    [told] = sms_ceilings.refusals([number - 1, number])
+    [told] = counts.refusals([number - 1, number])
     assert (told.prefix, told.refused, told.producer_id) == ("4915112", 1, series.producer_id)
 
     assert sweep_once().moved == 0, "the next try is after the wait"
     zero.delete()
-    sms_policy.forget()
+    policy.forget()
     sweep_once(later=HOUR)
     assert _sent() == ["code"]
     assert SeriesEnrolment.objects.get().problem == ""

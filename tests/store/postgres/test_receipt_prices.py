@@ -9,6 +9,7 @@ from typing import Final
 from uuid import UUID, uuid4
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 
 from notifications import clock
@@ -71,7 +72,7 @@ def _tell(row: UUID, micros: int | None = None, **more: object) -> None:
 
 
 def _sweep() -> None:
-    ReceiptPrice.objects.update(due_at=clock.now())
+    ReceiptPrice.objects.update(due_at=TransactionNow())
     sweep.run_once(now=clock.now(), limit=100)
     cached.forget()
 
