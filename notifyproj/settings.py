@@ -57,6 +57,7 @@ INSTALLED_APPS = [
     "notifications.features.audiences",
     "notifications.features.back_pressure",
     "notifications.features.bulk_jobs",
+    "notifications.features.cancel_jobs",
     "notifications.features.connect",
     "notifications.features.digests",
     "notifications.features.preference_page",

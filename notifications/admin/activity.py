@@ -30,9 +30,9 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 
 from notifications import clock
-from notifications.admin import base, cancel_jobs, exports, recipient_names
+from notifications.admin import base, exports, model_pages, recipient_names
 from notifications.delivery import routing
-from notifications.models import NotificationType, Producer, Template
+from notifications.models import CancelJob, NotificationType, Producer, Template
 from notifications.rules import masking, reasons
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.reasons import Reason
@@ -50,6 +50,13 @@ _COLUMNS: Final = (
 _DEFAULT_SPAN: Final = "90 days"
 _MOST_OPTIONS: Final = 1_000
 """Options of a filter."""
+_CANCELS: Final = {
+    "producer": "producer",
+    "type": "type",
+    "template": "template_id",
+    "priority": "priority",
+}
+"""Filter of the list -> field of the form that cancels many messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,9 +116,10 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:  # noqa: A
     if "export" in request.GET:
         return _export(request, term, producers)
     filters = _filters(request.GET, producers)
+    cancel = model_pages.add_page(CancelJob) if may("notifications.cancel_notification") else ""
     context = {
-        "may_cancel": may("notifications.cancel_notification"),
-        "cancel_all": cancel_jobs.link_for(request.GET),
+        "cancel": cancel,
+        "cancel_all": _cancel_all(cancel, request.GET),
         "may_export": may("notifications.export_list"),
         "export": _query(request.GET, export="csv"),
         "term": term,
@@ -212,6 +220,14 @@ def _parse(read: Callable[[str], Value], text: str) -> Value | None:
         return read(text) if text else None
     except ValueError:
         return None
+
+
+def _cancel_all(form: str, query: QueryDict) -> str:
+    """Return the address of the form for the filters; empty if the form lacks one of them."""
+    given = {name for name, value in query.items() if value} - {"within", "before"}
+    if not form or not given or given - _CANCELS.keys():
+        return ""
+    return f"{form}?{urlencode({_CANCELS[name]: query[name] for name in given})}"
 
 
 def _filters(query: QueryDict, producers: Mapping[int, str]) -> list[Filter]:

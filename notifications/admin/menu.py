@@ -66,7 +66,6 @@ _CORE: Final = (
         (
             Item("Rejected requests", "block", "rejected"),
             Item("Replay jobs", "replay", "replayjob"),
-            Item("Cancel jobs", "cancel", "canceljob"),
             Item("Ordering keys", "format_list_numbered", "orderingkey"),
             Item("Webhook calls", "call_made", "webhookattempt"),
         ),

@@ -16,6 +16,11 @@ def list_page(model: type[Model]) -> str:
     return _page(model, "changelist")
 
 
+def add_page(model: type[Model]) -> str:
+    """Return the address of the form that adds a row; empty without an admin of the model."""
+    return _page(model, "add")
+
+
 def change_page(row: Model) -> str:
     """Return the address of the page of a row; empty without an admin of its model."""
     return _page(type(row), "change", row.pk)

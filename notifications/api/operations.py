@@ -30,7 +30,6 @@ Operation = dict[str, Any]
 
 TAGS: Final[Mapping[str, str]] = {
     "Analytics": "Figures by minute, hour and day.",
-    "Cancellations": "Cancel many notifications, in jobs with progress.",
     "Inbox": "The in-app messages of a recipient, for producers and for the recipient's apps.",
     "Keys": "Properties, permissions and rotation of the caller's key.",
     "Notifications": "Create, read, reschedule and cancel notifications.",

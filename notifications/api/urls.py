@@ -10,7 +10,6 @@ from notifications.api import (
     analytics,
     attributes,
     budgets,
-    cancel_jobs,
     changes,
     client_receipts,
     client_tokens,
@@ -67,10 +66,6 @@ urlpatterns = [
     path("v1/notifications", notifications.NotificationListView.as_view()),
     path("v1/notifications/batch", notifications.NotificationBatchView.as_view()),
     path("v1/notifications/changes", changes.StatusChangeListView.as_view()),
-    path("v1/notifications/cancel", cancel_jobs.NotificationCancelListView.as_view()),
-    path("v1/cancel-jobs", cancel_jobs.CancelJobListView.as_view()),
-    path("v1/cancel-jobs/<int:job_id>", cancel_jobs.CancelJobDetailView.as_view()),
-    path("v1/cancel-jobs/<int:job_id>/stop", cancel_jobs.CancelJobStopView.as_view()),
     path(
         "v1/notifications/<uuid:notification_id>", one_notification.NotificationDetailView.as_view()
     ),

@@ -4,6 +4,7 @@
     audiences        groups of recipients: topics, expressions, uploads, snapshots
     back_pressure    refused and dropped P3 of a lane that is behind
     bulk_jobs        one message to an audience
+    cancel_jobs      cancellation of many notifications by a filter
     connect          set-up of the accounts at providers
     digests          one message in place of several
     preference_page  the page with all choices of a recipient
@@ -23,5 +24,5 @@ Each folder has the same parts, where the feature needs them:
     sweep.py      periodic work
 
 The core does not import a feature. A feature imports another feature only if its manifest needs the
-other: bulk jobs need audiences.
+other: bulk jobs need audiences and cancel jobs.
 """

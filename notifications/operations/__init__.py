@@ -1,7 +1,6 @@
 """Operations: actions started by operators.
 
 replay             replays dead letters as new deliveries, in jobs
-cancel_jobs        cancels many notifications, in jobs
 withdraw           cancels a notification, and removes shown pushes by withdrawal_calls
 resend             sends a notification on another channel, or a copy to an operator
 sent_content       renders the text of a message again

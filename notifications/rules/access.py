@@ -87,7 +87,6 @@ _SUPPRESSION: Final = "/v1/suppressions/{suppression_id}"
 _TEMPLATE: Final = "/v1/templates/{template_id}"
 _LETTER: Final = "/v1/dead-letters/{letter_id}"
 _WEBHOOK: Final = "/v1/webhook-endpoints/{endpoint_id}"
-_CANCEL_JOB: Final = "/v1/cancel-jobs/{job_id}"
 _INBOX: Final = "/v1/inbox/{user_id}"
 _MESSAGE: Final = "/v1/inbox/{user_id}/{message_id}"
 _MARKS: Final = ("seen", "read", "unread", "archive", "unarchive", "snooze", "unsnooze")
@@ -123,10 +122,6 @@ TABLE: Final[list[AccessRule]] = [
     AccessRule(f"PATCH {_NOTIFICATION}", Scope.NOTIFICATIONS_WRITE),
     AccessRule(f"POST {_NOTIFICATION}/cancel", Scope.NOTIFICATIONS_WRITE),
     AccessRule(f"POST {_NOTIFICATION}/withdraw", Scope.NOTIFICATIONS_WRITE),
-    AccessRule("POST /v1/notifications/cancel", Scope.NOTIFICATIONS_WRITE),
-    AccessRule("GET /v1/cancel-jobs", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
-    AccessRule(f"GET {_CANCEL_JOB}", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
-    AccessRule(f"POST {_CANCEL_JOB}/stop", Scope.NOTIFICATIONS_WRITE),
     AccessRule(f"GET {_RECIPIENT}", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
     AccessRule("GET /v1/recipients", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
     AccessRule(f"PATCH {_RECIPIENT}", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"),
@@ -246,7 +241,7 @@ TABLE: Final[list[AccessRule]] = [
 """Every operation: those of the core by noun, then those of each feature (see `add`)."""
 
 RIGHTS_OF_FEATURES: Final[dict[Scope, frozenset[str]]] = {
-    Scope.NOTIFICATIONS_READ: frozenset({"view_schedule"}),
+    Scope.NOTIFICATIONS_READ: frozenset({"view_notification", "view_schedule"}),
     Scope.NOTIFICATIONS_WRITE: frozenset({"change_schedule"}),
     Scope.CAMPAIGNS_READ: frozenset({
         "view_bulkjob",

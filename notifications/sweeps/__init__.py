@@ -7,7 +7,7 @@
     money         budgets
     reports       inbox_reports, rollups, webhooks, daily_reports
     operators     alert_notices, breakers, delivery_health, service_levels, overdue,
-                  provider_checks, switches, replays, cancel_jobs
+                  provider_checks, switches, replays
     upkeep        partitions, retention, housekeeping, dead_letters, erasures, inbox
 
 Each sweep is a function `run_once(*, now, limit) -> Swept` and an entry in SWEEPS. Beat sends a
@@ -44,7 +44,6 @@ from notifications.sweeps import (
     alert_notices,
     breakers,
     budgets,
-    cancel_jobs,
     daily_reports,
     dead_letters,
     delivery_health,
@@ -104,7 +103,6 @@ _EVERY: Final = (
     ("resume", 5, 5_000, resume.run_once),
     ("lane_lag", 5, 5_000, lane_lag.run_once),
     ("replays", 10, 500, replays.run_once),
-    ("cancel_jobs", 2, 20, cancel_jobs.run_once),
     ("withdrawals", 2, 500, withdrawals.run_once),
     ("inbox", 2, 200, inbox.run_once),
     ("inbox_retention", 600, 500, inbox.purge),
@@ -137,7 +135,6 @@ _STOPS: Final = {
     "resume": "P0 and P1 deliveries held by a circuit breaker wait after the circuit has closed.",
     "lane_lag": "The lag of lanes is unknown; no alert recommends workers.",
     "replays": "Replays of dead letters stop.",
-    "cancel_jobs": "Cancel jobs stop.",
     "withdrawals": "Withdrawn messages stay on the devices.",
     "inbox": "Open clients do not see that a snooze has ended or that a message has expired.",
     "inbox_retention": "Messages stay in inboxes after the retention of the inbox.",

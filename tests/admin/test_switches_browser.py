@@ -11,9 +11,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
+from notifications.features.cancel_jobs import jobs as cancel_jobs
+from notifications.features.cancel_jobs.jobs import CancelFilter
 from notifications.models import Delivery, NotificationType, Producer, Switch
-from notifications.operations import cancel_jobs
-from notifications.operations.cancel_jobs import CancelFilter
 from notifications.rules.lane import Priority
 from notifications.rules.states import Status
 from notifications.store.cached import switches as cached

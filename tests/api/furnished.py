@@ -16,6 +16,8 @@ from django.core.management import call_command
 from notifications import clock
 from notifications.api.examples import of_all_operations, shape
 from notifications.features.audiences import uploads
+from notifications.features.cancel_jobs import jobs as cancel_jobs
+from notifications.features.cancel_jobs.jobs import CancelFilter
 from notifications.management import demo_data
 from notifications.models import (
     Alert,
@@ -29,8 +31,7 @@ from notifications.models import (
     Template,
     TemplateText,
 )
-from notifications.operations import cancel_jobs, replay, switches
-from notifications.operations.cancel_jobs import CancelFilter
+from notifications.operations import replay, switches
 from notifications.operations.switches import SwitchTarget
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode, Priority

@@ -14,9 +14,10 @@ from notifications import clock
 from notifications.features.audiences import expressions, uploads
 from notifications.features.audiences.rows import topics
 from notifications.features.bulk_jobs import changes
+from notifications.features.cancel_jobs import jobs as cancel_jobs
+from notifications.features.cancel_jobs.jobs import CancelFilter
 from notifications.models import Alert, Audience, DeadLetter, Recipient, Suppression
-from notifications.operations import cancel_jobs, switches
-from notifications.operations.cancel_jobs import CancelFilter
+from notifications.operations import switches
 from notifications.operations.switches import SwitchTarget
 from notifications.rules.access import TABLE
 from notifications.rules.alerts import AlertKind

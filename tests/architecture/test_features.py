@@ -82,7 +82,7 @@ def test_a_feature_needs_the_features_that_it_imports(found: Feature) -> None:
 
 def test_a_check_names_the_missing_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert feature.missing_needs() == []
-    installed = [FEATURES["bulk_jobs"], FEATURES["series"]]
+    installed = [FEATURES["bulk_jobs"], FEATURES["cancel_jobs"], FEATURES["series"]]
     monkeypatch.setattr(feature, "all_features", lambda: installed)
     [error] = feature.missing_needs()
     assert error.msg == "notifications.features.bulk_jobs needs notifications.features.audiences."

@@ -24,6 +24,7 @@ from notifications.models import (
     Audience,
     BulkJob,
     BulkJobFigure,
+    CancelJob,
     Contact,
     NotificationType,
     Occurrence,
@@ -102,6 +103,12 @@ def leaving() -> Recipient:
         request={"user_id": "leaving"},
     )
     Occurrence.objects.create(schedule=schedule, local_at="2026-11-27T09:00:00", at=clock.now())
+    CancelJob.objects.create(
+        requested_by="without",
+        metadata={"user": "leaving"},
+        finished_at=clock.now(),
+        **dict.fromkeys(("after", "first", "until"), clock.new_notification_id()),
+    )
     for kind in AlertKind:
         alerts.raise_once(kind, "12", "the pages of alerts have no dead link")
     _add_bulk_job(producer)
@@ -143,6 +150,7 @@ def test_the_service_runs_without_the_feature(name: str, sandbox: str) -> None:
     assert {each: count for each, count in facts["failed"].items() if count} == {}
     assert {page: code for page, code in facts["pages"].items() if code not in {200, 302}} == {}
     assert facts["dead_links"] == {}
+    assert facts["cancelled"] == "cancelled"
     gone = set(schema.document()["paths"]) - set(facts["paths"])
     own = {str(each.pattern) for found in removed for each in found.url_patterns()}
     assert len(gone) == len({each for each in own if each.startswith("v1/")})
@@ -158,6 +166,7 @@ def test_the_service_runs_without_the_feature(name: str, sandbox: str) -> None:
     assert not Schedule.objects.exists()
     assert Audience.objects.get().expression == {"user_ids": ["staying"]}
     assert BulkJob.objects.get().audience == {"user_ids": ["staying"]}
+    assert CancelJob.objects.get().metadata == {}
 
 
 @pytest.mark.django_db(transaction=True)

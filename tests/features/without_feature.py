@@ -3,13 +3,14 @@
 NAMES are labels with commas between them. The environment names the servers, and WITHOUT_DATABASE a
 database with all tables. The program removes the features from INSTALLED_APPS, starts Django,
 checks, publishes a template, delivers a message and an e-mail, opens the links of the e-mail and of
-the admin, erases the recipient, runs each sweep, opens each page of the menu and the newest object
-of each list, and prints the facts of the run as JSON. With `migrate` the database is empty, and the
-program only makes the tables. An exception ends the program with a traceback.
+the admin, cancels a message, erases the recipient, runs each sweep, opens each page of the menu and
+the newest object of each list, and prints the facts of the run as JSON. With `migrate` the database
+is empty, and the program only makes the tables. An exception ends the program with a traceback.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 import json
 import os
@@ -23,6 +24,7 @@ from urllib.request import urlopen
 import django
 from django.conf import settings
 
+from notifications import clock
 from notifications.rules import access
 from notifications.rules.lane import Mode
 from notifications.rules.scopes import GRANTABLE
@@ -78,6 +80,19 @@ def _send(caller: Client, channel: Channel, **body: object) -> Delivery:
     assert answer.status_code == 202, answer.content
     deliver.deliver([row.id for row in Delivery.objects.filter(channel=channel)])
     return Delivery.objects.get(channel=channel)
+
+
+def _cancel(caller: Client) -> str:
+    """Cancel a notification of tomorrow; returns its status."""
+    later = (clock.now() + dt.timedelta(days=1)).isoformat()
+    request = {"user_id": "leaving", "type": "WITHOUT", "template_id": "links"}
+    body = {**request, "channels": [Channel.EMAIL.label], "scheduled_at": later}
+    answer = caller.post("/v1/notifications", body, content_type="application/json")
+    assert answer.status_code == 202, answer.content
+    path = f"/v1/notifications/{answer.json()['notification_id']}"
+    cancelled = caller.post(f"{path}/cancel", {}, content_type="application/json")
+    assert cancelled.status_code == 200, cancelled.content
+    return str(caller.get(path).json()["status"])
 
 
 def _open_links(mail: Delivery) -> dict[str, int]:
@@ -176,6 +191,7 @@ def main(names: list[str], task: str) -> None:
         "statuses": [Status(each.status).name for each in (message, mail)],
         "links": _open_links(mail),
         "dead_links": _dead_links(template),
+        "cancelled": _cancel(caller),
     }
     erased = caller.delete("/v1/recipients/leaving")
     assert erased.status_code == 202, erased.content

@@ -10,7 +10,7 @@ class BulkJobsConfig(feature.Feature):
     """One message to an audience: docs/bulk-jobs.md."""
 
     name = "notifications.features.bulk_jobs"
-    needs = ("audiences",)
+    needs = ("audiences", "cancel_jobs")
     urls = "notifications.features.bulk_jobs.api.urls"
     access = "notifications.features.bulk_jobs.access"
     openapi = "notifications.features.bulk_jobs.api.examples"

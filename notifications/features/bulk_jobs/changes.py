@@ -24,9 +24,10 @@ from django.db import OperationalError, transaction
 from notifications import clock
 from notifications.features.bulk_jobs import stages
 from notifications.features.bulk_jobs.create import BulkJobRefused
+from notifications.features.cancel_jobs import jobs as cancel_jobs
+from notifications.features.cancel_jobs.jobs import CancelFilter
 from notifications.models import BulkJob, BulkJobRange, CancelJob, Switch
-from notifications.operations import cancel_jobs, switches
-from notifications.operations.cancel_jobs import CancelFilter
+from notifications.operations import switches
 from notifications.rules.bulk_job import STOPPED, BulkJobState
 from notifications.rules.lane import Mode
 from notifications.rules.problems import Kind, Problem

@@ -16,6 +16,7 @@ from notifications.delivery import deliver
 from notifications.features.bulk_jobs import changes, expand, pace, progress, ranges
 from notifications.features.bulk_jobs import expand_sweep as sweep
 from notifications.features.bulk_jobs.create import BulkJobRefused
+from notifications.features.cancel_jobs import jobs as cancel_jobs
 from notifications.models import (
     BulkJob,
     BulkJobRange,
@@ -26,7 +27,7 @@ from notifications.models import (
     Recipient,
     Switch,
 )
-from notifications.operations import cancel_jobs, switches
+from notifications.operations import switches
 from notifications.operations.switches import SwitchTarget
 from notifications.rules.bulk_job import BulkJobState
 from notifications.rules.reasons import Reason

@@ -10,13 +10,14 @@ import pytest
 from django.db import connection
 
 from notifications import clock
+from notifications.features.cancel_jobs import jobs as operations
+from notifications.features.cancel_jobs import sweep
+from notifications.features.cancel_jobs.jobs import CancelFilter
 from notifications.models import AuditEntry, CancelJob, Delivery, Notification, Producer, Template
-from notifications.operations import cancel_jobs as operations
-from notifications.operations.cancel_jobs import CancelFilter
 from notifications.rules import ids
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import Status
-from notifications.sweeps import cancel_jobs, rounds
+from notifications.sweeps import rounds
 from tests.sweeps.conftest import MakeRow
 
 HOUR = dt.timedelta(hours=1)
@@ -25,7 +26,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("broker")]
 
 
 def _run() -> rounds.Swept:
-    return cancel_jobs.run_once(now=clock.now(), limit=20)
+    return sweep.run_once(now=clock.now(), limit=20)
 
 
 def _start(**wanted: object) -> CancelJob:

@@ -8,8 +8,8 @@ from typing import Final
 import structlog
 
 from notifications import clock
+from notifications.features.cancel_jobs import jobs as cancel_jobs
 from notifications.models import CancelJob
-from notifications.operations import cancel_jobs
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Swept
 

@@ -20,9 +20,9 @@ from notifications.api.idempotency import idempotent
 from notifications.api.pagination import NumberedPageQuery, newest_page, parse_query
 from notifications.api.problems import raise_problem
 from notifications.api.schemas import PriorityWord, RequestModel, ResponseModel
+from notifications.features.cancel_jobs import jobs
+from notifications.features.cancel_jobs.jobs import CancelFilter, CancelJobRefused
 from notifications.models import CancelJob
-from notifications.operations import cancel_jobs
-from notifications.operations.cancel_jobs import CancelFilter, CancelJobRefused
 from notifications.rules import request_faults
 from notifications.rules.request import MAX_METADATA_BYTES, Instant, Text, check_size
 from notifications.store.postgres import audit
@@ -108,9 +108,7 @@ class NotificationCancelListView(BaseView):
         """
         wanted, key = parse_body(request.data, CancelRequest), key_of(request)
         base = CancelFilter(mode=key.mode, producer_id=key.producer_id)
-        job = cancel_jobs.start(
-            wanted.to_filter(base), requested_by=key.prefix, by=actor_of(request)
-        )
+        job = jobs.start(wanted.to_filter(base), requested_by=key.prefix, by=actor_of(request))
         return Response(_to_answer(job), status=status.HTTP_202_ACCEPTED)
 
 
@@ -164,7 +162,7 @@ class CancelJobStopView(BaseView):
         rows = CancelJob.objects.filter(pk=job.pk)
         try:
             with audit.changes(actor_of(request), "stop_cancel_job", rows):
-                cancel_jobs.stop(job)
+                jobs.stop(job)
         except CancelJobRefused as refused:
             raise_problem(refused.problem)
         return Response(_to_answer(_find(request, job_id)))
@@ -185,4 +183,4 @@ def _find(request: Request, job_id: int) -> CancelJob:
 def _to_answer(job: CancelJob) -> dict[str, Any]:
     names = CancelJobAnswer.model_fields.keys() - {"percent"}
     fields = {name: getattr(job, name) for name in names}
-    return CancelJobAnswer(percent=cancel_jobs.percent(job), **fields).to_json()
+    return CancelJobAnswer(percent=jobs.percent(job), **fields).to_json()

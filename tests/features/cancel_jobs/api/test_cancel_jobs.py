@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from notifications import clock
+from notifications.features.cancel_jobs import sweep
+from notifications.features.cancel_jobs.jobs import facts
 from notifications.models import AuditEntry, BulkJob, CancelJob
-from notifications.operations.cancel_jobs import facts
 from notifications.rules.lane import Mode
-from notifications.sweeps import cancel_jobs
 from tests.api.conftest import Caller, MakeCaller
 from tests.api.operations import SENT
 
@@ -30,7 +30,7 @@ def test_a_job_cancels_what_matches_and_is_read(caller: Caller, sent: str) -> No
     assert answer.status_code == 202
     job = answer.json()
     assert (job["cancelled"], job["finished_at"]) == (0, None)
-    cancel_jobs.run_once(now=clock.now(), limit=20)
+    sweep.run_once(now=clock.now(), limit=20)
     done = caller.get(f"/v1/cancel-jobs/{job['id']}").json()
     assert (done["cancelled"], done["stopped"], done["percent"]) == (1, 1, 100)
     assert caller.get(f"/v1/notifications/{sent}").json()["status"] == "cancelled"
@@ -51,7 +51,7 @@ def test_a_job_touches_its_own_producer_and_mode_only(
 ) -> None:
     for other in (make_caller("another"), make_caller(mode=Mode.TEST)):
         job = other.post("/v1/notifications/cancel", {"ids": [sent]}).json()
-        cancel_jobs.run_once(now=clock.now(), limit=20)
+        sweep.run_once(now=clock.now(), limit=20)
         assert other.get(f"/v1/cancel-jobs/{job['id']}").json()["cancelled"] == 0
         assert caller.get(f"/v1/cancel-jobs/{job['id']}").status_code == 404
         assert caller.post(f"/v1/cancel-jobs/{job['id']}/stop", {}).status_code == 404

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from typing import Any, Final
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from unfold.decorators import display
 from unfold.widgets import (
@@ -20,22 +19,15 @@ from unfold.widgets import (
 
 from notifications.admin import base, names
 from notifications.admin.audited import name_of
+from notifications.features.cancel_jobs import jobs
+from notifications.features.cancel_jobs.jobs import CancelFilter, CancelJobRefused
 from notifications.models import CancelJob, Producer
 from notifications.models.choices import PRIORITIES
-from notifications.operations import cancel_jobs
-from notifications.operations.cancel_jobs import CancelFilter, CancelJobRefused
 from notifications.rules.lane import Priority
 from notifications.store.postgres import audit
 
 _LIST: Final = "admin:notifications_canceljob_changelist"
 _MOST_IDS: Final = 10_000
-_FIELDS: Final = {
-    "producer": "producer",
-    "type": "type",
-    "template": "template_id",
-    "priority": "priority",
-}
-"""Filter of Activity -> field of the form."""
 _AT: Final = ("%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M")
 
 
@@ -199,10 +191,10 @@ class CancelJobAdmin(base.ReadOnlyAdmin):
         if is_post and form.is_valid() and "change" not in request.POST:
             if "confirmed" in request.POST:
                 by = name_of(request)
-                job = cancel_jobs.start(form.filter, requested_by=by, by=by)
+                job = jobs.start(form.filter, requested_by=by, by=by)
                 page = reverse("admin:notifications_canceljob_change", args=[job.pk])
                 return HttpResponseRedirect(page)
-            preview = cancel_jobs.preview(form.filter)
+            preview = jobs.preview(form.filter)
         context = {
             "form": form,
             "preview": preview,
@@ -212,7 +204,7 @@ class CancelJobAdmin(base.ReadOnlyAdmin):
             "back": reverse(_LIST),
         }
         title = "Cancel notifications"
-        return base.page(self, request, "admin/cancel_form.html", title=title, context=context)
+        return base.page(self, request, "cancel_jobs/form.html", title=title, context=context)
 
     @base.own_page
     def change_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -227,12 +219,12 @@ class CancelJobAdmin(base.ReadOnlyAdmin):
         context = {
             "job": job,
             "state": self.state(job),
-            "percent": cancel_jobs.percent(job),
+            "percent": jobs.percent(job),
             "wanted": _conditions(job),
             "may_stop": self.has_add_permission(request) and job.bulk_job_id is None,
         }
         title = f"Cancel job {job.pk}"
-        return base.page(self, request, "admin/cancel_job.html", title=title, context=context)
+        return base.page(self, request, "cancel_jobs/job.html", title=title, context=context)
 
     def stop(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Ask for confirmation, then stop a job.
@@ -251,7 +243,7 @@ class CancelJobAdmin(base.ReadOnlyAdmin):
         if request.method == "POST":
             try:
                 with audit.changes(name_of(request), "stop_cancel_job", rows):
-                    cancel_jobs.stop(job)
+                    jobs.stop(job)
             except CancelJobRefused as refused:
                 self.message_user(request, f"Cancel job {pk}: {refused}.", messages.ERROR)
             else:
@@ -263,14 +255,5 @@ class CancelJobAdmin(base.ReadOnlyAdmin):
         return base.page(self, request, "admin/ask.html", title=title, context=context)
 
 
-def link_for(query: QueryDict) -> str:
-    """Return the address of the form for the filters of Activity; empty if it lacks a filter."""
-    given = {name for name, value in query.items() if value} - {"within", "before"}
-    if not given or given - _FIELDS.keys():
-        return ""
-    fields = {_FIELDS[name]: query[name] for name in given}
-    return f"{reverse('admin:notifications_canceljob_add')}?{urlencode(fields)}"
-
-
 def _conditions(job: CancelJob) -> list[tuple[str, object]]:
-    return [(name, value) for name, value in cancel_jobs.facts(job).items() if value]
+    return [(name, value) for name, value in jobs.facts(job).items() if value]

@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from notifications import clock
+from notifications.features.cancel_jobs import sweep
 from notifications.models import (
     AuditEntry,
     BulkJob,
@@ -20,7 +21,6 @@ from notifications.models import (
 from notifications.rules import ids
 from notifications.rules.lane import Priority
 from notifications.rules.states import Status
-from notifications.sweeps import cancel_jobs
 from tests.admin.conftest import MakeDelivery
 
 ADD = reverse("admin:notifications_canceljob_add")
@@ -41,7 +41,7 @@ def test_the_counts_come_first_and_the_progress_after(
     page = door.get(answer.headers["Location"]).content.decode()
     assert "Running" in page
     assert 'data-refresh="2"' in page
-    cancel_jobs.run_once(now=clock.now(), limit=20)
+    sweep.run_once(now=clock.now(), limit=20)
     page = door.get(answer.headers["Location"]).content.decode()
     assert "Finished" in page
     assert 'data-refresh="2"' not in page

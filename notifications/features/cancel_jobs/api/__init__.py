@@ -1,0 +1,1 @@
+"""Operations on cancel jobs, for producers."""
