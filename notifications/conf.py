@@ -20,6 +20,7 @@ from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Priority
 from notifications.rules.rate_limits import frequency_caps
 from notifications.rules.rate_limits.circuit_breaker import STREAKS, Streak
 from notifications.rules.rate_limits.concurrency import CEILING
+from notifications.rules.single_sign_on import Options
 from providers.contract import Channel
 
 NO_ARCHIVE: Final = "off"
@@ -175,4 +176,13 @@ class Conf:
 def current() -> Conf:
     """Return the settings of the process."""
     configured: Conf = settings.NOTIFICATIONS
+    return configured
+
+
+def single_sign_on() -> Options | None:
+    """Return the identity provider of operators.
+
+    None: no provider is configured, or the app `features.single_sign_on` is not installed.
+    """
+    configured: Options | None = settings.SINGLE_SIGN_ON
     return configured

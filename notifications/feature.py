@@ -77,6 +77,9 @@ class Feature(AppConfig):
     """Labels of the features whose modules the feature imports; `check` requires their lines."""
     urls: str = ""
     """Module with `urlpatterns`, at the root of the API."""
+    admin_urls: str = ""
+    """Module with `urlpatterns` below `/admin/`, before the pages of the admin. Such a page is open
+    to everybody unless its view checks the operator."""
     access: str = ""
     """Module with `RULES`, the access rules of the operations in `urls`. Imports `rules` alone."""
     openapi: str = ""

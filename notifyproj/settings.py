@@ -63,6 +63,7 @@ INSTALLED_APPS = [
     "notifications.features.preference_page",
     "notifications.features.schedules",
     "notifications.features.series",
+    "notifications.features.single_sign_on",
     "notifications.features.sms_pumping",
     "notifications.features.template_studio",
 ]
@@ -218,11 +219,17 @@ SPECTACULAR_SETTINGS = {
     ],
 }
 
-SINGLE_SIGN_ON = ENVIRONMENT.single_sign_on
+_SINGLE_SIGN_ON = "notifications.features.single_sign_on"
+SINGLE_SIGN_ON = ENVIRONMENT.single_sign_on if _SINGLE_SIGN_ON in INSTALLED_APPS else None
 PASSWORD_SIGN_IN = ENVIRONMENT.password_sign_in
+if not (PASSWORD_SIGN_IN or SINGLE_SIGN_ON):
+    raise environment.InvalidEnvironment(
+        f"NOTIFY_PASSWORD_SIGN_IN=no needs {_SINGLE_SIGN_ON} in INSTALLED_APPS: nobody could sign"
+        " in."
+    )
 AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
 if SINGLE_SIGN_ON is not None:
-    AUTHENTICATION_BACKENDS.append("notifyproj.single_sign_on.backend.SingleSignOn")
+    AUTHENTICATION_BACKENDS.append(f"{_SINGLE_SIGN_ON}.backend.SingleSignOn")
 
 NOTIFICATIONS = Conf(
     state_url=ENVIRONMENT.state_url,

@@ -2,7 +2,7 @@
 
 `SignInForm` counts each try before a password is hashed. `SecondFactor` is a middleware that
 redirects an account without a required second factor to the setup page. `begin` lists each session,
-also of `single_sign_on`.
+also of `features.single_sign_on`. `SignOut` is the page after a session.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ from ipaddress import ip_address
 from typing import Any, Final
 
 from django import forms
+from django.conf import settings
+from django.contrib import admin
 from django.contrib.auth.models import AbstractBaseUser, User
 from django.contrib.auth.signals import user_logged_in
+from django.contrib.auth.views import LogoutView
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -25,10 +28,9 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications import conf
 from notifications.api import clients
+from notifications.rules.single_sign_on import SecondFactorBy
 from notifications.store.postgres import second_factors
 from notifications.store.redis import sign_ins
-from notifyproj.single_sign_on import options as single_sign_on
-from notifyproj.single_sign_on.options import SecondFactorBy
 
 SESSION_FIELD: Final = "sign_in"
 _FREE: Final = frozenset({"admin:second_factor", "admin:logout", "admin:password_change"})
@@ -51,13 +53,13 @@ class SignInForm(AuthenticationForm):
     @property
     def single_sign_on(self) -> str:
         """Name of the identity provider for the button; empty: not configured."""
-        options = single_sign_on.current()
-        return options.name if options else ""
+        provider = conf.single_sign_on()
+        return provider.name if provider else ""
 
     @property
     def takes_passwords(self) -> bool:
         """False: the page has the button of single sign-on only."""
-        return single_sign_on.takes_passwords()
+        return bool(settings.PASSWORD_SIGN_IN)
 
     def clean(self) -> dict[str, Any]:
         """Check the limits, then the password and the code; too many tries skip the password.
@@ -128,9 +130,25 @@ def _lacks_second_factor(request: HttpRequest) -> bool:
     is_required = conf.current().requires_second_factor
     if not request.session.get(sign_ins.BY_PROVIDER):
         return is_required
-    options = single_sign_on.current()
-    is_asked_here = options is None or options.second_factor is SecondFactorBy.SERVICE
+    provider = conf.single_sign_on()
+    is_asked_here = provider is None or provider.second_factor is SecondFactorBy.SERVICE
     return is_asked_here and (is_required or bool(user_has_device(user)))
+
+
+class SignOut(LogoutView):
+    """Ends the session here and offers the sign-out at the identity provider."""
+
+    template_name = "registration/signed_out.html"
+
+    def get_context_data(self, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - Django's signature
+        """Add the layout of the admin."""
+        provider = conf.single_sign_on()
+        return {
+            **super().get_context_data(**given),
+            **admin.site.each_context(self.request),
+            "title": "Signed out",
+            "provider_name": provider.name if provider else "",
+        }
 
 
 def address_of(request: HttpRequest | None) -> str:

@@ -3,20 +3,14 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from notifyproj import demo_inbox, docs_site
-from notifyproj.single_sign_on import views as single_sign_on
+from notifications import feature
+from notifyproj import demo_inbox, docs_site, sign_in
 
 admin.autodiscover()
 
 urlpatterns = [
-    path("admin/logout/", single_sign_on.SignOut.as_view()),  # before the page of the admin
-    path("admin/single-sign-on/", single_sign_on.Start.as_view(), name="oidc_authentication_init"),
-    path(
-        "admin/single-sign-on/callback/",
-        single_sign_on.Callback.as_view(),
-        name="oidc_authentication_callback",
-    ),
-    path("admin/single-sign-on/end/", single_sign_on.end, name="oidc_end"),
+    path("admin/logout/", sign_in.SignOut.as_view()),  # before the page of the admin
+    *(path("admin/", include(app.admin_urls)) for app in feature.all_features() if app.admin_urls),
     path("admin/", admin.site.urls),
     path("docs", docs_site.front),
     path("docs/<path:path>", docs_site.file, name="docs_site"),

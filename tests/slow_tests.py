@@ -34,6 +34,7 @@ SLOW: Final = (
     "tests/admin/test_monitoring_browser.py",
     "tests/admin/test_page_weight.py",
     "tests/features/series/admin/test_series_browser.py",
+    "tests/features/single_sign_on/test_browser.py",
     "tests/admin/test_switches_browser.py",
     "tests/features/preference_page/test_browser.py",
     "tests/features/template_studio/admin/test_editor_browser.py",

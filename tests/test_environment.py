@@ -205,7 +205,7 @@ def test_single_sign_on_is_off_without_an_issuer() -> None:
     assert options is not None
     assert options.issuer == "https://id.example.com/realms/main"
     assert options.roles == {"oncall": "operator", "cn=writers": "editor"}
-    assert options.allowed_hosts == {"id.example.com"}
+    assert options.all_hosts == {"id.example.com"}
     assert "hidden" not in repr(options)
 
 

@@ -10,6 +10,7 @@
     preference_page  the page with all choices of a recipient
     schedules        recurring notifications
     series           several messages to a recipient over days
+    single_sign_on   sign-in of operators by an identity provider
     sms_pumping      ceilings of SMS against pumping
     template_studio  pages on which people edit templates
 

@@ -10,7 +10,6 @@ from django.core.management import call_command
 from django_otp.oath import totp
 from django_otp.plugins.otp_static.models import StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
-from pytest_django import Settings
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
@@ -23,9 +22,8 @@ from notifications.models import (
     ReplayJob,
 )
 from notifications.rules.lane import Mode, Priority
-from notifications.store.postgres import api_keys, role_groups
-from notifyproj.single_sign_on import metadata
-from tests.admin import axe, identity_provider
+from notifications.store.postgres import api_keys
+from tests.admin import axe
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, Browser, write
 
 pytestmark = [
@@ -50,30 +48,6 @@ def test_a_dead_letter_is_found_and_replayed(
     browser.wait_for("#progress h2", "0 of 1")
     assert ReplayJob.objects.get().total == 1
     assert browser.errors() == []
-
-
-def test_single_sign_on_from_the_button_to_the_overview(
-    browser: Browser, settings: Settings
-) -> None:
-    role_groups.keep()  # the tables of the test before were emptied
-    browser.chrome.delete_all_cookies()
-    with identity_provider.real_provider() as issuer:
-        metadata.forget()
-        settings.SINGLE_SIGN_ON = identity_provider.options(issuer)
-        settings.AUTHENTICATION_BACKENDS = [
-            *settings.AUTHENTICATION_BACKENDS,
-            "notifyproj.single_sign_on.backend.SingleSignOn",
-        ]
-        identity_provider.set_person(issuer, "kim", email="kim@example.com", groups=["oncall"])
-        browser.open("notifications/alert/")
-        browser.click("#single-sign-on a")
-        browser.see("[name=sub]").send_keys("kim")
-        browser.click("[type=submit]")
-        browser.see("#content")
-        assert browser.chrome.current_url.endswith("/admin/notifications/alert/")
-        assert "notifications/deadletter/" in browser.menu()
-    own = [line for line in browser.errors() if browser.base in line]  # not the provider's page
-    assert own == []
 
 
 def test_every_page_of_the_menu_opens_without_a_complaint_of_the_browser(

@@ -62,10 +62,12 @@ def test_each_folder_is_an_installed_feature() -> None:
 def test_each_name_of_the_manifest_exists_in_the_feature(found: Feature) -> None:
     functions = [*(each.run for each in found.sweeps), *found.deletions, *found.releases.values()]
     functions += found.gates.values()
-    modules = [found.urls, found.access, found.openapi]
+    modules = [found.urls, found.admin_urls, found.access, found.openapi]
     named = [each for each in (*functions, *modules) if each]
     assert [each for each in named if not each.startswith(f"{found.name}.")] == []
     assert all(callable(import_string(each)) for each in functions)
+    if found.admin_urls:
+        assert import_string(f"{found.admin_urls}.urlpatterns")
     if found.openapi:
         assert import_string(f"{found.openapi}.EXAMPLES")
     assert set(found.releases) <= set(SwitchKind)

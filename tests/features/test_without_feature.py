@@ -62,7 +62,7 @@ def _run_without(*arguments: str, database: str, sandbox: str = "") -> list[byte
     sandbox_url = {"NOTIFY_SANDBOX_URL": sandbox} if sandbox else {}
     ran = subprocess.run(
         [sys.executable, "-m", "tests.features.without_feature", *arguments],
-        env={**os.environ, "WITHOUT_DATABASE": database, **sandbox_url},
+        env={**os.environ, **without_feature.PROVIDER, "WITHOUT_DATABASE": database, **sandbox_url},
         cwd=_ROOT,
         capture_output=True,
         check=False,
@@ -151,6 +151,7 @@ def test_the_service_runs_without_the_feature(name: str, sandbox: str) -> None:
     assert {page: code for page, code in facts["pages"].items() if code not in {200, 302}} == {}
     assert facts["dead_links"] == {}
     assert facts["cancelled"] == "cancelled"
+    assert facts["has_button"] == (name != "single_sign_on")
     gone = set(schema.document()["paths"]) - set(facts["paths"])
     own = {str(each.pattern) for found in removed for each in found.url_patterns()}
     assert len(gone) == len({each for each in own if each.startswith("v1/")})

@@ -1,7 +1,7 @@
 """Runs the service without features: python -m tests.features.without_feature NAMES [migrate].
 
 NAMES are labels with commas between them. The environment names the servers, and WITHOUT_DATABASE a
-database with all tables. The program removes the features from INSTALLED_APPS, starts Django,
+database with all tables. The program removes the features from the settings, starts Django,
 checks, publishes a template, delivers a message and an e-mail, opens the links of the e-mail and of
 the admin, cancels a message, erases the recipient, runs each sweep, opens each page of the menu and
 the newest object of each list, and prints the facts of the run as JSON. With `migrate` the database
@@ -17,7 +17,9 @@ import os
 import re
 import sys
 from operator import ne
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
@@ -36,10 +38,33 @@ if TYPE_CHECKING:
     from notifications.models import Delivery
 
 
+_SETTINGS: Final = Path(__file__).resolve().parents[2] / "notifyproj" / "settings.py"
+PROVIDER: Final = {
+    "NOTIFY_OIDC_ISSUER": "https://id.example.com",
+    "NOTIFY_OIDC_CLIENT_ID": "notify",
+    "NOTIFY_OIDC_CLIENT_SECRET": "a-secret",
+    "NOTIFY_OIDC_ROLES": "oncall=operator",
+}
+"""Settings of an identity provider, for the environment of the program; no process calls it."""
+_SIGN_IN: Final = "/admin/login/"
+
+
 def _set_up(names: list[str]) -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyproj.settings")
+    """Load the settings without the lines of the features, and start Django.
+
+    Raises:
+        SystemExit: the environment needs one of the features; the message says which.
+    """
+    source = _SETTINGS.read_text()
     for name in names:
-        settings.INSTALLED_APPS.remove(f"notifications.features.{name}")
+        before, line, after = source.partition(f'    "notifications.features.{name}",\n')
+        assert line, name
+        source = before + after
+    module = ModuleType("notifyproj.settings")
+    module.__file__ = str(_SETTINGS)
+    sys.modules[module.__name__] = module
+    exec(compile(source, _SETTINGS, "exec"), module.__dict__)  # noqa: S102 - the project's own settings
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", module.__name__)
     settings.DATABASES["default"]["NAME"] = os.environ["WITHOUT_DATABASE"]
     django.setup()
 
@@ -121,12 +146,20 @@ def _sweep() -> dict[str, int]:
 
 
 def _operator() -> Client:
-    from django.contrib.auth.models import User  # noqa: PLC0415 - after Django is set up
-    from django.test import Client  # noqa: PLC0415 - as above
+    """Return a client that has signed in with a password."""
+    from django.test import Client  # noqa: PLC0415 - after Django is set up
 
     client = Client()
-    client.force_login(User.objects.get(username="without"))
+    answer = client.post(_SIGN_IN, {"username": "without", "password": "a-long-password"})
+    assert answer.status_code == 302, answer.content
     return client
+
+
+def _has_button() -> bool:
+    """Return True if the sign-in page leads to single sign-on."""
+    from django.test import Client  # noqa: PLC0415 - after Django is set up
+
+    return b"/admin/single-sign-on/" in Client().get(_SIGN_IN).content
 
 
 def _dead_links(template: str) -> dict[str, tuple[int, str]]:
@@ -192,6 +225,7 @@ def main(names: list[str], task: str) -> None:
         "links": _open_links(mail),
         "dead_links": _dead_links(template),
         "cancelled": _cancel(caller),
+        "has_button": _has_button(),
     }
     erased = caller.delete("/v1/recipients/leaving")
     assert erased.status_code == 202, erased.content

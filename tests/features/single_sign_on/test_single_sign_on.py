@@ -20,10 +20,10 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from pytest_django import Settings
 
 from notifications import conf
+from notifications.features.single_sign_on import metadata
 from notifications.models import AuditEntry, ExternalIdentity, SignIn
-from notifyproj.single_sign_on import metadata
-from notifyproj.single_sign_on.options import SecondFactorBy
-from tests.admin.identity_provider import (
+from notifications.rules.single_sign_on import SecondFactorBy
+from tests.features.single_sign_on.identity_provider import (
     LyingProvider,
     consent,
     lying_provider,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 START, CALLBACK = "/admin/single-sign-on/", "/admin/single-sign-on/callback/"
 BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",
-    "notifyproj.single_sign_on.backend.SingleSignOn",
+    "notifications.features.single_sign_on.backend.SingleSignOn",
 ]
 
 pytestmark = pytest.mark.django_db

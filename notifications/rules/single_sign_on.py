@@ -1,4 +1,4 @@
-"""Settings of single sign-on."""
+"""Settings of single sign-on; `features.single_sign_on` has the pages."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from urllib.parse import urlsplit
-
-from django.conf import settings
 
 
 class SecondFactorBy(StrEnum):
@@ -44,16 +42,6 @@ class Options:
     second_factor: SecondFactorBy
 
     @property
-    def allowed_hosts(self) -> frozenset[str]:
+    def all_hosts(self) -> frozenset[str]:
         """The hosts that the service calls."""
         return frozenset({urlsplit(self.issuer).hostname or "", *self.hosts})
-
-
-def current() -> Options | None:
-    """Return the settings; None: single sign-on is not configured."""
-    return settings.SINGLE_SIGN_ON
-
-
-def takes_passwords() -> bool:
-    """Return False if operators sign in by single sign-on only."""
-    return bool(settings.PASSWORD_SIGN_IN)

@@ -20,8 +20,8 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from notifications import clock
+from notifications.rules.single_sign_on import Options, SecondFactorBy
 from notifyproj.devstack.ports import free_port
-from notifyproj.single_sign_on.options import Options, SecondFactorBy
 
 CLIENT = "notify"
 

@@ -6,9 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import structlog
-from django.conf import settings
-from django.contrib import admin, messages
-from django.contrib.auth.views import LogoutView
+from django.contrib import messages
 from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -17,12 +15,12 @@ from mozilla_django_oidc.views import (
     OIDCAuthenticationRequestView,
 )
 
+from notifications import conf
+from notifications.features.single_sign_on import metadata
+from notifications.features.single_sign_on.accounts import SignInRefused
+from notifications.features.single_sign_on.backend import library_setting
+from notifications.features.single_sign_on.metadata import ProviderUnavailable
 from notifications.store.redis import sign_ins
-from notifyproj.single_sign_on import metadata
-from notifyproj.single_sign_on.accounts import SignInRefused
-from notifyproj.single_sign_on.backend import library_setting
-from notifyproj.single_sign_on.metadata import ProviderUnavailable
-from notifyproj.single_sign_on.options import current
 
 _log = structlog.get_logger(__name__)
 
@@ -76,36 +74,20 @@ class Callback(OIDCAuthenticationCallbackView):
         return _back(self.request, "The identity provider ended the sign-in. Start again.")
 
 
-class SignOut(LogoutView):
-    """Ends the session here and offers the sign-out at the identity provider."""
-
-    template_name = "registration/signed_out.html"
-
-    def get_context_data(self, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - Django's signature
-        """Add the layout of the admin."""
-        options = current()
-        return {
-            **super().get_context_data(**given),
-            **admin.site.each_context(self.request),
-            "title": "Signed out",
-            "provider_name": options.name if options else "",
-        }
-
-
 def end(request: HttpRequest) -> HttpResponse:
     """Redirect to the sign-out page of the identity provider (RP-Initiated Logout 1.0).
 
     Raises:
         Http404: the provider has no such page.
     """
-    options = current()
+    options = conf.single_sign_on()
     try:
         url = metadata.endpoints(options).end_session if options else ""
     except ProviderUnavailable as error:
         return _unavailable(request, error)
     if options is None or not url:
         raise Http404
-    home = settings.NOTIFICATIONS.public_url + reverse("admin:login")
+    home = conf.current().public_url + reverse("admin:login")
     query = urlencode({"client_id": options.client_id, "post_logout_redirect_uri": home})
     return HttpResponseRedirect(f"{url}{'&' if '?' in url else '?'}{query}")
 

@@ -18,7 +18,7 @@ from urllib.parse import urlencode, urlsplit
 import orjson
 
 from notifications import clock
-from notifyproj.single_sign_on.options import Options
+from notifications.rules.single_sign_on import Options
 from providers.transport.client import Transport
 from providers.transport.exchange import Request, Response
 
@@ -132,7 +132,7 @@ def _parse(document: Mapping[str, Any], options: Options) -> Endpoints:
 
 def _check_host(options: Options, url: str) -> None:
     parts, issuer = urlsplit(url), urlsplit(options.issuer)
-    if parts.hostname not in options.allowed_hosts:
+    if parts.hostname not in options.all_hosts:
         raise ProviderUnavailable(f"the host {parts.hostname} is not in NOTIFY_OIDC_HOSTS")
     if parts.scheme not in {"https", issuer.scheme}:
         raise ProviderUnavailable(f"the endpoint on {parts.hostname} has no https URL")

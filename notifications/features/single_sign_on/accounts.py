@@ -20,9 +20,9 @@ from django.db.models import Q
 
 from notifications.models import ExternalIdentity, SignIn
 from notifications.rules.roles import GROUP_PREFIX
+from notifications.rules.single_sign_on import Options
 from notifications.store.postgres import audit
 from notifications.store.redis import sign_ins
-from notifyproj.single_sign_on.options import Options
 
 _log = structlog.get_logger(__name__)
 _LONGEST: Final = 150

@@ -16,8 +16,9 @@ from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest
 from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 
-from notifyproj.single_sign_on import accounts, metadata
-from notifyproj.single_sign_on.options import Options, current
+from notifications import conf
+from notifications.features.single_sign_on import accounts, metadata
+from notifications.rules.single_sign_on import Options
 
 
 class SingleSignOn(OIDCAuthenticationBackend):
@@ -40,7 +41,7 @@ class SingleSignOn(OIDCAuthenticationBackend):
             SignInRefused: the person may not sign in.
             ProviderUnavailable: the identity provider gave no usable answer.
         """
-        options = current()
+        options = conf.single_sign_on()
         if request is None or options is None or not kwargs.get("nonce"):
             return None  # a password, or a callback that did not begin here
         self.options = options
@@ -134,7 +135,7 @@ def library_setting(attr: str, *args: Any) -> Any:  # noqa: ANN401 - the library
 
 
 def _configured() -> Options:
-    options = current()
+    options = conf.single_sign_on()
     if options is None:
         raise metadata.ProviderUnavailable("single sign-on is not configured")
     return options

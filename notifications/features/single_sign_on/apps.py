@@ -1,0 +1,10 @@
+"""The manifest of single sign-on."""
+
+from notifications import feature
+
+
+class SingleSignOnConfig(feature.Feature):
+    """Sign-in of operators by an identity provider: docs/sign-in.md."""
+
+    name = "notifications.features.single_sign_on"
+    admin_urls = "notifications.features.single_sign_on.urls"
