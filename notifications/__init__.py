@@ -6,7 +6,7 @@
         |        |        |
    sweeps inbox  |        |            beat's tasks: due rows, also after a crash; live streams
         |________|________|
-    alerting  analytics  operations    notices; figures; replay, cancel, imports
+    alerting  figures  operations      notices; answers from roll-ups; replay, cancel, imports
            scheduling                  later, quiet hours
             feedback                   receipts, inbound SMS, unsubscribe
         intake   delivery              a request to rows; rows to provider calls to outcomes

@@ -187,7 +187,7 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[dt.timedelta], None]:
 @pytest.fixture
 def whole_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read every page of sampled tables: earlier tests leave pages of dead rows."""
-    from notifications.analytics import reach  # noqa: PLC0415 - needs Django set up
+    from notifications.figures import reach  # noqa: PLC0415 - needs Django set up
     from notifications.store.postgres import backlog  # noqa: PLC0415 - needs Django set up
 
     monkeypatch.setattr(reach, "count", functools.partial(reach.count, pages=10**9))

@@ -18,8 +18,8 @@ from notifications import clock
 from notifications.admin import costs
 from notifications.admin.audited import AuditedAdmin
 from notifications.admin.fields import DollarsField
-from notifications.analytics import budget_figures
-from notifications.analytics.budget_figures import BudgetFigures
+from notifications.figures import budget_figures
+from notifications.figures.budget_figures import BudgetFigures
 from notifications.models import Budget
 from notifications.rules.prices import dollars
 from notifications.rules.times import local_time

@@ -12,9 +12,9 @@ from django.http.response import HttpResponseBase
 
 from notifications import clock
 from notifications.admin import base, exports
-from notifications.analytics import costs
-from notifications.analytics.costs import CostGrouping, CostLine, CostReport
-from notifications.analytics.questions import QuestionError
+from notifications.figures import costs
+from notifications.figures.costs import CostGrouping, CostLine, CostReport
+from notifications.figures.questions import QuestionError
 from notifications.rules.prices import MICROS, dollars
 
 

@@ -15,9 +15,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications import clock
-from notifications.analytics import questions
-from notifications.analytics.metrics import METRICS
-from notifications.analytics.questions import Answer, Group, Question, QuestionError
 from notifications.api import schema
 from notifications.api.authentication import key_of, permit
 from notifications.api.base_view import BaseView
@@ -26,6 +23,9 @@ from notifications.api.pagination import parse_query
 from notifications.api.problems import raise_problem
 from notifications.api.schemas import ChannelWord, PriorityWord, RequestModel, ResponseModel
 from notifications.api.suppressions import CSV, CsvRenderer
+from notifications.figures import questions
+from notifications.figures.metrics import METRICS
+from notifications.figures.questions import Answer, Group, Question, QuestionError
 from notifications.models import Producer
 from notifications.rules import csv_lines, rollups
 from notifications.rules.lane import Priority

@@ -10,12 +10,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications import clock
-from notifications.analytics import budget_figures
-from notifications.analytics.budget_figures import BudgetFigures
 from notifications.api import schema
 from notifications.api.base_view import BaseView
 from notifications.api.pagination import NumberedPageQuery, newest_rows, page, parse_query
 from notifications.api.schemas import ChannelWord, ResponseModel
+from notifications.figures import budget_figures
+from notifications.figures.budget_figures import BudgetFigures
 from notifications.models import Budget
 from notifications.rules.prices import MICROS
 from providers.contract import Channel

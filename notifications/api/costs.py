@@ -13,9 +13,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications import clock
-from notifications.analytics import costs
-from notifications.analytics.costs import CostGrouping, CostReport
-from notifications.analytics.questions import QuestionError
 from notifications.api import schema
 from notifications.api.base_view import BaseView
 from notifications.api.json_io import JsonRenderer
@@ -23,6 +20,9 @@ from notifications.api.pagination import parse_query
 from notifications.api.problems import raise_problem
 from notifications.api.schemas import RequestModel, ResponseModel
 from notifications.api.suppressions import CSV, CsvRenderer
+from notifications.figures import costs
+from notifications.figures.costs import CostGrouping, CostReport
+from notifications.figures.questions import QuestionError
 from notifications.rules import csv_lines
 from notifications.rules.prices import MICROS
 from notifications.rules.problems import FieldError, Kind, Problem, Source

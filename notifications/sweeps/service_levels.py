@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from notifications import conf
-from notifications.analytics import reach
+from notifications.figures import reach
 from notifications.rules import service_levels as rules
 from notifications.rules.alerts import AlertKind, Severity
 from notifications.rules.lane import Priority

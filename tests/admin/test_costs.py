@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from notifications import clock
 from notifications.models import Producer
-from tests.analytics.conftest import _store as store_rollup
+from tests.figures.conftest import _store as store_rollup
 
 PAGE = reverse("admin:notifications_costs")
 

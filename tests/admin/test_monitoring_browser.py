@@ -23,8 +23,8 @@ from tests.admin.chromium import (
     Browser,
 )
 from tests.admin.conftest import MakeDelivery
-from tests.analytics.conftest import MakeRollup, make_rollup  # noqa: F401 - the fixture
 from tests.browser_wait import WAIT_SECONDS, wait_until
+from tests.figures.conftest import MakeRollup, make_rollup  # noqa: F401 - the fixture
 
 AXE: Final = Path(__file__).parents[2] / ".ci/axe/node_modules/axe-core/axe.min.js"
 SIZES: Final = {"desktop": (1440, 900), "phone": (390, 844)}

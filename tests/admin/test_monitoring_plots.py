@@ -23,7 +23,7 @@ from notifications.store.cached import shared_answers
 from notifications.store.postgres import plot_annotations
 from providers.contract import Channel
 from tests.admin.conftest import MakeDelivery
-from tests.analytics.conftest import MakeRollup, make_rollup  # noqa: F401 - the fixture
+from tests.figures.conftest import MakeRollup, make_rollup  # noqa: F401 - the fixture
 
 AGO = dt.timedelta(minutes=10)
 

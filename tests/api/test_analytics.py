@@ -10,8 +10,8 @@ from notifications import clock
 from notifications.rules.lane import Mode
 from notifications.rules.rollups import Latency, Step
 from providers.contract import Channel
-from tests.analytics.conftest import MakeRollup, make_rollup
 from tests.api.conftest import Caller, MakeCaller
+from tests.figures.conftest import MakeRollup, make_rollup
 
 __all__ = ["make_rollup"]
 

@@ -7,8 +7,8 @@ import pytest
 from notifications import clock
 from notifications.api.schemas import AttemptDetail
 from notifications.models import Attempt, Producer
-from tests.analytics.conftest import _store as store_rollup
 from tests.api.conftest import Caller, MakeCaller
+from tests.figures.conftest import _store as store_rollup
 
 
 def test_costs_are_json_or_csv(caller: Caller) -> None:

@@ -48,7 +48,7 @@ _PACKAGES: Final = {
     "notifications/sweeps": _Limits(),
     "notifications/tasks": _Limits(),
     "notifications/webhooks": _Limits(),
-    "notifications/analytics": _Limits(),
+    "notifications/figures": _Limits(),
     "notifications/store": _Limits(),
     "notifications/rules": _Limits(),
     "notifications/models": _Limits(),

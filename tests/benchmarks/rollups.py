@@ -186,7 +186,7 @@ def measure_query(stage: Stage) -> Figure:
 
 
 def _milliseconds(metric: str, by: Sequence[str], filters: Mapping[str, int | str]) -> float:
-    from notifications.analytics.questions import Question, ask  # noqa: PLC0415 - after set-up
+    from notifications.figures.questions import Question, ask  # noqa: PLC0415 - after set-up
 
     now = clock.now()
     end = Step.HOUR.floor(now)

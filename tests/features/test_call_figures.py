@@ -12,9 +12,9 @@ from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 
 from notifications import clock
-from notifications.analytics.questions import Question, ask
 from notifications.delivery import deliver, rescue
 from notifications.feedback import delivery_receipts
+from notifications.figures.questions import Question, ask
 from notifications.models import Attempt, Delivery, Event
 from notifications.rules.reasons import Reason
 from notifications.rules.rollups import Dimension

@@ -8,8 +8,8 @@ from typing import Any, Final
 import pytest
 
 from notifications import clock
-from notifications.analytics.questions import Question, ask
 from notifications.delivery import deliver, rescue
+from notifications.figures.questions import Question, ask
 from notifications.intake.accept import Caller
 from notifications.models import Attempt, Delivery, Recipient
 from notifications.rules.rollups import Dimension, Step

@@ -7,8 +7,8 @@ import datetime as dt
 import pytest
 
 from notifications import clock
-from notifications.analytics.questions import Question, ask
 from notifications.delivery import deliver
+from notifications.figures.questions import Question, ask
 from notifications.intake.accept import Caller
 from notifications.models import Delivery, Event, ProviderRoute, RollupLatency
 from notifications.rules.reasons import Reason

@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 
 from notifications import clock
-from notifications.analytics import reach
+from notifications.figures import reach
 from notifications.rules import ids
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import OPEN, Status

@@ -11,10 +11,10 @@ import pytest
 from django.test import Client
 
 from notifications import clock
-from notifications.analytics import budget_figures
 from notifications.delivery import deliver, preference_links
 from notifications.features.bulk_jobs import ranges
 from notifications.features.schedules import occurrences
+from notifications.figures import budget_figures
 from notifications.models import (
     Budget,
     BudgetDay,

@@ -15,7 +15,7 @@ from notifications import clock
 from notifications.models import Alert, DeadLetter, Producer
 from notifications.rules.lane import Mode, Priority
 from providers.contract import Channel
-from tests.analytics.conftest import MakeRollup, make_rollup
+from tests.figures.conftest import MakeRollup, make_rollup
 
 __all__ = ["make_rollup"]
 pytestmark = pytest.mark.django_db

@@ -20,7 +20,7 @@ from notifications.store.redis import state
 from notifications.sweeps import delivery_health as sweep
 from providers import status_pages
 from providers.contract import Channel
-from tests.analytics.conftest import MakeRollup, make_rollup
+from tests.figures.conftest import MakeRollup, make_rollup
 from tests.store.stored_rows import MakeDelivery, make_delivery
 
 __all__ = ["make_delivery", "make_rollup"]

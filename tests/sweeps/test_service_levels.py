@@ -16,7 +16,7 @@ from notifications.rules.states import Status
 from notifications.store.postgres import service_levels as figures
 from notifications.sweeps import service_levels
 from providers.contract import Channel
-from tests.analytics.conftest import sketch_of
+from tests.figures.conftest import sketch_of
 from tests.sweeps.conftest import MakeRow
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,7 @@
                                                           |
                           store.cached.shared_answers: a few seconds per page and range
                                    |                          |
-                        roll-up tables (analytics)     bounded queries (current)
+                        roll-up tables (figures)       bounded queries (current)
 
 Scripts and styles are files below `static/notifications/monitoring`, because the pages allow no
 inline script; Chart.js comes with unfold. No page reads the partitioned tables beyond a bounded

@@ -14,8 +14,8 @@ from django.urls import reverse
 
 from notifications import clock
 from notifications.admin import alerts
-from notifications.analytics.questions import Question, ask
 from notifications.delivery import routing
+from notifications.figures.questions import Question, ask
 from notifications.models import Alert, Notification, Switch
 from notifications.operations import switches
 from notifications.operations.switches import switches_by_pair

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from notifications.analytics.questions import Key, Question, QuestionError, Value, ask
+from notifications.figures.questions import Key, Question, QuestionError, Value, ask
 from notifications.rules.rollups import Dimension, Step
 from notifications.rules.times.time_range import TimeRange
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 import datetime as dt
 from typing import Final
 
-from notifications.analytics.questions import Question, ask
 from notifications.features.back_pressure import limits, rules, stale
 from notifications.features.back_pressure.rules import Limits
+from notifications.figures.questions import Question, ask
 from notifications.models import LaneLag
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Priority

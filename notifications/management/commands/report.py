@@ -10,8 +10,8 @@ from typing import Final
 from django.core.management.base import BaseCommand, CommandError
 
 from notifications import clock
-from notifications.analytics import daily_report
-from notifications.analytics.questions import QuestionError
+from notifications.figures import daily_report
+from notifications.figures.questions import QuestionError
 
 _FIRST: Final = dt.date(2000, 1, 1)
 

@@ -13,10 +13,10 @@ from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 
 from notifications import clock
-from notifications.analytics.questions import Question, ask
 from notifications.api.schemas import AttemptDetail
 from notifications.delivery import deliver
 from notifications.feedback import delivery_receipts
+from notifications.figures.questions import Question, ask
 from notifications.models import (
     Attempt,
     Budget,

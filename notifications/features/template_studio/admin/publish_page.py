@@ -20,7 +20,7 @@ from django.urls import reverse
 
 from notifications import clock, conf
 from notifications.admin import base
-from notifications.analytics.questions import Question, ask
+from notifications.figures.questions import Question, ask
 from notifications.models import NotificationType, Template, TemplateEvent
 from notifications.rules.language import locales
 from notifications.rules.language.syntax import BrokenTemplate

@@ -12,9 +12,9 @@ import pytest
 from django.db import connection
 
 from notifications import broker, clock
-from notifications.analytics import reach as figures
 from notifications.delivery import routing
 from notifications.feedback import delivery_receipts
+from notifications.figures import reach as figures
 from notifications.models import Delivery, Notification, ProviderRoute
 from notifications.rules import ids
 from notifications.rules.lane import Mode, Priority

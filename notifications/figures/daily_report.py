@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from notifications.analytics.metrics import METRICS
-from notifications.analytics.questions import Question, Value, ask
+from notifications.figures.metrics import METRICS
+from notifications.figures.questions import Question, Value, ask
 from notifications.models import Alert, DeadLetter, Producer
 from notifications.rules import csv_lines, rollups
 from notifications.rules.lane import Mode

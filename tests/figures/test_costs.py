@@ -7,12 +7,12 @@ import uuid
 
 import pytest
 
-from notifications.analytics import costs
-from notifications.analytics.costs import CostGrouping
-from notifications.analytics.questions import QuestionError
+from notifications.figures import costs
+from notifications.figures.costs import CostGrouping
+from notifications.figures.questions import QuestionError
 from notifications.models import BulkJob, BulkJobFigure, Producer
 from notifications.rules.lane import Mode
-from tests.analytics.conftest import MakeRollup
+from tests.figures.conftest import MakeRollup
 
 pytestmark = pytest.mark.django_db
 NOW = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)

@@ -1,4 +1,4 @@
-"""Analytics: questions about the roll-ups, for the API and the pages of the admin.
+"""Figures: questions about the roll-ups, and figures for alerts, budgets and pages.
 
     metrics      the metrics: counts, rates and percentiles
     questions    ask(Question) -> Answer

@@ -16,7 +16,7 @@ from typing import Final
 
 from django.db.models import Sum
 
-from notifications.analytics.questions import Question, Value, ask
+from notifications.figures.questions import Question, Value, ask
 from notifications.models import BudgetReservation
 from notifications.rules.budgets import Budget, BudgetState
 from notifications.rules.prices import MICROS

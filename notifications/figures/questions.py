@@ -18,7 +18,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 from django.db.models import Q, Sum
 from psycopg.types.json import Jsonb
 
-from notifications.analytics.metrics import METRICS, Count, Metric, Percentile, Rate
+from notifications.figures.metrics import METRICS, Count, Metric, Percentile, Rate
 from notifications.models import Rollup
 from notifications.rules import rollups
 from notifications.rules.lane import Mode

@@ -16,8 +16,8 @@ from typing import Final
 
 from django.db.models import Sum
 
-from notifications.analytics import budget_figures
-from notifications.analytics.questions import Question, QuestionError, ask
+from notifications.figures import budget_figures
+from notifications.figures.questions import Question, QuestionError, ask
 from notifications.models import BulkJob, Producer
 from notifications.rules.bulk_job import Total
 from notifications.rules.lane import Mode

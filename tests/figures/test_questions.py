@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notifications import clock
-from notifications.analytics import questions
-from notifications.analytics.metrics import METRICS
-from notifications.analytics.questions import MOST_POINTS, Question, QuestionError, ask
+from notifications.figures import questions
+from notifications.figures.metrics import METRICS
+from notifications.figures.questions import MOST_POINTS, Question, QuestionError, ask
 from notifications.rules import rollups
 from notifications.rules.lane import Mode
 from notifications.rules.rollups import Dimension, Latency, Step
 from notifications.store.postgres.rollups import forget
 from providers.contract import Channel
-from tests.analytics.conftest import MakeRollup, sketch_of
+from tests.figures.conftest import MakeRollup, sketch_of
 
 _HOUR = dt.timedelta(hours=1)
 _MORNING = dt.datetime(2026, 6, 10, 10, 30, 40, tzinfo=dt.UTC)
