@@ -3,10 +3,10 @@
 INSTALLED_APPS is the list of the features, and the app configuration of a feature is its manifest.
 Django and Celery find models, admin pages, commands, tasks, templates and static files of an app
 themselves. The manifest names the rest: URLs, access rules, facts for the OpenAPI document, sweeps,
-retention of rows, gates, releases of held deliveries, entries of the admin's menu, and pages that
-show the causes of alerts. The core imports no feature; it reads the manifests. Without the line in
-INSTALLED_APPS the service runs without the feature: its tables stay, and nothing of the feature
-reads or writes them.
+retention of rows, gates, releases of held deliveries, pages of the admin without a model, entries
+of the admin's menu, and pages that show the causes of alerts. The core imports no feature; it reads
+the manifests. Without the line in INSTALLED_APPS the service runs without the feature: its tables
+stay, and nothing of the feature reads or writes them.
 
 Django loads the manifests before any model and in each process, so a manifest names modules and
 functions by their dotted names, and the core imports them at the first use. The models of a feature
@@ -64,7 +64,9 @@ class MenuEntry:
     symbol: str
     """Name of the Material symbol."""
     model: str
-    """Name of the model in lower case; its list is the page of the entry."""
+    """Name of the model in lower case, whose view permission opens the page."""
+    page: str = ""
+    """Name of the page's URL; empty: the list of the model."""
     is_folded: bool = False
     """True for a rare page, below "More"."""
 
@@ -77,11 +79,13 @@ class Feature(AppConfig):
     """Labels of the features whose modules the feature imports; `check` requires their lines."""
     urls: str = ""
     """Module with `urlpatterns`, at the root of the API."""
-    admin_urls: str = ""
-    """Module with `urlpatterns` below `/admin/`, before the pages of the admin. Such a page is open
-    to everybody unless its view checks the operator."""
+    sign_in_urls: str = ""
+    """Module with `urlpatterns` below `/admin/` that a browser opens without a sign-in."""
     access: str = ""
     """Module with `RULES`, the access rules of the operations in `urls`. Imports `rules` alone."""
+    admin_urls: str = ""
+    """Module with `urlpatterns` of pages without a model, below `/admin/`; the views are wrapped in
+    `admin_view` of the site."""
     openapi: str = ""
     """Module with `TAGS`, `PATH_PARAMETERS` and `EXAMPLES` for the OpenAPI document."""
     sweeps: tuple[FeatureSweep, ...] = ()
@@ -102,7 +106,11 @@ class Feature(AppConfig):
 
     def url_patterns(self) -> list[URLPattern]:
         """Return the URL patterns; imports the views."""
-        return list(import_module(self.urls).urlpatterns) if self.urls else []
+        return _patterns(self.urls)
+
+    def admin_url_patterns(self) -> list[URLPattern]:
+        """Return the URL patterns of pages without a model; imports the pages."""
+        return _patterns(self.admin_urls)
 
     def ready(self) -> None:
         """Add the access rules and the links of alerts.
@@ -112,6 +120,10 @@ class Feature(AppConfig):
         if self.access:
             access.add(import_module(self.access).RULES)
         alert_links.add(self.alert_pages)
+
+
+def _patterns(module: str) -> list[URLPattern]:
+    return list(import_module(module).urlpatterns) if module else []
 
 
 def missing_needs(**_options: object) -> list[Error]:

@@ -53,6 +53,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "notifications",
+    "notifications.features.analytics",
     "notifications.features.archive",
     "notifications.features.audiences",
     "notifications.features.back_pressure",

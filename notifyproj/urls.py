@@ -10,7 +10,11 @@ admin.autodiscover()
 
 urlpatterns = [
     path("admin/logout/", sign_in.SignOut.as_view()),  # before the page of the admin
-    *(path("admin/", include(app.admin_urls)) for app in feature.all_features() if app.admin_urls),
+    *(
+        path("admin/", include(app.sign_in_urls))
+        for app in feature.all_features()
+        if app.sign_in_urls
+    ),
     path("admin/", admin.site.urls),
     path("docs", docs_site.front),
     path("docs/<path:path>", docs_site.file, name="docs_site"),

@@ -27,6 +27,7 @@ SLOW: Final = (
     "tests/admin/test_links.py::test_no_link_of_an_admin_page_is_dead",
     # A browser.
     "tests/admin/test_alerts_browser.py",
+    "tests/features/analytics/admin/test_browser.py",
     "tests/features/archive/admin/test_search.py::test_the_pages_suit_every_reader_at_each_size",
     "tests/admin/test_browser.py",
     "tests/features/bulk_jobs/admin/test_browser.py",

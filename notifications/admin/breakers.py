@@ -18,6 +18,7 @@ from django.urls import URLPattern, path, reverse
 
 from notifications.admin import base
 from notifications.admin.audited import name_of
+from notifications.admin.monitoring.links import subject_page
 from notifications.admin.switches import hold_link, may_resume, may_set
 from notifications.delivery import routing
 from notifications.models import Breaker, BreakerEvent, Switch
@@ -77,6 +78,11 @@ class BreakerLine:
     def name(self) -> str:
         """Return channel and provider: `email by ses`."""
         return f"{self.channel.label} by {self.provider}"
+
+    @property
+    def url(self) -> str:
+        """Return the page with plots; empty without the feature that shows the page."""
+        return subject_page("provider", self.provider, self.channel)
 
     @property
     def hold_url(self) -> str:

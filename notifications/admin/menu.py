@@ -27,6 +27,8 @@ class Item(NamedTuple):
     """Name of the Material symbol."""
     model: str
     """Model or page; `app.model` is a model of another Django app."""
+    page: str = ""
+    """Name of the URL of a feature's page, which opens with the view permission of the model."""
 
 
 class Group(NamedTuple):
@@ -45,7 +47,6 @@ _CORE: Final = (
             Item("Overview", "speed", "index"),
             Item("Activity", "notifications", "activity"),
             Item("Alerts", "warning", "alert"),
-            Item("Insights", "insights", "insights"),
             Item("Costs", "payments", "costs"),
         ),
         (
@@ -129,14 +130,12 @@ _PAGES: Final = {
     "workers": "admin:notifications_workers",
     "costs": "admin:notifications_costs",
     "second_factor": "admin:second_factor",
-    "insights": "admin:monitoring_insights",
     "system": "admin:monitoring_system",
 }
 """Pages which are not the list of a model."""
 _MODELS: Final = {
     "activity": "notification",
     "costs": "budget",
-    "insights": "delivery",
     "providers": "providerroute",
     "system": "sweeprun",
     "workers": "delivery",
@@ -163,7 +162,7 @@ def groups() -> tuple[Group, ...]:
 def _items_of(entries: Iterable[MenuEntry], group: str, *, is_folded: bool) -> Iterator[Item]:
     for entry in entries:
         if (entry.group, entry.is_folded) == (group, is_folded):
-            yield Item(entry.title, entry.symbol, entry.model)
+            yield Item(entry.title, entry.symbol, entry.model, entry.page)
 
 
 def items() -> Iterator[Item]:
@@ -179,7 +178,7 @@ def visible_items(request: HttpRequest) -> Iterator[Item]:
 
 def link(item: Item) -> str:
     """Return the address of the page of an entry."""
-    if page := _PAGES.get(item.model):
+    if page := item.page or _PAGES.get(item.model):
         return reverse(page)
     app, name = _names(item.model)
     return reverse(f"admin:{app}_{name}_changelist")
@@ -187,7 +186,7 @@ def link(item: Item) -> str:
 
 def verbose_name(item: Item) -> str:
     """Return the name by which unfold finds the list of a model; empty for another page."""
-    if item.model in _PAGES:
+    if item.page or item.model in _PAGES:
         return ""
     model = apps.get_model(*_names(item.model))
     return str(admin.site.get_model_admin(model).opts.verbose_name_plural)

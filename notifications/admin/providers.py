@@ -27,6 +27,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from notifications import conf
 from notifications.admin import base
 from notifications.admin.audited import LATEST, name_of
+from notifications.admin.monitoring.links import subject_page
 from notifications.delivery import routing
 from notifications.models import ProviderConnection
 from notifications.operations import single_call
@@ -68,6 +69,11 @@ class ProviderLine:
     """The last run of `manage.py connect`; None before the first run."""
     findings: list[Finding] = field(default_factory=list)
     was_checked: bool = False
+
+    @property
+    def url(self) -> str:
+        """The page with plots; empty without the feature that shows the page."""
+        return subject_page("provider", self.name)
 
     @property
     def missing(self) -> list[ConnectLine]:

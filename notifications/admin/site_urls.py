@@ -5,13 +5,15 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import URLPattern
 
+from notifications import feature
 from notifications.admin import second_factor
 from notifications.admin.monitoring import views
 
 
 def _urls() -> list[URLPattern]:
     wrap = admin.site.admin_view
-    return [*second_factor.urls(wrap), *views.urls(wrap)]
+    features = (found for each in feature.all_features() for found in each.admin_url_patterns())
+    return [*second_factor.urls(wrap), *views.urls(wrap), *features]
 
 
 admin.site.extra_urls = _urls  # type: ignore[attr-defined]  # unfold's site asks for it

@@ -7,7 +7,6 @@ from django.urls import path
 from notifications import feature
 from notifications.api import (
     alerts,
-    analytics,
     attributes,
     budgets,
     changes,
@@ -139,7 +138,6 @@ urlpatterns = [
     path(f"{_WEBHOOK}/test", webhook_endpoints.WebhookTestView.as_view()),
     path(f"{_WEBHOOK}/attempts", webhook_endpoints.WebhookAttemptListView.as_view()),
     path("v1/keys/rotate", keys.KeyRotateView.as_view()),
-    path("v1/analytics", analytics.AnalyticsView.as_view()),
     path("v1/costs", costs.CostsView.as_view()),
     path("v1/budgets", budgets.BudgetListView.as_view()),
     path("v1/search", search.SearchView.as_view()),

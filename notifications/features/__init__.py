@@ -1,5 +1,6 @@
 """The features, a Django app each: models, rules, SQL, API, admin pages, templates, sweeps.
 
+    analytics        figures over time: an operation, pages with plots, the daily report
     archive          days past retention as Parquet files
     audiences        groups of recipients: topics, expressions, uploads, snapshots
     back_pressure    refused and dropped P3 of a lane that is behind

@@ -4,7 +4,6 @@
     questions    ask(Question) -> Answer
     costs        costs of a month by producer, country, bulk job ..., with a forecast
     budget_figures   money of the day and forecast of the month for each budget
-    daily_report the figures of a day, for `manage.py report daily`
     reach        notifications that reached the recipient on any channel, by priority
 
 The sweep `rollups` keeps the counts (`store.postgres.rollups`, `rules.rollups`); this package only

@@ -5,7 +5,7 @@
     the relay     publish_quota and broker_share, the limits of what the broker holds
     lag           lane_lag, sms_outage
     money         budgets
-    reports       inbox_reports, rollups, webhooks, daily_reports
+    reports       inbox_reports, rollups, webhooks
     operators     alert_notices, breakers, delivery_health, service_levels, overdue,
                   provider_checks, switches, replays
     upkeep        partitions, retention, housekeeping, dead_letters, erasures, inbox
@@ -44,7 +44,6 @@ from notifications.sweeps import (
     alert_notices,
     breakers,
     budgets,
-    daily_reports,
     dead_letters,
     delivery_health,
     due_rows,
@@ -122,7 +121,6 @@ _EVERY: Final = (
     ("housekeeping", 60, 5_000, housekeeping.run_once),
     ("partitions", 3_600, 500, partitions.run_once),
     ("archive", 600, 500, retention.run_once),
-    ("daily_reports", 600, 500, daily_reports.run_once),
 )
 """Name, interval in seconds of a new installation, rows in a batch, function."""
 _STOPS: Final = {
@@ -155,7 +153,6 @@ _STOPS: Final = {
     "tell": "Webhooks to producers wait and are not sent.",
     "housekeeping": "Expired secrets and keys are kept; new sensitive variables stay unencrypted.",
     "partitions": "No partitions are created; after two weeks all requests are refused.",
-    "daily_reports": "Operators get no daily report by e-mail.",
     "archive": "Days past retention stay in the database.",
 }
 _QUEUES: Final = {"tell": periodic_tasks.TELL_QUEUE}

@@ -10,7 +10,10 @@ from typing import Final
 
 import pytest
 from django.apps import apps
+from django.contrib.auth.models import AnonymousUser
 from django.db.models import Model
+from django.test import RequestFactory
+from django.urls import reverse
 from django.utils.module_loading import import_string
 
 import notifications
@@ -62,16 +65,26 @@ def test_each_folder_is_an_installed_feature() -> None:
 def test_each_name_of_the_manifest_exists_in_the_feature(found: Feature) -> None:
     functions = [*(each.run for each in found.sweeps), *found.deletions, *found.releases.values()]
     functions += found.gates.values()
-    modules = [found.urls, found.admin_urls, found.access, found.openapi]
+    modules = [found.urls, found.admin_urls, found.sign_in_urls, found.access, found.openapi]
     named = [each for each in (*functions, *modules) if each]
     assert [each for each in named if not each.startswith(f"{found.name}.")] == []
     assert all(callable(import_string(each)) for each in functions)
-    if found.admin_urls:
-        assert import_string(f"{found.admin_urls}.urlpatterns")
+    if found.sign_in_urls:
+        assert import_string(f"{found.sign_in_urls}.urlpatterns")
     if found.openapi:
         assert import_string(f"{found.openapi}.EXAMPLES")
     assert set(found.releases) <= set(SwitchKind)
     assert {each.queue for each in found.sweeps} <= {"", periodic_tasks.EXPAND_QUEUE}
+
+
+@pytest.mark.parametrize("found", FEATURES.values(), ids=FEATURES)
+def test_each_page_without_a_model_asks_for_a_sign_in(found: Feature) -> None:
+    request = RequestFactory().get("/admin/")
+    request.user = AnonymousUser()
+    for each in found.admin_url_patterns():
+        values = dict.fromkeys(each.pattern.converters, "1")
+        answer = each.callback(request, **values, **each.default_args)
+        assert answer.headers["Location"].startswith(reverse("admin:login")), each
 
 
 @pytest.mark.parametrize("found", FEATURES.values(), ids=FEATURES)

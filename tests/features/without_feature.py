@@ -163,16 +163,18 @@ def _has_button() -> bool:
 
 
 def _dead_links(template: str) -> dict[str, tuple[int, str]]:
-    """Follow the links of the menu, of the messages, of the template and of a search for it."""
+    """Follow links of the menu, Overview, messages, the template's pages and a search for it."""
     from notifications.admin import menu  # noqa: PLC0415 - after Django is set up
+    from notifications.admin.monitoring.links import subject_page  # noqa: PLC0415 - as above
     from notifications.models import Notification  # noqa: PLC0415 - as above
     from tests.admin import crawl  # noqa: PLC0415 - as above
 
     messages = Notification.objects.values_list("pk", flat=True)
     starts = [
         *(f"/admin/notifications/notification/{each}/change/" for each in messages),
-        f"/admin/insights/template/{template}/",
+        *filter(None, [subject_page("template", template)]),
         f"/admin/search/?s={template}",
+        "/admin/live",
         *(menu.link(item) for item in menu.items()),
     ]
     return crawl.dead_links(_operator(), starts)

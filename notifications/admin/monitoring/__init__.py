@@ -1,13 +1,12 @@
-"""Monitoring: pages with plots of what was sent, what fails, what waits, and what it cost.
+"""Monitoring: Overview and System, and the parts of pages with plots.
 
     views            the pages, and the JSON that a page loads every few seconds
     answer           plots, annotations and parts of a JSON answer
     overview         figures of Overview
-    insights         figures of Insights, for the owners of products
-    subject          figures of a provider, template, producer or type
     scope            counts, shares and percentiles of the roll-ups over a time range
     plots, tables    plots, tiles and tables from a scope
-    names            names and pages of the groups of a plot
+    group_names      names and pages of the groups of a plot
+    links            links to the pages with plots that the feature `analytics` shows
     current          the present: alerts, providers, lanes, waits, dead letters
     system           sweeps and partitions
 

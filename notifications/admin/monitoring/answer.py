@@ -103,18 +103,17 @@ class Part:
     """A piece of the page."""
 
     name: str
-    """Name of the template below `admin/monitoring/parts`."""
+    """Name of the place in the page."""
     right: str
     """Codename of the permission, such as `view_alert`; empty: the page's own right is enough."""
     context: Mapping[str, Any]
-    place: str = ""
-    """Name of the place in the page; empty: the name of the template."""
+    template: str = ""
+    """Path of the template; empty: that of the name below `admin/monitoring/parts`."""
 
     def html(self, shared: Mapping[str, Any]) -> str:
         """Render the part."""
-        return render_to_string(
-            f"admin/monitoring/parts/{self.name}.html", {**shared, **self.context}
-        )
+        template = self.template or f"admin/monitoring/parts/{self.name}.html"
+        return render_to_string(template, {**shared, **self.context})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +203,7 @@ def _render(time_range: TimeRange, figures: Figures, *, subject: str) -> _Render
     shared = {"range": time_range, "now": clock.now()}
     return _Rendered(
         plots={name: plot.as_json() for name, plot in figures.plots.items()},
-        parts={part.place or part.name: (part.right, part.html(shared)) for part in figures.parts},
+        parts={part.name: (part.right, part.html(shared)) for part in figures.parts},
         annotations=[each for each in found if _concerns(each, subject)],
         at=clock.now().isoformat(),
         range={

@@ -10,10 +10,9 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 
-from django.urls import reverse
-
 from notifications import clock
 from notifications.admin import alerts
+from notifications.admin.monitoring.links import subject_page
 from notifications.delivery import routing
 from notifications.figures.questions import Question, ask
 from notifications.models import Alert, Notification, Switch
@@ -78,9 +77,8 @@ class ProviderHealth:
 
     @property
     def url(self) -> str:
-        """The page of the provider and channel."""
-        arguments = ["provider", self.provider, self.channel.label]
-        return reverse("admin:monitoring_provider_channel", args=arguments)
+        """The page of the provider and channel; empty without the feature that shows the page."""
+        return subject_page("provider", self.provider, self.channel)
 
 
 _BAD_SHARE = 0.5

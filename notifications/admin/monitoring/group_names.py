@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from django.urls import NoReverseMatch, reverse
-
+from notifications.admin.monitoring.links import subject_page
 from notifications.models import Producer
 from notifications.rules.lane import Priority
 from notifications.rules.rollups import Dimension
@@ -37,13 +36,8 @@ class GroupNames:
                 return str(value or _WITHOUT.get(dimension, "none"))
 
     def url(self, dimension: Dimension, value: int | str) -> str:
-        """Return the page of a producer, provider, template or type; empty for other values."""
-        if not value or dimension not in _PAGES:
-            return ""
-        try:
-            return reverse("admin:monitoring_subject", args=[dimension.value, value])
-        except NoReverseMatch:  # a type with a slash
-            return ""
+        """Return the page of a producer, provider, template or type; empty without a page."""
+        return subject_page(dimension.value, value) if value and dimension in _PAGES else ""
 
 
 _WITHOUT: Final = {

@@ -12,11 +12,8 @@ from notifications.rules.lane import Priority
 from notifications.rules.rollups import Dimension
 from notifications.rules.service_levels import PUNCTUAL, URGENT_MS
 
-_COLOURS: Final = "123456"
-"""Colours of the groups of a plot, one for each group; further groups are added up, where the sum
-has a meaning."""
-FAILURE_COLOURS: Final = "526341"
-"""The same for failures: red first."""
+COLOURS: Final = "123456"
+"""Colours of the groups of a plot, one for each group."""
 _MILLISECONDS: Final = 1000
 _OUTCOMES: Final = (
     ("Sent", ("sent",), "sent", False),
@@ -41,13 +38,13 @@ def traffic(scope: Scope) -> Plot:
     series = [
         Series(
             name=name,
-            values=_sums(found[metric].only for metric in metrics),
+            values=sums(found[metric].only for metric in metrics),
             colour=colour,
             hatched=hatched,
         )
         for name, metrics, colour, hatched in _OUTCOMES
     ]
-    return _plot(found["sent"], series, type="bar", total="sum")
+    return plot_of(found["sent"], series, type="bar", total="sum")
 
 
 def latency(scope: Scope) -> Plot:
@@ -55,7 +52,7 @@ def latency(scope: Scope) -> Plot:
     points = scope.lines("accept_to_call_p99", Dimension.PRIORITY)
     found = {Priority(int(key[0])): values for key, values in points.groups.items() if key}
     series = [
-        Series(name=each.name, values=_seconds(found[each]), colour=str(each + 1))
+        Series(name=each.name, values=seconds(found[each]), colour=str(each + 1))
         for each in Priority
         if each in found
     ]
@@ -68,63 +65,27 @@ def latency(scope: Scope) -> Plot:
         for each in _LEVEL_NAMES
         if series
     ]
-    return _plot(points, series, unit="seconds", limits=limits, logarithmic=True)
+    return plot_of(points, series, unit="seconds", limits=limits, logarithmic=True)
 
 
 def share_by(scope: Scope, metric: str, dimension: Dimension, names: GroupNames) -> Plot:
     """A share over time, with a line for each value of a dimension."""
     points = scope.lines(metric, dimension)
-    return _plot(points, list(_series(points, dimension, names)), unit="share")
+    return plot_of(points, list(series_by(points, dimension, names)), unit="share")
 
 
 def percentile_by(scope: Scope, metric: str, dimension: Dimension, names: GroupNames) -> Plot:
     """A latency over time, with a line for each value of a dimension."""
     points = scope.lines(metric, dimension)
     series = [
-        Series(name=each.name, values=_seconds(each.values), colour=each.colour)
-        for each in _series(points, dimension, names)
+        Series(name=each.name, values=seconds(each.values), colour=each.colour)
+        for each in series_by(points, dimension, names)
     ]
-    return _plot(points, series, unit="seconds", logarithmic=True)
+    return plot_of(points, series, unit="seconds", logarithmic=True)
 
 
-def counts_by(
-    scope: Scope,
-    metric: str,
-    dimension: Dimension,
-    names: GroupNames,
-    *,
-    unit: str = "count",
-    colours: str = _COLOURS,
-) -> Plot:
-    """A count over time as bars, divided by the values of a dimension."""
-    points = scope.counts(metric, dimension)
-    series = list(_with_others(points, dimension, names, colours))
-    return _plot(points, series, type="bar", total="sum", unit=unit)
-
-
-def call_latency(scope: Scope) -> Plot:
-    """The time from a provider call to its answer: p50, p95 and p99."""
-    colours = {"p50": "1", "p95": "2", "p99": "5"}
-    found = {share: scope.lines(f"call_to_answer_{share}") for share in colours}
-    series = [
-        Series(name=share, values=_seconds(points.only), colour=colours[share])
-        for share, points in found.items()
-    ]
-    return _plot(found["p99"], series, unit="seconds", logarithmic=True)
-
-
-def reactions(scope: Scope) -> Plot:
-    """Delivered, read and clicked deliveries, at the time of the receipt."""
-    found = {metric: scope.counts(metric) for metric in ("delivered", "read", "clicked")}
-    series = [
-        Series(name=metric.capitalize(), values=points.only, colour=str(number))
-        for number, (metric, points) in enumerate(found.items(), start=1)
-    ]
-    return _plot(found["delivered"], series, total="sum")
-
-
-def _series(
-    points: Points, dimension: Dimension, names: GroupNames, colours: str = _COLOURS
+def series_by(
+    points: Points, dimension: Dimension, names: GroupNames, colours: str = COLOURS
 ) -> Iterator[Series]:
     """Yield the groups with the highest totals."""
     groups = [(key, values) for key, values in points.groups.items() if any(values)]
@@ -133,21 +94,13 @@ def _series(
         yield Series(name=name, values=values, colour=colour)
 
 
-def _with_others(
-    points: Points, dimension: Dimension, names: GroupNames, colours: str
-) -> Iterator[Series]:
-    """Yield the same, and the sum of the other groups."""
-    yield from _series(points, dimension, names, colours)
-    rest = [values for values in points.groups.values() if any(values)][len(colours) :]
-    if rest:
-        yield Series(name=f"{len(rest)} others", values=_sums(rest), colour="waiting")
-
-
-def _plot(points: Points, series: list[Series], **options: Any) -> Plot:  # noqa: ANN401 - the options of Plot
+def plot_of(points: Points, series: list[Series], **options: Any) -> Plot:  # noqa: ANN401 - the options of Plot
+    """Return a plot of the series at the times of the points."""
     return Plot(series=series, at=points.at, step=points.step, **options)
 
 
-def _sums(lists: Iterable[Sequence[float | None]]) -> list[float | None]:
+def sums(lists: Iterable[Sequence[float | None]]) -> list[float | None]:
+    """Return the sum at each time; a missing value counts as 0."""
     return [sum(filter(None, values)) for values in zip(*lists, strict=True)]
 
 
@@ -158,5 +111,6 @@ def _level(priority: Priority) -> float:
     return PUNCTUAL[priority][1].total_seconds()
 
 
-def _seconds(values: Sequence[float | None]) -> list[float | None]:
+def seconds(values: Sequence[float | None]) -> list[float | None]:
+    """Return milliseconds as seconds."""
     return [None if value is None else value / _MILLISECONDS for value in values]

@@ -17,7 +17,6 @@ from notifications.rules.service_levels import REACHED
 from notifications.store.redis import reach as newest_reach
 from notifications.store.redis import state
 
-_ROWS: Final = 10
 _WORST: Final = 3
 """Rows of each dimension in the table of failures."""
 FAILURES: Final = ("failed", "bounced", "expired")
@@ -62,21 +61,6 @@ class FailureRow:
     first: str
     """The first point with a failure."""
     last: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReactionRow:
-    """Sent deliveries, cost and reactions of one value of a dimension."""
-
-    name: str
-    url: str
-    sent: str
-    delivered: str
-    """Number and share of the sent deliveries, as `read` and `clicked`."""
-    read: str
-    clicked: str
-    failed: str
-    cost: str
 
 
 def tiles(scope: Scope) -> list[Tile]:
@@ -205,29 +189,3 @@ def _first_and_last(scope: Scope) -> tuple[dt.datetime | None, dt.datetime | Non
         if value
     }
     return (min(failing), max(failing)) if failing else (None, None)
-
-
-def reactions(scope: Scope, dimension: Dimension, names: GroupNames) -> list[ReactionRow]:
-    """Return the values of a dimension with the most sent deliveries."""
-    metrics = ("sent", "delivered", "read", "clicked", "cost")
-    found = {metric: scope.totals(metric, dimension) for metric in metrics}
-    found["failed"] = scope.sums(FAILURES, dimension)
-    keys = dict.fromkeys([*found["sent"], *found["failed"]])
-    busy = [key for key in keys if found["sent"].get(key) or found["failed"].get(key)]
-    rows = []
-    for key in busy[:_ROWS]:
-        counts = {metric: totals.get(key, 0) for metric, totals in found.items()}
-        sent = counts["sent"]
-        rows.append(
-            ReactionRow(
-                name=names.name(dimension, key[0]),
-                url=names.url(dimension, key[0]),
-                sent=words.number(sent),
-                delivered=words.share_of(counts["delivered"], sent),
-                read=words.share_of(counts["read"], sent),
-                clicked=words.share_of(counts["clicked"], sent),
-                failed=words.number(counts["failed"]),
-                cost=words.number(counts["cost"], "money"),
-            )
-        )
-    return rows

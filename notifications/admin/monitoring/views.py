@@ -1,11 +1,8 @@
 """The monitoring pages and the addresses that the pages load figures from.
 
-    /admin/                                   Overview (unfold's index)
-    /admin/insights/                          Insights
-    /admin/insights/KIND/VALUE/               a provider, template, producer or type
-    /admin/insights/provider/NAME/CHANNEL/    a provider on one channel
-    /admin/system/                            System
-    .../live                                  the figures of a page as JSON
+    /admin/           Overview (unfold's index)
+    /admin/system/    System
+    .../live          the figures of a page as JSON
 
 A page is a frame with parts; `page.js` loads the JSON every five seconds. The JSON has an ETag, so
 an unchanged answer is 304 without a body.
@@ -13,7 +10,6 @@ an unchanged answer is 304 without a body.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -28,13 +24,13 @@ from django.urls import URLPattern, path, reverse
 from django.utils.http import quote_etag
 
 from notifications import clock
-from notifications.admin.monitoring import answer, insights, overview, subject, system
+from notifications.admin.monitoring import answer, overview, system
 from notifications.admin.monitoring.answer import Figures
 from notifications.rules.times import time_range
 from notifications.rules.times.time_range import TimeRange
 
 RIGHT = "view_delivery"
-"""The right to see Overview and Insights."""
+"""The right to see Overview, and Insights of the feature `analytics`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +39,7 @@ class Page:
 
     title: str
     template: str
+    """Path of the template, which extends `admin/monitoring/page.html`."""
     right: str
     url: str
     """Path of the page."""
@@ -60,7 +57,7 @@ class Page:
         """
         self._check(request)
         context = admin.site.each_context(request) | self.frame(request)
-        return TemplateResponse(request, f"admin/monitoring/{self.template}.html", context)
+        return TemplateResponse(request, self.template, context)
 
     def frame(self, request: HttpRequest) -> dict[str, Any]:
         """Return the context of the frame.
@@ -112,24 +109,19 @@ def overview_frame(request: HttpRequest) -> dict[str, Any]:
 
 def urls(wrap: Callable[..., Any]) -> list[URLPattern]:
     """Return the paths below `/admin/`; `wrap` is `admin_view` of the site."""
-    insights_page, overview_page = _view(_insights), _view(_overview)
-    subject_page = _view(_subject)
-    own = "insights/<str:kind>/<str:value>/"
-    channel = f"{own}<str:channel>/"
-    live = {"is_live": True}
     return [
-        path("live", wrap(overview_page), live),
-        path("insights/", wrap(insights_page), name="monitoring_insights"),
-        path("insights/live", wrap(insights_page), live),
-        path(f"{own}live", wrap(subject_page), live),
-        path(own, wrap(subject_page), name="monitoring_subject"),
-        path(f"{channel}live", wrap(subject_page), live),
-        path(channel, wrap(subject_page), name="monitoring_provider_channel"),
+        path("live", wrap(view_of(_overview)), {"is_live": True}),
         path("system/", wrap(system.view), name="monitoring_system"),
     ]
 
 
-def _view(make: Callable[..., Page]) -> Callable[..., HttpResponse]:
+def view_of(make: Callable[..., Page]) -> Callable[..., HttpResponse]:
+    """Return the view of a page, and of the page's JSON if the URL has `is_live`.
+
+    Args:
+        make: makes the page from the parts of the URL.
+    """
+
     def view(request: HttpRequest, *, is_live: bool = False, **of_url: str) -> HttpResponse:
         page = make(**of_url)
         return page.figures(request) if is_live else page.show(request)
@@ -139,38 +131,13 @@ def _view(make: Callable[..., Page]) -> Callable[..., HttpResponse]:
 
 def _overview() -> Page:
     url = reverse("admin:index")
-    return Page(title="Overview", template="", right=RIGHT, url=url, read=overview.read, context={})
-
-
-def _insights() -> Page:
-    url = reverse("admin:monitoring_insights")
     return Page(
-        title="Insights",
-        template="insights",
+        title="Overview",
+        template="admin/index.html",
         right=RIGHT,
         url=url,
-        read=insights.read,
+        read=overview.read,
         context={},
-    )
-
-
-def _subject(kind: str, value: str, channel: str = "") -> Page:
-    """Return the page of a subject.
-
-    Raises:
-        Http404: there is no such subject.
-    """
-    found = subject.find(kind, value, channel)
-    arguments = [kind, value, channel] if channel else [kind, value]
-    name = "monitoring_provider_channel" if channel else "monitoring_subject"
-    return Page(
-        title=f"{kind.capitalize()} {found.name}",
-        template="subject",
-        right=subject.RIGHTS[kind],
-        url=reverse(f"admin:{name}", args=arguments),
-        read=functools.partial(subject.read, found),
-        annotation_subject=found.annotation_subject,
-        context={"subject": found},
     )
 
 

@@ -31,13 +31,6 @@ def _count(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def share_of(part: float, whole: float) -> str:
-    """Return a count and the share of a whole."""
-    if not whole:
-        return number(part)
-    return f"{number(part)} ({part / whole:.0%})" if part else "0"
-
-
 def change(value: float | None, before: float | None, unit: str) -> str:
     """Return the change against the time before; empty without a figure of that time."""
     if value is None or before is None or (not before and unit != "share"):

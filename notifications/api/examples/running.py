@@ -225,29 +225,6 @@ OPERATIONS: Final[Examples] = {
             headers={"Idempotency-Key": "resolve-91"},
         ),
     },
-    "get_analytics": {
-        "minimal": Example(
-            summary="Sent deliveries of the last day, by hour",
-            status=200,
-            query={"metric": "sent"},
-        ),
-        "usual": Example(
-            summary="The p95 from acceptance to arrival of P1 SMS, for each provider",
-            status=200,
-            query={
-                "metric": "accept_to_delivered_p95",
-                "by": "provider",
-                "step": "total",
-                "channel": "sms",
-                "priority": "P1",
-            },
-        ),
-        "csv": Example(
-            summary="Failures by reason as a CSV file",
-            status=200,
-            query={"metric": "failed", "by": ["channel", "reason"], "format": "csv"},
-        ),
-    },
     "get_costs": {
         "minimal": Example(summary="The costs of the month by producer", status=200),
         "usual": Example(

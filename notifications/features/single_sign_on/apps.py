@@ -7,4 +7,4 @@ class SingleSignOnConfig(feature.Feature):
     """Sign-in of operators by an identity provider: docs/sign-in.md."""
 
     name = "notifications.features.single_sign_on"
-    admin_urls = "notifications.features.single_sign_on.urls"
+    sign_in_urls = "notifications.features.single_sign_on.urls"

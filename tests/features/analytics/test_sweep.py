@@ -9,10 +9,13 @@ import pytest
 from django.contrib.auth.models import Group, User
 
 from notifications import clock, conf
+from notifications.features.analytics import sweep
 from notifications.models import Contact, Notification
 from notifications.rules.roles import DAILY_REPORT_GROUP
 from notifications.store.postgres import role_groups
-from notifications.sweeps import daily_reports
+from tests.sweeps.conftest import _no_old_answers
+
+__all__ = ["_no_old_answers"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -41,7 +44,7 @@ def test_each_reader_gets_one_mail_however_often_the_sweep_runs(now: dt.datetime
     reader("tom")
     User.objects.create_user("no-reader", email="no@example.com")
     for _ in range(3):
-        assert daily_reports.run_once(now=now, limit=10).failed == 0
+        assert sweep.run_once(now=now, limit=10).failed == 0
     found = list(Notification.objects.filter(type="daily_report"))
     assert len(found) == 2
     assert {str(each.content) for each in found} != {""}
@@ -55,7 +58,7 @@ def test_each_reader_gets_one_mail_however_often_the_sweep_runs(now: dt.datetime
 def test_another_hour_and_who_is_switched_off_get_nothing(now: dt.datetime) -> None:
     reader("off", is_active=False)
     reader("mute", email="")
-    assert daily_reports.run_once(now=now, limit=10).moved == 0
+    assert sweep.run_once(now=now, limit=10).moved == 0
     reader("anna")
-    assert daily_reports.run_once(now=now + dt.timedelta(hours=2), limit=10).moved == 0
+    assert sweep.run_once(now=now + dt.timedelta(hours=2), limit=10).moved == 0
     assert not Notification.objects.exists()

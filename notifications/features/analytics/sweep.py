@@ -16,7 +16,7 @@ import structlog
 from django.contrib.auth.models import User
 
 from notifications import conf
-from notifications.figures import daily_report
+from notifications.features.analytics import daily_report
 from notifications.intake import accept
 from notifications.intake.accept import Caller, Refused
 from notifications.models import Producer

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from django.urls import reverse
+
 from notifications import clock
-from notifications.admin.monitoring import plots, tables
+from notifications.admin.monitoring import plots
 from notifications.admin.monitoring.answer import Figures, Part
 from notifications.admin.monitoring.group_names import GroupNames
 from notifications.admin.monitoring.scope import Scope
 from notifications.admin.monitoring.tables import FAILED_TILE, Tile, TileSpec, tiles_of
+from notifications.admin.monitoring.views import RIGHT, Page
+from notifications.features.analytics.admin import reactions
+from notifications.features.analytics.admin.plots import counts_by, reactions_of
 from notifications.rules.rollups import Dimension
 from notifications.rules.times.time_range import TimeRange
 
 _DIMENSIONS = (Dimension.TEMPLATE, Dimension.TYPE, Dimension.PRODUCER, Dimension.CHANNEL)
+
+
+def page() -> Page:
+    """Return the page."""
+    return Page(
+        title="Insights",
+        template="analytics/insights.html",
+        right=RIGHT,
+        url=reverse("admin:monitoring_insights"),
+        read=read,
+        context={},
+    )
 
 
 def read(time_range: TimeRange) -> Figures:
@@ -19,20 +36,20 @@ def read(time_range: TimeRange) -> Figures:
     scope, names = Scope(range=time_range, now=clock.now()), GroupNames()
     return Figures(
         plots={
-            "sent": plots.counts_by(scope, "sent", Dimension.CHANNEL, names),
-            "reactions": plots.reactions(scope),
-            "cost": plots.counts_by(scope, "cost", Dimension.CHANNEL, names, unit="money:USD"),
+            "sent": counts_by(scope, "sent", Dimension.CHANNEL, names),
+            "reactions": reactions_of(scope),
+            "cost": counts_by(scope, "cost", Dimension.CHANNEL, names, unit="money:USD"),
             "reads": plots.share_by(scope, "read_rate", Dimension.CHANNEL, names),
         },
         parts=[
             Part(name="tiles", right="", context={"tiles": _tiles(scope)}),
             *(
                 Part(
-                    name="reactions",
-                    place=f"by_{dimension}",
+                    name=f"by_{dimension}",
+                    template=reactions.TEMPLATE,
                     right="",
                     context={
-                        "rows": tables.reactions(scope, dimension, names),
+                        "rows": reactions.table(scope, dimension, names),
                         "dimension": dimension.value,
                     },
                 )

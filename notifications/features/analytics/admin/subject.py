@@ -7,6 +7,7 @@ last failures. A provider has the plots of its calls, a template the plots of it
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -22,6 +23,14 @@ from notifications.admin.monitoring import plots, tables
 from notifications.admin.monitoring.answer import Figures, Part, Plot
 from notifications.admin.monitoring.group_names import GroupNames
 from notifications.admin.monitoring.scope import Scope
+from notifications.admin.monitoring.views import Page
+from notifications.features.analytics.admin import reactions
+from notifications.features.analytics.admin.plots import (
+    FAILURE_COLOURS,
+    call_latency,
+    counts_by,
+    reactions_of,
+)
 from notifications.models import Attempt, NotificationType, Producer, RollupValue, Template
 from notifications.rules import in_app
 from notifications.rules.lane import Mode
@@ -42,7 +51,7 @@ _PROVIDERS: Final = frozenset({
 _FAILURES: Final = 20
 _LONGEST_SCAN: Final = dt.timedelta(days=7)
 _STATUSES: Final = (Status.FAILED, Status.BOUNCED, Status.RETRYING)
-RIGHTS: Final[Mapping[str, str]] = {
+_RIGHTS: Final[Mapping[str, str]] = {
     "provider": "view_providerroute",
     "template": "view_template",
     "producer": "view_producer",
@@ -106,6 +115,26 @@ class Subject:
         return f"{reverse('admin:notifications_activity')}?{urlencode(query)}"
 
 
+def page(kind: str, value: str, channel: str = "") -> Page:
+    """Return the page of a subject.
+
+    Raises:
+        Http404: there is no such subject.
+    """
+    found = find(kind, value, channel)
+    arguments = [kind, value, channel] if channel else [kind, value]
+    name = "monitoring_provider_channel" if channel else "monitoring_subject"
+    return Page(
+        title=f"{kind.capitalize()} {found.name}",
+        template="analytics/subject.html",
+        right=_RIGHTS[kind],
+        url=reverse(f"admin:{name}", args=arguments),
+        read=functools.partial(read, found),
+        annotation_subject=found.annotation_subject,
+        context={"subject": found},
+    )
+
+
 def find(kind: str, value: str, channel: str = "") -> Subject:
     """Return the subject of a page.
 
@@ -162,15 +191,21 @@ def read(subject: Subject, time_range: TimeRange) -> Figures:
         Part(name="tiles", right="", context={"tiles": tables.tiles(scope)}),
         Part(
             name="failures",
+            template="analytics/parts/failures.html",
             right="view_notification",
             context={"failures": failures(subject, time_range, names), "subject": subject},
         ),
     ]
     if subject.kind != "template":
         dimension = Dimension.TYPE if subject.kind != "type" else Dimension.TEMPLATE
-        rows = tables.reactions(scope, dimension, names)
+        rows = reactions.table(scope, dimension, names)
         parts.append(
-            Part(name="reactions", right="", context={"rows": rows, "dimension": dimension.value})
+            Part(
+                name="reactions",
+                template=reactions.TEMPLATE,
+                right="",
+                context={"rows": rows, "dimension": dimension.value},
+            )
         )
     return Figures(plots=found, parts=parts)
 
@@ -179,20 +214,16 @@ def _plots(subject: Subject, scope: Scope, names: GroupNames) -> dict[str, Plot]
     found = {
         "traffic": plots.traffic(scope),
         "latency": plots.latency(scope),
-        "reasons": plots.counts_by(
-            scope, "failed", Dimension.REASON, names, colours=plots.FAILURE_COLOURS
-        ),
-        "reactions": plots.reactions(scope),
-        "cost": plots.counts_by(scope, "cost", Dimension.CHANNEL, names, unit="money:USD"),
+        "reasons": counts_by(scope, "failed", Dimension.REASON, names, colours=FAILURE_COLOURS),
+        "reactions": reactions_of(scope),
+        "cost": counts_by(scope, "cost", Dimension.CHANNEL, names, unit="money:USD"),
     }
     if subject.kind == "provider":
-        calls = plots.counts_by(
-            scope, "failed_calls", Dimension.REASON, names, colours=plots.FAILURE_COLOURS
-        )
-        return found | {"call_latency": plots.call_latency(scope), "calls": calls}
+        calls = counts_by(scope, "failed_calls", Dimension.REASON, names, colours=FAILURE_COLOURS)
+        return found | {"call_latency": call_latency(scope), "calls": calls}
     if subject.kind == "template":
-        return found | {"versions": plots.counts_by(scope, "sent", Dimension.VERSION, names)}
-    return found | {"providers": plots.counts_by(scope, "sent", Dimension.PROVIDER, names)}
+        return found | {"versions": counts_by(scope, "sent", Dimension.VERSION, names)}
+    return found | {"providers": counts_by(scope, "sent", Dimension.PROVIDER, names)}
 
 
 def failures(subject: Subject, time_range: TimeRange, names: GroupNames) -> list[Failure]:

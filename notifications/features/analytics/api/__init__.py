@@ -1,0 +1,1 @@
+"""The operation that answers questions of producers about their figures."""
