@@ -40,7 +40,7 @@ help:
 	@echo 'make check   lint, format, types, arrows, compose file, licences'
 	@echo 'make api     write docs/openapi.json from the code and check it with Redocly CLI and Spectral'
 	@echo '             (needs Node.js 20.19 or later)'
-	@echo 'make embed   build the web components from notifications/static/notifications/inbox (needs'
+	@echo 'make embed   build the web components from their sources, static/notifications/inbox (needs'
 	@echo '             Node.js); KEEP=1 keeps the version for pages that name it: each release does'
 	@echo 'make fonts   write the part of the icon font that the admin uses, and the Latin part of its'
 	@echo '             text font, after a change of an icon'

@@ -4,7 +4,7 @@
          deploy_checks                 the warnings of `manage.py check --deploy`
          features                      Django apps above the core
         |        |        |
-   sweeps inbox  |        |            beat's tasks: due rows, also after a crash; live streams
+     sweeps      |        |            beat's tasks: due rows, also after a crash
         |________|________|
     alerting  figures  operations      notices; answers from roll-ups; replay, cancel, imports
            scheduling                  later, quiet hours

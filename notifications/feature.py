@@ -3,10 +3,10 @@
 INSTALLED_APPS is the list of the features, and the app configuration of a feature is its manifest.
 Django and Celery find models, admin pages, commands, tasks, templates and static files of an app
 themselves. The manifest names the rest: URLs, access rules, facts for the OpenAPI document, sweeps,
-retention of rows, gates, releases of held deliveries, pages of the admin without a model, entries
-of the admin's menu, and pages that show the causes of alerts. The core imports no feature; it reads
-the manifests. Without the line in INSTALLED_APPS the service runs without the feature: its tables
-stay, and nothing of the feature reads or writes them.
+retention of rows, gates, releases of held deliveries, adapters of channels, pages of the admin
+without a model, parts of its other pages, entries of its menu, and pages that show the causes of
+alerts. The core imports no feature; it reads the manifests. Without the line in INSTALLED_APPS the
+service runs without the feature: its tables stay, and nothing of the feature reads or writes them.
 
 Django loads the manifests before any model and in each process, so a manifest names modules and
 functions by their dotted names, and the core imports them at the first use. The models of a feature
@@ -103,6 +103,19 @@ class Feature(AppConfig):
     """Kind of switch -> function `(switch, *, limit, grace) -> int` that gives due times to at most
     `limit` deliveries that a resumed switch held, `grace` before the time at which they leave, and
     returns their number. Deliveries of other kinds leave by priority."""
+    providers: tuple[str, ...] = ()
+    """Functions `() -> providers.contract.Provider`, for adapters that need no setting."""
+    opened: tuple[str, ...] = ()
+    """Functions `(recipient_id, subjects)`, called after an app reported that its recipient opened
+    messages; a subject is the id of a notification or of a delivery."""
+    inbox_erasures: tuple[str, ...] = ()
+    """Functions `(recipient_id) -> int` in place of `store.postgres.erasure.erase_inbox`."""
+    recipient_cards: tuple[str, ...] = ()
+    """Functions `(recipient, *, may_view) -> str` that return HTML for the page of a recipient;
+    `may_view` tells if the operator may view a model, such as `delivery`."""
+    delivery_notes: tuple[str, ...] = ()
+    """Functions `(delivery, notification, *, has_page) -> str` that return HTML for the line of a
+    delivery on the page of a message; with `has_page` the recipient has a page."""
 
     def url_patterns(self) -> list[URLPattern]:
         """Return the URL patterns; imports the views."""
@@ -156,6 +169,15 @@ def path_of(folder: Path, name: str) -> Path:
     folders = [folder, *(Path(each.path) / folder.name for each in all_features())]
     paths = [each / name for each in folders]
     return next((path for path in paths if path.is_file()), paths[0])
+
+
+def functions(field: str) -> list[Callable[..., Any]]:
+    """Return the functions that a field of the manifests names, in the order of INSTALLED_APPS.
+
+    Raises:
+        ImportError: as `import_function`.
+    """
+    return [import_function(name) for each in all_features() for name in getattr(each, field)]
 
 
 def import_function(name: str) -> Callable[..., Any]:

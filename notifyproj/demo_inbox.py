@@ -8,8 +8,8 @@
 
 The module plays the back end of a producer: the module calls the API over HTTP with the key of the
 producer, and the browser gets the recipient token only. Without `make demo` (the setting
-`DEMO_FOLDER`) the paths are 404. The demo listens on the loopback address, so the paths need no
-sign-in.
+`DEMO_FOLDER`) or without the app of the inbox the paths are 404. The demo listens on the loopback
+address, so the paths need no sign-in.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from django.apps import apps
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -37,6 +38,7 @@ from notifyproj.devstack.demo.environment import Service, Unexpected
 USER: Final = "u_789012"
 """The person whose inbox the page shows."""
 LANGUAGES: Final = ("en", "de", "fr", "es", "ar")
+COMPONENT: Final = "notify-inbox.js"
 _LIFETIME_SECONDS: Final = 3600
 _SCOPES: Final = ("inbox:read", "inbox:write")
 _PUSH_SCOPES: Final = ("contacts:write", "receipts:write")
@@ -53,7 +55,7 @@ _View = Callable[[HttpRequest], HttpResponse]
 def _in_demo(view: _View) -> _View:
     @functools.wraps(view)
     def guarded(request: HttpRequest) -> HttpResponse:
-        if settings.DEMO_FOLDER is None:
+        if settings.DEMO_FOLDER is None or not apps.is_installed("notifications.features.inbox"):
             raise Http404
         return view(request)
 
@@ -84,7 +86,7 @@ def page(request: HttpRequest) -> HttpResponse:
         return redirect(public_url + request.get_full_path())  # the policy names that origin
     wanted = request.GET.get("lang", "en")
     language = wanted if wanted in LANGUAGES else "en"
-    tag = embed.script_tag(embed.INBOX, public_url=public_url)
+    tag = embed.script_tag(COMPONENT, public_url=public_url)
     response = render(
         request,
         "demo/inbox.html",

@@ -21,6 +21,7 @@ from typing import Final
 
 import django
 import uvicorn
+from django.apps import apps
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from notifyproj import environment
@@ -39,6 +40,7 @@ _HEAD_SECONDS: Final = 10.0
 """Time from the connection to the end of a request's head."""
 _HEAD_BYTES: Final = 32 * 1024
 _DESCRIPTORS_BESIDE: Final = 256
+_INBOX: Final = "notifications.features.inbox"
 
 
 class Protocol(HttpToolsProtocol):
@@ -63,7 +65,7 @@ class Protocol(HttpToolsProtocol):
             super().data_received(data)
 
     def on_message_begin(self) -> None:
-        """Add the function that ends the connection at once (`notifications.inbox.http`)."""
+        """Add the function that ends the connection at once (`features.inbox.live.http`)."""
         super().on_message_begin()
         self.scope["extensions"] = {"notify.abort": {"call": self.transport.abort}}
 
@@ -96,7 +98,11 @@ class LiveServer(uvicorn.Server):
 
 
 def main() -> int:
-    """Serve until SIGTERM; returns 1 if a task of the process failed."""
+    """Serve until SIGTERM; returns 1 if a task of the process failed.
+
+    Raises:
+        SystemExit: the app of the inbox is not installed.
+    """
     parser = argparse.ArgumentParser(prog="python -m notifyproj.live", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8001)
@@ -105,14 +111,16 @@ def main() -> int:
     allow_descriptors(live.connections + _DESCRIPTORS_BESIDE)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyproj.settings")
     django.setup()
+    if not apps.is_installed(_INBOX):
+        parser.exit(1, f"The live process streams inboxes: add {_INBOX} to INSTALLED_APPS.\n")
     return asyncio.run(_serve(chosen.host, chosen.port))
 
 
 async def _serve(host: str, port: int) -> int:
     from notifications import conf  # noqa: PLC0415 - after Django is set up
     from notifications.api import clients, problems  # noqa: PLC0415 - after Django is set up
-    from notifications.inbox.http import Application  # noqa: PLC0415 - after Django is set up
-    from notifications.inbox.service import Service  # noqa: PLC0415 - after Django is set up
+    from notifications.features.inbox.live.http import Application  # noqa: PLC0415 - after Django is set up
+    from notifications.features.inbox.live.service import Service  # noqa: PLC0415 - after Django is set up
     from notifications.store.postgres import fallbacks, host_clock  # noqa: PLC0415 - after Django is set up
 
     await asyncio.to_thread(host_clock.Watch().start)

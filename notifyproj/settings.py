@@ -61,6 +61,7 @@ INSTALLED_APPS = [
     "notifications.features.cancel_jobs",
     "notifications.features.connect",
     "notifications.features.digests",
+    "notifications.features.inbox",
     "notifications.features.preference_page",
     "notifications.features.schedules",
     "notifications.features.series",

@@ -22,7 +22,7 @@ SLOW: Final = (
     "tests/clients/test_typescript.py",
     "tests/architecture/test_openapi_page.py::test_the_linters_",
     # A process of the streams is killed, frozen and asked for a thousand streams.
-    "tests/inbox/test_service.py",
+    "tests/features/inbox/live/test_service.py",
     # Up to 250 pages of the admin.
     "tests/admin/test_links.py::test_no_link_of_an_admin_page_is_dead",
     # A browser.
@@ -39,7 +39,7 @@ SLOW: Final = (
     "tests/admin/test_switches_browser.py",
     "tests/features/preference_page/test_browser.py",
     "tests/features/template_studio/admin/test_editor_browser.py",
-    "tests/features/test_inbox_sign_in.py",
+    "tests/features/inbox/test_sign_in.py",
     "tests/features/test_preference_component.py",
     "tests/features/test_web_push_browser.py",
     "tests/test_browser_wait.py",

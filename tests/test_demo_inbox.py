@@ -10,6 +10,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from notifications.api import embed
+from notifyproj.demo_inbox import COMPONENT
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def test_without_the_demo_there_is_no_page(method: str, path: str) -> None:
 @pytest.mark.usefixtures("demo")
 def test_the_page_shows_its_own_script_element() -> None:
     answer = Client().get("/demo/inbox")
-    tag = embed.script_tag(embed.INBOX, public_url="http://testserver")
+    tag = embed.script_tag(COMPONENT, public_url="http://testserver")
     page = answer.content.decode()
     assert tag in page
     assert html.escape(tag) in page

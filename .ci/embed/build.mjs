@@ -1,22 +1,27 @@
-// Bundles and minifies the web components: `make embed` (node build.mjs SOURCES OUTPUT).
+// Bundles and minifies the web components: `make embed` (node build.mjs CORE INBOX), from the folders with the static files
+// of the core and of the inbox: sources in inbox/, bundles in embed/current/. Sources of one folder import sources of the
+// other, as pages find both below /static/, so the bundler reads a copy of all in one folder.
 //
-// Each file of OUTPUT is one ES module without imports, because the `integrity` of a script does not
+// Each bundle is one ES module without imports, because the `integrity` of a script does not
 // cover what the script imports. The first line has the digest of the sources, so that a test without
 // Node finds a file that is older than its sources.
 import { createHash } from "node:crypto";
-import { readFile, readdir, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build, transform } from "esbuild";
 
+const [core, inbox] = process.argv.slice(2);
 const ENTRIES = {
-  "notify-inbox.js": "element.js",
-  "notify-inbox-client.js": "client.js",
-  "notify-preferences.js": "preferences.js",
-  "notify-push.js": "notify-push.js",
-  "notify-sw.js": "notify-sw.js",
+  "notify-inbox.js": [inbox, "element.js"],
+  "notify-inbox-client.js": [inbox, "client.js"],
+  "notify-preferences.js": [core, "preferences.js"],
+  "notify-push.js": [core, "notify-push.js"],
+  "notify-sw.js": [core, "notify-sw.js"],
 };
 const SERVICE_WORKER = "notify-sw.js"; // loaded with importScripts(), so no module
-const [sources, output] = process.argv.slice(2);
+const sources = await mkdtemp(join(tmpdir(), "embed-"));
+for (const home of [core, inbox]) await cp(join(home, "inbox"), sources, { recursive: true });
 
 const minifiedStyles = {
   name: "minified-styles",
@@ -37,10 +42,11 @@ async function digest() {
 }
 
 const banner = `/* Apache-2.0; sources ${await digest()} */`;
-for (const [name, entry] of Object.entries(ENTRIES)) {
+for (const [name, [home, entry]] of Object.entries(ENTRIES)) {
+  const outfile = join(home, "embed", "current", name);
   await build({
     entryPoints: [join(sources, entry)],
-    outfile: join(output, name),
+    outfile,
     bundle: true,
     format: name === SERVICE_WORKER ? "iife" : "esm",
     minify: true,
@@ -51,5 +57,6 @@ for (const [name, entry] of Object.entries(ENTRIES)) {
     plugins: [minifiedStyles],
     logLevel: "warning",
   });
-  await writeFile(join(output, name), (await readFile(join(output, name), "utf8")).trimEnd() + "\n");
+  await writeFile(outfile, (await readFile(outfile, "utf8")).trimEnd() + "\n");
 }
+await rm(sources, { recursive: true });

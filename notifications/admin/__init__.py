@@ -11,7 +11,6 @@
     producers, recipients        producers with API keys, recipients with contacts
     token_secrets                secrets with which producers sign recipient tokens
     recipient_page               a recipient's contacts and latest notifications, for support
-    recipient_inbox              a recipient's inbox as the recipient sees it
     predictions                  obstacles for a message to a contact now
     suppressions                 suppression list with import and export
     prices, budgets              prices of provider calls, budgets of a day

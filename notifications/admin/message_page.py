@@ -21,14 +21,13 @@ from uuid import UUID
 from django.http import HttpRequest
 from django.urls import reverse
 
-from notifications import clock, conf
+from notifications import clock, conf, feature
 from notifications.admin import (
     addresses,
     base,
     message_scale,
     message_timeline,
     model_pages,
-    recipient_inbox,
     recipient_names,
     recipient_page,
 )
@@ -44,7 +43,6 @@ from notifications.rules.language.templating import Rendered
 from notifications.rules.sensitive import MASK
 from notifications.rules.states import OPEN, Status
 from notifications.rules.withdrawals import WithdrawalState
-from notifications.store.inbox import reads
 from notifications.store.postgres import audit
 from notifications.store.postgres.timelines import DeliveryView, Timeline
 from providers.contract import Channel
@@ -98,8 +96,8 @@ class DeliveryLine:
     result: str
     address: str
     calls: Sequence[CallLine]
-    inbox: str
-    """The state of the message in the inbox, in words; empty on other channels."""
+    notes: Sequence[str]
+    """Notes of the features, as HTML."""
 
 
 def context(request: HttpRequest, timeline: Timeline) -> dict[str, Any]:
@@ -119,7 +117,10 @@ def context(request: HttpRequest, timeline: Timeline) -> dict[str, Any]:
         "metadata": addresses.text_for(request, _pretty(notification.metadata)),
         "status_colour": base.colour_of(timeline.status),
         "clock": recipient_page.clock_of(recipient or Recipient()),
-        "lines": [_line(each, timeline, masked) for each in timeline.deliveries],
+        "lines": [
+            _line(each, timeline, masked, has_page=recipient is not None)
+            for each in timeline.deliveries
+        ],
         "drawing": message_scale.draw(timeline, now=clock.now()),
         "contents": [
             _without_addresses(request, each) for each in sent_content.contents(timeline, recipient)
@@ -252,25 +253,18 @@ def _audit_entries(request: HttpRequest, notification: Notification) -> list[Aud
     return list(audit.of_object(notification)[:LATEST])
 
 
-def _inbox(delivery: DeliveryView, recipient_id: int | None) -> str:
-    """Return the state of an in-app message in the inbox, with times in UTC."""
-    stored = {Status.SENT, Status.UNCONFIRMED, Status.DELIVERED, Status.READ}
-    if delivery.channel is not Channel.IN_APP or delivery.status not in stored or not recipient_id:
-        return ""
-    item = reads.items(recipient_id, [delivery.id]).get(delivery.id)
-    if item is None:
-        return "not in the inbox any more"
-    times = [f"{name} {at:%Y-%m-%d %H:%M:%S} UTC" for name, at in recipient_inbox.times_of(item)]
-    return ", ".join(["in the inbox", *times])
-
-
-def _line(delivery: DeliveryView, timeline: Timeline, masked: Mapping[int, str]) -> DeliveryLine:
+def _line(
+    delivery: DeliveryView, timeline: Timeline, masked: Mapping[int, str], *, has_page: bool
+) -> DeliveryLine:
     address = masked.get(delivery.contact_id or 0, "")
     return DeliveryLine(
         effort=recipient_page.effort(delivery, expires_at=timeline.notification.expires_at),
         result=_RESULTS[delivery.status],
         address=address,
-        inbox=_inbox(delivery, timeline.notification.recipient_id),
+        notes=[
+            note(delivery, timeline.notification, has_page=has_page)
+            for note in feature.functions("delivery_notes")
+        ],
         calls=[
             CallLine(
                 attempt=run.last,

@@ -62,7 +62,7 @@ class ProviderLine:
     required: tuple[str, ...] = ()
     """Environment variables required for the configuration."""
     needs_account: bool = True
-    """False for the adapter of inboxes, which every installation has."""
+    """False for an adapter without settings: that of inboxes."""
     gives_receipts: bool = False
     last_receipt_at: dt.datetime | None = None
     connection: ProviderConnection | None = None

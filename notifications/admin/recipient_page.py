@@ -20,7 +20,7 @@ from uuid import UUID
 
 from django.db.models import Func, Q, QuerySet, TextField
 
-from notifications import clock
+from notifications import clock, feature
 from notifications.admin import base, predictions
 from notifications.feedback import preference_matrix
 from notifications.feedback.preference_matrix import CellState, ChannelState, TopicState
@@ -40,7 +40,6 @@ from notifications.rules.preferences import WHOLE_CHANNEL, Cell, Cells, covers
 from notifications.rules.states import Status
 from notifications.rules.times import deferral, local_time, quiet_hours
 from notifications.rules.times.deferral import Deferral, ProducerDay, Wishes
-from notifications.store.inbox import reads
 from notifications.store.postgres import audit, preferences
 from notifications.store.postgres.timelines import DeliveryView
 from providers.contract import Channel
@@ -171,7 +170,7 @@ def context(person: Recipient, *, may_view: Callable[[str], bool]) -> dict[str, 
         "sees_suppressions": listed,
         "preferences": _preferences(person) if may_view("preference") else None,
         "lately": _lately(person) if sees_messages else None,
-        "inbox": reads.counts(person.pk) if sees_messages else None,
+        "cards": [card(person, may_view=may_view) for card in feature.functions("recipient_cards")],
         "latest": LATELY,
     }
 

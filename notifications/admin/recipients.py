@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -10,13 +9,12 @@ from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from unfold.admin import StackedInline
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications import clock
-from notifications.admin import base, recipient_inbox, recipient_names, recipient_page
+from notifications.admin import base, recipient_names, recipient_page
 from notifications.admin.actions import action
 from notifications.admin.addresses import MaskedAddressAdmin
 from notifications.admin.audited import AuditedAdmin, name_of
@@ -130,7 +128,6 @@ class RecipientAdmin(AuditedAdmin):
     sortable_by = ()
     readonly_fields = ("phone_timezone",)
     inlines = (PreferenceInline,)
-    actions_detail: Sequence[str] = ("show_inbox",)  # type: ignore[assignment]  # unfold types its default, an empty tuple
     actions = ("revoke_tokens",)
     change_form_outer_before_template = "admin/recipient_card.html"  # type: ignore[assignment]  # unfold types its default, None
 
@@ -142,21 +139,6 @@ class RecipientAdmin(AuditedAdmin):
     def person(self, row: Recipient) -> str:
         """Return the user id, and the masked address of a recipient registered by an address."""
         return recipient_names.name_of_row(row, row.user_id)
-
-    def has_inbox_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Return True if the operator may see the texts of messages."""
-        del object_id
-        return recipient_inbox.may_view(request)
-
-    @action("Inbox", permissions=["inbox"], url_path="inbox", icon="inbox")
-    def show_inbox(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Show the recipient's inbox, and audit the view."""
-        person = get_object_or_404(Recipient, pk=object_id)
-        context = recipient_inbox.context(request, person)
-        audit.record(name_of(request), "see_inbox", person, after={"tab": str(context["tab"])})
-        title = f"Inbox of {person}"
-        template = "admin/recipient_inbox.html"
-        return base.page(self, request, template, title=title, context=context)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Recipient], search_term: str

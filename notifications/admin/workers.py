@@ -10,13 +10,13 @@ from django.http import HttpRequest, HttpResponse
 
 from notifications import clock, conf
 from notifications.admin import base
-from notifications.inbox import processes
 from notifications.rules import reasons
 from notifications.rules.lane import Mode
 from notifications.rules.reasons import Reason
 from notifications.rules.times.durations import duration
 from notifications.store.postgres import backlog, lane_work
 from notifications.store.postgres.lane_work import Held, LaneWork
+from notifications.store.redis import live_processes, state
 from notifications.store.redis.live_processes import LiveProcess
 
 _BEHIND_PROVIDER: Final = frozenset({
@@ -85,8 +85,9 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponse:  # noqa: ANN40
 
 def _live_processes() -> list[LiveLine] | None:
     """Return the live processes; None: the state Redis does not answer."""
-    found, now = processes.list_processes(), clock.now()
-    if found is None:
+    try:
+        found, now = live_processes.load(), clock.now()
+    except state.Away:
         return None
     return [
         LiveLine(process=each, age=duration(max(0.0, (now - each.started_at).total_seconds())))

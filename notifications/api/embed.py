@@ -1,12 +1,13 @@
 """`/embed/{version}/{name}`: the web components, for the pages of other sites.
 
-    make embed ──> static/notifications/embed/current/*.js ──> /embed/<version>/notify-inbox.js
+    make embed ──> static/notifications/embed/current/*.js ──> /embed/<version>/notify-push.js
                    static/notifications/embed/<version>/*.js   (versions of former releases)
 
-`version` is a digest of the files, so a version never changes: browsers keep its files for a year,
-and the `integrity` of a page stays right. An upgrade removes no version that a page may name,
-because a release keeps its files in a folder of its own. `latest` is the present version, for pages
-without `integrity`; browsers keep it for five minutes. An unknown version is a 404.
+The core and each feature have such a folder, with versions of its own. `version` is a digest of the
+files, so a version never changes: browsers keep its files for a year, and the `integrity` of a page
+stays right. An upgrade removes no version that a page may name, because a release keeps its files
+in a folder of its own. `latest` is the present version, for pages without `integrity`; browsers
+keep it for five minutes. An unknown version is a 404.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.views.decorators.http import conditional_page, require_safe
 
+from notifications import feature
+
 LATEST: Final = "latest"
-INBOX: Final = "notify-inbox.js"
 PREFERENCES: Final = "notify-preferences.js"
-FOLDER: Final = Path(__file__).resolve().parents[1] / "static" / "notifications" / "embed"
-_CURRENT: Final = "current"
+_FOLDER: Final = Path("static", "notifications", "embed")
+CURRENT: Final = "current"
+"""Name of the folder with the present version."""
 _VERSION: Final = re.compile(r"[0-9a-f]{12}")
 _YEAR: Final = "public, max-age=31536000, immutable"
 _FIVE_MINUTES: Final = "public, max-age=300"
@@ -65,38 +68,51 @@ def version_of(files: Mapping[str, bytes]) -> str:
     return digest.hexdigest()[:12]
 
 
+def folders() -> list[Path]:
+    """Return the folders of the core and of the features, each with a folder for each version."""
+    core = Path(__file__).resolve().parents[1]
+    homes = [core, *(Path(each.path) for each in feature.all_features())]
+    return [home / _FOLDER for home in homes if (home / _FOLDER).is_dir()]
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Return the files of a version by name."""
+    return {each.name: each.read_bytes() for each in folder.glob("*.js")}
+
+
 @functools.cache
 def versions() -> Mapping[str, Version]:
-    """Return every version; `latest` is the present one.
+    """Return every version; `latest` has the files of the present ones.
 
     Raises:
         ValueError: the files of a former version do not have the digest that the folder names.
     """
-    found: dict[str, Version] = {}
-    for folder in sorted(FOLDER.iterdir()):
-        if folder.name == _CURRENT or _VERSION.fullmatch(folder.name):
-            files = {each.name: each.read_bytes() for each in folder.glob("*.js")}
+    found: dict[str, dict[str, Bundle]] = {LATEST: {}}
+    for folder in (each for home in folders() for each in sorted(home.iterdir())):
+        if folder.name == CURRENT or _VERSION.fullmatch(folder.name):
+            files = files_of(folder)
             version = version_of(files)
-            if folder.name not in {_CURRENT, version}:
+            if folder.name not in {CURRENT, version}:
                 raise ValueError(f"{folder}: the files have the digest {version}")
             found[version] = {
                 name: Bundle(content, gzip.compress(content, mtime=0))
                 for name, content in files.items()
             }
-            if folder.name == _CURRENT:
-                found[LATEST] = found[version]
+            if folder.name == CURRENT:
+                found[LATEST] |= found[version]
     return found
 
 
-def current_version() -> str:
-    """Return the present version."""
-    current = versions()[LATEST]
-    return version_of({name: bundle.content for name, bundle in current.items()})
+@functools.cache
+def current_versions() -> Mapping[str, str]:
+    """Return the present version of each file, by the name of the file."""
+    present = [files_of(home / CURRENT) for home in folders()]
+    return {name: version_of(files) for files in present for name in files}
 
 
 def path_of(name: str) -> str:
-    """Return the path of a file in the present version."""
-    return f"/embed/{current_version()}/{name}"
+    """Return the path of a file in its present version."""
+    return f"/embed/{current_versions()[name]}/{name}"
 
 
 def script_tag(name: str, *, public_url: str) -> str:

@@ -30,7 +30,6 @@ Operation = dict[str, Any]
 
 TAGS: Final[Mapping[str, str]] = {
     "Analytics": "Figures by minute, hour and day.",
-    "Inbox": "The in-app messages of a recipient, for producers and for the recipient's apps.",
     "Keys": "Properties, permissions and rotation of the caller's key.",
     "Notifications": "Create, read, reschedule and cancel notifications.",
     "Operations": "Dead letters, replays, switches, alerts and search, for operators.",
@@ -43,13 +42,11 @@ TAGS: Final[Mapping[str, str]] = {
     "Webhooks": "Status changes as signed webhooks to the producer.",
 }
 PATH_PARAMETERS: Final[Mapping[str, str]] = {
-    "action_id": "The `id` of an action of the message.",
     "alert_id": "The `id` of an alert.",
     "contact_id": "The `id` of one of the recipient's contacts.",
     "endpoint_id": "The `id` of a webhook endpoint.",
     "job_id": "The `id` of the job.",
     "letter_id": "The `id` of a dead letter.",
-    "message_id": "The `message_id` of a message in the inbox.",
     "name": "The name of an attribute.",
     "notification_id": "The `notification_id` from the response to the create call.",
     "provider": "The provider's name, as in `docs/providers.md`.",

@@ -18,8 +18,6 @@ from notifications.api import (
     embed,
     front_page,
     health,
-    inbox,
-    inbox_marks,
     keys,
     links,
     me,
@@ -42,8 +40,6 @@ from notifications.api import (
 )
 
 _RECIPIENT = "v1/recipients/<str:user_id>"
-_INBOX = "v1/inbox/<str:user_id>"
-_MESSAGE = f"{_INBOX}/<uuid:message_id>"
 _SECRETS = f"{_RECIPIENT}/contacts/<int:contact_id>/signing-secrets"
 _WEBHOOK = "v1/webhook-endpoints/<int:endpoint_id>"
 _TEMPLATE = "v1/templates/<slug:template_id>"
@@ -89,25 +85,6 @@ urlpatterns = [
     path("v1/attributes/<str:name>", attributes.AttributeDetailView.as_view()),
     path("v1/push/web/key", push.WebPushKeyView.as_view()),
     path("v1/erasure-jobs/<int:job_id>", recipients.ErasureJobDetailView.as_view()),
-    path(_INBOX, inbox.InboxView.as_view()),
-    path(f"{_INBOX}/unread-count", inbox.InboxUnreadCountView.as_view()),
-    path(f"{_INBOX}/changes", inbox.InboxChangesView.as_view()),
-    path(f"{_INBOX}/stream", inbox.InboxStreamView.as_view()),
-    path(f"{_INBOX}/seen", inbox_marks.MessagesSeenView.as_view()),
-    path(f"{_INBOX}/read", inbox_marks.MessagesReadView.as_view()),
-    path(f"{_INBOX}/archive", inbox_marks.MessagesArchiveView.as_view()),
-    path(f"{_INBOX}/seen-all", inbox_marks.AllSeenView.as_view()),
-    path(f"{_INBOX}/read-all", inbox_marks.AllReadView.as_view()),
-    path(f"{_INBOX}/archive-all", inbox_marks.AllArchiveView.as_view()),
-    path(_MESSAGE, inbox_marks.MessageDetailView.as_view()),
-    path(f"{_MESSAGE}/actions/<str:action_id>", inbox_marks.MessageActionView.as_view()),
-    path(f"{_MESSAGE}/seen", inbox_marks.MessageSeenView.as_view()),
-    path(f"{_MESSAGE}/read", inbox_marks.MessageReadView.as_view()),
-    path(f"{_MESSAGE}/unread", inbox_marks.MessageUnreadView.as_view()),
-    path(f"{_MESSAGE}/archive", inbox_marks.MessageArchiveView.as_view()),
-    path(f"{_MESSAGE}/unarchive", inbox_marks.MessageUnarchiveView.as_view()),
-    path(f"{_MESSAGE}/snooze", inbox_marks.MessageSnoozeView.as_view()),
-    path(f"{_MESSAGE}/unsnooze", inbox_marks.MessageUnsnoozeView.as_view()),
     path("v1/suppressions", suppressions.SuppressionListView.as_view()),
     path("v1/suppressions/<int:suppression_id>", suppressions.SuppressionDetailView.as_view()),
     path("unsubscribe/<str:token>", unsubscribe.page, name="unsubscribe"),

@@ -19,7 +19,7 @@
     claimed         a claimed delivery with its notification, contact and providers
     batch           the deliveries of one claim, and the decisions about them
     fall_back       opens the next channel of a fallback chain (confirm: waits for a receipt)
-    inbox_provider  the adapter of the channel in_app (in_app_message: its parts)
+    in_app_message  the parts of a message of the channel in_app
     push_addresses  push addresses that a recipient token may register
     withholding     removes text that can quote a sensitive variable
     rescue          settles deliveries of dead workers (evidence: the outcomes of their calls)

@@ -19,9 +19,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from notifications import conf
+from notifications import conf, feature
 from notifications.delivery.batch import Batch
-from notifications.delivery.inbox_provider import InboxProvider
 from notifications.rules import in_app, routing
 from notifications.rules.channels import INBOX_KIND
 from notifications.rules.lane import Mode
@@ -35,9 +34,9 @@ _NULL: Final = dry_run.DryRun()
 
 @functools.cache
 def providers_by_name() -> Mapping[str, Provider]:
-    """Return the adapters configured by the environment and the inbox's adapter, by name."""
-    inbox = InboxProvider()
-    return {**registry.build_all(os.environ), inbox.name: inbox}
+    """Return the adapters configured by the environment and those of features, by name."""
+    of_features: list[Provider] = [make() for make in feature.functions("providers")]
+    return {**registry.build_all(os.environ), **{each.name: each for each in of_features}}
 
 
 def forget() -> None:

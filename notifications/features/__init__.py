@@ -8,6 +8,7 @@
     cancel_jobs      cancellation of many notifications by a filter
     connect          set-up of the accounts at providers
     digests          one message in place of several
+    inbox            in-app messages of each recipient, with live changes
     preference_page  the page with all choices of a recipient
     schedules        recurring notifications
     series           several messages to a recipient over days
@@ -20,7 +21,7 @@ Each folder has the same parts, where the feature needs them:
     apps.py       the manifest (`notifications.feature`)
     models.py     the tables
     rules/        decisions without I/O
-    rows.py       reads and writes of the tables; sql/ has the statements
+    rows.py       reads and writes of the tables; sql/ has the statements, lua/ the scripts of Redis
     api/          operations, with their URLs, access rules and examples
     admin/        pages for operators; templates/ has their templates
     sweep.py      periodic work

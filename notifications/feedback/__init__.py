@@ -7,9 +7,6 @@
     client_receipts      moves deliveries by reports of the recipient's own app
     client_tokens        lets the app of one recipient send these reports
     tracked_visits       records opens and clicks of e-mails and SMS as client receipts
-    inbox_reports        moves deliveries of items that the recipient saw or read
-    inbox_actions        records pressed buttons of in-app messages
-    inbox_opened         marks the inbox item of an opened push as read
     inbound_sms          handles texts to our number: STOP, START and HELP
     vendor_removals      ends entries of addresses that a vendor removed from its suppression list
     unsubscribe          applies the choices of the unsubscribe page

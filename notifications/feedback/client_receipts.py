@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from notifications.feedback import fallback_receipts, inbox_opened
+from notifications import feature
+from notifications.feedback import fallback_receipts
 from notifications.feedback.receipt_groups import receipt_group
 from notifications.rules import ids
 from notifications.rules.client_receipts import MEANS, ClientReceiptKind, TokenHolder
@@ -59,16 +60,16 @@ class _Call(NamedTuple):
 def record(holder: TokenHolder, receipts: Sequence[ClientReceipt], *, from_app: bool = True) -> int:
     """Apply the reports; return the number of changed deliveries. Safe to run twice.
 
-    With `from_app` the contacts note that an app at their address sends receipts, and an opened
-    message is read in the inbox too.
+    With `from_app` the contacts note that an app at their address sends receipts, and the features
+    learn which messages were opened (`feature.Feature.opened`).
     """
     if not receipts:
         return 0
     changed = _group.run(_Call(holder, receipts, from_app))
     if from_app:
-        inbox_opened.mark_read(
-            holder.recipient_id, (each.subject for each in receipts if MEANS[each.kind][0] is READ)
-        )
+        opened = [each.subject for each in receipts if MEANS[each.kind][0] is READ]
+        for tell in feature.functions("opened"):
+            tell(holder.recipient_id, opened)
     return changed
 
 

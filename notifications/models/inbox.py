@@ -1,4 +1,7 @@
-"""The inbox: a recipient's in-app messages. Only `store.inbox` writes these tables."""
+"""The inbox: a recipient's in-app messages. Only `features.inbox.rows` writes these tables.
+
+An erasure deletes the rows also without the app of the inbox (`store.postgres.erasure`).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from django.db import models
 from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Least
 
-from notifications.rules.inbox import InboxState
+from notifications.rules.inbox_states import InboxState
 
 
 class Inbox(models.Model):

@@ -6,7 +6,7 @@ Modules:
                   fallback, withdrawals, client_receipts, webhook_events, feed_position
     lanes         lane, lane_lag, channels, routing, switches, service_levels, delivery_health,
                   reach
-    recipients    allowed, suppression, preferences, inbox, in_app, phone, countries,
+    recipients    allowed, suppression, preferences, inbox_states, in_app, phone, countries,
                   keywords, recipient, addresses, attributes, recipient_lists, stored_audiences
     bulk jobs     bulk_job: states and counts, which tables, webhooks and costs use
     requests      request, request_fields, request_faults, in_app_fields, problems, sensitive, ids,

@@ -87,9 +87,6 @@ _SUPPRESSION: Final = "/v1/suppressions/{suppression_id}"
 _TEMPLATE: Final = "/v1/templates/{template_id}"
 _LETTER: Final = "/v1/dead-letters/{letter_id}"
 _WEBHOOK: Final = "/v1/webhook-endpoints/{endpoint_id}"
-_INBOX: Final = "/v1/inbox/{user_id}"
-_MESSAGE: Final = "/v1/inbox/{user_id}/{message_id}"
-_MARKS: Final = ("seen", "read", "unread", "archive", "unarchive", "snooze", "unsnooze")
 _SWITCH: Final = "/v1/switches/{switch_id}"
 _ALERT: Final = "/v1/alerts/{alert_id}"
 
@@ -173,22 +170,6 @@ TABLE: Final[list[AccessRule]] = [
         "change_preference",
         token_scope=TokenScope.PREFERENCES_WRITE,
     ),
-    *(
-        AccessRule(
-            f"GET {_INBOX}{part}", Scope.INBOX_READ, BOTH, "view_recipient", TokenScope.INBOX_READ
-        )
-        for part in ("", "/unread-count", "/changes", "/stream")
-    ),
-    *(
-        AccessRule(operation, Scope.INBOX_WRITE, token_scope=TokenScope.INBOX_WRITE)
-        for operation in (
-            *(f"POST {_MESSAGE}/{mark}" for mark in _MARKS),
-            f"POST {_MESSAGE}/actions/{{action_id}}",
-            f"DELETE {_MESSAGE}",
-            *(f"POST {_INBOX}/{mark}" for mark in ("seen", "read", "archive")),
-            *(f"POST {_INBOX}/{mark}-all" for mark in ("seen", "read", "archive")),
-        )
-    ),
     AccessRule(
         "GET /v1/push/web/key", Scope.RECIPIENTS_READ, token_scope=TokenScope.CONTACTS_WRITE
     ),
@@ -253,6 +234,7 @@ RIGHTS_OF_FEATURES: Final[dict[Scope, frozenset[str]]] = {
         "change_series",
         "change_seriesenrolment",
     }),
+    Scope.INBOX_READ: frozenset({"view_recipient"}),
     Scope.RECIPIENTS_READ: frozenset({"view_recipient"}),
     Scope.ANALYTICS_READ: frozenset({"view_notification"}),
     Scope.OPERATIONS_READ: frozenset({"view_notification"}),

@@ -6,6 +6,5 @@ flight_recorder   notes about calls in a host's memory, which outlive a killed p
 cached            small tables that operators edit, read again each second
 rate_limits       breakers, send slots, producer limits, frequency caps, address limits
 templates         template versions, and their cache in each process
-inbox             in-app messages of each recipient
 recipient_tokens  signing keys, tokens, verification and revocation
 """

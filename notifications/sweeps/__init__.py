@@ -5,10 +5,10 @@
     the relay     publish_quota and broker_share, the limits of what the broker holds
     lag           lane_lag, sms_outage
     money         budgets
-    reports       inbox_reports, rollups, webhooks
+    reports       rollups, webhooks
     operators     alert_notices, breakers, delivery_health, service_levels, overdue,
                   provider_checks, switches, replays
-    upkeep        partitions, retention, housekeeping, dead_letters, erasures, inbox
+    upkeep        partitions, retention, housekeeping, dead_letters, erasures
 
 Each sweep is a function `run_once(*, now, limit) -> Swept` and an entry in SWEEPS. Beat sends a
 task for each (`sweep_relay`), at the interval of the periodic task in the database. Several `ops`
@@ -50,8 +50,6 @@ from notifications.sweeps import (
     erasures,
     expiry,
     housekeeping,
-    inbox,
-    inbox_reports,
     lane_lag,
     ordering,
     partitions,
@@ -94,7 +92,6 @@ _EARLY: Final = 0.9
 
 _EVERY: Final = (
     ("relay", 1, 20_000, relay.run_once),
-    ("inbox_reports", 1, 2_000, inbox_reports.run_once),
     ("release", 1, 500, release.run_once),
     ("rescue", 3, 500, due_rows.rescue_lost),
     ("retry", 10, 500, due_rows.retry),
@@ -103,8 +100,6 @@ _EVERY: Final = (
     ("lane_lag", 5, 5_000, lane_lag.run_once),
     ("replays", 10, 500, replays.run_once),
     ("withdrawals", 2, 500, withdrawals.run_once),
-    ("inbox", 2, 200, inbox.run_once),
-    ("inbox_retention", 600, 500, inbox.purge),
     ("erasures", 10, 500, erasures.run_once),
     ("recheck_unknown", 10, 500, due_rows.recheck_unknown),
     ("dead_letters", 60, 5_000, dead_letters.run_once),
@@ -125,7 +120,6 @@ _EVERY: Final = (
 """Name, interval in seconds of a new installation, rows in a batch, function."""
 _STOPS: Final = {
     "relay": "P2 and P3 deliveries, and P0 and P1 deliveries after a failed publish, stay queued.",
-    "inbox_reports": "Seen and read in-app messages stay sent, and fallback chains go on.",
     "release": "Scheduled and held deliveries stay scheduled; unconfirmed deliveries stay sent.",
     "rescue": "Deliveries of a killed worker stay in the status sending.",
     "retry": "A retry whose broker message was lost is not sent.",
@@ -134,8 +128,6 @@ _STOPS: Final = {
     "lane_lag": "The lag of lanes is unknown; no alert recommends workers.",
     "replays": "Replays of dead letters stop.",
     "withdrawals": "Withdrawn messages stay on the devices.",
-    "inbox": "Open clients do not see that a snooze has ended or that a message has expired.",
-    "inbox_retention": "Messages stay in inboxes after the retention of the inbox.",
     "erasures": "Notifications of erased recipients are kept until the end of the retention time.",
     "recheck_unknown": "Deliveries with an unanswered call are not sent again and stay unknown.",
     "dead_letters": "Dead letters raise no alert and are not deleted.",

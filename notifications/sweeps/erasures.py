@@ -7,9 +7,8 @@ from typing import Final
 
 import structlog
 
-from notifications import clock
+from notifications import clock, feature
 from notifications.models import ErasureJob
-from notifications.store.inbox import writes
 from notifications.store.postgres import erasure
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Swept
@@ -46,7 +45,8 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 
 def _work_off(job: ErasureJob, now: dt.datetime, limit: int) -> Swept:
     try:
-        items = writes.erase(job.recipient_id)
+        ways = feature.functions("inbox_erasures") or [erasure.erase_inbox]
+        items = sum(erase(job.recipient_id) for erase in ways)
         removed = erasure.work_off(job, now=now, limit=limit, inbox_items=items)
     except rounds.DATABASE_TROUBLE:
         raise

@@ -69,7 +69,7 @@ def _check(checks: Sequence[HoldCheckDue]) -> int:
     """Examine a page of the held rows of each recipient; returns the number of ended holds."""
     now = clock.now()
     held: dict[int, list[Row]] = defaultdict(list)
-    for row in hold_checks.held_rows(checks, page=_PAGE):
+    for row in hold_checks.rows_on_hold(checks, page=_PAGE):
         held[row["recipient_id"]].append(row)
     over: list[UUID] = []
     results = []

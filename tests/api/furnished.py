@@ -43,8 +43,8 @@ from notifications.store.postgres import alerts, suppressions
 from notifications.store.postgres.suppressions import SuppressionEntry
 from notifications.store.templates import versions
 from providers.contract import Channel
-from tests.api import inboxes
 from tests.api.conftest import Caller
+from tests.features.inbox import inboxes
 
 World = Mapping[object, object]
 """An id as an example writes it -> the id of the object that was made for it."""

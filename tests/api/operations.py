@@ -32,8 +32,8 @@ from notifications.store.postgres import alerts, suppressions
 from notifications.store.postgres.suppressions import SuppressionEntry
 from notifications.store.templates import versions
 from providers.contract import Channel
-from tests.api import inboxes
 from tests.api.conftest import Caller
+from tests.features.inbox import inboxes
 
 SENT: Final = {
     "user_id": "maria",

@@ -7,6 +7,8 @@ import datetime as dt
 import pytest
 
 from notifications import clock
+from notifications.features.inbox.rows import writes
+from notifications.features.inbox.rows.items import NewItem
 from notifications.features.schedules import sweep
 from notifications.models import (
     ArchiveKey,
@@ -27,8 +29,6 @@ from notifications.models import (
     ShortLink,
 )
 from notifications.rules.lane import Mode
-from notifications.store.inbox import writes
-from notifications.store.inbox.items import NewItem
 from notifications.store.postgres import erasure, partitions
 from notifications.sweeps import erasures
 from notifications.sweeps.rounds import Swept

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
 from typing import Final
 
+import django
+
 from notifications.api import embed
 
 _DOCS: Final = Path(__file__).parents[2] / "docs"
 PAGES: Final = {
-    _DOCS / "inbox-component.md": embed.INBOX,
+    _DOCS / "inbox-component.md": "notify-inbox.js",
     _DOCS / "preferences.md": embed.PREFERENCES,
 }
 """Page -> file of its script element."""
@@ -28,14 +31,18 @@ def text(page: Path) -> str:
 
 
 def keep() -> None:
-    """Keep the files of the present version in a folder with the name of the version."""
-    folder = embed.FOLDER / embed.current_version()
-    folder.mkdir(exist_ok=True)
-    for name, bundle in embed.versions()[embed.LATEST].items():
-        (folder / name).write_bytes(bundle.content)
+    """Keep the files of the present versions in folders with the names of the versions."""
+    for home in embed.folders():
+        files = embed.files_of(home / embed.CURRENT)
+        folder = home / embed.version_of(files)
+        folder.mkdir(exist_ok=True)
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyproj.settings")
+    django.setup()  # features have files
     for each in PAGES:
         each.write_text(text(each))
     if "--keep" in sys.argv:

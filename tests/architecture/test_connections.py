@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from notifications.inbox import http as live_http
+from notifications.features.inbox.live import http as live_http
 from notifyproj.environment import Environment
 from tests.architecture import compose, manifests
 from tests.clock import ROOT

@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 from django.apps import apps
+from django.contrib import admin
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Model
 from django.test import RequestFactory
@@ -28,6 +29,8 @@ from notifications.store.postgres import periodic_tasks
 _CODE: Final = Path(notifications.__file__).parent
 _FEATURES: Final = _CODE / "features"
 _OF_TABLES: Final = r"\b(?:FROM|JOIN|INTO|UPDATE|USING|TABLE|ONLY)\s+\"?{}\b"
+_METHODS: Final = ("GET", "POST", "PUT", "DELETE")
+_HOOKS: Final = ("providers", "opened", "inbox_erasures", "recipient_cards", "delivery_notes")
 FEATURES: Final = {each.label: each for each in feature.all_features()}
 
 
@@ -63,7 +66,9 @@ def test_each_folder_is_an_installed_feature() -> None:
 
 @pytest.mark.parametrize("found", FEATURES.values(), ids=FEATURES)
 def test_each_name_of_the_manifest_exists_in_the_feature(found: Feature) -> None:
-    functions = [*(each.run for each in found.sweeps), *found.deletions, *found.releases.values()]
+    lists = (found.deletions, found.releases.values(), *(getattr(found, each) for each in _HOOKS))
+    admin.autodiscover()  # a module with parts of pages belongs to the pages
+    functions = [*(each.run for each in found.sweeps), *(name for each in lists for name in each)]
     functions += found.gates.values()
     modules = [found.urls, found.admin_urls, found.sign_in_urls, found.access, found.openapi]
     named = [each for each in (*functions, *modules) if each]
@@ -131,7 +136,7 @@ def test_each_operation_of_a_feature_has_its_own_rule(found: Feature) -> None:
     assert {each.operation for each in rules} <= {each.operation for each in TABLE}
     for pattern in found.url_patterns():
         route = str(pattern.pattern)
-        assert any(rule_of(method, route) in rules for method in ("GET", "POST", "PUT")), route
+        assert any(rule_of(method, route) in rules for method in _METHODS), route
 
 
 def test_the_core_knows_the_rights_that_the_scopes_of_features_need() -> None:
@@ -163,8 +168,15 @@ def test_the_core_runs_no_statement_of_a_feature() -> None:
     assert [each for each in core if re.search(f'"({names})"', each.read_text())] == []
 
 
-def test_the_names_of_statements_are_unique() -> None:
-    names = [name for name, _ in _statements(_CODE)]
+def test_the_core_runs_no_script_of_a_feature() -> None:
+    names = "|".join(path.stem for path in _FEATURES.glob("*/lua/*.lua"))
+    core = [each for each in _CODE.rglob("*.py") if _FEATURES not in each.parents]
+    assert [each for each in core if re.search(rf'call\(\s*"({names})"', each.read_text())] == []
+
+
+@pytest.mark.parametrize("suffix", ["sql", "lua"])
+def test_the_names_of_statements_and_scripts_are_unique(suffix: str) -> None:
+    names = [each.name for each in _CODE.rglob(f"*.{suffix}") if "migrations" not in each.parts]
     assert len(names) == len(set(names))
 
 

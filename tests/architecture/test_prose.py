@@ -40,7 +40,6 @@ _PACKAGES: Final = {
     "notifications/alerting": _Limits(),
     "notifications/delivery": _Limits(),
     "notifications/features": _Limits(),
-    "notifications/inbox": _Limits(),
     "notifications/intake": _Limits(),
     "notifications/feedback": _Limits(),
     "notifications/scheduling": _Limits(),

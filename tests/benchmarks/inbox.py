@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from notifications import clock
+from notifications.features.inbox.rules.words import InboxAction
 from notifications.rules import ids
-from notifications.rules.inbox import InboxAction
 from tests.benchmarks.figures import PAIRS, Figure, paired
 from tests.benchmarks.stage import Stage
 
 if TYPE_CHECKING:
-    from notifications.store.inbox.items import NewItem
+    from notifications.features.inbox.rows.items import NewItem
     from tests.benchmarks.inbox_rows import Inboxes
 
 _USERS_PER_ITEM: Final = 100
@@ -124,8 +124,8 @@ def _read_seconds(inboxes: Inboxes) -> list[float]:
 
 def _visit(user: int, number: int) -> list[float]:
     """An item arrives, and page 1 is read several times; returns the seconds of each read."""
-    from notifications.store.inbox import reads, writes  # noqa: PLC0415 - after Django is set up
-    from notifications.store.inbox.items import InboxQuery  # noqa: PLC0415 - after Django is set up
+    from notifications.features.inbox.rows import reads, writes  # noqa: PLC0415 - after Django is set up
+    from notifications.features.inbox.rows.items import InboxQuery  # noqa: PLC0415 - after Django is set up
 
     writes.add([new_item(user, number)])
     seconds = []
@@ -157,8 +157,8 @@ def _orm_rate(inboxes: Inboxes) -> float:
 
 def measure_hits(stage: Stage) -> Figure:
     """Measure inbox_hits."""
-    from notifications.store.inbox import reads, writes  # noqa: PLC0415 - after Django is set up
-    from notifications.store.inbox.items import InboxQuery  # noqa: PLC0415 - after Django is set up
+    from notifications.features.inbox.rows import reads, writes  # noqa: PLC0415 - after Django is set up
+    from notifications.features.inbox.rows.items import InboxQuery  # noqa: PLC0415 - after Django is set up
     from notifications.telemetry import instruments  # noqa: PLC0415 - after Django is set up
 
     stage.run([])
@@ -212,7 +212,7 @@ def measure_write(stage: Stage) -> Figure:
 
 def _add() -> float:
     """Items a second through the product's writer."""
-    from notifications.store.inbox import writes  # noqa: PLC0415 - after Django is set up
+    from notifications.features.inbox.rows import writes  # noqa: PLC0415 - after Django is set up
 
     items = [new_item(number % 1_000 + 1, number) for number in range(_WRITTEN)]
     began = time.perf_counter()
@@ -246,7 +246,7 @@ def _create() -> float:
 
 def new_item(user: int, number: int) -> NewItem:
     """An item that arrives now."""
-    from notifications.store.inbox.items import NewItem  # noqa: PLC0415 - after Django is set up
+    from notifications.features.inbox.rows.items import NewItem  # noqa: PLC0415 - after Django is set up
 
     notification: UUID = clock.new_notification_id()
     return NewItem(

@@ -10,12 +10,12 @@ from typing import NamedTuple
 from django.db import connection, connections
 
 from notifications import clock
+from notifications.features.inbox.rows import writes
+from notifications.features.inbox.rows.items import NewItem
 from notifications.models import Producer, Recipient
 from notifications.rules import ids
 from notifications.rules.lane import Mode
 from notifications.rules.recipient_tokens import TokenScope
-from notifications.store.inbox import writes
-from notifications.store.inbox.items import NewItem
 from notifications.store.postgres import api_keys
 from notifications.store.recipient_tokens import minting
 

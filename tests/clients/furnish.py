@@ -71,7 +71,7 @@ def _letter(producer_id: int, recipient_id: int) -> int:
 
 
 def _messages(recipient_id: int) -> list[str]:
-    from tests.api import inboxes  # noqa: PLC0415 - after Django is set up
+    from tests.features.inbox import inboxes  # noqa: PLC0415 - after Django is set up
 
     return [str(inboxes.add_message(recipient_id)) for _ in range(2)]
 

@@ -6,10 +6,12 @@ Requests, links, sweeps, admin pages and erasures are tried.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any, Final
+from uuid import uuid4
 
 import orjson
 import psycopg
@@ -26,6 +28,8 @@ from notifications.models import (
     BulkJobFigure,
     CancelJob,
     Contact,
+    Inbox,
+    InboxItem,
     NotificationType,
     Occurrence,
     Producer,
@@ -36,12 +40,14 @@ from notifications.models import (
 from notifications.rules.alerts import AlertKind
 from notifications.rules.bulk_job import BulkJobState, Total
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.reasons import Reason
 from notifications.rules.roles import ROLES
 from notifications.rules.states import Status
 from notifications.store.postgres import alerts
 from providers.contract import Channel
 from tests.features import without_feature
 
+_ROUTES: Final = {"NOTIFY_ROUTES": "in_app=inbox,email=sandbox"}
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _OF_CORE: Final = {"sweep_archive", "sweep_lane_lag"}
 """Sweeps of the core that a sweep of a feature replaces: the core drops days and samples lags."""
@@ -62,7 +68,13 @@ def _run_without(*arguments: str, database: str, sandbox: str = "") -> list[byte
     sandbox_url = {"NOTIFY_SANDBOX_URL": sandbox} if sandbox else {}
     ran = subprocess.run(
         [sys.executable, "-m", "tests.features.without_feature", *arguments],
-        env={**os.environ, **without_feature.PROVIDER, "WITHOUT_DATABASE": database, **sandbox_url},
+        env={
+            **os.environ,
+            **without_feature.PROVIDER,
+            **_ROUTES,
+            "WITHOUT_DATABASE": database,
+            **sandbox_url,
+        },
         cwd=_ROOT,
         capture_output=True,
         check=False,
@@ -112,7 +124,25 @@ def leaving() -> Recipient:
     for kind in AlertKind:
         alerts.raise_once(kind, "12", "the pages of alerts have no dead link")
     _add_bulk_job(producer)
+    _add_item(recipient)
     return recipient
+
+
+def _add_item(recipient: Recipient) -> None:
+    """A message that is in the inbox since the app of the inbox was installed."""
+    Inbox.objects.create(recipient_id=recipient.pk, version=1, unseen=1, unread=1, total=1)
+    InboxItem.objects.create(
+        id=uuid4(),
+        recipient_id=recipient.pk,
+        notification_id=uuid4(),
+        type="WITHOUT",
+        category="",
+        title="Hello",
+        body="Hello",
+        created_at=clock.now(),
+        added_version=1,
+        version=1,
+    )
 
 
 def _add_bulk_job(producer: Producer) -> None:
@@ -137,6 +167,19 @@ def _add_bulk_job(producer: Producer) -> None:
     BulkJobFigure.objects.create(job=job, kind="total", name=Total.COST_MICROS, count=5_000)
 
 
+def _sent(*, has_inbox: bool) -> list[list[str]]:
+    """Return statuses and reasons of the in-app message and of the e-mail."""
+    waits = [Status.SCHEDULED.name, Reason.NO_PROVIDER]
+    sent = [Status.SENT.name, ""]
+    return [sent if has_inbox else waits, sent]
+
+
+def _inbox_pages(*, has_inbox: bool) -> dict[str, int]:
+    code = 200 if has_inbox else 404
+    of_inbox = dict.fromkeys(("/demo/inbox", "/embed/latest/notify-inbox.js"), code)
+    return {**of_inbox, "/embed/latest/notify-push.js": 200}
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("leaving")
 @pytest.mark.parametrize("name", FEATURES)
@@ -145,16 +188,18 @@ def test_the_service_runs_without_the_feature(name: str, sandbox: str) -> None:
     database = str(connection.settings_dict["NAME"])
     printed = _run_without(_labels(removed), database=database, sandbox=sandbox)
     facts: dict[str, Any] = orjson.loads(printed[-1])
-    assert facts["statuses"] == [Status.SENT.name] * 2
+    assert facts["sent"] == _sent(has_inbox=name != "inbox")
+    assert facts["inbox_pages"] == _inbox_pages(has_inbox=name != "inbox")
     assert set(facts["links"].values()) == {200}
     assert {each: count for each, count in facts["failed"].items() if count} == {}
     assert {page: code for page, code in facts["pages"].items() if code not in {200, 302}} == {}
     assert facts["dead_links"] == {}
     assert facts["cancelled"] == "cancelled"
     assert facts["has_button"] == (name != "single_sign_on")
-    gone = set(schema.document()["paths"]) - set(facts["paths"])
+    documented = set(schema.document()["paths"])
     own = {str(each.pattern) for found in removed for each in found.url_patterns()}
-    assert len(gone) == len({each for each in own if each.startswith("v1/")})
+    own_paths = {re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", f"/{each}") for each in own}
+    assert documented - set(facts["paths"]) == documented & own_paths
     assert set(AlertKind) - set(facts["linked"]) == {
         kind for found in removed for kind, _ in found.alert_pages
     }
@@ -165,6 +210,8 @@ def test_the_service_runs_without_the_feature(name: str, sandbox: str) -> None:
     assert not Recipient.objects.filter(user_id="leaving").exists()
     assert not CustomEvent.objects.filter(user_id="leaving").exists()
     assert not Schedule.objects.exists()
+    assert not Inbox.objects.exists()
+    assert not InboxItem.objects.exists()
     assert Audience.objects.get().expression == {"user_ids": ["staying"]}
     assert BulkJob.objects.get().audience == {"user_ids": ["staying"]}
     assert CancelJob.objects.get().metadata == {}

@@ -145,6 +145,15 @@ def _sweep() -> dict[str, int]:
     }
 
 
+def _inbox_pages() -> dict[str, int]:
+    """Return the status of the public files and pages of the inbox, beside a file of the core."""
+    from django.test import Client, override_settings  # noqa: PLC0415 - after Django is set up
+
+    paths = ("/demo/inbox", "/embed/latest/notify-inbox.js", "/embed/latest/notify-push.js")
+    with override_settings(DEMO_FOLDER=Path()):
+        return {path: Client().get(path).status_code for path in paths}
+
+
 def _operator() -> Client:
     """Return a client that has signed in with a password."""
     from django.test import Client  # noqa: PLC0415 - after Django is set up
@@ -223,7 +232,8 @@ def main(names: list[str], task: str) -> None:
     message = _send(caller, Channel.IN_APP, priority="P1", template_id=template)
     mail = _send(caller, Channel.EMAIL, priority="P2", template_id="links")
     facts: dict[str, Any] = {
-        "statuses": [Status(each.status).name for each in (message, mail)],
+        "sent": [(Status(each.status).name, each.reason) for each in (message, mail)],
+        "inbox_pages": _inbox_pages(),
         "links": _open_links(mail),
         "dead_links": _dead_links(template),
         "cancelled": _cancel(caller),

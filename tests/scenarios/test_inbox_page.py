@@ -5,19 +5,22 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
 from selenium.webdriver.common.keys import Keys
 
 from notifications.api import embed
+from notifications.features import inbox
+from notifyproj.demo_inbox import COMPONENT
 from tests.admin.axe import SCRIPT
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM
 from tests.scenarios.inbox_page import ROUTES, Device, Send, send_messages
 from tests.scenarios.world import WORKERS, World
 
 _MANY: Final = 500
-SOURCES: Final = embed.FOLDER.parent / "inbox"
+SOURCES: Final = Path(inbox.__path__[0], "static", "notifications", "inbox")
 
 pytestmark = pytest.mark.skipif(
     not (CHROMIUM and CHROMEDRIVER),
@@ -250,8 +253,8 @@ def test_a_changed_file_does_not_run(page: Device) -> None:
         document.head.append(script);
     """
     src, integrity = (
-        embed.path_of(embed.INBOX),
-        embed.versions()[embed.LATEST][embed.INBOX].integrity,
+        embed.path_of(COMPONENT),
+        embed.versions()[embed.LATEST][COMPONENT].integrity,
     )
     changed = integrity[:-4] + ("AAAA" if integrity[-4:] != "AAAA" else "BBBB")
     assert page.chrome.execute_async_script(load, f"{src}?changed", changed) == "refused"

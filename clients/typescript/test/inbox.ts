@@ -1,6 +1,6 @@
 // Uses of the types of the inbox component, compiled by `npm run check` and never run.
-import { NotifyInbox, NotifyInboxElement } from "../../../notifications/static/notifications/inbox/notify-inbox.js";
-import type { InboxSnapshot } from "../../../notifications/static/notifications/inbox/notify-inbox.js";
+import { NotifyInbox, NotifyInboxElement } from "../../../notifications/features/inbox/static/notifications/inbox/notify-inbox.js";
+import type { InboxSnapshot } from "../../../notifications/features/inbox/static/notifications/inbox/notify-inbox.js";
 
 const inbox = new NotifyInbox({ baseUrl: "https://notify.example.com", token: async () => ({ token: "t" }) });
 const end: () => void = inbox.subscribe((now: InboxSnapshot) => now.items.map((item) => item.title));

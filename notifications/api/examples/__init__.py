@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import Final
 
 from notifications import feature
-from notifications.api.examples.inbox import INBOX
 from notifications.api.examples.people import ATTRIBUTES, RECIPIENTS, SUPPRESSIONS
 from notifications.api.examples.running import OPERATIONS, TEMPLATES
 from notifications.api.examples.sending import KEYS, NOTIFICATIONS, RECEIPTS
@@ -26,7 +25,6 @@ _CORE: Final[Examples] = {
     **RECIPIENTS,
     **SUPPRESSIONS,
     **ATTRIBUTES,
-    **INBOX,
     **TEMPLATES,
     **RECEIPTS,
     **OPERATIONS,

@@ -34,6 +34,7 @@ from notifications.models import (
     BulkJob,
     DeadLetter,
     ErasureJob,
+    Inbox,
     Recipient,
     RecipientList,
     Rejected,
@@ -65,6 +66,8 @@ KEPT: Final = (
 """Places that an erasure leaves, as the receipt names them."""
 _REQUESTED_BY: Final = 128
 """Characters of `ErasureJob.requested_by`."""
+_ITEMS: Final = 2_000
+"""Inbox items of a transaction."""
 _GRACE: Final = dt.timedelta(minutes=1)
 """A request that was being accepted while its recipient was erased has stored its rows by then."""
 
@@ -157,6 +160,21 @@ def open_jobs(*, limit: int, without: Collection[int] = ()) -> list[ErasureJob]:
     return list(found.order_by("id")[:limit])
 
 
+def erase_inbox(recipient_id: int) -> int:
+    """Delete the rows of a recipient's inbox; returns the number of items. Safe to run twice.
+
+    For an installation whose app of the inbox is off: copies of an inbox in the state Redis stay
+    (`feature.Feature.inbox_erasures`).
+    """
+    values = {"recipient": recipient_id, "limit": _ITEMS}
+    total, count = 0, _ITEMS
+    while count >= _ITEMS:
+        count = db.in_transaction(lambda: db.rows("inbox_erase", values))[0]["count"]
+        total += count
+    Inbox.objects.filter(pk=recipient_id).delete()
+    return total
+
+
 def work_off(job: ErasureJob, *, now: dt.datetime, limit: int, inbox_items: int = 0) -> int:
     """Remove up to so many notifications of a job; returns how many. Safe to run twice.
 
@@ -165,7 +183,7 @@ def work_off(job: ErasureJob, *, now: dt.datetime, limit: int, inbox_items: int 
         now: the present.
         limit: notifications.
         inbox_items: items that the caller has erased from the inbox of the recipient since the last
-            call (`store.inbox.writes.erase`).
+            call (`erase_inbox`).
     """
     parameters = {"recipient": job.recipient_id, "limit": limit}
     with transaction.atomic():

@@ -57,7 +57,7 @@ def due(*, limit: int) -> list[HoldCheckDue]:
     ]
 
 
-def held_rows(checks: Sequence[HoldCheckDue], *, page: int) -> Sequence[Row]:
+def rows_on_hold(checks: Sequence[HoldCheckDue], *, page: int) -> Sequence[Row]:
     """Return a page of the held deliveries of each recipient, by recipient and id."""
     parameters = {
         **id_ranges.last_days(MAX_TTL.days),

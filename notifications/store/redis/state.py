@@ -115,7 +115,7 @@ def eviction_policy() -> str:
 
 
 def call(script: str, keys: list[str], arguments: list[str | int | float | bytes]) -> object:
-    """Run `lua/<script>.lua`.
+    """Run `lua/<script>.lua`, of the core or of a feature.
 
     Raises:
         Away: as `connection`.

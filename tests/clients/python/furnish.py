@@ -55,7 +55,7 @@ def _messages(user_id: str) -> list[str]:
     """Two in the inbox of a new recipient."""
     from notifications.models import Recipient  # noqa: PLC0415 - after Django is set up
     from notifications.rules.lane import Mode  # noqa: PLC0415 - models need Django set up
-    from tests.api import inboxes  # noqa: PLC0415 - models need Django set up
+    from tests.features.inbox import inboxes  # noqa: PLC0415 - models need Django set up
 
     person = Recipient.objects.create(user_id=user_id, mode=Mode.LIVE)
     return [str(each) for each in inboxes.add_messages(person.pk, 2)]

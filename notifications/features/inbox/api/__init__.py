@@ -1,0 +1,1 @@
+"""Operations on inboxes: pages, changes, counts and marks."""

@@ -1,0 +1,24 @@
+"""Groups of items with a collapse key, after items were removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from notifications.features.inbox.rows import heads
+from notifications.features.inbox.rows.heads import Heads
+from notifications.store.postgres import db
+
+
+def regroup(locked: Heads, removals: Iterable[Mapping[str, Any]]) -> None:
+    """Have the newest item that is left stand for each group that lost an item.
+
+    Args:
+        locked: the heads of the write.
+        removals: rows with the ids of groups in the column `groups`.
+    """
+    groups = sorted({group for row in removals for group in row["groups"]})
+    if groups:
+        heads.apply(
+            locked, db.rows("inbox_regroup", {"groups": groups, "recipients": sorted(locked)})
+        )

@@ -1,0 +1,228 @@
+"""Pages, counts and changes of inboxes.
+
+Each answer is of one instant: one statement, or one entry of the cache. An inbox with an expired
+item or a snooze that is over is settled before the answer, so an answer may write.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final
+from uuid import UUID
+
+from notifications import clock, models
+from notifications.features.inbox.rows import cache, settling, snapshots
+from notifications.features.inbox.rows.items import (
+    NO_COUNTS,
+    TOO_OLD,
+    Changes,
+    Counts,
+    Cursor,
+    InboxPage,
+    InboxQuery,
+    Item,
+    TooOld,
+    counts_of,
+    item_of,
+)
+from notifications.features.inbox.rows.snapshots import Snapshot
+from notifications.features.inbox.rules.words import STATES_OF_TAB, UNREAD_STATES, InboxTab
+from notifications.rules.inbox_states import InboxState
+from notifications.store.postgres import db
+
+PAGE: Final = 50
+"""Items of page 1 that the state Redis keeps."""
+_PAGE_FIELD: Final = "page:2"
+_COUNTS_FIELD: Final = "counts:1"
+"""Fields of an entry. A new format gets a new number, because releases run beside each other."""
+_FIRST: Final = InboxQuery()
+_BEFORE_ALL: Final = Cursor(2**63 - 1, UUID(int=2**128 - 1))
+_NO_STATE: Final = -1
+
+
+def page(
+    recipient_id: int, *, query: InboxQuery, cursor: Cursor | None = None, limit: int = PAGE
+) -> InboxPage:
+    """Return up to `limit` items behind `cursor`, newest arrivals first, with the counts.
+
+    Page 1 of the tab `inbox` comes from the state Redis, for up to 50 items.
+
+    Args:
+        recipient_id: a recipient without an inbox has an empty page of version 0.
+        query: the choice of items.
+        cursor: `next` of the previous page.
+        limit: items of the page, at least 1.
+
+    Raises:
+        django.db.Error: the database is away.
+    """
+    if query != _FIRST or cursor is not None or limit > PAGE:
+        return _page(
+            _read_settled(recipient_id, lambda: _read(recipient_id, query, cursor, limit)), limit
+        )
+    cached = cache.read(recipient_id, _PAGE_FIELD)
+    snapshot = None if cached.value is None else snapshots.decode(cached.value)
+    if snapshot is None or snapshot.is_over(clock.now()):
+        snapshot = _read_settled(recipient_id, lambda: _read(recipient_id, _FIRST, None, PAGE))
+        if cached.lease is not None:
+            values = {
+                _PAGE_FIELD: snapshots.encode(snapshot),
+                _COUNTS_FIELD: _encode_counts(snapshot),
+            }
+            cache.fill(recipient_id, cached.lease, values)
+    return _page(snapshot, limit)
+
+
+def counts(recipient_id: int) -> Counts:
+    """Return the counts of a recipient; zeros and version 0 without an inbox.
+
+    Raises:
+        django.db.Error: the database is away.
+    """
+    cached = cache.read(recipient_id, _COUNTS_FIELD)
+    snapshot = None if cached.value is None else snapshots.decode(cached.value)
+    if snapshot is None or snapshot.is_over(clock.now()):
+        snapshot = _read_settled(recipient_id, lambda: _read_head(recipient_id))
+        if cached.lease is not None:
+            cache.fill(recipient_id, cached.lease, {_COUNTS_FIELD: _encode_counts(snapshot)})
+    return NO_COUNTS if snapshot.head is None else counts_of(snapshot.head)
+
+
+def _encode_counts(snapshot: Snapshot) -> bytes:
+    return snapshots.encode(Snapshot(head=snapshot.head, items=[]))
+
+
+def _read_settled(recipient_id: int, read: Callable[[], Snapshot]) -> Snapshot:
+    """Read, and settle the inbox until nothing is over at the time of the answer."""
+    snapshot = read()
+    while snapshot.is_over(clock.now()):
+        settling.settle([recipient_id])
+        snapshot = read()
+    return snapshot
+
+
+def _read(recipient_id: int, query: InboxQuery, cursor: Cursor | None, limit: int) -> Snapshot:
+    """Read one item more than `limit`."""
+    rows = db.rows(_statement(query), _parameters(recipient_id, query, cursor, limit + 1))
+    if not rows:
+        return Snapshot(head=None, items=[])
+    return Snapshot(
+        head=snapshots.head_of(rows[0]),
+        items=[item_of(row) for row in rows if row["id"] is not None],
+    )
+
+
+def _read_head(recipient_id: int) -> Snapshot:
+    rows = db.rows("inbox_heads", {"recipients": [recipient_id]})
+    return Snapshot(head=rows[0] if rows else None, items=[])
+
+
+def _page(snapshot: Snapshot, limit: int) -> InboxPage:
+    items = snapshot.items
+    return InboxPage(
+        items=items[:limit],
+        next=Cursor.of(items[limit - 1]) if len(items) > limit else None,
+        counts=NO_COUNTS if snapshot.head is None else counts_of(snapshot.head),
+    )
+
+
+def _statement(query: InboxQuery) -> str:
+    if query.group is not None:
+        return "inbox_page_of_group"
+    return "inbox_page" if query.category is None else "inbox_page_of_category"
+
+
+def _parameters(
+    recipient_id: int, query: InboxQuery, cursor: Cursor | None, limit: int
+) -> dict[str, object]:
+    is_unread = query.unread and query.tab is InboxTab.INBOX
+    states = [int(state) for state in (UNREAD_STATES if is_unread else STATES_OF_TAB[query.tab])]
+    version, last = cursor or _BEFORE_ALL
+    first, second, third = [*states, _NO_STATE, _NO_STATE][:3]
+    return {
+        "recipient": recipient_id,
+        "state_a": first,
+        "state_b": second,
+        "state_c": third,
+        "cursor_version": version,
+        "cursor": last,
+        "limit": limit,
+        "category": query.category,
+        "group": query.group,
+    }
+
+
+def versions(recipient_ids: Collection[int]) -> dict[int, int]:
+    """Return the version of each recipient's inbox; 0 without an inbox."""
+    rows = db.rows("inbox_heads", {"recipients": list(recipient_ids)})
+    return dict.fromkeys(recipient_ids, 0) | {row["recipient_id"]: row["version"] for row in rows}
+
+
+def items(recipient_id: int, ids: Collection[UUID]) -> dict[UUID, Item]:
+    """Return those of the items that the recipient has; removed items are missing."""
+    rows = db.rows("inbox_items_by_id", {"recipient": recipient_id, "ids": list(ids)})
+    return {row["id"]: item_of(row) for row in rows}
+
+
+def is_removed(recipient_id: int, item_id: UUID) -> bool:
+    """Return True for an item that has left the inbox and whose row still exists."""
+    return models.InboxItem.objects.filter(
+        pk=item_id, recipient_id=recipient_id, removed_at__isnull=False
+    ).exists()
+
+
+def changes(since: Mapping[int, int], *, limit: int = 200) -> dict[int, Changes | TooOld]:
+    """Return the changes of inboxes since a version, in one statement for all recipients.
+
+    Args:
+        since: recipient -> version that the client has.
+        limit: changed items of a recipient; more changes are `TOO_OLD`.
+
+    Returns:
+        Each recipient of `since` with the changes, or with `TOO_OLD` if the client is to load page
+        1 again.
+    """
+    rows = _rows_since(since, limit)
+    now = clock.now()
+    over = [each[0]["recipient_id"] for each in rows.values() if snapshots.is_over(each[0], now)]
+    if over:
+        settling.settle(over)
+        rows |= _rows_since({recipient: since[recipient] for recipient in over}, limit)
+    return {
+        recipient: _changes(rows.get(recipient, []), version, limit)
+        for recipient, version in since.items()
+    }
+
+
+def _rows_since(since: Mapping[int, int], limit: int) -> dict[int, list[dict[str, Any]]]:
+    parameters = {
+        "recipients": list(since),
+        "versions": list(since.values()),
+        "limit": limit + 1,
+    }
+    rows: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in db.rows("inbox_changes", parameters) if since else ():
+        rows[row["recipient_id"]].append(row)
+    return dict(rows)
+
+
+def _changes(rows: list[dict[str, Any]], since: int, limit: int) -> Changes | TooOld:
+    if not rows:  # no inbox: a client with a version knows an erased inbox
+        nothing = Changes(version=0, items=(), removed=(), counts=NO_COUNTS)
+        return TOO_OLD if since else nothing
+    head = rows[0]
+    changed = sorted(
+        (row for row in rows if row["id"] is not None),
+        key=lambda row: (row["added_version"], row["id"]),
+        reverse=True,
+    )
+    is_known = head["oldest_version"] <= since <= head["head_version"]
+    if not is_known or len(changed) > limit:
+        return TOO_OLD
+    return Changes(
+        version=head["head_version"],
+        items=[item_of(row) for row in changed if row["state"] != InboxState.GONE],
+        removed=[row["id"] for row in changed if row["state"] == InboxState.GONE],
+        counts=counts_of(snapshots.head_of(head)),
+    )

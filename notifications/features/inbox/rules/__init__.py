@@ -1,0 +1,4 @@
+"""Rules of inboxes.
+
+words    tabs, actions and causes of removals
+"""

@@ -1,0 +1,55 @@
+"""Inboxes: expired items, snoozes that are over, entries of the cache, old items."""
+
+from __future__ import annotations
+
+import datetime as dt
+from uuid import UUID
+
+from notifications import clock, conf
+from notifications.features.inbox.rows import retention, settling
+from notifications.sweeps import rounds
+from notifications.sweeps.rounds import Swept
+
+
+def run_once(*, now: dt.datetime, limit: int) -> Swept:
+    """Settle inboxes with an expired item or a snooze that is over, `limit` inboxes at a time.
+
+    Also clears the entries of the cache that writers could not clear. Safe to run twice,
+    concurrently or late: a read settles its inbox by itself. Never: live clients do not learn of
+    the changes, and an entry that a writer could not clear stays for up to an hour.
+    """
+    del now  # each batch has its own time
+    ends_at, done = rounds.deadline(), Swept()
+    while True:
+        cleared = settling.clear_uncleared(limit=limit)
+        recipients = settling.due(now=clock.now(), limit=limit)
+        settled = settling.settle(recipients) if recipients else 0
+        done += Swept(cleared + settled)
+        if cleared < limit and len(recipients) < limit:
+            return done
+        if clock.monotonic() >= ends_at:
+            return done + Swept(more=True)
+
+
+class _Position:
+    """The place in the order of ids that this process has reached."""
+
+    after: UUID = retention.START
+
+
+def purge(*, now: dt.datetime, limit: int) -> Swept:
+    """Delete items past the retention of the inbox, `limit` items at a time.
+
+    Safe to run twice, concurrently, late or never: the items stay in their inboxes until then. A
+    new process begins with the oldest items again.
+    """
+    ends_at, done = rounds.deadline(), Swept()
+    before = (now - conf.current().inbox_retention).date()
+    while True:
+        purged = retention.purge(before=before, after=_Position.after, limit=limit)
+        _Position.after = purged.position
+        done += Swept(purged.deleted)
+        if purged.position == retention.START:
+            return done
+        if clock.monotonic() >= ends_at:
+            return done + Swept(more=True)
