@@ -9,7 +9,7 @@ from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, Permission, User
-from django.db.models import Case, ManyToManyField, QuerySet, When
+from django.db.models import Case, ManyToManyField, QuerySet, When, prefetch_related_objects
 from django.http import HttpRequest
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
@@ -136,6 +136,15 @@ class GroupAdmin(DjangoGroupAdmin, AuditedAdmin):  # type: ignore[misc]  # as ab
                 content_type__app_label__in=APPS
             ).order_by(plain, "name")
         return super().formfield_for_manytomany(db_field, request, **kwargs)
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Group | None:
+        """Return the group with its rights: the name of each has the name of its content type."""
+        group: Group | None = super().get_object(request, object_id, from_field)
+        if group is not None:
+            prefetch_related_objects([group], "permissions__content_type")
+        return group
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         """Return True for superusers, except for the groups of the roles."""

@@ -9,6 +9,8 @@ import pytest
 from django.contrib import admin
 from django.contrib.auth.models import Group, Permission, User
 from django.test import Client, RequestFactory
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
 
 from notifications.models import ApiKey, Producer
 from notifications.rules import access, roles
@@ -110,6 +112,16 @@ def test_every_migrate_keeps_the_groups_of_the_roles() -> None:
     codenames = set(group.permissions.values_list("codename", flat=True))
     assert "view_notification" in codenames
     assert {name for name in codenames if not name.startswith("view_")} == set()
+
+
+def test_the_page_of_a_group_reads_its_rights_in_one_query(
+    door: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    owners = Group.objects.get(name=f"{roles.GROUP_PREFIX}owner")
+    assert owners.permissions.count() > 100
+    with django_assert_max_num_queries(12):
+        answer = door.get(reverse("admin:auth_group_change", args=[owners.pk]))
+    assert answer.status_code == 200
 
 
 @pytest.mark.django_db
