@@ -6,6 +6,7 @@ or can be claimed by anybody.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import tomllib
@@ -20,8 +21,6 @@ from django.urls import reverse
 from tests.architecture.install_lines import Command, commands, files
 from tests.architecture.repository import ROOT
 
-_FILES: Final = list(files())
-_COMMANDS: Final = [command for name, text in _FILES for command in commands(name, text)]
 _DEBIAN: Final = {
     "chromium": "tests of pages in a browser",
     "chromium-driver": "the same",
@@ -95,6 +94,15 @@ def _is_ours(package: str) -> bool:
     return package.startswith(".") and (ROOT / package).exists()
 
 
+@functools.cache
+def _files() -> list[tuple[str, str]]:
+    return list(files())
+
+
+def _commands() -> list[Command]:
+    return [command for name, text in _files() for command in commands(name, text)]
+
+
 def _is_known(command: Command, package: str) -> bool:
     name = re.split(r"(?<=.)[@\[=<>~!]", package)[0]
     match command.kind:
@@ -118,7 +126,7 @@ def _strangers(command: Command) -> list[str]:
 
 
 def test_each_install_line_leads_to_this_repository_or_to_a_lock() -> None:
-    assert [each for command in _COMMANDS for each in _strangers(command)] == []
+    assert [each for command in _commands() for each in _strangers(command)] == []
 
 
 def test_the_served_page_of_the_api_names_no_stranger() -> None:
@@ -131,7 +139,7 @@ def test_the_served_page_of_the_api_names_no_stranger() -> None:
 def test_documents_import_known_packages() -> None:
     imported = {
         name
-        for path, text in _FILES
+        for path, text in _files()
         if path.endswith((".md", ".html"))
         for name in _IMPORT.findall(text)
     }
@@ -141,7 +149,7 @@ def test_documents_import_known_packages() -> None:
 def test_pages_and_documents_load_no_code_from_another_host() -> None:
     hosts = {
         (path, host)
-        for path, text in _FILES
+        for path, text in _files()
         if path.endswith((".md", ".html", ".js", ".mjs", ".ts"))
         for found in _LOADED.finditer(text)
         for host in found.groups()[1::2]
@@ -151,7 +159,7 @@ def test_pages_and_documents_load_no_code_from_another_host() -> None:
 
 
 def test_nobody_publishes_a_package_of_this_repository_by_mistake() -> None:
-    packages = [path for path, _ in _FILES if Path(path).name == "package.json"]
+    packages = [path for path, _ in _files() if Path(path).name == "package.json"]
     assert len(packages) >= len(_locks("package-lock.json"))
     assert [path for path in packages if _json(path).get("private") is not True] == []
     client = tomllib.loads((ROOT / "clients/python/pyproject.toml").read_text())["project"]
@@ -161,7 +169,9 @@ def test_nobody_publishes_a_package_of_this_repository_by_mistake() -> None:
 
 def test_each_image_has_a_known_publisher() -> None:
     texts = [
-        text for path, text in _FILES if path.endswith((".yml", ".yaml", "Dockerfile", ".example"))
+        text
+        for path, text in _files()
+        if path.endswith((".yml", ".yaml", "Dockerfile", ".example"))
     ]
     named = [name for text in texts for name in _images(text)]
     assert len(named) > len(_PUBLISHERS)
@@ -183,7 +193,7 @@ def test_hooks_and_workflows_run_no_code_of_another_repository() -> None:
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())
     assert {each["repo"] for each in hooks["repos"]} == {"local"}
     uses = [
-        path for path, text in _FILES if re.search(r"^\s*-? *uses: \S+/\S+@", text, re.MULTILINE)
+        path for path, text in _files() if re.search(r"^\s*-? *uses: \S+/\S+@", text, re.MULTILINE)
     ]
     assert uses == []
 
