@@ -3,8 +3,9 @@
 They kill processes and wait for leases, drive a browser, run npm, or try each operation of the API.
 Of the tests with killed processes, one for each class of failure stays in `make test`.
 
-With several processes of pytest, a file runs in one of them, and all scenarios run in one: the
-scenarios share a product, and wait while the other processes compute. Slow tests begin first.
+With several processes of pytest, a file runs in one of them, and each folder of SHARED runs in one:
+the scenarios share a product, and wait while the other processes compute; the tests of the Python
+client share a web process and its database. Slow tests begin first.
 """
 
 from __future__ import annotations
@@ -78,14 +79,16 @@ CHOSEN: Final = {
 }
 """Class of failure -> the scenario that `make test` runs."""
 _SCENARIOS: Final = "tests/scenarios/"
+SHARED: Final = (_SCENARIOS, "tests/clients/python/")
+"""Folders whose tests share processes that take many seconds to start."""
 
 
 class Scheduling(LoadScopeScheduling):
-    """Scheduling of pytest-xdist: a file runs in one process, and all scenarios in one process."""
+    """Scheduling of pytest-xdist: a file, or a folder of SHARED, runs in one process."""
 
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.partition("::")[0]
-        return _SCENARIOS if path.startswith(_SCENARIOS) else path
+        return next((folder for folder in SHARED if path.startswith(folder)), path)
 
 
 def mark(items: list[pytest.Item]) -> None:
