@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
@@ -63,24 +64,39 @@ def _labels(removed: list[feature.Feature]) -> str:
     return ",".join(each.label for each in removed)
 
 
-def _run_without(*arguments: str, database: str, sandbox: str = "") -> list[bytes]:
-    """Run tests/features/without_feature.py, and return the lines that the program prints."""
-    sandbox_url = {"NOTIFY_SANDBOX_URL": sandbox} if sandbox else {}
+def _run_without(names: str, *, empty_database: str, sandbox: str) -> dict[str, Any]:
+    """Run tests/features/without_feature.py, and return the facts that the program prints."""
+    databases = {
+        "WITHOUT_DATABASE": str(connection.settings_dict["NAME"]),
+        "WITHOUT_EMPTY_DATABASE": empty_database,
+    }
     ran = subprocess.run(
-        [sys.executable, "-m", "tests.features.without_feature", *arguments],
+        [sys.executable, "-m", "tests.features.without_feature", names],
         env={
             **os.environ,
             **without_feature.PROVIDER,
             **_ROUTES,
-            "WITHOUT_DATABASE": database,
-            **sandbox_url,
+            **databases,
+            "NOTIFY_SANDBOX_URL": sandbox,
         },
         cwd=_ROOT,
         capture_output=True,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr.decode()[-3_000:]
-    return ran.stdout.splitlines()
+    facts: dict[str, Any] = orjson.loads(ran.stdout.splitlines()[-1])
+    return facts
+
+
+@pytest.fixture
+def empty_database(name: str) -> Iterator[str]:
+    database = f"without_{name}"
+    with connection.cursor() as running:
+        running.execute(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
+        running.execute(f"CREATE DATABASE {database}")
+    yield database
+    with connection.cursor() as running:
+        running.execute(f"DROP DATABASE {database} WITH (FORCE)")
 
 
 @pytest.fixture
@@ -183,11 +199,11 @@ def _inbox_pages(*, has_inbox: bool) -> dict[str, int]:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("leaving")
 @pytest.mark.parametrize("name", FEATURES)
-def test_the_service_runs_without_the_feature(name: str, sandbox: str) -> None:
+def test_the_service_runs_without_the_feature_and_makes_its_tables(
+    name: str, empty_database: str, sandbox: str
+) -> None:
     removed = _removed_with(name)
-    database = str(connection.settings_dict["NAME"])
-    printed = _run_without(_labels(removed), database=database, sandbox=sandbox)
-    facts: dict[str, Any] = orjson.loads(printed[-1])
+    facts = _run_without(_labels(removed), empty_database=empty_database, sandbox=sandbox)
     assert facts["sent"] == _sent(has_inbox=name != "inbox")
     assert facts["inbox_pages"] == _inbox_pages(has_inbox=name != "inbox")
     assert set(facts["links"].values()) == {200}
@@ -216,20 +232,12 @@ def test_the_service_runs_without_the_feature(name: str, sandbox: str) -> None:
     assert BulkJob.objects.get().audience == {"user_ids": ["staying"]}
     assert CancelJob.objects.get().metadata == {}
 
+    groups, producers = _groups_and_producers(empty_database)
+    assert (groups > len(ROLES), producers) == (True, 0)
 
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("name", FEATURES)
-def test_an_empty_database_gets_its_tables_and_roles_without_the_feature(name: str) -> None:
-    database = f"without_{name}"
-    with connection.cursor() as running:
-        running.execute(f"DROP DATABASE IF EXISTS {database}")
-        running.execute(f"CREATE DATABASE {database}")
-    try:
-        _run_without(_labels(_removed_with(name)), "migrate", database=database)
-        with psycopg.connect(**{**connection.get_connection_params(), "dbname": database}) as link:
-            [(groups,)] = link.execute("SELECT count(*) FROM auth_group").fetchall()
-            [(mine,)] = link.execute("SELECT count(*) FROM notifications_producer").fetchall()
-        assert (groups > len(ROLES), mine) == (True, 0)
-    finally:
-        with connection.cursor() as running:
-            running.execute(f"DROP DATABASE {database} WITH (FORCE)")
+
+def _groups_and_producers(database: str) -> tuple[int, int]:
+    with psycopg.connect(**{**connection.get_connection_params(), "dbname": database}) as link:
+        [(groups,)] = link.execute("SELECT count(*) FROM auth_group").fetchall()
+        [(producers,)] = link.execute("SELECT count(*) FROM notifications_producer").fetchall()
+    return int(groups), int(producers)

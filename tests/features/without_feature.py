@@ -1,11 +1,13 @@
-"""Runs the service without features: python -m tests.features.without_feature NAMES [migrate].
+"""Runs the service without features: python -m tests.features.without_feature NAMES.
 
 NAMES are labels with commas between them. The environment names the servers, and WITHOUT_DATABASE a
 database with all tables. The program removes the features from the settings, starts Django,
 checks, publishes a template, delivers a message and an e-mail, opens the links of the e-mail and of
 the admin, cancels a message, erases the recipient, runs each sweep, opens each page of the menu and
-the newest object of each list, and prints the facts of the run as JSON. With `migrate` the database
-is empty, and the program only makes the tables. An exception ends the program with a traceback.
+the newest object of each list, and prints the facts of the run as JSON.
+
+Right after the start of Django the program forks a process that makes the tables in the empty
+database WITHOUT_EMPTY_DATABASE. An exception in either ends the program with a traceback.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import json
+import multiprocessing
 import os
 import re
 import sys
@@ -211,14 +214,28 @@ def scopes() -> dict[str, list[str]]:
     return {**granted, **{mode.name: access.useless(GRANTABLE, mode) for mode in Mode}}
 
 
-def main(names: list[str], task: str) -> None:
-    """Run the service without features and print the facts."""
-    _set_up(names)
+def _migrate(database: str) -> None:
     from django.core.management import call_command  # noqa: PLC0415 - after Django is set up
 
-    if task == "migrate":
-        call_command("migrate", verbosity=0)
-        return
+    settings.DATABASES["default"]["NAME"] = database
+    call_command("migrate", verbosity=0)
+
+
+def main(names: list[str]) -> None:
+    """Run the service without features and print the facts."""
+    _set_up(names)
+    empty = os.environ["WITHOUT_EMPTY_DATABASE"]
+    migration = multiprocessing.get_context("fork").Process(target=_migrate, args=[empty])
+    migration.start()
+    facts = _facts(names)
+    migration.join()
+    assert migration.exitcode == 0, "the traceback is above"
+    print(json.dumps(facts))  # noqa: T201 - the parent reads it
+
+
+def _facts(names: list[str]) -> dict[str, Any]:
+    from django.core.management import call_command  # noqa: PLC0415 - after Django is set up
+
     from notifications.api import schema  # noqa: PLC0415 - as above
     from notifications.rules import alert_links, alerts  # noqa: PLC0415 - as above
     from notifications.rules.states import Status  # noqa: PLC0415 - as above
@@ -248,8 +265,8 @@ def main(names: list[str], task: str) -> None:
     facts["scopes"] = scopes()
     packages = tuple(f"notifications.features.{name}" for name in names)
     facts["loaded"] = [each for each in sys.modules if each.startswith(packages)]
-    print(json.dumps(facts))  # noqa: T201 - the parent reads it
+    return facts
 
 
 if __name__ == "__main__":
-    main(sys.argv[1].split(","), " ".join(sys.argv[2:]))
+    main(sys.argv[1].split(","))
