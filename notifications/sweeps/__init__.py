@@ -2,7 +2,7 @@
 
     deliveries    release, resume, relay, due_rows (rescue, retry), expiry, ordering,
                   withdrawals; hold_checks and switches run in release
-    the relay     publish_quota and broker_share, the limits of what the broker holds
+    the relay     publish_quota and broker_share, the limits of the rows in the broker
     lag           lane_lag, sms_outage
     money         budgets
     reports       rollups, webhooks

@@ -18,14 +18,14 @@ from notifications.sweeps.rounds import Act, Due, Swept
 
 
 def rescue_lost(*, now: dt.datetime, limit: int) -> Swept:
-    """Settle or queue rows whose lease expired; rows with a renewed lease stay."""
+    """Settle or queue rows with an expired lease; rows with a renewed lease stay."""
     del now  # Postgres's clock decides what is due
     due = Due("rescue", Status.SENDING, limit)
     return rounds.work(due, _on_free_rows(rescue.rescue))
 
 
 def retry(*, now: dt.datetime, limit: int) -> Swept:
-    """Queue rows due for a retry whose retry message was lost."""
+    """Queue rows due for a retry after a loss of their retry message."""
     del now
     due = Due("retry", Status.RETRYING, limit, grace=rounds.retry_grace())
     return rounds.work(

@@ -22,7 +22,7 @@ from notifications.sweeps.rounds import Swept
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Sample the lag. Back-pressure, whose sweep has replaced this sweep before, has no effect."""
+    """Sample the lag, and end the effects of back-pressure, which is not installed."""
     del limit
     sample(now=now)
     in_effect = LaneLag.objects.exclude(refuses_since=None, drops_since=None)

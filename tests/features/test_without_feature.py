@@ -131,15 +131,9 @@ def leaving() -> Recipient:
         request={"user_id": "leaving"},
     )
     Occurrence.objects.create(schedule=schedule, local_at="2026-11-27T09:00:00", at=clock.now())
-    CancelJob.objects.create(
-        requested_by="without",
-        metadata={"user": "leaving"},
-        finished_at=clock.now(),
-        **dict.fromkeys(("after", "first", "until"), clock.new_notification_id()),
-    )
     for kind in AlertKind:
         alerts.raise_once(kind, "12", "the pages of alerts have no dead link")
-    _add_bulk_job(producer)
+    _add_jobs(producer)
     _add_item(recipient)
     return recipient
 
@@ -161,8 +155,8 @@ def _add_item(recipient: Recipient) -> None:
     )
 
 
-def _add_bulk_job(producer: Producer) -> None:
-    """A finished job with costs and a saved audience, which name the recipient."""
+def _add_jobs(producer: Producer) -> None:
+    """Finished jobs and a saved audience, which name the recipient."""
     expression = {"user_ids": ["leaving", "staying"]}
     Audience.objects.create(name="two", mode=Mode.LIVE, expression=expression)
     job = BulkJob.objects.create(
@@ -181,6 +175,12 @@ def _add_bulk_job(producer: Producer) -> None:
         finished_at=clock.now(),
     )
     BulkJobFigure.objects.create(job=job, kind="total", name=Total.COST_MICROS, count=5_000)
+    CancelJob.objects.create(
+        requested_by="without",
+        metadata={"user": "leaving"},
+        finished_at=clock.now(),
+        **dict.fromkeys(("after", "first", "until"), clock.new_notification_id()),
+    )
 
 
 def _sent(*, has_inbox: bool) -> list[list[str]]:
