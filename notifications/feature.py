@@ -17,7 +17,7 @@ have the app label `notifications`, because all tables share the migrations of t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -61,6 +61,7 @@ class MenuEntry:
 
     group: str
     title: str
+    _: KW_ONLY
     symbol: str
     """Name of the Material symbol."""
     model: str

@@ -24,7 +24,11 @@ class BackPressureConfig(feature.Feature):
             stops="P3 posts are accepted and stale P3 kept, whatever waits.",
         ),
     )
-    menu = (feature.MenuEntry("Settings", "Lag limits", "compress", "laglimits", is_folded=True),)
+    menu = (
+        feature.MenuEntry(
+            "Settings", "Lag limits", symbol="compress", model="laglimits", is_folded=True
+        ),
+    )
     alert_pages = (
         (AlertKind.LANE_REFUSES_POSTS, _LIMITS),
         (AlertKind.STALE_DROPPED, _LIMITS),

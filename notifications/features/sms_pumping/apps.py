@@ -27,8 +27,12 @@ class SmsPumpingConfig(feature.Feature):
         ),
     )
     menu = (
-        feature.MenuEntry("Repair", "SMS pumping", "sms_failed", "smsoverride", is_folded=True),
-        feature.MenuEntry("Settings", "SMS limits", "phonelink_lock", "smslimits", is_folded=True),
+        feature.MenuEntry(
+            "Repair", "SMS pumping", symbol="sms_failed", model="smsoverride", is_folded=True
+        ),
+        feature.MenuEntry(
+            "Settings", "SMS limits", symbol="phonelink_lock", model="smslimits", is_folded=True
+        ),
     )
     alert_pages = (
         (AlertKind.SMS_ADDRESS_CEILING, _OVERRIDES),
