@@ -15,7 +15,7 @@ import pytest
 from django.db import connection, transaction
 from django.db.models import F
 
-from notifications import clock, conf
+from notifications import clock, conf, gate
 from notifications.delivery import deliver, routing
 from notifications.features.digests import sweep as digests
 from notifications.intake import accept
@@ -173,6 +173,16 @@ def test_the_release_leaves_rows_of_caps_to_the_digests_and_takes_them_when_none
     assert release.run_once(now=clock.now(), limit=500).moved == 3
     assert _statuses(held) == [(Status.QUEUED, "hold_over")] * 3
     assert digests.run_once(now=clock.now(), limit=500).moved == 0
+
+
+def test_without_the_feature_the_release_takes_rows_of_caps_at_once(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _person("maria")
+    held = _held_likes(caller, 3)
+    monkeypatch.setattr(gate, "is_taken", lambda _place: False)
+    assert release.run_once(now=clock.now(), limit=500).moved == 3
+    assert _statuses(held) == [(Status.QUEUED, "hold_over")] * 3
 
 
 def test_a_single_one_is_released_as_it_is(caller: Caller) -> None:
