@@ -6,7 +6,11 @@ import datetime as dt
 
 import pytest
 
-from notifications.models import Recipient
+from notifications import clock
+from notifications.features.back_pressure import refusing
+from notifications.models import LaneLag, Recipient
+from notifications.rules.lane import Mode, Priority
+from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 
 PATH = "/v1/schedules"
@@ -40,6 +44,22 @@ def test_a_schedule_is_made_read_changed_and_ended(caller: Caller) -> None:
     assert caller.send("PATCH", one, {"paused": True}).json()["next_at"] is None
     assert caller.send("DELETE", one).status_code == 204
     assert caller.get(one).status_code == 404
+
+
+def test_a_schedule_is_made_while_its_lane_refuses_posts(caller: Caller) -> None:
+    LaneLag.objects.create(
+        mode=Mode.LIVE,
+        priority=Priority.P3,
+        channel=Channel.EMAIL,
+        sampled_at=clock.now(),
+        refuses_since=clock.now(),
+        retry_after_seconds=60,
+    )
+    refusing.forget()
+    refused = caller.post("/v1/notifications", MESSAGE)
+    assert refused.status_code == 429, refused.content
+    made = caller.post(PATH, WANTED)
+    assert made.status_code == 201, made.content
 
 
 def test_a_name_is_used_once(caller: Caller) -> None:
