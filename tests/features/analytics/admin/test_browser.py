@@ -1,4 +1,3 @@
-# ruff: noqa: F811 - each test asks for the imported fixture `make_rollup` by name
 """Insights and the page of a provider in a real browser suit every reader."""
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from notifications.rules.states import Status
 from tests.admin import axe
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, Browser
 from tests.admin.conftest import MakeDelivery
-from tests.figures.conftest import MakeRollup, make_rollup  # noqa: F401 - the fixture
+from tests.figures.conftest import MakeRollup
 
 pytestmark = [
     pytest.mark.skipif(

@@ -1,4 +1,3 @@
-# ruff: noqa: F811 - each test asks for the imported fixture `make_rollup` by name
 """Insights and the pages of subjects show the roll-ups of the time range, and are linked."""
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from providers import dry_run, registry
 from providers.contract import Channel
 from tests.admin.conftest import MakeDelivery
 from tests.admin.live_figures import live, sums
-from tests.figures.conftest import MakeRollup, make_rollup  # noqa: F401 - the fixture
+from tests.figures.conftest import MakeRollup
 
 AGO = dt.timedelta(minutes=10)
 _PROVIDERS = sorted({*(each.name for each in registry.VENDORS), in_app.PROVIDER, dry_run.NAME})
