@@ -40,7 +40,8 @@ help:
 	@echo '             PROCESSES=0 runs them in one process, as a debugger needs it;'
 	@echo '             BROKER=rabbitmq runs them with RabbitMQ as the broker, which must be installed;'
 	@echo "             CLOCK='2026-03-08 06:58' runs them at that time in UTC (needs a C compiler)"
-	@echo 'make test-all    every test: killed processes, chaos, browsers, npm; ONLY= and so on as above'
+	@echo 'make test-all    every test: killed processes, chaos, browsers, npm; ONLY= and so on as above;'
+	@echo '             EXCEPT=tests/rules leaves a part out'
 	@echo 'make check   lint, format, types, arrows, compose file, licences'
 	@echo 'make api     write docs/openapi.json from the code and check it with Redocly CLI and Spectral'
 	@echo '             (needs Node.js 20.19 or later)'
@@ -77,7 +78,7 @@ test: $(VENV)/tools
 	@$(PYTEST) $(if $(ONLY),$(ONLY),-m 'not slow')
 
 test-all: $(VENV)/tools
-	@$(PYTEST) $(ONLY)
+	@$(PYTEST) $(ONLY) $(addprefix --ignore=,$(EXCEPT))
 
 check: $(VENV)/tools
 	$(VENV)/bin/ruff check .

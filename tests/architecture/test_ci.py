@@ -31,7 +31,10 @@ def test_the_command_of_readme_is_a_part_of_what_ci_runs() -> None:
         for target in ("test", "test-all")
     )
     assert test == f"{test_all} -m 'not slow'"
-    assert ' "demo EXIT=1" test-all; do' in _RUN.read_text()
+    # Each test once: those of the clock parts at another time than the others.
+    run = _RUN.read_text()
+    assert 'test-all EXCEPT="$clock_parts"' in run
+    assert 'test-all CLOCK="$clock" ONLY="$clock_parts"' in run
 
 
 @pytest.mark.parametrize("third", ["3", "no"])
