@@ -14,8 +14,8 @@ from kombu import Exchange, Queue
 from kombu.transport import TRANSPORT_ALIASES
 from kombu.utils.url import parse_url
 
-from notifications import server_tls
-from notifications.rules.lane import LANES, routing_key
+from notifications.core import server_tls
+from notifications.core.rules.lane import LANES, routing_key
 from notifyproj.service_urls import foreign_variables, service_url
 
 if _mistakes := foreign_variables(os.environ):
@@ -29,8 +29,8 @@ if broker_url:
     # variable may have no password: CELERY_BROKER_PASSWORD would never be used. kombu verifies no
     # certificate unless the URL says so (`server_tls.checked`).
     os.environ["CELERY_BROKER_URL"] = broker_url
-TRANSPORT_ALIASES["amqp"] = "notifications.rabbitmq:PlainTransport"
-TRANSPORT_ALIASES["amqps"] = "notifications.amqps:Transport"
+TRANSPORT_ALIASES["amqp"] = "notifications.core.rabbitmq:PlainTransport"
+TRANSPORT_ALIASES["amqps"] = "notifications.core.amqps:Transport"
 _on_redis = broker_url.startswith(("redis", "valkey"))
 # Flower alone reads this setting, for lengths of queues. kombu and redis-py read the URL.
 broker_use_ssl = parse_url(broker_url).get("ssl", False) if _on_redis else False
@@ -62,7 +62,7 @@ task_create_missing_queues = False
 # their own.
 broker_transport_options = (
     {
-        "queue_order_strategy": "notifications.lanes.WeightedOrder",
+        "queue_order_strategy": "notifications.core.lanes.WeightedOrder",
         "visibility_timeout": 600,
         # Of a blocking pop, seconds: how soon a worker asks again for a channel that had to rest.
         "polling_interval": 1.0,
@@ -93,10 +93,10 @@ task_reject_on_worker_lost = True
 worker_prefetch_multiplier = 1
 worker_cancel_long_running_tasks_on_connection_loss = False  # a lease decides, not a connection
 worker_pool = "threads"  # of a worker without --pool; notifyproj.celery refuses each other pool
-worker_consumer = "notifications.tasks.consumer:Consumer"  # outlives a restart of its broker
+worker_consumer = "notifications.core.tasks.consumer:Consumer"  # outlives a restart of its broker
 worker_enable_prefetch_count_reduction = False  # after a lost connection: slots bound the work
 # SIGTERM is Celery's warm shutdown: what is in flight is answered and settled, nothing new begins
-# (`notifications.stopping`), and countdowns held in memory are rows with a due_at.
+# (`notifications.core.stopping`), and countdowns held in memory are rows with a due_at.
 worker_soft_shutdown_timeout = 0.0
 worker_send_task_events = True  # Flower
 task_send_sent_event = False

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from notifications.rules.alert_thresholds import AlertThresholds
+from notifications.core.rules.alert_thresholds import AlertThresholds
 from notifyproj.values import AlertUrls, Thresholds
 
 

@@ -20,8 +20,8 @@ from celery.schedules import schedstate
 from celery.utils.time import maybe_make_aware
 from django_celery_beat.schedulers import DatabaseScheduler, ModelEntry
 
-from notifications import server_faults
-from notifications.rabbitmq import Blocked
+from notifications.core import server_faults
+from notifications.core.rabbitmq import Blocked
 
 
 class Entry(ModelEntry):  # type: ignore[misc]  # untyped

@@ -1,4 +1,4 @@
-"""The Celery application, configured by `celeryconfig`; its tasks are in `notifications.tasks`."""
+"""The Celery application; `notifications.core.tasks` has its tasks, `celeryconfig` its settings."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _drop_broken_connection(**_signal: object) -> None:
 
     Celery keeps a thread's connection over many tasks (`db_reuse_max`).
     """
-    from notifications.store.postgres import db  # noqa: PLC0415 - after Django is set up
+    from notifications.core.store.postgres import db  # noqa: PLC0415 - after Django is set up
 
     db.drop_broken()
 
@@ -76,7 +76,7 @@ def _drop_broken_connection(**_signal: object) -> None:
 @celeryd_after_setup.connect
 def _serve_metrics(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
     """Serve the metrics of a worker, also of a worker that the broker does not let in."""
-    from notifications.tasks import metrics  # noqa: PLC0415 - after Django is set up
+    from notifications.core.tasks import metrics  # noqa: PLC0415 - after Django is set up
 
     queues = list(instance.app.amqp.queues.consume_from)
     metrics.serve(concurrency=instance.concurrency, queues=queues)
@@ -104,8 +104,8 @@ def _read_flight_recorders(**_signal: object) -> None:
 
     A worker that the broker does not let in delivers as well (`tasks.direct`).
     """
-    from notifications.store import flight_recorder  # noqa: PLC0415 - after Django is set up
-    from notifications.store.redis import state  # noqa: PLC0415 - as above
+    from notifications.core.store import flight_recorder  # noqa: PLC0415 - after Django is set up
+    from notifications.core.store.redis import state  # noqa: PLC0415 - as above
 
     with contextlib.suppress(state.Away):  # the rescue reads them later
         flight_recorder.reap()
@@ -114,7 +114,7 @@ def _read_flight_recorders(**_signal: object) -> None:
 @beat_init.connect
 def _serve_metrics_of_beat(**_signal: object) -> None:
     """Serve the metrics of beat."""
-    from notifications.tasks import metrics  # noqa: PLC0415 - after Django is set up
+    from notifications.core.tasks import metrics  # noqa: PLC0415 - after Django is set up
 
     metrics.serve()
 
@@ -127,8 +127,8 @@ def _watch_clock(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Ce
     Postgres's clock. A worker that the broker does not let in takes rows from Postgres
     (`tasks.direct`), so the watch begins before the sign-in.
     """
-    from notifications import clock  # noqa: PLC0415 - after Django is set up
-    from notifications.store.postgres import host_clock  # noqa: PLC0415 - as above
+    from notifications.core import clock  # noqa: PLC0415 - after Django is set up
+    from notifications.core.store.postgres import host_clock  # noqa: PLC0415 - as above
 
     names = [name for name in instance.app.amqp.queues.consume_from if name != OPS]
 
@@ -149,7 +149,7 @@ def _watch_clock(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Ce
 @beat_init.connect
 def _watch_servers_of_beat(**_signal: object) -> None:
     """Say so if beat works without the broker or the state Redis."""
-    from notifications.store.postgres import fallbacks  # noqa: PLC0415 - after Django is set up
+    from notifications.core.store.postgres import fallbacks  # noqa: PLC0415 - after Django is set up
 
     fallbacks.FallbackWatch(fallbacks.name_of("beat")).start()
 
@@ -160,6 +160,6 @@ def _watch_clock_of_beat(**_signal: object) -> None:
 
     Beat counts seconds only, so Beat continues with a wrong clock.
     """
-    from notifications.store.postgres import host_clock  # noqa: PLC0415 - after Django is set up
+    from notifications.core.store.postgres import host_clock  # noqa: PLC0415 - after Django is set up
 
     host_clock.Watch().start()

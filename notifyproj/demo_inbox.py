@@ -29,9 +29,9 @@ from django.utils.translation import get_language_info
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_POST, require_safe
 
-from notifications import conf
-from notifications.api import embed
-from notifications.management import demo_data
+from notifications.core import conf
+from notifications.core.api import embed
+from notifications.core.management import demo_data
 from notifyproj.csp import HEADER
 from notifyproj.devstack.demo.environment import Service, Unexpected
 

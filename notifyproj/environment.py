@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, Field, ValidationError
 
-from notifications.rules import in_app
-from notifications.rules.lane import DEFAULT_TIME_TO_LIVE
-from notifications.rules.rate_limits.circuit_breaker import STREAKS
-from notifications.rules.rate_limits.frequency_caps import DEFAULTS
+from notifications.core.rules import in_app
+from notifications.core.rules.lane import DEFAULT_TIME_TO_LIVE
+from notifications.core.rules.rate_limits.circuit_breaker import STREAKS
+from notifications.core.rules.rate_limits.frequency_caps import DEFAULTS
 from notifyproj.alert_environment import AlertEnvironment
 from notifyproj.inbox_environment import InboxEnvironment
 from notifyproj.live_environment import LiveEnvironment

@@ -31,7 +31,7 @@ from tornado.web import HTTPError, authenticated
 
 with cwd_in_path():  # where Celery reads celeryconfig; the program `celery` does not look there
     from celeryconfig import broker_url
-    from notifications import server_tls
+    from notifications.core import server_tls
 
 _user = os.environ.get("NOTIFY_FLOWER_USER", "").strip() or "operator"
 _password = os.environ.get("NOTIFY_FLOWER_PASSWORD", "").strip()

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from notifications.rules import in_app
+from notifications.core.rules import in_app
 
 
 def _schemes(value: str) -> frozenset[str]:

@@ -117,11 +117,11 @@ def main() -> int:
 
 
 async def _serve(host: str, port: int) -> int:
-    from notifications import conf  # noqa: PLC0415 - after Django is set up
-    from notifications.api import clients, problems  # noqa: PLC0415 - after Django is set up
+    from notifications.core import conf  # noqa: PLC0415 - after Django is set up
+    from notifications.core.api import clients, problems  # noqa: PLC0415 - after Django is set up
+    from notifications.core.store.postgres import fallbacks, host_clock  # noqa: PLC0415 - after Django is set up
     from notifications.features.inbox.live.http import Application  # noqa: PLC0415 - after Django is set up
     from notifications.features.inbox.live.service import Service  # noqa: PLC0415 - after Django is set up
-    from notifications.store.postgres import fallbacks, host_clock  # noqa: PLC0415 - after Django is set up
 
     await asyncio.to_thread(host_clock.Watch().start)
     fallbacks.FallbackWatch(fallbacks.name_of("live"), [fallbacks.STATE]).start()

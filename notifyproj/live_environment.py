@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from notifications.conf import Live
+from notifications.core.conf import Live
 from notifyproj.values import PublicUrl
 
 

@@ -1,7 +1,7 @@
 """Structured logs of the product and of every library: JSON lines on standard error.
 
-All lines go through the queue of `notifications.telemetry`, so no thread waits for a reader. The
-API's middleware binds the request's id and trace to the lines of a request. The wide line of a
+All lines go through the queue of `notifications.core.telemetry`, so no thread waits for a reader.
+The API's middleware binds the request's id and trace to the lines of a request. The wide line of a
 provider call has the trace that was stored at the acceptance of the notification.
 """
 
@@ -16,7 +16,7 @@ from structlog.processors import ExceptionRenderer
 from structlog.tracebacks import ExceptionDictTransformer
 from structlog.typing import Processor
 
-from notifications.api import correlation
+from notifications.core.api import correlation
 
 _TRACEBACKS: Final = ExceptionRenderer(ExceptionDictTransformer(show_locals=False))
 """Tracebacks without the frames' variables, because variables hold addresses and bodies."""
@@ -25,7 +25,7 @@ _STDERR: Final = {
     "class": "logging.StreamHandler",
     "formatter": "json",
     "filters": ["route_for_path"],  # on the handler, so that no logger of Django's is left out
-    "stream": "ext://notifications.telemetry.STDERR",
+    "stream": "ext://notifications.core.telemetry.STDERR",
 }
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import django_stubs_ext
 from django.templatetags.static import static
 
-from notifications.conf import Conf
-from notifications.rules import in_app
+from notifications.core.conf import Conf
+from notifications.core.rules import in_app
 from notifyproj import environment, postgres_url
 from providers import dry_run, sandbox
 from providers.contract import Channel
@@ -52,7 +52,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    "notifications",
+    "notifications.core",
     "notifications.features.analytics",
     "notifications.features.archive",
     "notifications.features.audiences",
@@ -70,10 +70,10 @@ INSTALLED_APPS = [
     "notifications.features.template_studio",
 ]
 MIDDLEWARE = [
-    "notifications.api.correlation.Correlation",
-    "notifications.api.cors.CrossOrigin",
-    "notifications.api.body_limits.BodyLimits",
-    "notifications.api.address_limits.AddressLimits",
+    "notifications.core.api.correlation.Correlation",
+    "notifications.core.api.cors.CrossOrigin",
+    "notifications.core.api.body_limits.BodyLimits",
+    "notifications.core.api.address_limits.AddressLimits",
     "django.middleware.security.SecurityMiddleware",
     "notifyproj.csp.ContentSecurityPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -166,31 +166,31 @@ UNFOLD = {
     "SITE_URL": None,
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
-    "ENVIRONMENT": "notifications.admin.dashboard.environment",
-    "DASHBOARD_CALLBACK": "notifications.admin.dashboard.add_figures",
+    "ENVIRONMENT": "notifications.core.admin.dashboard.environment",
+    "DASHBOARD_CALLBACK": "notifications.core.admin.dashboard.add_figures",
     "LOGIN": {"form": "notifyproj.sign_in.SignInForm"},
     "SIDEBAR": {
         "show_search": True,
         "command_search": True,
-        "navigation": "notifications.admin.menu.navigation",
+        "navigation": "notifications.core.admin.menu.navigation",
     },
     "STYLES": [
         lambda _request: static("notifications/fonts/fonts.css"),
         lambda _request: static("notifications/console.css"),
     ],
-    "COMMAND": {"search_callback": "notifications.admin.palette.search"},
+    "COMMAND": {"search_callback": "notifications.core.admin.palette.search"},
 }
 
 DJANGO_CELERY_BEAT_TZ_AWARE = True
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["notifications.api.authentication.BearerKey"],
-    "DEFAULT_PERMISSION_CLASSES": ["notifications.api.authentication.HasScope"],
-    "DEFAULT_PARSER_CLASSES": ["notifications.api.json_io.JsonParser"],
-    "DEFAULT_RENDERER_CLASSES": ["notifications.api.json_io.JsonRenderer"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["notifications.core.api.authentication.BearerKey"],
+    "DEFAULT_PERMISSION_CLASSES": ["notifications.core.api.authentication.HasScope"],
+    "DEFAULT_PARSER_CLASSES": ["notifications.core.api.json_io.JsonParser"],
+    "DEFAULT_RENDERER_CLASSES": ["notifications.core.api.json_io.JsonRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_METADATA_CLASS": None,  # OPTIONS is 405: the schema describes the API
-    "EXCEPTION_HANDLER": "notifications.api.problems.answer",
+    "EXCEPTION_HANDLER": "notifications.core.api.problems.answer",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
     "URL_FORMAT_OVERRIDE": None,
@@ -213,11 +213,11 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
-    "POSTPROCESSING_HOOKS": ["notifications.api.operations.describe"],
+    "POSTPROCESSING_HOOKS": ["notifications.core.api.operations.describe"],
     "WEBHOOKS": [
-        "notifications.api.webhook_events.NOTIFICATION",
-        "notifications.api.webhook_events.CONTACT",
-        "notifications.api.webhook_events.BULK_JOB",
+        "notifications.core.api.webhook_events.NOTIFICATION",
+        "notifications.core.api.webhook_events.CONTACT",
+        "notifications.core.api.webhook_events.BULK_JOB",
     ],
 }
 

@@ -26,11 +26,11 @@ from django_otp import user_has_device
 from unfold.forms import AuthenticationForm
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from notifications import conf
-from notifications.api import clients
-from notifications.rules.single_sign_on import SecondFactorBy
-from notifications.store.postgres import second_factors
-from notifications.store.redis import sign_ins
+from notifications.core import conf
+from notifications.core.api import clients
+from notifications.core.rules.single_sign_on import SecondFactorBy
+from notifications.core.store.postgres import second_factors
+from notifications.core.store.redis import sign_ins
 
 SESSION_FIELD: Final = "sign_in"
 _FREE: Final = frozenset({"admin:second_factor", "admin:logout", "admin:password_change"})

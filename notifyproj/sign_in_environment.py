@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from notifications.rules.roles import ROLES
-from notifications.rules.single_sign_on import Options, SecondFactorBy
-from notifications.rules.times import local_time
+from notifications.core.rules.roles import ROLES
+from notifications.core.rules.single_sign_on import Options, SecondFactorBy
+from notifications.core.rules.times import local_time
 from notifyproj.values import Names, PublicUrl
 
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from notifications import feature
+from notifications.core import feature
 from notifyproj import demo_inbox, docs_site, sign_in
 
 admin.autodiscover()
@@ -20,10 +20,10 @@ urlpatterns = [
     path("docs/<path:path>", docs_site.file, name="docs_site"),
     path("docs/", docs_site.file, {"path": ""}, name="docs_site"),
     *demo_inbox.PATHS,
-    path("", include("notifications.api.urls")),
+    path("", include("notifications.core.api.urls")),
 ]
 
-handler400 = "notifications.api.problems.bad_request"
-handler403 = "notifications.api.problems.forbidden"
-handler404 = "notifications.api.problems.not_found"
-handler500 = "notifications.api.problems.server_error"
+handler400 = "notifications.core.api.problems.bad_request"
+handler403 = "notifications.core.api.problems.forbidden"
+handler404 = "notifications.core.api.problems.not_found"
+handler500 = "notifications.core.api.problems.server_error"

@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 from cryptography.fernet import Fernet
 from pydantic import AfterValidator, BeforeValidator
 
-from notifications import server_tls
-from notifications.conf import ListenAddress
-from notifications.rules.alert_thresholds import AlertThresholds
-from notifications.rules.allowed import AllowList
-from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Priority
-from notifications.rules.rate_limits.circuit_breaker import Streak
-from notifications.rules.rate_limits.frequency_caps import Cap, Caps
+from notifications.core import server_tls
+from notifications.core.conf import ListenAddress
+from notifications.core.rules.alert_thresholds import AlertThresholds
+from notifications.core.rules.allowed import AllowList
+from notifications.core.rules.lane import DEFAULT_TIME_TO_LIVE, Priority
+from notifications.core.rules.rate_limits.circuit_breaker import Streak
+from notifications.core.rules.rate_limits.frequency_caps import Cap, Caps
 from notifyproj import postgres_url
 from providers.alert_destinations import destination
 from providers.contract import Channel

@@ -5,8 +5,9 @@
     --workers  processes; default 1
 
 The server speaks HTTP/1.1 only, because an HTTP/2 connection carries several requests at a time.
-Each process answers NOTIFY_WEB_SLOTS requests at a time (`notifications.api.request_slots`). The
-server limits the time for a request's head, which is also the longest idle time of a connection.
+Each process answers NOTIFY_WEB_SLOTS requests at a time (`notifications.core.api.request_slots`).
+The server limits the time for a request's head, which is also the longest idle time of a
+connection.
 The reverse proxy limits the time for a body, the time in which a client reads an answer, and the
 connections of an address, because the proxy buffers requests and answers
 (`docs/compose/proxy.conf.template`).
@@ -23,8 +24,8 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server import Server
 
-from notifications.conf import Web
-from notifications.telemetry import process_number
+from notifications.core.conf import Web
+from notifications.core.telemetry import process_number
 from notifyproj import environment
 from notifyproj.descriptors import allow_descriptors
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from notifications.conf import Web
+from notifications.core.conf import Web
 from notifyproj.values import Networks
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from notifications.rules.rate_limits.concurrency import CEILING
+from notifications.core.rules.rate_limits.concurrency import CEILING
 
 
 class WorkerEnvironment(BaseModel):

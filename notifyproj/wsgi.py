@@ -10,11 +10,11 @@ _django = get_wsgi_application()
 
 from django.urls import get_resolver  # noqa: E402 - it needs Django set up
 
-from notifications import conf  # noqa: E402 - it needs Django set up
-from notifications.api.request_slots import Slots  # noqa: E402 - it needs Django set up
-from notifications.intake import accept_metrics  # noqa: E402 - it needs Django set up
-from notifications.store.postgres import fallbacks, host_clock  # noqa: E402 - it needs Django set up
-from notifications.telemetry import traces  # noqa: E402 - it needs Django set up
+from notifications.core import conf  # noqa: E402 - it needs Django set up
+from notifications.core.api.request_slots import Slots  # noqa: E402 - it needs Django set up
+from notifications.core.intake import accept_metrics  # noqa: E402 - it needs Django set up
+from notifications.core.store.postgres import fallbacks, host_clock  # noqa: E402 - it needs Django set up
+from notifications.core.telemetry import traces  # noqa: E402 - it needs Django set up
 from notifyproj import web  # noqa: E402 - as above
 
 application = Slots(_django, slots=conf.current().web.slots, threads=web.THREADS)

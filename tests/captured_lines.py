@@ -1,8 +1,8 @@
 """Log lines of the test process in pytest's capture, also between the phases of a test.
 
-A thread writes the product's log lines (`notifications.telemetry`). Between the phases of a test
-pytest gives descriptor 2 back to the terminal in order to print its dots, so a line of the thread
-came out between two dots. A duplicate of descriptor 2, made while pytest captures, leads to
+A thread writes the product's log lines (`notifications.core.telemetry`). Between the phases of a
+test pytest gives descriptor 2 back to the terminal in order to print its dots, so a line of the
+thread came out between two dots. A duplicate of descriptor 2, made while pytest captures, leads to
 pytest's file for the whole run. The report of a failing test shows the lines; the option `-s`
 shows all of them at once.
 """
@@ -19,7 +19,7 @@ import pytest
 
 def keep() -> None:
     """Write the log lines of this process to what is captured now."""
-    from notifications import telemetry  # noqa: PLC0415 - after Django is set up
+    from notifications.core import telemetry  # noqa: PLC0415 - after Django is set up
 
     telemetry.STDERR._descriptor = os.dup(2)
 
@@ -27,7 +27,7 @@ def keep() -> None:
 @contextmanager
 def into(file: Path) -> Iterator[Callable[[], str]]:
     """Write the log lines to a file; the function that is given returns the lines so far."""
-    from notifications.telemetry import STDERR  # noqa: PLC0415 - after Django is set up
+    from notifications.core.telemetry import STDERR  # noqa: PLC0415 - after Django is set up
 
     def read() -> str:
         assert STDERR.drain(20)
@@ -45,7 +45,7 @@ def into(file: Path) -> Iterator[Callable[[], str]]:
 
 def discard_the_rest(config: pytest.Config) -> None:
     """Discard what was written after the last test, which pytest would print at its end."""
-    from notifications import telemetry  # noqa: PLC0415 - after Django is set up
+    from notifications.core import telemetry  # noqa: PLC0415 - after Django is set up
 
     telemetry.STDERR.drain(1.0)
     manager = config.pluginmanager.getplugin("capturemanager")

@@ -136,7 +136,7 @@ def pytest_runtest_call() -> Generator[None, object, object]:
 def _own_lines() -> Iterator[None]:
     """Have each test's log lines written before the report of the test is made."""
     yield
-    from notifications import telemetry  # noqa: PLC0415 - after Django is set up
+    from notifications.core import telemetry  # noqa: PLC0415 - after Django is set up
 
     telemetry.STDERR.drain(1.0)
 
@@ -158,12 +158,12 @@ def _no_cached_row_of_another_test() -> None:
 @functools.lru_cache(maxsize=1)
 def _caches(_modules: int) -> list[Any]:
     """Return the caches of all modules; a search takes a millisecond."""
-    from notifications.store.cached.ttl_cache import Fresh  # noqa: PLC0415 - after Django is set up
+    from notifications.core.store.cached.ttl_cache import Fresh  # noqa: PLC0415 - after Django is set up
 
     return [
         value
         for name, module in list(sys.modules.items())
-        if name.startswith("notifications.store.")
+        if name.startswith("notifications.core.store.")
         for value in vars(module).values()
         if isinstance(value, Fresh)
     ]
@@ -172,7 +172,7 @@ def _caches(_modules: int) -> list[Any]:
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[dt.timedelta], None]:
     """Return a function that moves the steady clock of this process on."""
-    from notifications import clock  # noqa: PLC0415 - after Django is set up
+    from notifications.core import clock  # noqa: PLC0415 - after Django is set up
 
     true, passed = clock.steady, dt.timedelta(0)
 
@@ -187,8 +187,8 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[dt.timedelta], None]:
 @pytest.fixture
 def whole_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read every page of sampled tables: earlier tests leave pages of dead rows."""
-    from notifications.figures import reach  # noqa: PLC0415 - needs Django set up
-    from notifications.store.postgres import backlog  # noqa: PLC0415 - needs Django set up
+    from notifications.core.figures import reach  # noqa: PLC0415 - needs Django set up
+    from notifications.core.store.postgres import backlog  # noqa: PLC0415 - needs Django set up
 
     monkeypatch.setattr(reach, "count", functools.partial(reach.count, pages=10**9))
     monkeypatch.setattr(backlog, "_SAMPLED_PAGES", 10**9)

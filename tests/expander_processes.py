@@ -22,7 +22,7 @@ from uuid import UUID
 
 import django
 
-from notifications import clock
+from notifications.core import clock
 from notifyproj.devstack.demo.environment import pause, until
 from notifyproj.devstack.supervisor.process import ROOT
 
@@ -55,8 +55,8 @@ _RESULT: Final = """
 
 def allow_all(job_id: UUID) -> None:
     """Let the lane of a job allow all recipients now: no worker empties the lane here."""
+    from notifications.core.models import BulkJob, BulkLane  # noqa: PLC0415 - as above
     from notifications.features.bulk_jobs import lane_shares  # noqa: PLC0415 - after Django is set up
-    from notifications.models import BulkJob, BulkLane  # noqa: PLC0415 - as above
 
     lane = lane_shares.lane_of(BulkJob.objects.get(id=job_id))
     BulkLane.objects.update_or_create(
@@ -129,7 +129,7 @@ def expanders(*, database_url: str, page: int, sweep: str = "expand") -> Iterato
     Args:
         database_url: of the test database.
         page: limit of the sweep.
-        sweep: a module of `notifications.sweeps`.
+        sweep: a module of `notifications.core.sweeps`.
     """
     with subprocess.Popen(
         [sys.executable, "-m", "tests.expander_processes", str(page), sweep],
@@ -148,7 +148,7 @@ def expanders(*, database_url: str, page: int, sweep: str = "expand") -> Iterato
 def main(page: str, sweep: str) -> None:
     """Start a child for each line of stdin."""
     django.setup()
-    from notifications import sweeps  # noqa: PLC0415 - after Django is set up
+    from notifications.core import sweeps  # noqa: PLC0415 - after Django is set up
 
     run_once = sweeps.SWEEPS[sweep].run_once
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel removes killed children

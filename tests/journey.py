@@ -16,11 +16,11 @@ import orjson
 import pytest
 from django.contrib.postgres.functions import TransactionNow
 
-from notifications import clock
-from notifications.delivery import deliver, in_flight, routing
-from notifications.intake import accept
-from notifications.intake.accept import AcceptedRequest, Caller, Refused
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.delivery import deliver, in_flight, routing
+from notifications.core.intake import accept
+from notifications.core.intake.accept import AcceptedRequest, Caller, Refused
+from notifications.core.models import (
     Contact,
     Delivery,
     NotificationType,
@@ -30,14 +30,14 @@ from notifications.models import (
     Template,
     TemplateText,
 )
-from notifications.rules import ids, request
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.problems import Problem
-from notifications.rules.states import Status
-from notifications.store.cached import notification_types, prices
-from notifications.store.rate_limits import circuit_breakers
-from notifications.store.redis import state
-from notifications.store.templates import template_cache
+from notifications.core.rules import ids, request
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.problems import Problem
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import notification_types, prices
+from notifications.core.store.rate_limits import circuit_breakers
+from notifications.core.store.redis import state
+from notifications.core.store.templates import template_cache
 from providers import registry
 from providers.contract import Channel
 from tests.providers.fakes import free_port

@@ -46,8 +46,8 @@ def _die() -> None:
 def main(step: str, row: str) -> None:
     """Deliver the row."""
     django.setup()
-    from notifications.delivery import deliver  # noqa: PLC0415 - after Django is set up
-    from notifications.store.redis import sent_ledger  # noqa: PLC0415 - as above
+    from notifications.core.delivery import deliver  # noqa: PLC0415 - after Django is set up
+    from notifications.core.store.redis import sent_ledger  # noqa: PLC0415 - as above
     from providers import registry  # noqa: PLC0415 - as above
 
     def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:

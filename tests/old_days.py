@@ -6,9 +6,9 @@ import datetime as dt
 
 from django.db import connection
 
-from notifications import clock
-from notifications.models import ArchiveDay, ArchiveState, Event
-from notifications.store.postgres import partitions, rollups
+from notifications.core import clock
+from notifications.core.models import ArchiveDay, ArchiveState, Event
+from notifications.core.store.postgres import partitions, rollups
 
 
 def drop_day(day: dt.date) -> None:

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from django.db import connection
 
-from notifications.rules import ids
-from notifications.store.postgres import partitions
+from notifications.core.rules import ids
+from notifications.core.store.postgres import partitions
 
 _NOTIFICATIONS = """
     INSERT INTO notification (id, producer_id, mode, priority, type, recipient_id, user_id,

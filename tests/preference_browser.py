@@ -9,8 +9,8 @@ from typing import Final
 import pytest
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 
-from notifications.models import Contact, NotificationType, Recipient, TopicText
-from notifications.store.cached import notification_types, topic_texts
+from notifications.core.models import Contact, NotificationType, Recipient, TopicText
+from notifications.core.store.cached import notification_types, topic_texts
 from providers.contract import Channel
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, FLAGS
 

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from django.db import connection, transaction
 
-from notifications import clock
-from notifications.store.postgres import partitions
+from notifications.core import clock
+from notifications.core.store.postgres import partitions
 
 _SCHEMA: Final = "seed_rows"
 

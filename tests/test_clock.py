@@ -12,7 +12,7 @@ import psycopg
 import pytest
 import redis
 
-from notifications import clock
+from notifications.core import clock
 from notifyproj.devstack.child_process import preload_variables
 from notifyproj.devstack.servers import Stack
 from tests.clock import ROOT

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from notifications.api import embed
+from notifications.core.api import embed
 from notifyproj.demo_inbox import COMPONENT
 
 

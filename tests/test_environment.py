@@ -6,10 +6,10 @@ import datetime as dt
 
 import pytest
 
-from notifications.rules.allowed import AllowList
-from notifications.rules.lane import Priority
-from notifications.rules.rate_limits.circuit_breaker import Streak
-from notifications.rules.rate_limits.frequency_caps import DEFAULTS, Cap
+from notifications.core.rules.allowed import AllowList
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.rate_limits.circuit_breaker import Streak
+from notifications.core.rules.rate_limits.frequency_caps import DEFAULTS, Cap
 from notifyproj import environment
 from notifyproj.environment import Delivery, InvalidEnvironment, LogLevel
 from providers.contract import Channel

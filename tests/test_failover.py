@@ -11,9 +11,9 @@ from dataclasses import replace
 import pytest
 from kombu import pools
 
-from notifications import broker, conf, lanes
-from notifications.rules.lane import LANES
-from notifications.store.redis import state
+from notifications.core import broker, conf, lanes
+from notifications.core.rules.lane import LANES
+from notifications.core.store.redis import state
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.servers import Stack
 from tests.failover import Pair

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from notifications import lanes
+from notifications.core import lanes
 
 
 @pytest.mark.parametrize("slots", range(1, 40))

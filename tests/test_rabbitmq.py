@@ -10,9 +10,9 @@ from uuid import uuid4
 import pytest
 from kombu import Connection
 
-from notifications import broker, lanes, rabbitmq
-from notifications.rules.lane import Lane, Mode, Priority
-from notifications.tasks import deliver
+from notifications.core import broker, lanes, rabbitmq
+from notifications.core.rules.lane import Lane, Mode, Priority
+from notifications.core.tasks import deliver
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.servers.rabbitmq import RabbitMQ

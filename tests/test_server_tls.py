@@ -16,9 +16,9 @@ import pytest
 from kombu import Connection, pools
 from kombu.exceptions import OperationalError
 
-from notifications import broker, conf, lanes, server_faults, server_tls
-from notifications.rules.lane import LANES
-from notifications.store.redis import state
+from notifications.core import broker, conf, lanes, server_faults, server_tls
+from notifications.core.rules.lane import LANES
+from notifications.core.store.redis import state
 from notifyproj.devstack.servers import Stack
 from tests.providers.email.certificates import Authority
 from tests.tls_proxy import TlsProxy

@@ -12,14 +12,14 @@ from threading import Thread
 
 import pytest
 
-from notifications.telemetry import Lines
+from notifications.core.telemetry import Lines
 
 _FULL = 64 * 1024
 """More than the queue of `lines` holds; a Linux pipe holds as much again."""
 _LINE = "x" * 99 + "\n"
 _ROOT = Path(__file__).resolve().parents[1]
 _CONFTEST = """
-from notifications.telemetry import STDERR
+from notifications.core.telemetry import STDERR
 from tests import captured_lines
 
 captured_lines.keep()
@@ -33,7 +33,7 @@ def pytest_unconfigure(config):
     captured_lines.discard_the_rest(config)
 """
 _TESTS = """
-from notifications.telemetry import STDERR
+from notifications.core.telemetry import STDERR
 
 def test_that_holds():
     STDERR.write('{"event": "of a test that holds"}\\n')

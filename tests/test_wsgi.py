@@ -10,7 +10,8 @@ from notifyproj.devstack.supervisor.process import ROOT
 _LOADED = """
 import os, sys
 import notifyproj.wsgi
-print({"notifications.api.notifications", "notifications.admin"} <= sys.modules.keys(), flush=True)
+views = {"notifications.core.api.notifications", "notifications.core.admin"}
+print(views <= sys.modules.keys(), flush=True)
 os._exit(0)  # the process has watches
 """
 

@@ -4,7 +4,7 @@
 --   notify_owner  owns the database and every table; `migrate` signs in as it, and nothing else does
 --   notify_app    what web, workers and beat sign in as: reads and writes rows; owns nothing, alters nothing, drops nothing
 --
--- The app still makes and drops partitions: by functions that run as the owner (notifications/migrations/partition_functions.sql).
+-- The app still makes and drops partitions: by functions that run as the owner (notifications/core/migrations/partition_functions.sql).
 
 DO $$
 DECLARE
@@ -49,7 +49,7 @@ BEGIN
     ALTER DEFAULT PRIVILEGES FOR ROLE notify_owner IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO notify_app;
     ALTER DEFAULT PRIVILEGES FOR ROLE notify_owner IN SCHEMA public GRANT USAGE, SELECT ON SEQUENCES TO notify_app;
 
-    -- Every session of the app has these (notifications/store/postgres/session_settings.py), also behind a transaction pooler.
+    -- Every session of the app has these (notifications/core/store/postgres/session_settings.py), also behind a transaction pooler.
     EXECUTE format('ALTER ROLE notify_app IN DATABASE %I SET idle_in_transaction_session_timeout = %L', current_database(), '30s');
     EXECUTE format('ALTER ROLE notify_app IN DATABASE %I SET lock_timeout = %L', current_database(), '2s');
     EXECUTE format('ALTER ROLE notify_app IN DATABASE %I SET jit = off', current_database());

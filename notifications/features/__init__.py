@@ -18,7 +18,7 @@
 
 Each folder has the same parts, where the feature needs them:
 
-    apps.py       the manifest (`notifications.feature`)
+    apps.py       the manifest (`notifications.core.feature`)
     models.py     the tables
     rules/        decisions without I/O
     rows.py       reads and writes of the tables; sql/ has the statements, lua/ the scripts of Redis

@@ -11,8 +11,8 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client, override_settings
 
-from notifications import clock
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     Attempt,
     Contact,
     DeadLetter,
@@ -22,11 +22,11 @@ from notifications.models import (
     Producer,
     Recipient,
 )
-from notifications.rules import ids
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.states import Status
-from notifications.store.cached import shared_answers
-from notifications.store.postgres import partitions
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import shared_answers
+from notifications.core.store.postgres import partitions
 from providers.contract import Channel
 from tests.admin.chromium import browser, chromium
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.test import Client
 
-from notifications.store.cached import shared_answers
+from notifications.core.store.cached import shared_answers
 
 
 def live(client: Client, path: str = "", **query: str) -> dict[str, Any]:

@@ -11,12 +11,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock
-from notifications.models import Contact, Delivery, Notification, Producer, Template
-from notifications.rules.lane import Mode
-from notifications.rules.states import Status
-from notifications.store.postgres import activity, db, idempotency
-from notifications.store.postgres.idempotency import IdempotencyKey, IdempotencyRecord
+from notifications.core import clock
+from notifications.core.models import Contact, Delivery, Notification, Producer, Template
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import activity, db, idempotency
+from notifications.core.store.postgres.idempotency import IdempotencyKey, IdempotencyRecord
 from providers.contract import Channel
 from tests.admin.conftest import ADDRESS, MakeDelivery
 

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from notifications.alerting import destinations
-from notifications.models import AlertDestination, AuditEntry
+from notifications.core.alerting import destinations
+from notifications.core.models import AlertDestination, AuditEntry
 from providers.alert_destinations import destination
 from tests.providers.fakes import HttpFake
 

@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock
-from notifications.models import Alert, AuditEntry
-from notifications.rules import alert_links
-from notifications.rules.alerts import AlertKind
-from notifications.store.postgres import alerts
+from notifications.core import clock
+from notifications.core.models import Alert, AuditEntry
+from notifications.core.rules import alert_links
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.store.postgres import alerts
 
 LIST = reverse("admin:notifications_alert_changelist")
 
@@ -122,7 +122,7 @@ def test_an_alert_that_comes_back_is_not_acknowledged(operator: User) -> None:
 def test_the_overview_links_each_alert_to_its_own_page(door: Client) -> None:
     ticket = raised(AlertKind.SWEEP_OFF, "relay")
     page = raised(AlertKind.CLOCK_SKEW, "web-1")
-    from notifications.admin.alerts import overview  # noqa: PLC0415 - the admin of other apps goes first
+    from notifications.core.admin.alerts import overview  # noqa: PLC0415 - the admin of other apps goes first
 
     assert [row["alert"] for row in overview()] == [page, ticket], "pages come first"
     shown = door.get(reverse("admin:index")).content.decode()

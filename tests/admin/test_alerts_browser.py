@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.alerting import destinations
-from notifications.models import Alert, AlertDestination
-from notifications.rules.alerts import AlertKind
-from notifications.store.postgres import alerts
+from notifications.core.alerting import destinations
+from notifications.core.models import Alert, AlertDestination
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.store.postgres import alerts
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, Browser
 
 pytestmark = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.test import Client
 from django.urls import reverse
 
-from notifications.models import Attribute
+from notifications.core.models import Attribute
 
 
 def test_an_attribute_is_defined_and_keeps_its_kind(door: Client) -> None:

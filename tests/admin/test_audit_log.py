@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from notifications.models import (
+from notifications.core.models import (
     Alert,
     ApiKey,
     AuditEntry,
@@ -20,11 +20,11 @@ from notifications.models import (
     Recipient,
     Suppression,
 )
-from notifications.rules.alerts import AlertKind
-from notifications.rules.lane import Mode
-from notifications.rules.suppression import Cause
-from notifications.store.postgres import alerts, api_keys, suppressions
-from notifications.store.postgres.suppressions import SuppressionEntry
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.suppression import Cause
+from notifications.core.store.postgres import alerts, api_keys, suppressions
+from notifications.core.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 
 PREFERENCES = {

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from notifications.models import DeadLetter, Recipient, SignIn, Suppression
+from notifications.core.models import DeadLetter, Recipient, SignIn, Suppression
 from providers.contract import Channel
 
 MakeLetters = Callable[..., list[DeadLetter]]

@@ -9,18 +9,22 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock
-from notifications.delivery import provider_health, routing
-from notifications.models import Alert, BreakerEvent, ProviderPace
-from notifications.operations import switches
-from notifications.operations.switches import SwitchTarget
-from notifications.rules.alerts import AlertKind
-from notifications.rules.rate_limits.circuit_breaker import BreakerOverride, CallStats, HealthKey
-from notifications.rules.switches import SwitchKind
-from notifications.store.cached import provider_overrides
-from notifications.store.postgres import alerts
-from notifications.store.rate_limits import breaker_status, circuit_breakers
-from notifications.store.redis import state
+from notifications.core import clock
+from notifications.core.delivery import provider_health, routing
+from notifications.core.models import Alert, BreakerEvent, ProviderPace
+from notifications.core.operations import switches
+from notifications.core.operations.switches import SwitchTarget
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.rate_limits.circuit_breaker import (
+    BreakerOverride,
+    CallStats,
+    HealthKey,
+)
+from notifications.core.rules.switches import SwitchKind
+from notifications.core.store.cached import provider_overrides
+from notifications.core.store.postgres import alerts
+from notifications.core.store.rate_limits import breaker_status, circuit_breakers
+from notifications.core.store.redis import state
 from providers.contract import Channel, Misconfigured, Pace
 from providers.dry_run import DryRun
 

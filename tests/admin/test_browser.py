@@ -13,7 +13,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
-from notifications.models import (
+from notifications.core.models import (
     DeadLetter,
     Notification,
     NotificationType,
@@ -21,8 +21,8 @@ from notifications.models import (
     Recipient,
     ReplayJob,
 )
-from notifications.rules.lane import Mode, Priority
-from notifications.store.postgres import api_keys
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.store.postgres import api_keys
 from tests.admin import axe
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, Browser, write
 

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock
-from notifications.models import AuditEntry, Budget, BudgetDay, Price, Producer
+from notifications.core import clock
+from notifications.core.models import AuditEntry, Budget, BudgetDay, Price, Producer
 from providers.contract import Channel
 
 LIST = reverse("admin:notifications_budget_changelist")

@@ -8,11 +8,11 @@ import pytest
 from django.contrib.postgres.functions import TransactionNow
 from django.urls import reverse
 
-from notifications import clock
-from notifications.models import DeadLetter, Delivery, Template, TemplateText
-from notifications.operations import replay
-from notifications.rules.dead_letter_filter import LetterFilter
-from notifications.rules.states import Status
+from notifications.core import clock
+from notifications.core.models import DeadLetter, Delivery, Template, TemplateText
+from notifications.core.operations import replay
+from notifications.core.rules.dead_letter_filter import LetterFilter
+from notifications.core.rules.states import Status
 from providers.contract import Channel
 from tests.admin import axe
 from tests.admin.chromium import Browser

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock
-from notifications.models import Producer
+from notifications.core import clock
+from notifications.core.models import Producer
 from tests.figures.conftest import _store as store_rollup
 
 PAGE = reverse("admin:notifications_costs")

@@ -11,12 +11,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock
-from notifications.models import AuditEntry, DeadLetter, ReplayJob
-from notifications.operations import replay
-from notifications.rules.dead_letter_filter import LetterFilter
-from notifications.rules.states import Status
-from notifications.store.postgres import dead_letter_causes
+from notifications.core import clock
+from notifications.core.models import AuditEntry, DeadLetter, ReplayJob
+from notifications.core.operations import replay
+from notifications.core.rules.dead_letter_filter import LetterFilter
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import dead_letter_causes
 from tests.admin.conftest import MakeDelivery
 
 MakeLetters = Callable[[list[str]], list[DeadLetter]]
@@ -116,7 +116,7 @@ def test_a_count_that_is_a_cap_says_so(
     for _ in range(2):
         make_delivery(status=Status.UNKNOWN)
     page = f"{reverse('admin:notifications_delivery_changelist')}?status__exact=14"
-    with patch("notifications.admin.base.COUNTED", count):
+    with patch("notifications.core.admin.base.COUNTED", count):
         assert text in shown(door, page)
 
 

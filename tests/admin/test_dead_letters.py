@@ -11,8 +11,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from notifications.models import AuditEntry, DeadLetter, ReplayJob
-from notifications.rules.states import Status
+from notifications.core.models import AuditEntry, DeadLetter, ReplayJob
+from notifications.core.rules.states import Status
 from tests.admin.conftest import MakeDelivery
 
 MakeLetters = Callable[[list[str]], list[DeadLetter]]

@@ -16,7 +16,7 @@ from django.db import connection
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 
-from notifications.models import AuditEntry, Contact, Delivery, NotificationType, Recipient
+from notifications.core.models import AuditEntry, Contact, Delivery, NotificationType, Recipient
 from providers.contract import Channel
 
 MakeDelivery = Callable[..., Delivery]
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 def exports() -> ModuleType:
     """The module, after the URLs: the admin of other apps goes first."""
     importlib.import_module("notifyproj.urls")
-    return importlib.import_module("notifications.admin.exports")
+    return importlib.import_module("notifications.core.admin.exports")
 
 
 def export(client: Client, model: str, *, selected: list[object], everything: bool = False) -> str:
@@ -135,7 +135,7 @@ def test_the_activity_is_exported_with_all_pages(
     make_delivery: MakeDelivery,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("notifications.admin.activity.PER_PAGE", 2)
+    monkeypatch.setattr("notifications.core.admin.activity.PER_PAGE", 2)
     monkeypatch.setattr(exports, "ROWS_PER_READ", 2)
     made = {str(make_delivery().pk) for _ in range(5)}
     path = "/admin/notifications/notification/activity/"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.test import Client
 from django.urls import reverse
 
-from notifications.models import Producer, Rejected
+from notifications.core.models import Producer, Rejected
 
 LIST = reverse("admin:notifications_rejected_changelist")
 

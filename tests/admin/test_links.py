@@ -10,10 +10,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver
 
-from notifications.models import Delivery, NotificationType
-from notifications.rules import in_app
-from notifications.rules.states import Status
-from notifications.store.postgres import rollups
+from notifications.core.models import Delivery, NotificationType
+from notifications.core.rules import in_app
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import rollups
 from providers import dry_run, registry
 from providers.contract import Channel
 from tests.admin import crawl
@@ -47,7 +47,7 @@ def test_names_are_no_links_without_the_pages_with_plots(
         raise NoReverseMatch
 
     assert door.get("/admin/").status_code == 200
-    monkeypatch.setattr("notifications.admin.monitoring.links.reverse", has_none)
+    monkeypatch.setattr("notifications.core.admin.monitoring.links.reverse", has_none)
     lists = ("breaker/", "providerroute/providers/", "producer/")
     paths = [f"/admin/notifications/{path}" for path in lists]
     texts = [door.get(path).content.decode() for path in paths]

@@ -12,7 +12,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
 
-from notifications.rules import roles
+from notifications.core.rules import roles
 from tests.admin.conftest import ADDRESS
 
 MOST_SHOWN = 20

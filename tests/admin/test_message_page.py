@@ -12,8 +12,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     Attempt,
     AuditEntry,
     Contact,
@@ -25,12 +25,12 @@ from notifications.models import (
     TemplateText,
     Withdrawal,
 )
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.reasons import Reason
-from notifications.rules.sensitive import Sensitive
-from notifications.rules.states import Status
-from notifications.store.postgres import secret_variables
-from notifications.store.templates import template_cache
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.sensitive import Sensitive
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import secret_variables
+from notifications.core.store.templates import template_cache
 from providers.contract import Channel
 from tests.admin.conftest import ADDRESS, MakeDelivery
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 import pytest
 from django.test import Client
 
-from notifications import clock
-from notifications.models import Attempt, Delivery, Event
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
+from notifications.core import clock
+from notifications.core.models import Attempt, Delivery, Event
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
 from tests.admin.conftest import MakeDelivery
 from tests.admin.test_message_page import shown
 

@@ -12,8 +12,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from notifications.models import Delivery, Event, Notification, Recipient, Template
-from notifications.rules.states import Status
+from notifications.core.models import Delivery, Event, Notification, Recipient, Template
+from notifications.core.rules.states import Status
 from tests.admin.conftest import ADDRESS, MakeDelivery
 
 LIST = reverse("admin:notifications_notification_changelist")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from notifications.admin import model_pages
-from notifications.models import Template, TemplateText
+from notifications.core.admin import model_pages
+from notifications.core.models import Template, TemplateText
 
 
 def test_a_model_with_an_admin_has_a_list_and_a_page_for_each_row() -> None:

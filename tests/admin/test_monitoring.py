@@ -10,18 +10,18 @@ import pytest
 from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 
-from notifications import clock
-from notifications.models import Alert, DeadLetter, SweepRun
-from notifications.rules.alerts import AlertKind
-from notifications.rules.lane import Priority
-from notifications.rules.reach import Reach, ReachCounts, ReachResult
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
-from notifications.store.cached import shared_answers
-from notifications.store.postgres import alerts, plot_annotations
-from notifications.store.rate_limits import circuit_breakers
-from notifications.store.redis import reach, state
-from notifications.sweeps import service_levels
+from notifications.core import clock
+from notifications.core.models import Alert, DeadLetter, SweepRun
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.reach import Reach, ReachCounts, ReachResult
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import shared_answers
+from notifications.core.store.postgres import alerts, plot_annotations
+from notifications.core.store.rate_limits import circuit_breakers
+from notifications.core.store.redis import reach, state
+from notifications.core.sweeps import service_levels
 from tests.admin.conftest import MakeDelivery
 from tests.sweeps.conftest import store_row
 

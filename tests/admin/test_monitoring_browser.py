@@ -13,12 +13,12 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from notifications import clock
-from notifications.models import Alert
-from notifications.rules.alerts import AlertKind
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
-from notifications.store.postgres import alerts, plot_annotations, rollups
+from notifications.core import clock
+from notifications.core.models import Alert
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import alerts, plot_annotations, rollups
 from tests.admin.chromium import (
     Browser,
 )

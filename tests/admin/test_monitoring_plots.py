@@ -8,12 +8,12 @@ import datetime as dt
 import pytest
 from django.test import Client
 
-from notifications import clock
-from notifications.operations import switches
-from notifications.operations.switches import SwitchTarget
-from notifications.rules.lane import Priority
-from notifications.rules.rollups import Latency, bin_of
-from notifications.rules.switches import SwitchKind
+from notifications.core import clock
+from notifications.core.operations import switches
+from notifications.core.operations.switches import SwitchTarget
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.rollups import Latency, bin_of
+from notifications.core.rules.switches import SwitchKind
 from providers.contract import Channel
 from tests.admin.live_figures import live, sums
 from tests.figures.conftest import MakeRollup, make_rollup  # noqa: F401 - the fixture

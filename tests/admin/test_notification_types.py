@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from notifications.models import NotificationType
+from notifications.core.models import NotificationType
 
 LIST = reverse("admin:notifications_notificationtype_changelist")
 ADD = reverse("admin:notifications_notificationtype_add")

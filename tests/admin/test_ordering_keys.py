@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock
-from notifications.models import OrderingKey
-from notifications.rules.lane import Mode, Priority
+from notifications.core import clock
+from notifications.core.models import OrderingKey
+from notifications.core.rules.lane import Mode, Priority
 
 
 def test_an_ordering_key_shows_who_waits(door: Client) -> None:

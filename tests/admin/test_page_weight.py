@@ -17,7 +17,7 @@ from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 from selenium.webdriver.common.by import By
 
-from notifications.models import Notification
+from notifications.core.models import Notification
 from notifyproj.devstack.supervisor import demo
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, Browser
 from tests.admin.conftest import MakeDelivery

@@ -13,8 +13,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock, conf
-from notifications.models import (
+from notifications.core import clock, conf
+from notifications.core.models import (
     Alert,
     ApiKey,
     ArchiveKey,
@@ -27,12 +27,12 @@ from notifications.models import (
     Recipient,
     Template,
 )
-from notifications.rules import ids
-from notifications.rules.allowed import AllowList
-from notifications.rules.suppression import Cause
-from notifications.store.postgres import api_keys, suppressions
-from notifications.store.postgres.suppressions import SuppressionEntry
-from notifications.sweeps import erasures
+from notifications.core.rules import ids
+from notifications.core.rules.allowed import AllowList
+from notifications.core.rules.suppression import Cause
+from notifications.core.store.postgres import api_keys, suppressions
+from notifications.core.store.postgres.suppressions import SuppressionEntry
+from notifications.core.sweeps import erasures
 from providers.contract import Channel
 from tests.admin.conftest import ADDRESS, MakeDelivery
 

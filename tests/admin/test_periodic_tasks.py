@@ -12,10 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django_celery_beat.models import PeriodicTask
 
-from notifications import clock, conf, sweeps
-from notifications.models import SweepRun
-from notifications.store.postgres import periodic_tasks
-from notifications.sweeps import SWEEPS
+from notifications.core import clock, conf, sweeps
+from notifications.core.models import SweepRun
+from notifications.core.store.postgres import periodic_tasks
+from notifications.core.sweeps import SWEEPS
 
 _LIST = "admin:django_celery_beat_periodictask_changelist"
 

@@ -10,10 +10,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from notifications import clock
-from notifications.feedback import preference_changes
-from notifications.feedback.preference_changes import PreferenceChange
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.feedback import preference_changes
+from notifications.core.feedback.preference_changes import PreferenceChange
+from notifications.core.models import (
     Contact,
     Delivery,
     Notification,
@@ -21,14 +21,14 @@ from notifications.models import (
     Preference,
     Recipient,
 )
-from notifications.rules.lane import Priority
-from notifications.rules.preferences import Cell, CellChange
-from notifications.rules.reasons import Reason, sentence
-from notifications.rules.states import Status
-from notifications.rules.suppression import Cause
-from notifications.store.cached import notification_types
-from notifications.store.postgres import suppressions
-from notifications.store.postgres.suppressions import SuppressionEntry
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.preferences import Cell, CellChange
+from notifications.core.rules.reasons import Reason, sentence
+from notifications.core.rules.states import Status
+from notifications.core.rules.suppression import Cause
+from notifications.core.store.cached import notification_types
+from notifications.core.store.postgres import suppressions
+from notifications.core.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 from tests.admin.conftest import ADDRESS, MakeDelivery
 

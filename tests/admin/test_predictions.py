@@ -10,17 +10,17 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock, conf
-from notifications.models import NotificationType, Preference, Recipient
-from notifications.operations import switches
-from notifications.rules.lane import Priority
-from notifications.rules.rate_limits.circuit_breaker import HealthKey
-from notifications.rules.rate_limits.frequency_caps import Cap
-from notifications.rules.switches import SwitchKind
-from notifications.store.rate_limits import breaker_status, frequency_caps
-from notifications.store.rate_limits.breaker_status import BreakerStatus
-from notifications.store.rate_limits.frequency_caps import CapRequest, Window
-from notifications.store.redis import state
+from notifications.core import clock, conf
+from notifications.core.models import NotificationType, Preference, Recipient
+from notifications.core.operations import switches
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.rate_limits.circuit_breaker import HealthKey
+from notifications.core.rules.rate_limits.frequency_caps import Cap
+from notifications.core.rules.switches import SwitchKind
+from notifications.core.store.rate_limits import breaker_status, frequency_caps
+from notifications.core.store.rate_limits.breaker_status import BreakerStatus
+from notifications.core.store.rate_limits.frequency_caps import CapRequest, Window
+from notifications.core.store.redis import state
 from providers.contract import Channel
 
 

@@ -10,8 +10,8 @@ from django.db import IntegrityError
 from django.test import Client
 from django.urls import reverse
 
-from notifications.delivery import routing
-from notifications.models import AuditEntry, ProviderRoute
+from notifications.core.delivery import routing
+from notifications.core.models import AuditEntry, ProviderRoute
 from providers import registry
 from providers.contract import Channel
 from tests.vendors import AliasVendor

@@ -9,10 +9,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock
-from notifications.delivery import routing
-from notifications.models import AuditEntry, ProviderConnection
-from notifications.store.redis import last_receipts, state
+from notifications.core import clock
+from notifications.core.delivery import routing
+from notifications.core.models import AuditEntry, ProviderConnection
+from notifications.core.store.redis import last_receipts, state
 from providers import registry
 from providers.contract import (
     Accepted,

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from notifications.models import Contact, Preference, Producer, Recipient
+from notifications.core.models import Contact, Preference, Producer, Recipient
 from providers.contract import Channel
 from tests.admin.test_people import change, preferences
 

@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from notifications.models import Contact, DeadLetter, Notification, Recipient
-from notifications.rules.recipient import To, is_made_of_address
+from notifications.core.models import Contact, DeadLetter, Notification, Recipient
+from notifications.core.rules.recipient import To, is_made_of_address
 from providers.contract import Channel
 from tests.admin.conftest import MakeDelivery
 

@@ -9,10 +9,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from notifications.models import NotificationType, RetryPreset
-from notifications.rules.lane import Priority
-from notifications.rules.retries import PRESETS, timetable
-from notifications.store.cached import retry_presets
+from notifications.core.models import NotificationType, RetryPreset
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.retries import PRESETS, timetable
+from notifications.core.store.cached import retry_presets
 from providers.contract import Channel
 
 LIST = reverse("admin:notifications_retrypreset_changelist")

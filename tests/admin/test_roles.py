@@ -12,10 +12,10 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from notifications.models import ApiKey, Producer
-from notifications.rules import access, roles
-from notifications.rules.roles import ACTS, RIGHTS, ROLES
-from notifications.store.postgres import role_groups
+from notifications.core.models import ApiKey, Producer
+from notifications.core.rules import access, roles
+from notifications.core.rules.roles import ACTS, RIGHTS, ROLES
+from notifications.core.store.postgres import role_groups
 
 OPEN_TO_ALL = {"signin"}
 """Models whose own rows everybody who signs in may see."""
@@ -47,7 +47,7 @@ def acts() -> dict[tuple[Any, str], str]:
 
 
 def test_each_button_of_the_admin_has_a_line_and_each_line_a_button() -> None:
-    assert set(acts().values()) == set(ACTS), "add a line to notifications/rules/roles.py"
+    assert set(acts().values()) == set(ACTS), "add a line to notifications/core/rules/roles.py"
 
 
 @pytest.mark.django_db

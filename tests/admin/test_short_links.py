@@ -8,8 +8,8 @@ from uuid import uuid4
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock
-from notifications.models import ShortLink
+from notifications.core import clock
+from notifications.core.models import ShortLink
 
 LIST = reverse("admin:notifications_shortlink_changelist")
 

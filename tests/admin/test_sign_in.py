@@ -19,10 +19,10 @@ from django_otp.oath import totp
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from notifications import conf
-from notifications.models import AuditEntry, SignIn
-from notifications.store.postgres import second_factors
-from notifications.store.redis import state
+from notifications.core import conf
+from notifications.core.models import AuditEntry, SignIn
+from notifications.core.store.postgres import second_factors
+from notifications.core.store.redis import state
 
 if TYPE_CHECKING:
     from django.test.client import _MonkeyPatchedWSGIResponse as Reply

@@ -7,10 +7,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from notifications.models import Suppression
-from notifications.rules.suppression import Cause
-from notifications.store.postgres import suppressions
-from notifications.store.postgres.suppressions import SuppressionEntry
+from notifications.core.models import Suppression
+from notifications.core.rules.suppression import Cause
+from notifications.core.store.postgres import suppressions
+from notifications.core.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 from tests.admin.conftest import ADDRESS
 

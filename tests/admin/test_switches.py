@@ -12,8 +12,8 @@ from django.contrib.postgres.functions import TransactionNow
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     AuditEntry,
     Delivery,
     NotificationType,
@@ -21,9 +21,9 @@ from notifications.models import (
     Switch,
     Template,
 )
-from notifications.rules.lane import Priority
-from notifications.rules.states import Status
-from notifications.store.cached import switches as cached
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import switches as cached
 from tests.admin.conftest import MakeDelivery
 
 ADD = reverse("admin:notifications_switch_add")
@@ -172,7 +172,7 @@ def test_a_name_is_kept_beside_its_fault_and_missing_names_are_told(door: Client
 def test_many_names_are_completed_and_any_name_is_taken(
     door: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("notifications.admin.names.MOST", 1)
+    monkeypatch.setattr("notifications.core.admin.names.MOST", 1)
     for name in ("a", "b"):
         Producer.objects.create(name=name)
     page = door.get(ADD, {"kind": "producer"}).content.decode()

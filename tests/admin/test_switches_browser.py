@@ -11,12 +11,12 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
+from notifications.core.models import Delivery, NotificationType, Producer, Switch
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import switches as cached
 from notifications.features.cancel_jobs import jobs as cancel_jobs
 from notifications.features.cancel_jobs.jobs import CancelFilter
-from notifications.models import Delivery, NotificationType, Producer, Switch
-from notifications.rules.lane import Priority
-from notifications.rules.states import Status
-from notifications.store.cached import switches as cached
 from tests.admin import axe
 from tests.admin.chromium import (
     Browser,

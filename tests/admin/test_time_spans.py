@@ -7,8 +7,8 @@ import zoneinfo
 
 import pytest
 
-from notifications import clock
-from notifications.templatetags.time_spans import end_of_sentence, instant, there, time_span
+from notifications.core import clock
+from notifications.core.templatetags.time_spans import end_of_sentence, instant, there, time_span
 
 NOW = dt.datetime(2026, 11, 25, 3, tzinfo=dt.UTC)
 

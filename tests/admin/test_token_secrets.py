@@ -8,9 +8,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from notifications.models import AuditEntry, Producer, Recipient, TokenRevocation, TokenSecret
-from notifications.rules.lane import Mode
-from notifications.store.recipient_tokens import token_secrets
+from notifications.core.models import AuditEntry, Producer, Recipient, TokenRevocation, TokenSecret
+from notifications.core.rules.lane import Mode
+from notifications.core.store.recipient_tokens import token_secrets
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/notifications/tokensecret/"

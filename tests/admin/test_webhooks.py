@@ -7,15 +7,15 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     AuditEntry,
     Producer,
     WebhookAttempt,
     WebhookEndpoint,
     WebhookMessage,
 )
-from notifications.rules.lane import Mode
+from notifications.core.rules.lane import Mode
 
 LIST = reverse("admin:notifications_webhookendpoint_changelist")
 

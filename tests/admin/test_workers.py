@@ -10,13 +10,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock, conf
-from notifications.models import Delivery
-from notifications.rules.lane import Priority
-from notifications.rules.states import Status
-from notifications.store.postgres import lane_work
-from notifications.store.redis import live_processes, state
-from notifications.store.redis.live_processes import LiveProcess
+from notifications.core import clock, conf
+from notifications.core.models import Delivery
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import lane_work
+from notifications.core.store.redis import live_processes, state
+from notifications.core.store.redis.live_processes import LiveProcess
 from tests.admin.conftest import MakeDelivery
 
 PAGE = reverse("admin:notifications_workers")

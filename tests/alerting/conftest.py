@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from notifications.alerting import destinations
-from notifications.delivery import routing
-from notifications.models import AlertDestination, ProviderRoute
-from notifications.webhooks import body
+from notifications.core.alerting import destinations
+from notifications.core.delivery import routing
+from notifications.core.models import AlertDestination, ProviderRoute
+from notifications.core.webhooks import body
 from providers.alert_destinations import destination
 from providers.contract import Channel
 from tests.providers.fakes import HttpFake, SmtpFake

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from notifications import clock, conf
-from notifications.alerting import destinations, notices
-from notifications.models import AlertDestination
-from notifications.webhooks import body
+from notifications.core import clock, conf
+from notifications.core.alerting import destinations, notices
+from notifications.core.models import AlertDestination
+from notifications.core.webhooks import body
 from tests.alerting.conftest import PAGERDUTY, SLACK, MakeDestination
 
 

@@ -16,16 +16,16 @@ import pytest
 from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 
-from notifications import clock
-from notifications.alerting import notices
-from notifications.models import Alert, AlertDestination, AlertNotice, DeadLetter
-from notifications.rules.alerts import AlertKind
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.rate_limits.circuit_breaker import CallStats, HealthKey, Probe, Thresholds
-from notifications.store.postgres import alert_notices, alerts
-from notifications.store.rate_limits import circuit_breakers
-from notifications.store.redis import state
-from notifications.sweeps import dead_letters
+from notifications.core import clock
+from notifications.core.alerting import notices
+from notifications.core.models import Alert, AlertDestination, AlertNotice, DeadLetter
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.rate_limits import circuit_breaker
+from notifications.core.store.postgres import alert_notices, alerts
+from notifications.core.store.rate_limits import circuit_breakers
+from notifications.core.store.redis import state
+from notifications.core.sweeps import dead_letters
 from providers.conformance import Act
 from providers.contract import Channel
 from tests.alerting.conftest import KEY, PAGERDUTY, SLACK, MakeDestination
@@ -270,8 +270,8 @@ _KILLED = """
 import os, signal
 import django
 django.setup()
-from notifications import clock
-from notifications.alerting import notices
+from notifications.core import clock
+from notifications.core.alerting import notices
 def die(_claimed):
     os.kill(os.getpid(), signal.SIGKILL)
 notices._send = die
@@ -358,18 +358,22 @@ def test_a_short_outage_at_low_volume_reaches_the_operators(
     state.client().flushdb()
     circuit_breakers.forget()
     make_destination(hook.url)
-    rule = Thresholds(quiet_ms=0)  # the outage's two seconds have passed
+    rule = circuit_breaker.Thresholds(quiet_ms=0)  # the outage's two seconds have passed
     monkeypatch.setattr(circuit_breakers, "thresholds", lambda _health: rule)
-    mail = HealthKey("ses", Channel.EMAIL)
+    mail = circuit_breaker.HealthKey("ses", Channel.EMAIL)
     for _ in range(3):  # three calls of one P1, with nothing else to send
-        circuit_breakers.record_calls({mail: CallStats(calls=1, unavailable=1, last_failures=1)})
+        circuit_breakers.record_calls({
+            mail: circuit_breaker.CallStats(calls=1, unavailable=1, last_failures=1)
+        })
     Alert.objects.update(raised_at=clock.now() - _MINUTE)
     assert work() == 1
     [raised_one] = hook.requests
     data = orjson.loads(raised_one.body)["data"]
     assert (data["kind"], data["subject"]) == ("breaker_open", "ses email")
     assert "3 failures in a row" in data["detail"]
-    circuit_breakers.record_calls({mail: CallStats(calls=1, accepted=1, probe=Probe.ACCEPTED)})
+    circuit_breakers.record_calls({
+        mail: circuit_breaker.CallStats(calls=1, accepted=1, probe=circuit_breaker.Probe.ACCEPTED)
+    })
     assert work() == 1
     assert events(hook) == ["alert.raised", "alert.resolved"]
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 import orjson
 import pytest
 
-from notifications import clock
-from notifications.alerting import notices
-from notifications.models import Alert
-from notifications.rules.alerts import AlertKind
-from notifications.store.postgres import alerts
+from notifications.core import clock
+from notifications.core.alerting import notices
+from notifications.core.models import Alert
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.store.postgres import alerts
 from tests.alerting.conftest import MakeDestination
 from tests.providers.fakes import HttpFake
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from notifications.delivery import routing
-from notifications.rules.states import Status
-from notifications.rules.suppression import Cause
+from notifications.core.delivery import routing
+from notifications.core.rules.states import Status
+from notifications.core.rules.suppression import Cause
 from providers import registry
 from tests.providers.aws.signed_posts import Signer, SnsServer
 

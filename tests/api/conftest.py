@@ -10,16 +10,16 @@ import pytest
 import schemathesis
 from django.test import Client
 
-from notifications.models import Producer, Recipient
-from notifications.rules import access
-from notifications.rules.lane import Mode
-from notifications.rules.scopes import Scope
-from notifications.store.cached import attributes, notification_types, recipient_ids
-from notifications.store.postgres import api_keys
-from notifications.store.rate_limits import producer_limits
-from notifications.store.recipient_tokens import cors, revocations, token_secrets
-from notifications.store.redis import state
-from notifications.store.templates import template_cache
+from notifications.core.models import Producer, Recipient
+from notifications.core.rules import access
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.scopes import Scope
+from notifications.core.store.cached import attributes, notification_types, recipient_ids
+from notifications.core.store.postgres import api_keys
+from notifications.core.store.rate_limits import producer_limits
+from notifications.core.store.recipient_tokens import cors, revocations, token_secrets
+from notifications.core.store.redis import state
+from notifications.core.store.templates import template_cache
 
 if TYPE_CHECKING:
     from django.test.client import _MonkeyPatchedWSGIResponse as Reply

@@ -13,13 +13,10 @@ from uuid import uuid4
 
 from django.core.management import call_command
 
-from notifications import clock
-from notifications.api.examples import of_all_operations, shape
-from notifications.features.audiences import uploads
-from notifications.features.cancel_jobs import jobs as cancel_jobs
-from notifications.features.cancel_jobs.jobs import CancelFilter
-from notifications.management import demo_data
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.api.examples import of_all_operations, shape
+from notifications.core.management import demo_data
+from notifications.core.models import (
     Alert,
     DeadLetter,
     ErasureJob,
@@ -31,17 +28,20 @@ from notifications.models import (
     Template,
     TemplateText,
 )
-from notifications.operations import replay, switches
-from notifications.operations.switches import SwitchTarget
-from notifications.rules.alerts import AlertKind
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.recipient_lists import ListKind
-from notifications.rules.suppression import Cause
-from notifications.rules.switches import SwitchKind
-from notifications.rules.templates import contents
-from notifications.store.postgres import alerts, suppressions
-from notifications.store.postgres.suppressions import SuppressionEntry
-from notifications.store.templates import versions
+from notifications.core.operations import replay, switches
+from notifications.core.operations.switches import SwitchTarget
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.recipient_lists import ListKind
+from notifications.core.rules.suppression import Cause
+from notifications.core.rules.switches import SwitchKind
+from notifications.core.rules.templates import contents
+from notifications.core.store.postgres import alerts, suppressions
+from notifications.core.store.postgres.suppressions import SuppressionEntry
+from notifications.core.store.templates import versions
+from notifications.features.audiences import uploads
+from notifications.features.cancel_jobs import jobs as cancel_jobs
+from notifications.features.cancel_jobs.jobs import CancelFilter
 from providers.contract import Channel
 from tests.api.conftest import Caller
 from tests.features.inbox import inboxes

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from notifications.rules.states import Status
+from notifications.core.rules.states import Status
 from tests.api.callback_classes import CallbackClass, CallbackRow, Event
 from tests.providers.email.anymail.test_standings import (
     failed,

@@ -10,27 +10,27 @@ from collections.abc import Callable, Mapping
 from typing import Final
 from uuid import UUID, uuid4
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import Alert, Audience, DeadLetter, Recipient, Suppression
+from notifications.core.operations import switches
+from notifications.core.operations.switches import SwitchTarget
+from notifications.core.rules.access import TABLE
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.recipient_lists import ListKind
+from notifications.core.rules.recipient_tokens import TokenScope
+from notifications.core.rules.scopes import Scope
+from notifications.core.rules.suppression import Cause
+from notifications.core.rules.switches import SwitchKind
+from notifications.core.rules.templates import contents
+from notifications.core.store.postgres import alerts, suppressions
+from notifications.core.store.postgres.suppressions import SuppressionEntry
+from notifications.core.store.templates import versions
 from notifications.features.audiences import expressions, uploads
 from notifications.features.audiences.rows import topics
 from notifications.features.bulk_jobs import changes
 from notifications.features.cancel_jobs import jobs as cancel_jobs
 from notifications.features.cancel_jobs.jobs import CancelFilter
-from notifications.models import Alert, Audience, DeadLetter, Recipient, Suppression
-from notifications.operations import switches
-from notifications.operations.switches import SwitchTarget
-from notifications.rules.access import TABLE
-from notifications.rules.alerts import AlertKind
-from notifications.rules.lane import Priority
-from notifications.rules.recipient_lists import ListKind
-from notifications.rules.recipient_tokens import TokenScope
-from notifications.rules.scopes import Scope
-from notifications.rules.suppression import Cause
-from notifications.rules.switches import SwitchKind
-from notifications.rules.templates import contents
-from notifications.store.postgres import alerts, suppressions
-from notifications.store.postgres.suppressions import SuppressionEntry
-from notifications.store.templates import versions
 from providers.contract import Channel
 from tests.api.conftest import Caller
 from tests.features.inbox import inboxes

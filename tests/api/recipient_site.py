@@ -10,17 +10,17 @@ from django.urls import path
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api.recipient_access import (
+from notifications.core.api.recipient_access import (
     RecipientView,
     actor_of,
     mode_of,
     recipient_for,
     recipient_id_for,
 )
-from notifications.rules import access
-from notifications.rules.access import BOTH, AccessRule
-from notifications.rules.recipient_tokens import TokenScope
-from notifications.rules.scopes import Scope
+from notifications.core.rules import access
+from notifications.core.rules.access import BOTH, AccessRule
+from notifications.core.rules.recipient_tokens import TokenScope
+from notifications.core.rules.scopes import Scope
 
 READ = AccessRule("GET x", Scope.INBOX_READ, BOTH, token_scope=TokenScope.INBOX_READ)
 WRITE = AccessRule("POST x", Scope.INBOX_WRITE)
@@ -54,5 +54,5 @@ def serve_own_data(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 urlpatterns = [path("v1/inbox/<str:user_id>", OwnDataView.as_view())]
-handler400 = "notifications.api.problems.bad_request"
-handler404 = "notifications.api.problems.not_found"
+handler400 = "notifications.core.api.problems.bad_request"
+handler404 = "notifications.core.api.problems.not_found"

@@ -11,14 +11,14 @@ from django.apps import apps
 from django.db.models import Model
 from django.urls import URLPattern
 
-from notifications.api.urls import urlpatterns
-from notifications.models import ApiKey, BulkJob, Recipient, Switch
-from notifications.rules import access
-from notifications.rules.access import TABLE, AccessRule
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_tokens import TokenScope
-from notifications.rules.scopes import GRANTABLE, Scope
-from notifications.store.postgres import api_keys
+from notifications.core.api.urls import urlpatterns
+from notifications.core.models import ApiKey, BulkJob, Recipient, Switch
+from notifications.core.rules import access
+from notifications.core.rules.access import TABLE, AccessRule
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_tokens import TokenScope
+from notifications.core.rules.scopes import GRANTABLE, Scope
+from notifications.core.store.postgres import api_keys
 from tests.api import operations
 from tests.api.conftest import EVERYTHING, Caller, MakeCaller
 
@@ -47,7 +47,7 @@ key."""
 def test_each_operation_of_the_router_has_a_line_and_each_line_an_operation() -> None:
     served = {operation for found in urlpatterns for operation in _operations(found)}
     lines = {" ".join(rule.operation.split()[:2]) for rule in TABLE}
-    assert served == lines, "add a line to notifications/rules/access.py"
+    assert served == lines, "add a line to notifications/core/rules/access.py"
     assert len({rule.operation for rule in TABLE}) == len(TABLE)
 
 
@@ -108,7 +108,7 @@ def _operations(found: URLPattern) -> Iterator[str]:
     path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", f"/{found.pattern}")
     view = getattr(found.callback, "view_class", None)
     names = (
-        NAMELESS[found.callback.__module__.removeprefix("notifications.")]
+        NAMELESS[found.callback.__module__.removeprefix("notifications.core.")]
         if view is None
         else {name.upper() for name in view.http_method_names if hasattr(view, name)}
     )

@@ -12,11 +12,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from notifications import conf
-from notifications.api import clients
-from notifications.store.postgres import api_keys
-from notifications.store.rate_limits import address_limits
-from notifications.store.redis import state
+from notifications.core import conf
+from notifications.core.api import clients
+from notifications.core.store.postgres import api_keys
+from notifications.core.store.rate_limits import address_limits
+from notifications.core.store.redis import state
 from tests.api.conftest import Caller, MakeCaller
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
-from notifications.models import Contact, Recipient, Suppression
-from notifications.rules.lane import Mode
+from notifications.core.models import Contact, Recipient, Suppression
+from notifications.core.rules.lane import Mode
 from providers.contract import Channel
 from tests.api.conftest import Caller
 
@@ -44,7 +44,7 @@ def test_a_value_that_the_database_cannot_hold_is_no_outage(
     caller: Caller, maria: Recipient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del maria
-    monkeypatch.setattr("notifications.rules.suppression.MOST_ADDRESS_BYTES", 10_000)
+    monkeypatch.setattr("notifications.core.rules.suppression.MOST_ADDRESS_BYTES", 10_000)
     answer = caller.post(CONTACTS, {"channel": "chat", "address": _letters(2_048)})
     assert answer.status_code == 422, answer.content
     assert "Retry-After" not in answer

@@ -6,9 +6,9 @@ import datetime as dt
 
 import pytest
 
-from notifications import clock, conf
-from notifications.models import ArchiveDay, ArchiveState
-from notifications.rules import ids
+from notifications.core import clock, conf
+from notifications.core.models import ArchiveDay, ArchiveState
+from notifications.core.rules import ids
 from tests.api.conftest import Caller
 
 _DAY = dt.timedelta(days=1)

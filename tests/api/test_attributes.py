@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from notifications.models import AuditEntry, Recipient
+from notifications.core.models import AuditEntry, Recipient
 from tests.api.conftest import Caller
 
 

@@ -9,12 +9,12 @@ import orjson
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from notifications import clock, conf
-from notifications.models import AuditEntry, Contact, Recipient
-from notifications.rules.access import AccessRule
-from notifications.rules.lane import Mode
-from notifications.store.postgres import audit
-from notifications.sweeps import housekeeping
+from notifications.core import clock, conf
+from notifications.core.models import AuditEntry, Contact, Recipient
+from notifications.core.rules.access import AccessRule
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres import audit
+from notifications.core.sweeps import housekeeping
 from tests.api import operations
 from tests.api.conftest import Caller, MakeCaller
 

@@ -9,8 +9,8 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from notifications.api import body_limits
-from notifications.api.body_limits import KIBIBYTE, MEBIBYTE, limit_of
+from notifications.core.api import body_limits
+from notifications.core.api.body_limits import KIBIBYTE, MEBIBYTE, limit_of
 from tests.api.conftest import Caller
 
 MULTIPART = "multipart/form-data; boundary=x"

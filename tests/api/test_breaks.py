@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from notifications.api import schema
+from notifications.core.api import schema
 from tests.api.breaks import breaks
 
 Document = dict[str, Any]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import uuid
 
-from notifications import clock
-from notifications.models import Budget, BudgetDay, BudgetReservation, Producer
-from notifications.rules.lane import Mode
+from notifications.core import clock
+from notifications.core.models import Budget, BudgetDay, BudgetReservation, Producer
+from notifications.core.rules.lane import Mode
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 

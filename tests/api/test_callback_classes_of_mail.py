@@ -12,9 +12,9 @@ from uuid import UUID
 import pytest
 from django.test import Client
 
-from notifications import clock
-from notifications.delivery import routing
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.delivery import routing
+from notifications.core.models import (
     Contact,
     Delivery,
     Producer,
@@ -22,11 +22,11 @@ from notifications.models import (
     WebhookEndpoint,
     WebhookMessage,
 )
-from notifications.rules.lane import Mode
-from notifications.rules.states import Status
-from notifications.rules.suppression import Cause
-from notifications.store.postgres import suppressions
-from notifications.webhooks import fan_out
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.states import Status
+from notifications.core.rules.suppression import Cause
+from notifications.core.store.postgres import suppressions
+from notifications.core.webhooks import fan_out
 from providers import registry
 from providers.contract import Channel
 from providers.email.anymail.services import SERVICES

@@ -11,11 +11,11 @@ import orjson
 import pytest
 from django.test import Client
 
-from notifications import conf
-from notifications.delivery import routing
-from notifications.models import Contact, Delivery, Suppression
-from notifications.rules.states import Status
-from notifications.rules.suppression import Cause
+from notifications.core import conf
+from notifications.core.delivery import routing
+from notifications.core.models import Contact, Delivery, Suppression
+from notifications.core.rules.states import Status
+from notifications.core.rules.suppression import Cause
 from providers.contract import Channel
 from providers.sms.aws_eum_events import DELIVERY
 from tests.api.callback_classes import CallbackClass, CallbackRow, Effect, Event, configured

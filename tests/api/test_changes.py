@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from notifications.rules.lane import Mode
-from notifications.rules.scopes import Scope
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.scopes import Scope
 from tests.api.conftest import Caller, MakeCaller
 
 pytestmark = pytest.mark.django_db(transaction=True)

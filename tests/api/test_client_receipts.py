@@ -13,13 +13,13 @@ import pytest
 from django.test import Client
 from django.test.utils import override_settings
 
-from notifications import clock
-from notifications.feedback import client_receipts, delivery_receipts
-from notifications.models import Contact, Delivery, Event, Recipient
-from notifications.rules import signed_token
-from notifications.rules.lane import Mode
-from notifications.rules.states import Status
-from notifications.store.rate_limits import address_limits
+from notifications.core import clock
+from notifications.core.feedback import client_receipts, delivery_receipts
+from notifications.core.models import Contact, Delivery, Event, Recipient
+from notifications.core.rules import signed_token
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.states import Status
+from notifications.core.store.rate_limits import address_limits
 from providers.contract import Channel, Receipt, ReceiptKind
 from tests.api.conftest import Caller, MakeCaller
 

@@ -6,13 +6,13 @@ import dataclasses
 
 import pytest
 
-from notifications import conf
-from notifications.intake import contact_changes
-from notifications.models import Contact, Delivery, Notification, Recipient
-from notifications.rules.lane import Mode
-from notifications.rules.templates import contents
-from notifications.store.redis import state
-from notifications.store.templates import versions
+from notifications.core import conf
+from notifications.core.intake import contact_changes
+from notifications.core.models import Contact, Delivery, Notification, Recipient
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.templates import contents
+from notifications.core.store.redis import state
+from notifications.core.store.templates import versions
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 

@@ -9,9 +9,9 @@ import orjson
 import pytest
 from django.test import Client
 
-from notifications.delivery import push_addresses, routing
-from notifications.models import AuditEntry, Contact, Recipient
-from notifications.store.rate_limits import address_limits
+from notifications.core.delivery import push_addresses, routing
+from notifications.core.models import AuditEntry, Contact, Recipient
+from notifications.core.store.rate_limits import address_limits
 from providers.contract import Channel
 from tests.api.conftest import Caller
 from tests.providers.push.browser import Browser

@@ -11,12 +11,12 @@ from django.db import OperationalError
 from django.test import Client
 from django.test.utils import override_settings
 
-from notifications import clock, conf
-from notifications.models import Producer, Recipient
-from notifications.rules.recipient_tokens import TokenScope
-from notifications.store.postgres import api_keys
-from notifications.store.rate_limits import address_limits
-from notifications.store.recipient_tokens import cors, minting
+from notifications.core import clock, conf
+from notifications.core.models import Producer, Recipient
+from notifications.core.rules.recipient_tokens import TokenScope
+from notifications.core.store.postgres import api_keys
+from notifications.core.store.rate_limits import address_limits
+from notifications.core.store.recipient_tokens import cors, minting
 from tests.api.conftest import Caller, MakeCaller
 from tests.api.recipient_site import serve_own_data
 
@@ -203,8 +203,8 @@ def test_while_the_database_is_away_the_page_reads_the_problem(
     def away(*_anything: object) -> None:
         raise OperationalError
 
-    monkeypatch.setattr("notifications.store.recipient_tokens.cors._read", away)
-    monkeypatch.setattr("notifications.store.recipient_tokens.verification.verify", away)
+    monkeypatch.setattr("notifications.core.store.recipient_tokens.cors._read", away)
+    monkeypatch.setattr("notifications.core.store.recipient_tokens.verification.verify", away)
     answer = _get(token, SHOP)
     assert answer.status_code == 503
     assert answer.headers[ALLOW] == SHOP

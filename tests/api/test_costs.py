@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from notifications import clock
-from notifications.api.schemas import AttemptDetail
-from notifications.models import Attempt, Producer
+from notifications.core import clock
+from notifications.core.api.schemas import AttemptDetail
+from notifications.core.models import Attempt, Producer
 from tests.api.conftest import Caller, MakeCaller
 from tests.figures.conftest import _store as store_rollup
 

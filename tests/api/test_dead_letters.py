@@ -6,12 +6,12 @@ from uuid import uuid4
 
 import pytest
 
-from notifications import clock, conf
-from notifications.models import Contact, DeadLetter
-from notifications.rules.alerts import AlertKind
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.redaction import address_hash
-from notifications.store.postgres import alerts
+from notifications.core import clock, conf
+from notifications.core.models import Contact, DeadLetter
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.redaction import address_hash
+from notifications.core.store.postgres import alerts
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 

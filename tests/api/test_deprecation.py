@@ -9,10 +9,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.test import APIRequestFactory
 
-from notifications.api.base_view import OpenView
-from notifications.api.deprecation import deprecated
-from notifications.api.problems import raise_problem
-from notifications.rules.problems import Kind, Problem
+from notifications.core.api.base_view import OpenView
+from notifications.core.api.deprecation import deprecated
+from notifications.core.api.problems import raise_problem
+from notifications.core.rules.problems import Kind, Problem
 
 SINCE = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 UNTIL = dt.datetime(2026, 9, 1, tzinfo=dt.UTC)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from notifications.api import embed
+from notifications.core.api import embed
 from notifyproj.demo_inbox import COMPONENT
 
 _LARGEST = 20 * 1024

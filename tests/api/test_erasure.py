@@ -6,11 +6,8 @@ import datetime as dt
 
 import pytest
 
-from notifications import clock
-from notifications.features.inbox.rows import writes
-from notifications.features.inbox.rows.items import NewItem
-from notifications.features.schedules import sweep
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     ArchiveKey,
     AuditEntry,
     CancelJob,
@@ -28,10 +25,13 @@ from notifications.models import (
     Schedule,
     ShortLink,
 )
-from notifications.rules.lane import Mode
-from notifications.store.postgres import erasure, partitions
-from notifications.sweeps import erasures
-from notifications.sweeps.rounds import Swept
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres import erasure, partitions
+from notifications.core.sweeps import erasures
+from notifications.core.sweeps.rounds import Swept
+from notifications.features.inbox.rows import writes
+from notifications.features.inbox.rows.items import NewItem
+from notifications.features.schedules import sweep
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 

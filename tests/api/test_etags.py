@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.contrib.postgres.functions import TransactionNow
 
-from notifications.models import Schedule
-from notifications.rules.templates import contents
-from notifications.store.templates import versions
+from notifications.core.models import Schedule
+from notifications.core.rules.templates import contents
+from notifications.core.store.templates import versions
 from providers.contract import Channel
 from tests.api.conftest import Caller
 

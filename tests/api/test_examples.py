@@ -15,10 +15,10 @@ from django.db import close_old_connections, transaction
 from pytest_django import DjangoDbBlocker
 from schemathesis.core.result import Ok
 
-from notifications import clock
-from notifications.api import schema
-from notifications.api.examples import Example, of_all_operations
-from notifications.api.examples.shape import CLIENT_TOKEN, TAG
+from notifications.core import clock
+from notifications.core.api import schema
+from notifications.core.api.examples import Example, of_all_operations
+from notifications.core.api.examples.shape import CLIENT_TOKEN, TAG
 from providers import standard_webhooks
 from tests.api import furnished
 from tests.api.conftest import Caller, MakeCaller, forget, new_caller

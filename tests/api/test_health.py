@@ -12,13 +12,13 @@ from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
-from notifications import broker, clock, migrations, server_faults, sweeps
-from notifications.models import Alert, Delivery, Recipient, SweepRun
-from notifications.rules import ids
-from notifications.rules.alerts import AlertKind
-from notifications.rules.rate_limits.circuit_breaker import CallStats, HealthKey
-from notifications.store.postgres import alerts, backlog, first_migration, sweep_runs
-from notifications.store.rate_limits import circuit_breakers
+from notifications.core import broker, clock, migrations, server_faults, sweeps
+from notifications.core.models import Alert, Delivery, Recipient, SweepRun
+from notifications.core.rules import ids
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.rate_limits.circuit_breaker import CallStats, HealthKey
+from notifications.core.store.postgres import alerts, backlog, first_migration, sweep_runs
+from notifications.core.store.rate_limits import circuit_breakers
 from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.servers.valkey import Valkey
 from providers.contract import Channel

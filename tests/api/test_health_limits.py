@@ -16,11 +16,11 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from notifications import clock
-from notifications.api import metrics
-from notifications.models import LaneLag, SweepRun
-from notifications.rules.alerts import AlertKind
-from notifications.store.postgres import alerts, commit_probe, lane_lag
+from notifications.core import clock
+from notifications.core.api import metrics
+from notifications.core.models import LaneLag, SweepRun
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.store.postgres import alerts, commit_probe, lane_lag
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.servers.server import Server

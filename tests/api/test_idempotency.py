@@ -10,9 +10,9 @@ import pytest
 from django.db import connection, transaction
 from django.urls import URLPattern
 
-from notifications.api import schema
-from notifications.api.urls import urlpatterns
-from notifications.models import (
+from notifications.core.api import schema
+from notifications.core.api.urls import urlpatterns
+from notifications.core.models import (
     Contact,
     IdempotencyKey,
     Notification,
@@ -24,11 +24,11 @@ from notifications.models import (
     Suppression,
     Template,
 )
-from notifications.rules.lane import Priority
-from notifications.rules.templates import contents
-from notifications.store.cached import notification_types
-from notifications.store.postgres import api_keys, idempotency
-from notifications.store.templates import versions
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.templates import contents
+from notifications.core.store.cached import notification_types
+from notifications.core.store.postgres import api_keys, idempotency
+from notifications.core.store.templates import versions
 from providers.contract import Channel
 from tests.api.conftest import Caller
 

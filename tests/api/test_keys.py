@@ -9,10 +9,10 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.test import Client
 
-from notifications import clock
-from notifications.models import ApiKey, Producer
-from notifications.rules.lane import Mode
-from notifications.store.postgres import api_keys
+from notifications.core import clock
+from notifications.core.models import ApiKey, Producer
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres import api_keys
 from tests.api.conftest import Caller, MakeCaller
 
 

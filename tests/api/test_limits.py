@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.api import templates
+from notifications.core.api import templates
+from notifications.core.rules.lane import Mode
+from notifications.core.store.rate_limits import producer_limits
+from notifications.core.store.rate_limits.producer_limits import Quota
+from notifications.core.store.redis import state
 from notifications.features.audiences.api import audiences
-from notifications.rules.lane import Mode
-from notifications.store.rate_limits import producer_limits
-from notifications.store.rate_limits.producer_limits import Quota
-from notifications.store.redis import state
 from tests.api.conftest import MakeCaller
 
 

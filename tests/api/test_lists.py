@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import pytest
 
-from notifications import clock
-from notifications.models import DeadLetter, ReplayJob
-from notifications.rules.lane import Mode, Priority
+from notifications.core import clock
+from notifications.core.models import DeadLetter, ReplayJob
+from notifications.core.rules.lane import Mode, Priority
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 

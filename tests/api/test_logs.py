@@ -10,7 +10,7 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 
-from notifications.store.postgres import api_keys
+from notifications.core.store.postgres import api_keys
 
 
 @pytest.fixture

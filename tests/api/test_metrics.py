@@ -9,17 +9,17 @@ import pytest
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
-from notifications import clock, lanes
-from notifications.models import Event, RollupPosition
-from notifications.rules import ids
-from notifications.rules.alerts import AlertKind
-from notifications.rules.lane import LANES, Priority
-from notifications.rules.reach import ReachResult
-from notifications.rules.states import Status
-from notifications.store.cached import paused_lanes, shared_answers
-from notifications.store.postgres import alerts
-from notifications.store.redis import state
-from notifications.sweeps import service_levels
+from notifications.core import clock, lanes
+from notifications.core.models import Event, RollupPosition
+from notifications.core.rules import ids
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import LANES, Priority
+from notifications.core.rules.reach import ReachResult
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import paused_lanes, shared_answers
+from notifications.core.store.postgres import alerts
+from notifications.core.store.redis import state
+from notifications.core.sweeps import service_levels
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.servers import Stack
 from tests.sweeps.conftest import store_row

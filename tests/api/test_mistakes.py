@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from notifications.api import schema
-from notifications.models import NotificationType
-from notifications.rules import request_faults
-from notifications.rules.lane import Priority
-from notifications.rules.templates import contents
-from notifications.store.templates import versions
+from notifications.core.api import schema
+from notifications.core.models import NotificationType
+from notifications.core.rules import request_faults
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.templates import contents
+from notifications.core.store.templates import versions
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 from tests.rules.test_request_faults import PYTHON

@@ -9,13 +9,20 @@ from uuid import UUID
 import orjson
 import pytest
 
-from notifications import clock
-from notifications.models import Delivery, Notification, Recipient, Rejected, Template, TemplateText
-from notifications.rules import ids
-from notifications.rules.lane import Mode
-from notifications.rules.sensitive import MASK
-from notifications.rules.states import Status
-from notifications.store.postgres import timelines
+from notifications.core import clock
+from notifications.core.models import (
+    Delivery,
+    Notification,
+    Recipient,
+    Rejected,
+    Template,
+    TemplateText,
+)
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.sensitive import MASK
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import timelines
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 

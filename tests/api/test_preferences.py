@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from notifications.feedback import preference_changes
-from notifications.feedback.preference_changes import PreferenceChange
-from notifications.models import NotificationType, Preference, Recipient
-from notifications.rules.lane import Mode
-from notifications.rules.preferences import Cell, CellChange
-from notifications.store.cached import notification_types
+from notifications.core.feedback import preference_changes
+from notifications.core.feedback.preference_changes import PreferenceChange
+from notifications.core.models import NotificationType, Preference, Recipient
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.preferences import Cell, CellChange
+from notifications.core.store.cached import notification_types
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 

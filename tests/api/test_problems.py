@@ -9,10 +9,10 @@ import pytest
 from django.db import OperationalError, transaction
 from django.test import Client
 
-from notifications.api import body_limits, problems
-from notifications.rules.access import TABLE
-from notifications.rules.problems import Kind
-from notifications.store.postgres import api_keys
+from notifications.core.api import body_limits, problems
+from notifications.core.rules.access import TABLE
+from notifications.core.rules.problems import Kind
+from notifications.core.store.postgres import api_keys
 from tests.api.conftest import Caller
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ import orjson
 import pytest
 from django.test import Client
 
-from notifications import clock
-from notifications.api.body_limits import MEBIBYTE
-from notifications.delivery import routing
-from notifications.models import Delivery, Recipient, Suppression
-from notifications.rules.states import Status
-from notifications.store.redis import last_receipts, state
+from notifications.core import clock
+from notifications.core.api.body_limits import MEBIBYTE
+from notifications.core.delivery import routing
+from notifications.core.models import Delivery, Recipient, Suppression
+from notifications.core.rules.states import Status
+from notifications.core.store.redis import last_receipts, state
 from providers import registry, sandbox, standard_webhooks
 from providers.contract import Provider, Receipt, ReceiptRequest
 from providers.errors import CannotVerify

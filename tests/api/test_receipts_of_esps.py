@@ -9,9 +9,9 @@ import orjson
 import pytest
 from django.test import Client
 
-from notifications.delivery import routing
-from notifications.models import Contact, Delivery, Recipient
-from notifications.rules.states import Status
+from notifications.core.delivery import routing
+from notifications.core.models import Contact, Delivery, Recipient
+from notifications.core.rules.states import Status
 from tests.api.conftest import Caller
 
 SETTINGS = {

@@ -13,12 +13,12 @@ import orjson
 import pytest
 from django.test import Client
 
-from notifications import clock, conf
-from notifications.delivery import routing
-from notifications.models import Delivery, Event
-from notifications.rules import ids, in_app
-from notifications.rules.lane import Mode
-from notifications.rules.states import Status
+from notifications.core import clock, conf
+from notifications.core.delivery import routing
+from notifications.core.models import Delivery, Event
+from notifications.core.rules import ids, in_app
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.states import Status
 from providers import standard_webhooks
 from tests.api.callback_classes import configured
 from tests.providers.aws.signed_posts import Signer

@@ -11,14 +11,14 @@ import jwt
 import pytest
 from django.test import Client
 
-from notifications import clock
-from notifications.models import Recipient
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_tokens import TokenScope
-from notifications.store.cached import recipient_ids
-from notifications.store.postgres import api_keys
-from notifications.store.rate_limits import address_limits
-from notifications.store.recipient_tokens import minting
+from notifications.core import clock
+from notifications.core.models import Recipient
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_tokens import TokenScope
+from notifications.core.store.cached import recipient_ids
+from notifications.core.store.postgres import api_keys
+from notifications.core.store.rate_limits import address_limits
+from notifications.core.store.recipient_tokens import minting
 from tests.api.conftest import Caller, MakeCaller
 from tests.api.recipient_site import serve_own_data
 

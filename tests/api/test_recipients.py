@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from notifications import clock
-from notifications.models import Contact, Recipient, Suppression
-from notifications.rules.lane import Mode
-from notifications.rules.suppression import Cause
-from notifications.store.postgres import suppressions
-from notifications.store.postgres.suppressions import SuppressionEntry
+from notifications.core import clock
+from notifications.core.models import Contact, Recipient, Suppression
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.suppression import Cause
+from notifications.core.store.postgres import suppressions
+from notifications.core.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 from tests.api.conftest import Caller
 

@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
 from tests.api.conftest import Caller
 
 MESSAGE = {

@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from drf_spectacular.drainage import GENERATOR_STATS
 
-from notifications.api import operations, schema
-from notifications.api.urls import urlpatterns
+from notifications.core.api import operations, schema
+from notifications.core.api.urls import urlpatterns
 
 
 def test_the_document_is_made_without_a_warning() -> None:

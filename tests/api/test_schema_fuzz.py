@@ -26,12 +26,12 @@ from schemathesis import GenerationMode, checks
 from schemathesis.config import SchemathesisConfig
 from schemathesis.core.result import Ok
 
-from notifications.api import schema
-from notifications.models import Producer, Recipient
-from notifications.rules.lane import Mode
-from notifications.rules.templates import contents
-from notifications.store.postgres import api_keys
-from notifications.store.templates import versions
+from notifications.core.api import schema
+from notifications.core.models import Producer, Recipient
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.templates import contents
+from notifications.core.store.postgres import api_keys
+from notifications.core.store.templates import versions
 from providers.contract import Channel
 from tests.api.conftest import EVERYTHING
 

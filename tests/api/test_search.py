@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from notifications.models import Delivery, Recipient
-from notifications.rules.lane import Mode
+from notifications.core.models import Delivery, Recipient
+from notifications.core.rules.lane import Mode
 from tests.api.conftest import Caller, MakeCaller
 
 

@@ -7,10 +7,10 @@ import hashlib
 
 import pytest
 
-from notifications import clock
-from notifications.delivery import webhook_signing
-from notifications.models import AuditEntry, Contact, Recipient
-from notifications.rules.lane import Mode
+from notifications.core import clock
+from notifications.core.delivery import webhook_signing
+from notifications.core.models import AuditEntry, Contact, Recipient
+from notifications.core.rules.lane import Mode
 from providers.contract import Channel
 from providers.standard_webhooks import Secret
 from tests.api.conftest import Caller, MakeCaller

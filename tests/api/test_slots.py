@@ -13,10 +13,10 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
 from django.http import HttpResponse, StreamingHttpResponse
 
-from notifications.api import body_readers
-from notifications.api.body_limits import MEBIBYTE
-from notifications.api.problems import TooManyReaders
-from notifications.api.request_slots import CALLER, BrokenBody, Slots
+from notifications.core.api import body_readers
+from notifications.core.api.body_limits import MEBIBYTE
+from notifications.core.api.problems import TooManyReaders
+from notifications.core.api.request_slots import CALLER, BrokenBody, Slots
 
 SECONDS = 30
 Django = Callable[[dict[str, Any], Callable[..., Any]], HttpResponse | StreamingHttpResponse]

@@ -10,13 +10,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from notifications.api.body_limits import MEBIBYTE
-from notifications.models import Recipient, Suppression
-from notifications.operations import suppression_csv
-from notifications.rules.lane import Mode
-from notifications.rules.suppression import BY_PERSON, Cause
-from notifications.store.postgres import suppressions
-from notifications.store.postgres.suppressions import SuppressionEntry
+from notifications.core.api.body_limits import MEBIBYTE
+from notifications.core.models import Recipient, Suppression
+from notifications.core.operations import suppression_csv
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.suppression import BY_PERSON, Cause
+from notifications.core.store.postgres import suppressions
+from notifications.core.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from notifications import clock
-from notifications.models import AuditEntry, Producer, Switch
-from notifications.rules.lane import Mode
-from notifications.store.cached import switches as cached
+from notifications.core import clock
+from notifications.core.models import AuditEntry, Producer, Switch
+from notifications.core.rules.lane import Mode
+from notifications.core.store.cached import switches as cached
 from tests.api.conftest import Caller, MakeCaller
 
 BODY = {"kind": "type", "value": "ORDER_READY", "reason": "the text is wrong"}

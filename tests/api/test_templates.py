@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from notifications.store.templates import template_cache
+from notifications.core.store.templates import template_cache
 from tests.api.conftest import Caller, MakeCaller
 
 PATH = "/v1/templates"

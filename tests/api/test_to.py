@@ -10,13 +10,13 @@ import orjson
 import pytest
 from django.db import connection
 
-from notifications import clock
-from notifications.models import AuditEntry, Contact, Notification, Preference, Recipient
-from notifications.rules import request
-from notifications.rules.lane import Mode
-from notifications.rules.problems import Problem
-from notifications.rules.templates import contents
-from notifications.store.templates import versions
+from notifications.core import clock
+from notifications.core.models import AuditEntry, Contact, Notification, Preference, Recipient
+from notifications.core.rules import request
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.problems import Problem
+from notifications.core.rules.templates import contents
+from notifications.core.store.templates import versions
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 

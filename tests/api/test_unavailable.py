@@ -8,10 +8,10 @@ import pytest
 from django.db import OperationalError, connection
 from django.test import Client
 
-from notifications import clock
-from notifications.models import Recipient
-from notifications.rules.lane import Mode
-from notifications.store.postgres import host_clock
+from notifications.core import clock
+from notifications.core.models import Recipient
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres import host_clock
 from tests.api.conftest import Caller
 
 

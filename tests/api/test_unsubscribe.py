@@ -12,19 +12,25 @@ from django.test import Client, override_settings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from notifications import clock
-from notifications.api.body_limits import UNSUBSCRIBE_LIMIT
-from notifications.delivery import preference_links, unsubscribe_links
-from notifications.delivery.unsubscribe_links import Link
-from notifications.feedback import unsubscribe
-from notifications.models import NotificationType, Preference, Recipient, Suppression, TopicText
-from notifications.rules import signed_token
-from notifications.rules.lane import Mode
-from notifications.rules.language.page_languages import PAGE_LANGUAGES
-from notifications.rules.suppression import Cause
-from notifications.store.cached import notification_types, topic_texts
-from notifications.store.postgres import suppressions
-from notifications.store.postgres.suppressions import SuppressionEntry
+from notifications.core import clock
+from notifications.core.api.body_limits import UNSUBSCRIBE_LIMIT
+from notifications.core.delivery import preference_links, unsubscribe_links
+from notifications.core.delivery.unsubscribe_links import Link
+from notifications.core.feedback import unsubscribe
+from notifications.core.models import (
+    NotificationType,
+    Preference,
+    Recipient,
+    Suppression,
+    TopicText,
+)
+from notifications.core.rules import signed_token
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.language.page_languages import PAGE_LANGUAGES
+from notifications.core.rules.suppression import Cause
+from notifications.core.store.cached import notification_types, topic_texts
+from notifications.core.store.postgres import suppressions
+from notifications.core.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 from tests.api.conftest import Caller
 

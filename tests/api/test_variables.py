@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from notifications import clock
-from notifications.models import Notification, Template, TemplateText
-from notifications.rules.request import MAX_VARIABLES_BYTES
-from notifications.store.templates import template_cache
+from notifications.core import clock
+from notifications.core.models import Notification, Template, TemplateText
+from notifications.core.rules.request import MAX_VARIABLES_BYTES
+from notifications.core.store.templates import template_cache
 from providers.contract import Channel
 from tests.api.conftest import Caller
 

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from notifications import clock
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     AuditEntry,
     Recipient,
     WebhookAttempt,
     WebhookEndpoint,
     WebhookMessage,
 )
-from notifications.rules.lane import Mode
-from notifications.rules.webhook_events import MessageState
-from notifications.webhooks import endpoints
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.webhook_events import MessageState
+from notifications.core.webhooks import endpoints
 from providers.standard_webhooks import Secret
 from tests.api.conftest import Caller, MakeCaller
 

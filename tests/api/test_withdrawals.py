@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.models import AuditEntry, Delivery, Withdrawal
-from notifications.rules.states import Status
+from notifications.core.models import AuditEntry, Delivery, Withdrawal
+from notifications.core.rules.states import Status
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 from tests.api.test_notifications import _post

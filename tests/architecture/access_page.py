@@ -8,11 +8,11 @@ from typing import Final
 
 import django
 
-from notifications.rules.access import TABLE, AccessRule, Entry
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_tokens import TokenScope
-from notifications.rules.roles import ACTS, GROUP_PREFIX, RIGHTS, ROLES, having
-from notifications.rules.scopes import Scope
+from notifications.core.rules.access import TABLE, AccessRule, Entry
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_tokens import TokenScope
+from notifications.core.rules.roles import ACTS, GROUP_PREFIX, RIGHTS, ROLES, having
+from notifications.core.rules.scopes import Scope
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "access.md"
 
@@ -26,7 +26,7 @@ def _scopes_and_operations() -> list[str]:
     return [
         "# Who may do what",
         "",
-        "This page is generated from `access.py` and `roles.py` in `notifications/rules` by",
+        "This page is generated from `access.py` and `roles.py` in `notifications/core/rules` by",
         "`python -m tests.architecture.access_page`. The API checks each request by the table.",
         "",
         "## Scopes of API keys",
@@ -63,7 +63,7 @@ def _roles_and_buttons() -> list[str]:
         "## Roles of operators",
         "",
         "`manage.py migrate` makes a group for each role and keeps its rights as they stand in",
-        "`notifications/rules/roles.py`. A group of another name is yours. Superusers may do",
+        "`notifications/core/rules/roles.py`. A group of another name is yours. Superusers may do",
         "everything. A person gives a key only scopes that the person's own rights cover.",
         "",
         "| group | rights |",

@@ -1,4 +1,4 @@
-"""Writes the catalogues of `notifications/locale`: `python -m tests.architecture.catalogues`.
+"""Writes the catalogues of `notifications/core/locale`: `python -m tests.architecture.catalogues`.
 
 The texts of the code and of the templates are added to each `django.po`, unused texts are removed,
 and each `django.mo` is compiled. Babel does the work, so no machine needs GNU gettext.
@@ -15,11 +15,11 @@ from typing import Final
 
 from babel.messages import Catalog, extract, mofile, pofile
 
-from notifications.rules.language import locales
-from notifications.rules.language.page_languages import PAGE_LANGUAGES
+from notifications.core.rules.language import locales
+from notifications.core.rules.language.page_languages import PAGE_LANGUAGES
 
 ROOT: Final = Path(__file__).parents[2]
-LOCALE: Final = ROOT / "notifications" / "locale"
+LOCALE: Final = ROOT / "notifications" / "core" / "locale"
 _FEATURES: Final = ROOT / "notifications" / "features"
 _PAGES: Final = ("preferences", "unsubscribe")
 """Folders of the core's templates with translated texts; the templates of features are all read."""

@@ -10,7 +10,7 @@ from typing import Final
 
 import django
 
-from notifications.api import embed
+from notifications.core.api import embed
 
 _DOCS: Final = Path(__file__).parents[2] / "docs"
 PAGES: Final = {

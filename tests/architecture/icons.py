@@ -18,7 +18,7 @@ import unfold
 
 _ROOT: Final = Path(__file__).parents[2]
 _UNFOLD: Final = Path(unfold.__file__).parent
-FONTS: Final = _ROOT / "notifications" / "static" / "notifications" / "fonts"
+FONTS: Final = _ROOT / "notifications" / "core" / "static" / "notifications" / "fonts"
 _ELEMENT: Final = re.compile(
     r"material-symbols-outlined[^>]*>(.*?)</(?:span|button|a|i)>", re.DOTALL
 )

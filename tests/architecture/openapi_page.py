@@ -17,8 +17,8 @@ SERVER: Final = "https://notifications.company.example"
 
 def text() -> str:
     """The document as it has to be."""
-    from notifications import conf  # noqa: PLC0415 - after Django is set up
-    from notifications.api import schema  # noqa: PLC0415 - after Django is set up
+    from notifications.core import conf  # noqa: PLC0415 - after Django is set up
+    from notifications.core.api import schema  # noqa: PLC0415 - after Django is set up
 
     written = json.dumps(schema.document(), indent=1, ensure_ascii=False, default=str)
     return written.replace(conf.current().public_url, SERVER) + "\n"

@@ -13,8 +13,8 @@ from typing import Final
 import django
 from prometheus_client.metrics_core import Metric as Family
 
-from notifications.rules.alerts import AlertKind
-from notifications.rules.reasons import Reason
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.reasons import Reason
 from tests.architecture import log_events
 
 _METRIC_HEADER: Final = ("metric", "type", "labels", "meaning")
@@ -52,21 +52,21 @@ def text(page: str) -> str:
 
 
 def _metrics() -> str:
-    from notifications.api.metrics import Metric  # noqa: PLC0415 - after Django is set up
+    from notifications.core.api.metrics import Metric  # noqa: PLC0415 - after Django is set up
 
     families = [(each.family(), each.labels) for each in Metric]
     return _table(_METRIC_HEADER, (_metric(*each) for each in families))
 
 
 def _instruments() -> str:
-    from notifications.telemetry.instruments import INSTRUMENTS  # noqa: PLC0415 - after Django is set up
+    from notifications.core.telemetry.instruments import INSTRUMENTS  # noqa: PLC0415 - after Django is set up
 
     families = [(each.describe(), each._labelnames) for each in INSTRUMENTS]
     return _table(_METRIC_HEADER, (_metric(family, labels) for [family], labels in families))
 
 
 def _worker_gauges() -> str:
-    from notifications.tasks.metrics import WorkerGauges  # noqa: PLC0415 - after Django is set up
+    from notifications.core.tasks.metrics import WorkerGauges  # noqa: PLC0415 - after Django is set up
 
     families = WorkerGauges(1).collect()
     return _table(
@@ -96,7 +96,7 @@ def _log_events() -> str:
 
 
 def _sweeps() -> str:
-    from notifications.sweeps import SWEEPS  # noqa: PLC0415 - after Django is set up
+    from notifications.core.sweeps import SWEEPS  # noqa: PLC0415 - after Django is set up
 
     return _table(
         ("sweep", "interval in seconds", "while it is off"),

@@ -9,9 +9,9 @@ from typing import Final
 
 import django
 
-from notifications import feature
-from notifications.rules.row_retention import RowRetention
-from notifications.store.postgres import row_retention
+from notifications.core import feature
+from notifications.core.rules.row_retention import RowRetention
+from notifications.core.store.postgres import row_retention
 from notifyproj.environment import Environment
 
 PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "retention.md"

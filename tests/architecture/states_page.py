@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from notifications.rules.reasons import Reason
-from notifications.rules.transitions import TRANSITIONS, Claims, Transition, picture
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.transitions import TRANSITIONS, Claims, Transition, picture
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "states.md"
 
@@ -38,8 +38,8 @@ def text() -> str:
         picture(),
         "```",
         "",
-        "This page is generated from `notifications/rules/transitions.py` and",
-        "`notifications/rules/reasons.py` by `python -m tests.architecture.states_page`.",
+        "This page is generated from `notifications/core/rules/transitions.py` and",
+        "`notifications/core/rules/reasons.py` by `python -m tests.architecture.states_page`.",
         "",
     ])
 

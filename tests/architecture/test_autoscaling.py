@@ -19,11 +19,11 @@ import pytest
 import yaml
 from pytest_django.live_server_helper import LiveServer
 
-from notifications import clock
-from notifications.models import LaneLag
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.lane_lag import REPLICAS
-from notifications.telemetry import instruments
+from notifications.core import clock
+from notifications.core.models import LaneLag
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.lane_lag import REPLICAS
+from notifications.core.telemetry import instruments
 from providers.contract import Channel
 from tests.providers.fakes import free_port
 

@@ -6,7 +6,7 @@ import string
 
 import pytest
 
-from notifications.rules.language.page_languages import PAGE_LANGUAGES
+from notifications.core.rules.language.page_languages import PAGE_LANGUAGES
 from tests.architecture import catalogues
 
 

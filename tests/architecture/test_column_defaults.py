@@ -23,7 +23,7 @@ from django.db.migrations.operations import (
 from django.db.migrations.operations.base import Operation
 from django.db.models.expressions import Expression
 
-from notifications.store.postgres import first_migration
+from notifications.core.store.postgres import first_migration
 
 _APP: Final = "notifications"
 _REMOVING: Final = (RemoveField, RenameField, RenameModel, DeleteModel)

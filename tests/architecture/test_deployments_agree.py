@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from notifications.rules.lane import PACE
+from notifications.core.rules.lane import PACE
 from notifyproj import environment
 from tests.architecture import compose, manifests
 from tests.clock import ROOT

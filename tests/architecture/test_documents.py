@@ -24,7 +24,7 @@ _FILE: Final = re.compile(
 )
 _MADE: Final = ("var", ".venv")
 """Folders that exist only after a start."""
-_BASES: Final = ("", "notifications/", "tests/scenarios/")
+_BASES: Final = ("", "notifications/core/", "tests/scenarios/")
 """Folders below which README names parts without their beginning."""
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from notifications.api import embed
+from notifications.core.api import embed
 from tests.architecture import embed_snippet
 
 _HINT = "run: make embed (needs Node.js)"

@@ -18,13 +18,13 @@ from django.urls import reverse
 from django.utils.module_loading import import_string
 
 import notifications
-from notifications import feature, gate
-from notifications.feature import Feature
-from notifications.gate import Place
-from notifications.rules.access import RIGHTS_OF_FEATURES, TABLE, rule_of
-from notifications.rules.scopes import Scope
-from notifications.rules.switches import SwitchKind
-from notifications.store.postgres import periodic_tasks
+from notifications.core import feature, gate
+from notifications.core.feature import Feature
+from notifications.core.gate import Place
+from notifications.core.rules.access import RIGHTS_OF_FEATURES, TABLE, rule_of
+from notifications.core.rules.scopes import Scope
+from notifications.core.rules.switches import SwitchKind
+from notifications.core.store.postgres import periodic_tasks
 
 _CODE: Final = Path(notifications.__file__).parent
 _FEATURES: Final = _CODE / "features"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from notifications import migrations
-from notifications.store.postgres import first_migration
+from notifications.core import migrations
+from notifications.core.store.postgres import first_migration
 
 _FOLDER = Path(migrations.__path__[0])
 

@@ -7,10 +7,10 @@ from typing import Final
 
 import pytest
 
-from notifications.rules import lane
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
+from notifications.core.rules import lane
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
 
 _ROOT: Final = Path(__file__).parents[2]
 _PAGE: Final = (_ROOT / "docs" / "glossary.md").read_text()
@@ -42,7 +42,7 @@ def test_the_module_of_a_word_exists(word: str) -> None:
 
 def test_the_words_of_lanes_are_there() -> None:
     for each in (lane.Lane, lane.Mode, lane.Priority):
-        assert _WORDS[each.__name__.lower()][1] == "`notifications/rules/lane.py`"
+        assert _WORDS[each.__name__.lower()][1] == "`notifications/core/rules/lane.py`"
     assert all(f"`{mode.label}`" in _WORDS["mode"][0] for mode in Mode)
     assert all(f"{priority.name} " in _WORDS["priority"][0] for priority in Priority)
 

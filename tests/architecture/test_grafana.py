@@ -22,9 +22,9 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 from prometheus_client.parser import text_string_to_metric_families
 
-from notifications.api.metrics import Metric
-from notifications.tasks.metrics import WorkerGauges
-from notifications.telemetry.instruments import INSTRUMENTS
+from notifications.core.api.metrics import Metric
+from notifications.core.tasks.metrics import WorkerGauges
+from notifications.core.telemetry.instruments import INSTRUMENTS
 
 _FOLDER: Final = Path(__file__).resolve().parents[2] / "docs" / "grafana"
 _TESTS: Final = Path(__file__).with_name("alerts.test.yml")

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from celeryconfig import EXPAND, OPS, TELL
-from notifications.rules.lane import LANES
+from notifications.core.rules.lane import LANES
 from tests.architecture import manifests
 
 _FOLDERS: Final = (manifests.FOLDER, manifests.AUTOSCALING)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
-_CODE: Final = ("notifications", "notifyproj", "")
+_CODE: Final = ("notifications/core", "notifications", "notifyproj", "")
 """Folders in which a path below `tests` may begin; `providers` is at the top."""
 
 _FOLDERS: Final = {

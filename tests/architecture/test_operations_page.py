@@ -10,10 +10,10 @@ from django.core.management import get_commands
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
-from notifications.api.metrics import Metric
-from notifications.rules.alerts import COVERED, AlertKind, SameSubject
-from notifications.tasks import metrics
-from notifications.telemetry.instruments import INSTRUMENTS
+from notifications.core.api.metrics import Metric
+from notifications.core.rules.alerts import COVERED, AlertKind, SameSubject
+from notifications.core.tasks import metrics
+from notifications.core.telemetry.instruments import INSTRUMENTS
 from tests.architecture import log_events, operations_page
 
 
@@ -45,7 +45,7 @@ def test_the_runbook_has_an_entry_for_every_alert() -> None:
 
 
 def test_what_the_text_names_exists() -> None:
-    from notifications.admin import menu  # noqa: PLC0415 - the admin of other apps goes first
+    from notifications.core.admin import menu  # noqa: PLC0415 - the admin of other apps goes first
 
     page = " ".join(operations_page.PAGE.read_text().split())
     titles = {item.title for item in menu.items()}

@@ -34,8 +34,8 @@ _NAMES: Final = {
 }
 """Attribute in Python -> what it needs."""
 _EXEMPT: Final = {
-    "notifications/migrations/": "`migrate` connects without a pooler, as docs/deploy.md says",
-    "notifications/store/postgres/session_settings.py": "`migrate` alone stores them",
+    "notifications/core/migrations/": "`migrate` connects without a pooler, as docs/deploy.md says",
+    "notifications/core/store/postgres/session_settings.py": "`migrate` alone stores them",
 }
 """Beginning of a path -> why its statements may need their session later."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from notifications.rules.reasons import Reason
+from notifications.core.rules.reasons import Reason
 from tests.architecture import states_page
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.architecture import tables_page
 
-_SQL = Path(__file__).parents[2] / "notifications" / "migrations" / "partitioned_tables.sql"
+_SQL = Path(__file__).parents[2] / "notifications/core/migrations" / "partitioned_tables.sql"
 
 
 def test_the_page_is_generated_from_the_models() -> None:

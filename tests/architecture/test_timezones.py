@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 _ROOT: Final = Path(__file__).parents[2]
-_READER: Final = _ROOT / "notifications" / "rules" / "times" / "local_time.py"
+_READER: Final = _ROOT / "notifications" / "core" / "rules" / "times" / "local_time.py"
 _IN_SQL: Final = re.compile(r"AT TIME ZONE (?!'UTC')|\btimezone\s*\((?!\))", re.IGNORECASE)
 _IN_PYTHON: Final = re.compile(r"\bZoneInfo\(|available_timezones\(|AT TIME ZONE (?!'UTC')")
 

@@ -24,7 +24,7 @@ _TARGET: Final = 0.5
 
 def measure(stage: Stage) -> Figure:
     """Measure archive; no process of the service runs, so no sweep works on the day."""
-    from notifications import clock, conf  # noqa: PLC0415 - after Django is set up
+    from notifications.core import clock, conf  # noqa: PLC0415 - after Django is set up
 
     notifications = stage.size(_NOTIFICATIONS)
     day = clock.now().date() - conf.current().retention - _AGE
@@ -57,7 +57,7 @@ def measure(stage: Stage) -> Figure:
 
 def _fill(stage: Stage, day: dt.date, notifications: int) -> int:
     """Write the day; returns the number of rows."""
-    from notifications.store.postgres.partitions import TABLES  # noqa: PLC0415 - as above
+    from notifications.core.store.postgres.partitions import TABLES  # noqa: PLC0415 - as above
     from tests.past_rows import fill  # noqa: PLC0415 - as above
 
     fill(day, notifications=notifications, people=_PEOPLE)
@@ -73,10 +73,10 @@ def _fill(stage: Stage, day: dt.date, notifications: int) -> int:
 
 def _archive(day: dt.date, folder: Path, sizes: list[int]) -> float:
     """Export and verify the day as the sweep does; returns the seconds."""
+    from notifications.core.models import ArchiveFile  # noqa: PLC0415 - as above
+    from notifications.core.store.postgres.past_days import Lease  # noqa: PLC0415 - as above
     from notifications.features.archive import days  # noqa: PLC0415 - as above
     from notifications.features.archive.targets import Folder  # noqa: PLC0415 - as above
-    from notifications.models import ArchiveFile  # noqa: PLC0415 - as above
-    from notifications.store.postgres.past_days import Lease  # noqa: PLC0415 - as above
 
     began = time.perf_counter()
     with Lease(day) as lease:
@@ -90,7 +90,7 @@ def _archive(day: dt.date, folder: Path, sizes: list[int]) -> float:
 
 def _copy(stage: Stage, day: dt.date, path: Path) -> float:
     """Copy the day to a CSV file; returns the seconds."""
-    from notifications.store.postgres.partitions import TABLES  # noqa: PLC0415 - as above
+    from notifications.core.store.postgres.partitions import TABLES  # noqa: PLC0415 - as above
 
     with stage.database() as link, path.open("wb") as file:
         began = time.perf_counter()
@@ -103,8 +103,8 @@ def _copy(stage: Stage, day: dt.date, path: Path) -> float:
 
 
 def _drop(stage: Stage, day: dt.date) -> None:
-    from notifications.models import ArchiveDay  # noqa: PLC0415 - as above
-    from notifications.store.postgres.partitions import TABLES  # noqa: PLC0415 - as above
+    from notifications.core.models import ArchiveDay  # noqa: PLC0415 - as above
+    from notifications.core.store.postgres.partitions import TABLES  # noqa: PLC0415 - as above
 
     ArchiveDay.objects.filter(day=day).delete()
     with stage.database() as link:

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from statistics import median
 from typing import Any, Final
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.states import Status
 from notifications.features.audiences.rules.parse import parse
-from notifications.rules import ids
-from notifications.rules.lane import Mode
-from notifications.rules.states import Status
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.stage import Stage
 

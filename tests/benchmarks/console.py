@@ -18,9 +18,9 @@ from urllib.parse import urlencode
 from django.test import Client
 from django.urls import reverse
 
-from notifications.rules import ids
-from notifications.rules.lane import Priority
-from notifications.rules.states import Status
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.states import Status
 from tests.benchmarks import history_cost, rows
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.stage import Stage
@@ -103,8 +103,8 @@ def _request(client: Client, path: str) -> float:
 def _pages(message: str) -> Mapping[str, str]:
     """Return the pages: name -> path with query."""
     activity = reverse("admin:notifications_activity")  # loads the URLs, which load the admin
-    from notifications.admin import menu  # noqa: PLC0415 - needs Django set up
-    from notifications.models import Contact, Recipient  # noqa: PLC0415 - as above
+    from notifications.core.admin import menu  # noqa: PLC0415 - needs Django set up
+    from notifications.core.models import Contact, Recipient  # noqa: PLC0415 - as above
 
     person = Recipient.objects.get(user_id="user-7")
     searches = {

@@ -23,12 +23,12 @@ from uuid import uuid4
 
 from django.test import Client
 
-from notifications import clock, sweeps
-from notifications.delivery import deliver, in_flight, routing
-from notifications.rules.lane import Lane, Mode, Priority
-from notifications.rules.rate_limits.concurrency import CEILING, Limit
-from notifications.store.postgres import id_ranges, publish
-from notifications.sweeps import relay
+from notifications.core import clock, sweeps
+from notifications.core.delivery import deliver, in_flight, routing
+from notifications.core.rules.lane import Lane, Mode, Priority
+from notifications.core.rules.rate_limits.concurrency import CEILING, Limit
+from notifications.core.store.postgres import id_ranges, publish
+from notifications.core.sweeps import relay
 from providers.contract import Channel
 from tests.benchmarks.counters import NAMES, Counters, counted, without_page_images
 from tests.benchmarks.stage import PEOPLE, TEMPLATE, TYPE

@@ -18,10 +18,10 @@ from unittest.mock import patch
 import psycopg
 from django.db import connection
 
-from notifications import lanes
-from notifications.rules.lane import LANES
-from notifications.store.redis import state
-from notifications.telemetry import STDERR
+from notifications.core import lanes
+from notifications.core.rules.lane import LANES
+from notifications.core.store.redis import state
+from notifications.core.telemetry import STDERR
 
 NAMES: Final = (
     "statements",

@@ -24,11 +24,11 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from notifications import clock
-from notifications.rules import ids
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.problems import Problem
-from notifications.rules.states import Status
+from notifications.core import clock
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.problems import Problem
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.supervisor.process import ROOT
 from providers.contract import Channel
@@ -37,7 +37,7 @@ from tests.benchmarks.figures import PAIRS, Figure, paired
 from tests.benchmarks.stage import TEMPLATE, TYPE, Stage
 
 if TYPE_CHECKING:
-    from notifications.models import Recipient
+    from notifications.core.models import Recipient
 
 _RECIPIENTS: Final = 1_000_000
 _ORM: Final = 300
@@ -156,7 +156,7 @@ def measure_growth(stage: Stage) -> Figure:
 
 def measure_kills(stage: Stage) -> Figure:
     """Measure expand_kills."""
-    from notifications.models import Recipient  # noqa: PLC0415 - after Django is set up
+    from notifications.core.models import Recipient  # noqa: PLC0415 - after Django is set up
 
     count = stage.size(_RECIPIENTS)
     stage.run(())
@@ -191,8 +191,8 @@ def measure_kills(stage: Stage) -> Figure:
 
 
 def _is_finished(job_id: UUID) -> bool:
-    from notifications.models import BulkJob  # noqa: PLC0415 - after Django is set up
-    from notifications.rules.bulk_job import BulkJobState  # noqa: PLC0415 - as above
+    from notifications.core.models import BulkJob  # noqa: PLC0415 - after Django is set up
+    from notifications.core.rules.bulk_job import BulkJobState  # noqa: PLC0415 - as above
 
     return BulkJob.objects.get(id=job_id).state == BulkJobState.FINISHED
 
@@ -228,10 +228,10 @@ def _grow(stage: Stage, *, first: int, last: int) -> None:
 
 
 def _new_job() -> UUID:
+    from notifications.core.intake.accept import Caller  # noqa: PLC0415 - as above
+    from notifications.core.models import Producer  # noqa: PLC0415 - as above
     from notifications.features.bulk_jobs import create, progress  # noqa: PLC0415 - after Django is set up
     from notifications.features.bulk_jobs.rules import request as requests  # noqa: PLC0415 - as above
-    from notifications.intake.accept import Caller  # noqa: PLC0415 - as above
-    from notifications.models import Producer  # noqa: PLC0415 - as above
 
     request = requests.parse({
         "name": "Benchmark",
@@ -257,8 +257,8 @@ def _new_job() -> UUID:
 
 def _expand(job_id: UUID, count: int) -> float:
     """Expand at least so many recipients; returns recipients in a second."""
+    from notifications.core.models import BulkJob  # noqa: PLC0415 - as above
     from notifications.features.bulk_jobs import expand, ranges  # noqa: PLC0415 - after Django is set up
-    from notifications.models import BulkJob  # noqa: PLC0415 - as above
 
     job = BulkJob.objects.get(id=job_id)
     began, accepted = time.perf_counter(), 0
@@ -270,7 +270,7 @@ def _expand(job_id: UUID, count: int) -> float:
 
 def _create_by_orm() -> float:
     """Create three rows for each of some recipients, as plain code would; returns the rate."""
-    from notifications.models import Recipient  # noqa: PLC0415 - after Django is set up
+    from notifications.core.models import Recipient  # noqa: PLC0415 - after Django is set up
 
     people: Any = Recipient.objects.filter(user_id__startswith="bulk-").order_by("id")[:_ORM]
     now = clock.now()
@@ -284,7 +284,7 @@ def _create_three(person: Recipient, now: datetime, *, seq: int) -> None:
     """Create a notification, a delivery and an event in a transaction."""
     from django.db import transaction  # noqa: PLC0415 - after Django is set up
 
-    from notifications.models import Delivery, Event, Notification  # noqa: PLC0415 - as above
+    from notifications.core.models import Delivery, Event, Notification  # noqa: PLC0415 - as above
 
     with transaction.atomic():
         notification = Notification.objects.create(

@@ -14,9 +14,9 @@ import django
 def main(job_id: str, first: str) -> None:
     """Expand the job in this process."""
     django.setup()
-    from notifications import clock  # noqa: PLC0415 - after Django is set up
+    from notifications.core import clock  # noqa: PLC0415 - after Django is set up
+    from notifications.core.models import BulkJob  # noqa: PLC0415 - as above
     from notifications.features.bulk_jobs import expand, ranges  # noqa: PLC0415 - as above
-    from notifications.models import BulkJob  # noqa: PLC0415 - as above
 
     job = BulkJob.objects.get(id=job_id)
     examined = 0

@@ -16,10 +16,10 @@ from typing import Any, Final
 
 import psycopg
 
-from notifications import clock
-from notifications.rules import ids
-from notifications.rules.lane import Priority
-from notifications.rules.states import Status
+from notifications.core import clock
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.states import Status
 from providers.contract import Channel
 from tests.benchmarks import load, slow_provider
 from tests.benchmarks.figures import Figure, Paired, paired

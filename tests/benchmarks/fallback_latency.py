@@ -13,8 +13,8 @@ from threading import Event
 from typing import Final
 from uuid import UUID
 
-from notifications.rules import ids
-from notifications.rules.switches import SwitchKind
+from notifications.core.rules import ids
+from notifications.core.rules.switches import SwitchKind
 from providers.contract import Channel
 from tests.benchmarks import load, p0_latency
 from tests.benchmarks.figures import Figure, paired
@@ -70,7 +70,7 @@ def measure(stage: Stage) -> Figure:
 
 
 def _hold() -> None:
-    from notifications.operations import switches  # noqa: PLC0415 - after Django is set up
+    from notifications.core.operations import switches  # noqa: PLC0415 - after Django is set up
 
     target = switches.SwitchTarget(
         kind=SwitchKind.PROVIDER, value=_PUSH[0], channel=Channel(_PUSH[1])
@@ -79,7 +79,7 @@ def _hold() -> None:
 
 
 def _let_go() -> None:
-    from notifications.operations import switches  # noqa: PLC0415 - after Django is set up
+    from notifications.core.operations import switches  # noqa: PLC0415 - after Django is set up
 
     switches.resume(switches.active(), by="bench")
 

@@ -12,7 +12,7 @@ import json
 import zoneinfo
 from typing import Final
 
-from notifications import clock
+from notifications.core import clock
 from providers.contract import Channel
 from tests.benchmarks import costs, pipeline
 from tests.benchmarks.figures import PAIRS, Figure, paired

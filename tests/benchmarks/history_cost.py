@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
-from notifications import clock
-from notifications.rules import ids
-from notifications.rules.states import Status
+from notifications.core import clock
+from notifications.core.rules import ids
+from notifications.core.rules.states import Status
 from tests.benchmarks import costs, pipeline
 from tests.benchmarks.figures import PAIRS, Figure, paired
 from tests.benchmarks.stage import Stage

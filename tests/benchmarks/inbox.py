@@ -25,9 +25,9 @@ from statistics import quantiles
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.rules import ids
 from notifications.features.inbox.rules.words import InboxAction
-from notifications.rules import ids
 from tests.benchmarks.figures import PAIRS, Figure, paired
 from tests.benchmarks.stage import Stage
 
@@ -139,7 +139,7 @@ def _visit(user: int, number: int) -> list[float]:
 
 def _orm_rate(inboxes: Inboxes) -> float:
     """Pages a second of a list and a count through the ORM, with the same indexes."""
-    from notifications.models import InboxItem  # noqa: PLC0415 - after Django is set up
+    from notifications.core.models import InboxItem  # noqa: PLC0415 - after Django is set up
 
     began = time.perf_counter()
     for number in range(_VISITS):
@@ -157,9 +157,9 @@ def _orm_rate(inboxes: Inboxes) -> float:
 
 def measure_hits(stage: Stage) -> Figure:
     """Measure inbox_hits."""
+    from notifications.core.telemetry import instruments  # noqa: PLC0415 - after Django is set up
     from notifications.features.inbox.rows import reads, writes  # noqa: PLC0415 - after Django is set up
     from notifications.features.inbox.rows.items import InboxQuery  # noqa: PLC0415 - after Django is set up
-    from notifications.telemetry import instruments  # noqa: PLC0415 - after Django is set up
 
     stage.run([])
     visits = stage.size(_VISITS)
@@ -223,7 +223,7 @@ def _add() -> float:
 
 def _create() -> float:
     """Items a second through the ORM, one after another."""
-    from notifications.models import InboxItem  # noqa: PLC0415 - after Django is set up
+    from notifications.core.models import InboxItem  # noqa: PLC0415 - after Django is set up
 
     items = [new_item(number % 1_000 + 1, number) for number in range(_CREATED)]
     began = time.perf_counter()

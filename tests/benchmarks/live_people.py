@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 from django.db import connection, connections
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import Producer, Recipient
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_tokens import TokenScope
+from notifications.core.store.postgres import api_keys
+from notifications.core.store.recipient_tokens import minting
 from notifications.features.inbox.rows import writes
 from notifications.features.inbox.rows.items import NewItem
-from notifications.models import Producer, Recipient
-from notifications.rules import ids
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_tokens import TokenScope
-from notifications.store.postgres import api_keys
-from notifications.store.recipient_tokens import minting
 
 
 class Listener(NamedTuple):

@@ -17,10 +17,10 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event, local
 from typing import Any, Final
 
-from notifications import clock
-from notifications.rules import ids
-from notifications.rules.lane import Priority
-from notifications.rules.states import Status
+from notifications.core import clock
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.states import Status
 from notifyproj.devstack.ports import LOOPBACK
 from tests.benchmarks.stage import PEOPLE, TEMPLATE, TYPE, Stage
 

@@ -14,9 +14,9 @@ from statistics import median
 from threading import Event
 from typing import Final
 
-from notifications.rules.lane import Priority
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
 from tests.benchmarks import load, p0_latency, rows
 from tests.benchmarks.figures import Figure, paired
 from tests.benchmarks.load import Undelivered

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 from uuid import UUID
 
-from notifications.rules.lane import Priority
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
 from providers.contract import Receipt, ReceiptKind
 from tests.benchmarks import rows
 from tests.benchmarks.figures import Figure, paired
@@ -43,7 +43,7 @@ def measure(stage: Stage) -> Figure:
 
 
 def _ours(stage: Stage) -> float:
-    from notifications.feedback import delivery_receipts  # noqa: PLC0415 - after Django is set up
+    from notifications.core.feedback import delivery_receipts  # noqa: PLC0415 - after Django is set up
 
     lists = list(_lists(_sent(stage, _OURS)))
     began = time.perf_counter()
@@ -52,9 +52,9 @@ def _ours(stage: Stage) -> float:
 
 
 def _theirs(stage: Stage) -> float:
-    from notifications import clock  # noqa: PLC0415 - after Django is set up
-    from notifications.models import Delivery, Event  # noqa: PLC0415 - after Django is set up
-    from notifications.rules import ids  # noqa: PLC0415 - with the models
+    from notifications.core import clock  # noqa: PLC0415 - after Django is set up
+    from notifications.core.models import Delivery, Event  # noqa: PLC0415 - after Django is set up
+    from notifications.core.rules import ids  # noqa: PLC0415 - with the models
 
     deliveries = _sent(stage, _THEIRS)
     began = time.perf_counter()

@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from notifications.rules.lane import Priority
-from notifications.rules.states import Status
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.states import Status
 from tests.benchmarks import costs, load, pipeline, rows
 from tests.benchmarks.figures import Figure, paired
 from tests.benchmarks.stage import Stage

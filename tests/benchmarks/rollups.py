@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Final
 
-from notifications import clock
-from notifications.rules.rollups import Dimension, Step
+from notifications.core import clock
+from notifications.core.rules.rollups import Dimension, Step
 from tests.benchmarks import costs, pipeline
 from tests.benchmarks.figures import PAIRS, Figure, paired
 from tests.benchmarks.stage import Stage
@@ -136,7 +136,7 @@ _BEAT_READS: Final = 6.0
 
 def _count_rest(stage: Stage) -> float:
     """Count the events that are left; returns the seconds, at most the CPU of both processes."""
-    from notifications.store.postgres import rollups  # noqa: PLC0415 - after Django is set up
+    from notifications.core.store.postgres import rollups  # noqa: PLC0415 - after Django is set up
 
     with stage.standing_still():
         began = time.perf_counter()
@@ -186,7 +186,7 @@ def measure_query(stage: Stage) -> Figure:
 
 
 def _milliseconds(metric: str, by: Sequence[str], filters: Mapping[str, int | str]) -> float:
-    from notifications.figures.questions import Question, ask  # noqa: PLC0415 - after set-up
+    from notifications.core.figures.questions import Question, ask  # noqa: PLC0415 - after set-up
 
     now = clock.now()
     end = Step.HOUR.floor(now)

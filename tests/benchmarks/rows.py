@@ -7,10 +7,10 @@ from uuid import UUID
 
 import psycopg
 
-from notifications import clock
-from notifications.rules import ids
-from notifications.rules.lane import Priority
-from notifications.rules.states import Status
+from notifications.core import clock
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.states import Status
 from providers.contract import Channel
 from tests.benchmarks.stage import TEMPLATE, TYPE
 

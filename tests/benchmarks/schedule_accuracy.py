@@ -13,8 +13,8 @@ import time
 from threading import Event
 from typing import Final
 
-from notifications import clock
-from notifications.rules.states import Status
+from notifications.core import clock
+from notifications.core.rules.states import Status
 from tests.benchmarks import load
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.stage import PEOPLE, TEMPLATE, TYPE, Stage

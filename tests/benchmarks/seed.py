@@ -5,12 +5,12 @@ from __future__ import annotations
 from django.core.management import call_command
 from django.db import connection, connections
 
-from notifications import clock
-from notifications.models import Contact, NotificationType, Producer, Recipient
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.templates import contents
-from notifications.store.postgres import api_keys, partitions
-from notifications.store.templates import versions
+from notifications.core import clock
+from notifications.core.models import Contact, NotificationType, Producer, Recipient
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.templates import contents
+from notifications.core.store.postgres import api_keys, partitions
+from notifications.core.store.templates import versions
 from providers.contract import Channel
 
 

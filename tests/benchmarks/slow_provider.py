@@ -17,7 +17,7 @@ from statistics import median
 from threading import Event
 from typing import Final
 
-from notifications.rules.lane import Priority
+from notifications.core.rules.lane import Priority
 from tests.benchmarks import costs, load, pipeline
 from tests.benchmarks.figures import Figure, paired
 from tests.benchmarks.slow_sink import SlowSink

@@ -19,8 +19,8 @@ import psycopg
 import redis
 
 from celeryconfig import KEY_PREFIX
-from notifications import clock
-from notifications.rules.lane import LANES
+from notifications.core import clock
+from notifications.core.rules.lane import LANES
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.supervisor.process import ROOT, Process

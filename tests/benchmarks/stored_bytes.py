@@ -17,9 +17,9 @@ from typing import Final
 
 import redis
 
-from notifications import clock
-from notifications.rules import ids
-from notifications.rules.states import Status
+from notifications.core import clock
+from notifications.core.rules import ids
+from notifications.core.rules.states import Status
 from providers import standard_webhooks
 from tests.benchmarks import load
 from tests.benchmarks.figures import Figure

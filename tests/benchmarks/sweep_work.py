@@ -22,14 +22,14 @@ import redis
 from django.db import connection
 
 from celeryconfig import KEY_PREFIX
-from notifications import clock, conf
-from notifications.delivery import batch, routing, settle
-from notifications.feedback import delivery_receipts
-from notifications.rules.lane import Lane, Mode, Priority
-from notifications.rules.sensitive import Sensitive
-from notifications.rules.states import Status
-from notifications.store.postgres import claims, id_ranges, partitions, secret_variables
-from notifications.sweeps import SWEEPS
+from notifications.core import clock, conf
+from notifications.core.delivery import batch, routing, settle
+from notifications.core.feedback import delivery_receipts
+from notifications.core.rules.lane import Lane, Mode, Priority
+from notifications.core.rules.sensitive import Sensitive
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import claims, id_ranges, partitions, secret_variables
+from notifications.core.sweeps import SWEEPS
 from providers.contract import Accepted, Channel, Receipt, ReceiptKind, Result
 from tests.benchmarks import costs, rows
 from tests.benchmarks.figures import Figure, Paired, paired

@@ -20,7 +20,7 @@ _NOWHERE: Final = "redis://127.0.0.1:1/0"
 
 def measure(stage: Stage) -> Figure:
     """Measure it."""
-    from notifications.store.templates import template_cache  # noqa: PLC0415 - its models need Django set up
+    from notifications.core.store.templates import template_cache  # noqa: PLC0415 - its models need Django set up
     from tests.store.templates import watchers  # noqa: PLC0415 - its models need Django set up
 
     stage.run([])

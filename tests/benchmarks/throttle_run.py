@@ -14,14 +14,14 @@ from unittest import mock
 from django.db import OperationalError, connection
 from django.db.models import F
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import BulkJob, BulkJobRange, Notification, Producer
+from notifications.core.rules.bulk_job import BulkJobState
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.store.templates import template_cache
 from notifications.features.bulk_jobs import changes, expand, progress, ranges
 from notifications.features.bulk_jobs import rows as bulk_rows
 from notifications.features.bulk_jobs.rules import pace
-from notifications.models import BulkJob, BulkJobRange, Notification, Producer
-from notifications.rules.bulk_job import BulkJobState
-from notifications.rules.lane import Mode, Priority
-from notifications.store.templates import template_cache
 from providers.contract import Channel
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.stage import TEMPLATE, TYPE, Stage

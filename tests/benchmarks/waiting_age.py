@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from notifications.rules.lane import Priority
+from notifications.core.rules.lane import Priority
 from tests.benchmarks import load, p0_latency
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.stage import Stage

@@ -68,7 +68,7 @@ def measure_isolation(stage: Stage) -> Figure:
 
 
 def _rate(stage: Stage) -> float:
-    from notifications.webhooks import calls  # noqa: PLC0415 - after Django is set up
+    from notifications.core.webhooks import calls  # noqa: PLC0415 - after Django is set up
 
     with stage.standing_still():
         _clear()
@@ -82,8 +82,8 @@ def _rate(stage: Stage) -> float:
 
 
 def _good_rate(stage: Stage, *, hangs: bool) -> float:
-    from notifications.models import WebhookMessage  # noqa: PLC0415 - after Django is set up
-    from notifications.webhooks import calls  # noqa: PLC0415 - after Django is set up
+    from notifications.core.models import WebhookMessage  # noqa: PLC0415 - after Django is set up
+    from notifications.core.webhooks import calls  # noqa: PLC0415 - after Django is set up
 
     with stage.standing_still(), _silent_server() as silent:
         _clear()
@@ -103,7 +103,7 @@ def _last_answer(endpoints: list[int]) -> float:
     """Return the time of the last answer of these endpoints, on the clock of `perf_counter`."""
     from django.db.models import F, Max  # noqa: PLC0415 - after Django is set up
 
-    from notifications.models import WebhookAttempt  # noqa: PLC0415 - after Django is set up
+    from notifications.core.models import WebhookAttempt  # noqa: PLC0415 - after Django is set up
 
     rows = WebhookAttempt.objects.filter(endpoint_id__in=endpoints)
     ended = rows.aggregate(last=Max(F("started_at")), latency=Max(F("latency_ms")))
@@ -112,7 +112,7 @@ def _last_answer(endpoints: list[int]) -> float:
 
 
 def _clear() -> None:
-    from notifications.models import (  # noqa: PLC0415 - after Django is set up
+    from notifications.core.models import (  # noqa: PLC0415 - after Django is set up
         WebhookAttempt,
         WebhookEndpoint,
         WebhookMessage,
@@ -123,8 +123,8 @@ def _clear() -> None:
 
 
 def _endpoint(url: str) -> int:
-    from notifications.models import Producer, WebhookEndpoint  # noqa: PLC0415 - after set-up
-    from notifications.rules.lane import Mode  # noqa: PLC0415 - with the models
+    from notifications.core.models import Producer, WebhookEndpoint  # noqa: PLC0415 - after set-up
+    from notifications.core.rules.lane import Mode  # noqa: PLC0415 - with the models
 
     producer = Producer.objects.get(name="bench")
     unique = f"{url}/{uuid4().hex}"
@@ -133,8 +133,8 @@ def _endpoint(url: str) -> int:
 
 def _add(endpoint: int, count: int) -> None:
     """Add test events, which need no notification."""
-    from notifications import clock  # noqa: PLC0415 - after Django is set up
-    from notifications.models import WebhookMessage  # noqa: PLC0415 - after Django is set up
+    from notifications.core import clock  # noqa: PLC0415 - after Django is set up
+    from notifications.core.models import WebhookMessage  # noqa: PLC0415 - after Django is set up
 
     now = clock.now()
     WebhookMessage.objects.bulk_create(
@@ -151,7 +151,7 @@ def _add(endpoint: int, count: int) -> None:
 
 
 def _check_sent(wanted: int) -> None:
-    from notifications.models import WebhookMessage  # noqa: PLC0415 - after Django is set up
+    from notifications.core.models import WebhookMessage  # noqa: PLC0415 - after Django is set up
 
     sent = WebhookMessage.objects.filter(state="sent").count()
     if sent != wanted:

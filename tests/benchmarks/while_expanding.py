@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import psycopg
 
-from notifications.rules.lane import Mode, Priority
+from notifications.core.rules.lane import Mode, Priority
 from tests.benchmarks import load, p0_latency
 from tests.benchmarks.figures import Figure, Paired, paired
 from tests.benchmarks.stage import TEMPLATE, TYPE, WORKING, Stage
@@ -109,10 +109,10 @@ def _make_audience(link: psycopg.Connection[Any], count: int) -> None:
 
 
 def _create_job() -> str:
+    from notifications.core.intake.validation import Caller  # noqa: PLC0415 - as above
+    from notifications.core.models import Producer  # noqa: PLC0415 - as above
     from notifications.features.bulk_jobs import create  # noqa: PLC0415 - its models need Django set up
     from notifications.features.bulk_jobs.rules import request  # noqa: PLC0415 - as above
-    from notifications.intake.validation import Caller  # noqa: PLC0415 - as above
-    from notifications.models import Producer  # noqa: PLC0415 - as above
 
     producer = Producer.objects.get(name="bench")
     caller = Caller(

@@ -14,7 +14,7 @@ from typing import Any, Final
 import psycopg
 from psycopg.rows import dict_row
 
-from notifications.rules.states import OPEN, Status
+from notifications.core.rules.states import OPEN, Status
 from providers.contract import Channel
 from tests.chaos.facts import Call, Facts, Fault, Row, now
 from tests.chaos.plans import SERVERS, Action, Deed, Plan

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from notifications.rules.lane import Priority
-from notifications.rules.states import Status
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo import environment
 from providers.contract import Channel
 

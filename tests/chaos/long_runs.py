@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from notifications.rules.lane import Priority
+from notifications.core.rules.lane import Priority
 from tests.chaos.named import Tokens
 from tests.chaos.plans import CHANNELS, WELL, Action, Deed, Manner, Plan
 from tests.chaos.push_outages import outage_15_minutes

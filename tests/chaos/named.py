@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from notifications.rules.lane import Priority
+from notifications.core.rules.lane import Priority
 from providers.contract import Channel
 from tests.chaos.plans import (
     CHANNELS,

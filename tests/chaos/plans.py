@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from notifications.rules.lane import Priority
+from notifications.core.rules.lane import Priority
 from providers.contract import Channel
 from tests.chaos import dice
 

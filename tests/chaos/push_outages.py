@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-from notifications.rules.lane import Priority
+from notifications.core.rules.lane import Priority
 from providers.contract import Channel
 from tests.chaos.named import Tokens
 from tests.chaos.plans import PEOPLE, WELL, Action, Deed, Manner, Plan

@@ -26,9 +26,9 @@ from statistics import quantiles
 from types import MappingProxyType
 from typing import Final
 
-from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, PACE, Priority
-from notifications.rules.reasons import Reason
-from notifications.rules.states import OPEN, Status
+from notifications.core.rules.lane import DEFAULT_TIME_TO_LIVE, PACE, Priority
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import OPEN, Status
 from providers.contract import Channel
 from tests.chaos.facts import SILENCE, Accepted, Call, Facts, Row
 from tests.chaos.plans import WORKERS, Deed

@@ -8,8 +8,8 @@ from typing import Final
 
 import psycopg
 
-from notifications.rules.lane import Priority
-from notifications.rules.states import Status
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.states import Status
 from tests.chaos.facts import Facts
 from tests.chaos.plans import Deed, Plan
 from tests.chaos.reconcile import Account, Promise, p99

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from notifications import clock
-from notifications.models import Contact, NotificationType, Producer, Recipient
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.templates import contents
-from notifications.store.postgres import api_keys, partitions
-from notifications.store.templates import versions
+from notifications.core import clock
+from notifications.core.models import Contact, NotificationType, Producer, Recipient
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.templates import contents
+from notifications.core.store.postgres import api_keys, partitions
+from notifications.core.store.templates import versions
 from notifyproj.devstack.ports import LOOPBACK
 from providers.contract import Channel
 from tests.chaos.people import TEMPLATE, TYPE, user_id

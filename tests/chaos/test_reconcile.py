@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from notifications.rules.lane import Priority
-from notifications.rules.states import Status
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.states import Status
 from providers.contract import Channel
 from tests.chaos.facts import SILENCE, Accepted, Call, Facts, Fault, Row
 from tests.chaos.plans import Deed

@@ -19,14 +19,14 @@ import django
 
 def furnish(name: str, webhook_url: str) -> dict[str, object]:
     """Make it in the database that the environment names."""
-    from notifications import clock  # noqa: PLC0415 - after Django is set up
-    from notifications.delivery import webhook_signing  # noqa: PLC0415 - same
-    from notifications.models import Alert, Producer, Recipient  # noqa: PLC0415 - same
-    from notifications.rules import access  # noqa: PLC0415 - same
-    from notifications.rules.alerts import AlertKind  # noqa: PLC0415 - same
-    from notifications.rules.lane import Mode  # noqa: PLC0415 - same
-    from notifications.rules.scopes import Scope  # noqa: PLC0415 - same
-    from notifications.store.postgres import alerts, api_keys  # noqa: PLC0415 - same
+    from notifications.core import clock  # noqa: PLC0415 - after Django is set up
+    from notifications.core.delivery import webhook_signing  # noqa: PLC0415 - same
+    from notifications.core.models import Alert, Producer, Recipient  # noqa: PLC0415 - same
+    from notifications.core.rules import access  # noqa: PLC0415 - same
+    from notifications.core.rules.alerts import AlertKind  # noqa: PLC0415 - same
+    from notifications.core.rules.lane import Mode  # noqa: PLC0415 - same
+    from notifications.core.rules.scopes import Scope  # noqa: PLC0415 - same
+    from notifications.core.store.postgres import alerts, api_keys  # noqa: PLC0415 - same
     from providers.contract import Channel  # noqa: PLC0415 - same
     from providers.standard_webhooks import Secret  # noqa: PLC0415 - same
 
@@ -51,9 +51,9 @@ def furnish(name: str, webhook_url: str) -> dict[str, object]:
 
 
 def _letter(producer_id: int, recipient_id: int) -> int:
-    from notifications import clock  # noqa: PLC0415 - after Django is set up
-    from notifications.models import DeadLetter  # noqa: PLC0415 - same
-    from notifications.rules.lane import Mode, Priority  # noqa: PLC0415 - same
+    from notifications.core import clock  # noqa: PLC0415 - after Django is set up
+    from notifications.core.models import DeadLetter  # noqa: PLC0415 - same
+    from notifications.core.rules.lane import Mode, Priority  # noqa: PLC0415 - same
     from providers.contract import Channel  # noqa: PLC0415 - same
 
     letter = DeadLetter.objects.create(
@@ -78,9 +78,9 @@ def _messages(recipient_id: int) -> list[str]:
 
 def _token_secret(name: str) -> str:
     """A secret of the producer."""
-    from notifications.models import Producer  # noqa: PLC0415 - after Django is set up
-    from notifications.rules.lane import Mode  # noqa: PLC0415 - same
-    from notifications.store.recipient_tokens import token_secrets  # noqa: PLC0415 - same
+    from notifications.core.models import Producer  # noqa: PLC0415 - after Django is set up
+    from notifications.core.rules.lane import Mode  # noqa: PLC0415 - same
+    from notifications.core.store.recipient_tokens import token_secrets  # noqa: PLC0415 - same
 
     return token_secrets.create(Producer.objects.get(name=name), mode=Mode.LIVE)[1]
 

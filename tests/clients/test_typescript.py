@@ -23,8 +23,8 @@ from uuid import uuid4
 
 import pytest
 
-from notifications.management.commands.load_demo import KEYS_FILE
-from notifications.management.demo_data import TUTORIAL
+from notifications.core.management.commands.load_demo import KEYS_FILE
+from notifications.core.management.demo_data import TUTORIAL
 from notifyproj.devstack.demo.environment import Service, until
 from notifyproj.devstack.ports import LOOPBACK
 from tests import clock

@@ -14,10 +14,10 @@ from uuid import UUID
 import pytest
 from django.contrib.postgres.functions import TransactionNow
 
-from notifications import clock
-from notifications.delivery import deliver, routing
-from notifications.intake.accept import Caller
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.delivery import deliver, routing
+from notifications.core.intake.accept import Caller
+from notifications.core.models import (
     Alert,
     Attempt,
     Contact,
@@ -26,18 +26,18 @@ from notifications.models import (
     ProviderPace,
     ProviderRoute,
 )
-from notifications.rules.lane import LANES, Lane, Mode, Priority
-from notifications.rules.rate_limits.circuit_breaker import (
+from notifications.core.rules.lane import LANES, Lane, Mode, Priority
+from notifications.core.rules.rate_limits.circuit_breaker import (
     PROBE_EVERY,
     BreakerOverride,
     CallStats,
     HealthKey,
 )
-from notifications.rules.states import Status
-from notifications.store.cached import provider_overrides
-from notifications.store.rate_limits import breaker_status, circuit_breakers, send_admission
-from notifications.store.redis import state
-from notifications.sweeps import broker_share, publish_quota
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import provider_overrides
+from notifications.core.store.rate_limits import breaker_status, circuit_breakers, send_admission
+from notifications.core.store.redis import state
+from notifications.core.sweeps import broker_share, publish_quota
 from providers.contract import Channel, Pace
 from tests.journey import Accept, AddVendor, Reach, deliveries_of
 from tests.store.ageing import age

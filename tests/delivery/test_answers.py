@@ -8,13 +8,13 @@ from uuid import UUID
 
 import pytest
 
-from notifications import clock
-from notifications.delivery import deliver, rescue
-from notifications.models import Attempt, DeadLetter, Delivery
-from notifications.rules.states import Status
-from notifications.store.postgres import claims
-from notifications.store.redis import sent_ledger, state
-from notifications.store.redis.sent_ledger import LedgerEntry
+from notifications.core import clock
+from notifications.core.delivery import deliver, rescue
+from notifications.core.models import Attempt, DeadLetter, Delivery
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import claims
+from notifications.core.store.redis import sent_ledger, state
+from notifications.core.store.redis.sent_ledger import LedgerEntry
 from providers.contract import (
     Accepted,
     Message,

@@ -11,9 +11,9 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from notifications import clock
-from notifications.delivery import deliver, rescue
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.delivery import deliver, rescue
+from notifications.core.models import (
     Attempt,
     Budget,
     BudgetDay,
@@ -22,13 +22,13 @@ from notifications.models import (
     Event,
     Price,
 )
-from notifications.rules.lane import Mode
-from notifications.rules.states import Status
-from notifications.store.cached import budgets as cached
-from notifications.store.cached import prices
-from notifications.store.postgres import budgets as ledgers
-from notifications.store.postgres import claims
-from notifications.sweeps import budgets as sweep
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import budgets as cached
+from notifications.core.store.cached import prices
+from notifications.core.store.postgres import budgets as ledgers
+from notifications.core.store.postgres import claims
+from notifications.core.sweeps import budgets as sweep
 from providers.contract import Accepted, Channel, Message, Outcome, Throttled, Unanswered
 from tests.journey import (
     Accept,
@@ -260,7 +260,9 @@ def test_the_money_of_a_new_day_is_new(take: Accept, monkeypatch: pytest.MonkeyP
     _budget(1)
     assert sorted(_deliver(_texts(take, 2))) == sorted([SENT, HELD])
     tomorrow = clock.now() + dt.timedelta(days=1)
-    monkeypatch.setattr("notifications.delivery.batch.Batch.now", property(lambda _batch: tomorrow))
+    monkeypatch.setattr(
+        "notifications.core.delivery.batch.Batch.now", property(lambda _batch: tomorrow)
+    )
     monkeypatch.setattr(clock, "now", lambda: tomorrow)
     assert _deliver(_texts(take)) == [SENT]
     assert sorted(BudgetDay.objects.values_list("used_micros", flat=True)) == [CENT, CENT]
@@ -274,7 +276,7 @@ def test_a_worker_killed_before_its_call_leaves_one_reservation(
     [row] = _texts(take)
     with monkeypatch.context() as patch:
         patch.setattr(deliver, "_return_claim", lambda *_a, **_k: None)
-        patch.setattr("notifications.store.postgres.claims.renew", _die)
+        patch.setattr("notifications.core.store.postgres.claims.renew", _die)
         with pytest.raises(KeyboardInterrupt):
             deliver.deliver([row])
     assert (_used(), BudgetReservation.objects.count()) == (CENT, 1)
@@ -296,7 +298,7 @@ def test_the_next_claim_takes_over_a_reservation(
     _budget(1)
     [row] = _texts(take)
     with monkeypatch.context() as patch:
-        patch.setattr("notifications.store.postgres.claims.renew", _die)
+        patch.setattr("notifications.core.store.postgres.claims.renew", _die)
         patch.setattr(deliver, "_return_claim", lambda *_a, **_k: None)
         with pytest.raises(KeyboardInterrupt):
             deliver.deliver([row])
@@ -317,7 +319,7 @@ def test_the_answer_of_a_killed_worker_is_spent_once(
 
     provider.answer = answer
     with monkeypatch.context() as patch:
-        patch.setattr("notifications.delivery.settle.settle", _die)
+        patch.setattr("notifications.core.delivery.settle.settle", _die)
         with pytest.raises(KeyboardInterrupt):
             deliver.deliver([row])
     assert BudgetReservation.objects.count() == 1
@@ -349,7 +351,7 @@ def test_the_sweep_settles_what_no_rescue_saw(
     _budget(1)
     [row] = _texts(take)
     with monkeypatch.context() as patch:
-        patch.setattr("notifications.store.postgres.claims.renew", _die)
+        patch.setattr("notifications.core.store.postgres.claims.renew", _die)
         patch.setattr(deliver, "_return_claim", lambda *_a, **_k: None)
         with pytest.raises(KeyboardInterrupt):
             deliver.deliver([row])

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from notifications import clock
-from notifications.delivery import deliver
-from notifications.models import Attempt, Budget, BudgetReservation
-from notifications.store.cached import budgets as cached
-from notifications.sweeps import budgets as sweep
+from notifications.core import clock
+from notifications.core.delivery import deliver
+from notifications.core.models import Attempt, Budget, BudgetReservation
+from notifications.core.store.cached import budgets as cached
+from notifications.core.sweeps import budgets as sweep
 from providers.contract import Channel
 from tests.journey import CHAIN, Accept, Reach, chain_of, chain_statuses, deliver_chain
 

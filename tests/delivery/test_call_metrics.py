@@ -10,13 +10,13 @@ from django.contrib.postgres.functions import TransactionNow
 from django.db import OperationalError
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from notifications import clock
-from notifications.delivery import deliver
-from notifications.models import Attempt, Delivery, Notification, ProviderRoute
-from notifications.rules.lane import Mode
-from notifications.rules.states import Status
-from notifications.store.postgres import attempts
-from notifications.telemetry import instruments
+from notifications.core import clock
+from notifications.core.delivery import deliver
+from notifications.core.models import Attempt, Delivery, Notification, ProviderRoute
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import attempts
+from notifications.core.telemetry import instruments
 from providers.contract import Accepted, Channel, Repeat, Throttled
 from tests.journey import Accept, AddVendor, Reach, take_rows
 from tests.vendors import Scripted

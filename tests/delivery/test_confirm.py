@@ -11,11 +11,11 @@ from uuid import UUID
 import pytest
 from django.db import connection, transaction
 
-from notifications import broker, clock
-from notifications.delivery import deliver, rescue, routing, settle
-from notifications.delivery.batch import load
-from notifications.feedback import delivery_receipts
-from notifications.models import (
+from notifications.core import broker, clock
+from notifications.core.delivery import deliver, rescue, routing, settle
+from notifications.core.delivery.batch import load
+from notifications.core.feedback import delivery_receipts
+from notifications.core.models import (
     Contact,
     DeadLetter,
     Delivery,
@@ -25,14 +25,14 @@ from notifications.models import (
     Template,
     TemplateText,
 )
-from notifications.rules.fallback import FallbackOn
-from notifications.rules.states import Status
-from notifications.store.cached import notification_types
-from notifications.store.postgres import claims
-from notifications.store.redis import sent_ledger
-from notifications.store.redis.sent_ledger import LedgerEntry
-from notifications.sweeps import due_rows
-from notifications.sweeps.rounds import Swept
+from notifications.core.rules.fallback import FallbackOn
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import notification_types
+from notifications.core.store.postgres import claims
+from notifications.core.store.redis import sent_ledger
+from notifications.core.store.redis.sent_ledger import LedgerEntry
+from notifications.core.sweeps import due_rows
+from notifications.core.sweeps.rounds import Swept
 from providers.contract import (
     Accepted,
     Channel,

@@ -13,11 +13,11 @@ import pytest
 from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 
-from notifications import clock
-from notifications.delivery import deliver
-from notifications.delivery.batch import Batch
-from notifications.intake.accept import Caller
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.delivery import deliver
+from notifications.core.delivery.batch import Batch
+from notifications.core.intake.accept import Caller
+from notifications.core.models import (
     Attempt,
     Contact,
     DeadLetter,
@@ -27,8 +27,8 @@ from notifications.models import (
     Template,
     TemplateText,
 )
-from notifications.rules.states import Status
-from notifications.store.templates import template_cache
+from notifications.core.rules.states import Status
+from notifications.core.store.templates import template_cache
 from providers.contract import Channel
 from tests.journey import (
     Accept,

@@ -9,12 +9,12 @@ from uuid import UUID
 
 import pytest
 
-from notifications import conf
-from notifications.delivery import deliver
-from notifications.models import Attempt, Delivery, Event
-from notifications.rules.allowed import AllowList
-from notifications.rules.lane import Mode
-from notifications.rules.states import Status
+from notifications.core import conf
+from notifications.core.delivery import deliver
+from notifications.core.models import Attempt, Delivery, Event
+from notifications.core.rules.allowed import AllowList
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.states import Status
 from tests.journey import Accept, Reach, deliveries_of
 
 Outbox = Callable[[UUID], list[Any]]

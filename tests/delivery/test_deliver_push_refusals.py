@@ -14,14 +14,14 @@ from pathlib import Path
 import orjson
 import pytest
 
-from notifications import clock
-from notifications.delivery import deliver, routing
-from notifications.models import Alert, Attempt, Contact, DeadLetter, Delivery, ProviderRoute
-from notifications.rules.rate_limits.circuit_breaker import BreakerOverride
-from notifications.rules.reasons import Reason
-from notifications.rules.states import OPEN, Status
-from notifications.store.cached import provider_overrides
-from notifications.store.rate_limits import circuit_breakers
+from notifications.core import clock
+from notifications.core.delivery import deliver, routing
+from notifications.core.models import Alert, Attempt, Contact, DeadLetter, Delivery, ProviderRoute
+from notifications.core.rules.rate_limits.circuit_breaker import BreakerOverride
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import OPEN, Status
+from notifications.core.store.cached import provider_overrides
+from notifications.core.store.rate_limits import circuit_breakers
 from providers import registry
 from providers.conformance import Act
 from providers.contract import Channel, Provider

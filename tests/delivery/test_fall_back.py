@@ -9,10 +9,10 @@ from uuid import UUID
 
 import pytest
 
-from notifications import broker, clock
-from notifications.delivery import deliver, routing, settle
-from notifications.delivery.batch import load
-from notifications.models import (
+from notifications.core import broker, clock
+from notifications.core.delivery import deliver, routing, settle
+from notifications.core.delivery.batch import load
+from notifications.core.models import (
     Contact,
     DeadLetter,
     Delivery,
@@ -21,9 +21,9 @@ from notifications.models import (
     Preference,
     ProviderRoute,
 )
-from notifications.rules.states import Status
-from notifications.scheduling import cancel, release
-from notifications.store.postgres import claims
+from notifications.core.rules.states import Status
+from notifications.core.scheduling import cancel, release
+from notifications.core.store.postgres import claims
 from providers.contract import Channel, Rejected, Result, Unanswered
 from tests.journey import CHAIN, Accept, Reach, chain_of, chain_statuses, deliver_chain
 from tests.vendors import Scripted

@@ -13,13 +13,13 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 
-from notifications import conf
-from notifications.delivery import deliver, rescue
-from notifications.models import Delivery
-from notifications.rules.states import Status
-from notifications.store import flight_recorder
-from notifications.store.redis import sent_ledger, state
-from notifications.store.redis.sent_ledger import LedgerEntry
+from notifications.core import conf
+from notifications.core.delivery import deliver, rescue
+from notifications.core.models import Delivery
+from notifications.core.rules.states import Status
+from notifications.core.store import flight_recorder
+from notifications.core.store.redis import sent_ledger, state
+from notifications.core.store.redis.sent_ledger import LedgerEntry
 from providers.contract import Accepted, NotStarted
 from tests.journey import Accept, lapse, status_and_reason, take_rows
 from tests.killed_caller import call_and_be_killed

@@ -11,26 +11,26 @@ from uuid import UUID
 import pytest
 from django.contrib.postgres.functions import TransactionNow
 
-from notifications import clock, conf
-from notifications.delivery import batch, deliver, frequency_caps, rescue, settle
-from notifications.intake.accept import Caller
-from notifications.models import Contact, Delivery, Event, Notification, Preference, Recipient
-from notifications.operations import switches
-from notifications.operations.switches import SwitchTarget
-from notifications.rules.lane import Mode
-from notifications.rules.rate_limits.frequency_caps import Cap, Caps
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
-from notifications.rules.suspects import POISON_AFTER
-from notifications.rules.switches import SwitchKind
-from notifications.scheduling import cancel
-from notifications.store.cached import provider_overrides
-from notifications.store.cached import switches as cached_switches
-from notifications.store.postgres import claims
-from notifications.store.rate_limits import circuit_breakers
-from notifications.store.rate_limits import frequency_caps as caps
-from notifications.store.rate_limits.frequency_caps import CapRequest, Window
-from notifications.store.redis import state
+from notifications.core import clock, conf
+from notifications.core.delivery import batch, deliver, frequency_caps, rescue, settle
+from notifications.core.intake.accept import Caller
+from notifications.core.models import Contact, Delivery, Event, Notification, Preference, Recipient
+from notifications.core.operations import switches
+from notifications.core.operations.switches import SwitchTarget
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.rate_limits.frequency_caps import Cap, Caps
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.core.rules.suspects import POISON_AFTER
+from notifications.core.rules.switches import SwitchKind
+from notifications.core.scheduling import cancel
+from notifications.core.store.cached import provider_overrides
+from notifications.core.store.cached import switches as cached_switches
+from notifications.core.store.postgres import claims
+from notifications.core.store.rate_limits import circuit_breakers
+from notifications.core.store.rate_limits import frequency_caps as caps
+from notifications.core.store.rate_limits.frequency_caps import CapRequest, Window
+from notifications.core.store.redis import state
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of, lapse
 from tests.store.ageing import age_caps
@@ -156,7 +156,7 @@ def test_without_caps_nothing_is_asked(
 ) -> None:
     reach(email="maria@sandbox.example")
     _allow(monkeypatch, {})
-    monkeypatch.delattr("notifications.store.rate_limits.frequency_caps.count")
+    monkeypatch.delattr("notifications.core.store.rate_limits.frequency_caps.count")
     assert _sent(*(deliveries_of(take()) for _ in range(2))) == [GOES, GOES]
 
 

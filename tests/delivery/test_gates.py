@@ -9,9 +9,9 @@ from uuid import UUID
 
 import pytest
 
-from notifications import clock, conf
-from notifications.delivery import deliver
-from notifications.models import (
+from notifications.core import clock, conf
+from notifications.core.delivery import deliver
+from notifications.core.models import (
     Attempt,
     Delivery,
     Event,
@@ -20,12 +20,12 @@ from notifications.models import (
     Preference,
     Producer,
 )
-from notifications.models import Recipient as Person
-from notifications.rules import ids
-from notifications.rules.states import Status
-from notifications.store.cached import notification_types, producer_windows
-from notifications.sweeps import release as sweep
-from notifications.sweeps import rounds
+from notifications.core.models import Recipient as Person
+from notifications.core.rules import ids
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import notification_types, producer_windows
+from notifications.core.sweeps import release as sweep
+from notifications.core.sweeps import rounds
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of
 

@@ -12,11 +12,11 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
-from notifications import clock
-from notifications.delivery import in_flight
-from notifications.delivery.in_flight import PermitPool
-from notifications.rules.rate_limits.concurrency import Call, Ending, Limit
-from notifications.store.redis import metric_counters
+from notifications.core import clock
+from notifications.core.delivery import in_flight
+from notifications.core.delivery.in_flight import PermitPool
+from notifications.core.rules.rate_limits.concurrency import Call, Ending, Limit
+from notifications.core.store.redis import metric_counters
 from providers.contract import (
     Accepted,
     Misconfigured,

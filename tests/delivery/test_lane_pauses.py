@@ -11,15 +11,15 @@ from uuid import UUID
 import pytest
 from django.db import ProgrammingError, transaction
 
-from notifications import broker, clock
-from notifications.delivery import deliver, lane_pauses, unclaimed
-from notifications.delivery.batch import Batch
-from notifications.models import Alert, DeadLetter, Delivery, Notification
-from notifications.rules.alerts import AlertKind
-from notifications.rules.lane import Lane, Mode, Priority
-from notifications.rules.states import Status
-from notifications.rules.suspects import POISON_AFTER, SEVERAL
-from notifications.store.postgres import db
+from notifications.core import broker, clock
+from notifications.core.delivery import deliver, lane_pauses, unclaimed
+from notifications.core.delivery.batch import Batch
+from notifications.core.models import Alert, DeadLetter, Delivery, Notification
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import Lane, Mode, Priority
+from notifications.core.rules.states import Status
+from notifications.core.rules.suspects import POISON_AFTER, SEVERAL
+from notifications.core.store.postgres import db
 from providers.contract import Channel
 from tests.journey import (
     CHAIN,

@@ -10,10 +10,10 @@ import pytest
 from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 
-from notifications import clock
-from notifications.delivery import deliver, rescue
-from notifications.intake.accept import AcceptedRequest, Refused
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.delivery import deliver, rescue
+from notifications.core.intake.accept import AcceptedRequest, Refused
+from notifications.core.models import (
     Attempt,
     Contact,
     DeadLetter,
@@ -22,9 +22,9 @@ from notifications.models import (
     Notification,
     ProviderRoute,
 )
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
-from notifications.scheduling import cancel
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.core.scheduling import cancel
 from providers.contract import (
     Accepted,
     Channel,

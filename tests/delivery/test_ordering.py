@@ -13,18 +13,18 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from notifications import clock
-from notifications.delivery import deliver, routing
-from notifications.intake.accept import Caller, Refused
-from notifications.models import Delivery, Event, Notification, OrderedDelivery, OrderingKey
-from notifications.rules.lane import Mode
-from notifications.rules.ordering import LETS_GO_AFTER
-from notifications.rules.problems import Kind
-from notifications.rules.states import OPEN, Status
-from notifications.scheduling import cancel, release
-from notifications.store.rate_limits import circuit_breakers
-from notifications.store.redis import state
-from notifications.sweeps import ordering
+from notifications.core import clock
+from notifications.core.delivery import deliver, routing
+from notifications.core.intake.accept import Caller, Refused
+from notifications.core.models import Delivery, Event, Notification, OrderedDelivery, OrderingKey
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.ordering import LETS_GO_AFTER
+from notifications.core.rules.problems import Kind
+from notifications.core.rules.states import OPEN, Status
+from notifications.core.scheduling import cancel, release
+from notifications.core.store.rate_limits import circuit_breakers
+from notifications.core.store.redis import state
+from notifications.core.sweeps import ordering
 from tests.journey import Accept, Reach, deliveries_of
 from tests.store.ageing import age
 

@@ -8,14 +8,14 @@ from threading import Barrier
 import pytest
 from django.db import connection
 
-from notifications import clock
-from notifications.intake import accept
-from notifications.intake.accept import AcceptedRequest, Caller
-from notifications.models import Delivery, Notification, OrderedDelivery, OrderingKey
-from notifications.rules import ids, request
-from notifications.rules.problems import Problem
-from notifications.rules.states import Status
-from notifications.sweeps import ordering
+from notifications.core import clock
+from notifications.core.intake import accept
+from notifications.core.intake.accept import AcceptedRequest, Caller
+from notifications.core.models import Delivery, Notification, OrderedDelivery, OrderingKey
+from notifications.core.rules import ids, request
+from notifications.core.rules.problems import Problem
+from notifications.core.rules.states import Status
+from notifications.core.sweeps import ordering
 from tests.journey import Reach
 
 KEYS = [f"key-{number}" for number in range(20)]

@@ -9,11 +9,11 @@ from django.test import override_settings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from notifications import clock
-from notifications.delivery import preference_links
-from notifications.delivery.preference_links import LIFETIME, ExpiredLink, InvalidLink
-from notifications.rules import access
-from notifications.rules.language import variables
+from notifications.core import clock
+from notifications.core.delivery import preference_links
+from notifications.core.delivery.preference_links import LIFETIME, ExpiredLink, InvalidLink
+from notifications.core.rules import access
+from notifications.core.rules.language import variables
 from tests.journey import Reach
 
 DAY = dt.timedelta(days=1)

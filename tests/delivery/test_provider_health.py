@@ -15,13 +15,13 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from notifications import clock
-from notifications.delivery import deliver, provider_health, routing
-from notifications.intake.accept import Caller
-from notifications.models import Alert, Attempt, Contact, DeadLetter, Delivery, ProviderRoute
-from notifications.rules.lane import PACE, Priority
-from notifications.rules.language.templating import RenderError
-from notifications.rules.rate_limits.circuit_breaker import (
+from notifications.core import clock
+from notifications.core.delivery import deliver, provider_health, routing
+from notifications.core.intake.accept import Caller
+from notifications.core.models import Alert, Attempt, Contact, DeadLetter, Delivery, ProviderRoute
+from notifications.core.rules.lane import PACE, Priority
+from notifications.core.rules.language.templating import RenderError
+from notifications.core.rules.rate_limits.circuit_breaker import (
     ENDPOINT_CALLS,
     REFUSALS_BELIEVED,
     BreakerOverride,
@@ -29,12 +29,12 @@ from notifications.rules.rate_limits.circuit_breaker import (
     HealthKey,
     Probe,
 )
-from notifications.rules.reasons import Reason
-from notifications.rules.states import OPEN, Status
-from notifications.store.cached import provider_overrides
-from notifications.store.rate_limits import breaker_status, circuit_breakers
-from notifications.store.redis import state
-from notifications.sweeps import resume
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import OPEN, Status
+from notifications.core.store.cached import provider_overrides
+from notifications.core.store.rate_limits import breaker_status, circuit_breakers
+from notifications.core.store.redis import state
+from notifications.core.sweeps import resume
 from providers.contract import Channel, NotStarted, Outcome
 from tests.journey import Accept, AddVendor, Reach, deliveries_of
 from tests.store.ageing import age
@@ -296,8 +296,8 @@ def _broken(*_arguments: object, **_named: object) -> None:
 @pytest.mark.parametrize(
     ("function", "answer"),
     [
-        ("notifications.delivery.render.message", _broken),
-        ("notifications.store.postgres.claims.renew", lambda *_arguments, **_named: {}),
+        ("notifications.core.delivery.render.message", _broken),
+        ("notifications.core.store.postgres.claims.renew", lambda *_arguments, **_named: {}),
     ],
 )
 def test_a_delivery_without_a_call_occupies_no_endpoint(

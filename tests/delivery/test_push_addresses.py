@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from notifications.delivery import push_addresses, routing
+from notifications.core.delivery import push_addresses, routing
 from tests.providers.push.browser import Browser
 from tests.providers.push.credentials import p256_raw
 

@@ -14,10 +14,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from notifications import clock
-from notifications.delivery import deliver, render
-from notifications.intake.accept import AcceptedRequest, Refused
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.delivery import deliver, render
+from notifications.core.intake.accept import AcceptedRequest, Refused
+from notifications.core.models import (
     Attempt,
     Delivery,
     Notification,
@@ -28,13 +28,13 @@ from notifications.models import (
     Template,
     TemplateText,
 )
-from notifications.rules.lane import Mode
-from notifications.rules.problems import Kind
-from notifications.rules.states import Status
-from notifications.store.cached import notification_types
-from notifications.store.postgres import erasure, short_links
-from notifications.store.postgres.short_links import NewLink
-from notifications.sweeps import housekeeping
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.problems import Kind
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import notification_types
+from notifications.core.store.postgres import erasure, short_links
+from notifications.core.store.postgres.short_links import NewLink
+from notifications.core.sweeps import housekeeping
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of
 

@@ -10,23 +10,23 @@ from uuid import UUID
 import pytest
 from django.db.models import F
 
-from notifications import clock
-from notifications.delivery import deliver, rescue
-from notifications.feedback import delivery_receipts
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.delivery import deliver, rescue
+from notifications.core.feedback import delivery_receipts
+from notifications.core.models import (
     Attempt,
     DeadLetter,
     Delivery,
     NotificationType,
 )
-from notifications.operations import replay
-from notifications.rules.dead_letter_filter import LetterFilter
-from notifications.rules.states import Status
-from notifications.store.cached import notification_types
-from notifications.store.postgres import claims
-from notifications.store.redis import sent_ledger
-from notifications.store.redis.sent_ledger import LedgerEntry
-from notifications.sweeps import due_rows
+from notifications.core.operations import replay
+from notifications.core.rules.dead_letter_filter import LetterFilter
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import notification_types
+from notifications.core.store.postgres import claims
+from notifications.core.store.redis import sent_ledger
+from notifications.core.store.redis.sent_ledger import LedgerEntry
+from notifications.core.sweeps import due_rows
 from providers.contract import (
     Accepted,
     Receipt,

@@ -12,10 +12,10 @@ from uuid import UUID
 import pytest
 from django.contrib.postgres.functions import TransactionNow
 
-from notifications import clock, conf
-from notifications.delivery import batch, deliver, failover, routing
-from notifications.intake.accept import Caller
-from notifications.models import (
+from notifications.core import clock, conf
+from notifications.core.delivery import batch, deliver, failover, routing
+from notifications.core.intake.accept import Caller
+from notifications.core.models import (
     Alert,
     Attempt,
     Contact,
@@ -23,8 +23,8 @@ from notifications.models import (
     Delivery,
     ProviderRoute,
 )
-from notifications.rules.states import Status
-from notifications.store.postgres import claims
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import claims
 from providers.contract import Channel, Result, Unanswered, Unavailable
 from tests.journey import Accept, AddVendor, Reach, deliveries_of
 from tests.providers.fakes import free_port

@@ -17,8 +17,8 @@ import psycopg
 import pytest
 from django.db import InternalError, connection
 
-from notifications import clock, conf, stopping
-from notifications.delivery import (
+from notifications.core import clock, conf, stopping
+from notifications.core.delivery import (
     call_spans,
     deliver,
     failover,
@@ -27,13 +27,13 @@ from notifications.delivery import (
     send,
     settle,
 )
-from notifications.delivery.withholding import CallFailed
-from notifications.models import Attempt, Delivery, ProviderRoute
-from notifications.rules.lane import PACE, Priority
-from notifications.rules.rate_limits.concurrency import Limit
-from notifications.rules.states import Status
-from notifications.store.postgres import attempts, claims
-from notifications.store.redis import sent_ledger, state
+from notifications.core.delivery.withholding import CallFailed
+from notifications.core.models import Attempt, Delivery, ProviderRoute
+from notifications.core.rules.lane import PACE, Priority
+from notifications.core.rules.rate_limits.concurrency import Limit
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import attempts, claims
+from notifications.core.store.redis import sent_ledger, state
 from notifyproj.devstack.demo.environment import until
 from providers.contract import (
     Accepted,

@@ -10,13 +10,20 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from notifications import clock
-from notifications.delivery import deliver
-from notifications.models import Attempt, Contact, Delivery, Notification, Preference, Recipient
-from notifications.rules.states import Status
-from notifications.rules.suppression import Cause
-from notifications.store.postgres import claims, suppressions
-from notifications.store.postgres.suppressions import SuppressionEntry
+from notifications.core import clock
+from notifications.core.delivery import deliver
+from notifications.core.models import (
+    Attempt,
+    Contact,
+    Delivery,
+    Notification,
+    Preference,
+    Recipient,
+)
+from notifications.core.rules.states import Status
+from notifications.core.rules.suppression import Cause
+from notifications.core.store.postgres import claims, suppressions
+from notifications.core.store.postgres.suppressions import SuppressionEntry
 from providers.contract import (
     Accepted,
     Channel,

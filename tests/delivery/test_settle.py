@@ -14,14 +14,14 @@ import pytest
 from django.db import connection
 from psycopg import sql
 
-from notifications.delivery import deliver, rescue, settle
-from notifications.delivery.batch import Batch
-from notifications.delivery.withholding import CallFailed
-from notifications.models import Attempt, Delivery, Price, ProviderRoute
-from notifications.rules import ids
-from notifications.rules.states import Status
-from notifications.store.cached import prices
-from notifications.store.postgres import attempts
+from notifications.core.delivery import deliver, rescue, settle
+from notifications.core.delivery.batch import Batch
+from notifications.core.delivery.withholding import CallFailed
+from notifications.core.models import Attempt, Delivery, Price, ProviderRoute
+from notifications.core.rules import ids
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import prices
+from notifications.core.store.postgres import attempts
 from providers.contract import (
     Accepted,
     Channel,

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from notifications import clock
-from notifications.delivery import deliver
-from notifications.models import Contact, Recipient
-from notifications.rules.states import Status
-from notifications.rules.suppression import LISTED
-from notifications.store.postgres import dead_contacts, recipients
-from notifications.store.postgres.dead_contacts import DeadReport
-from notifications.store.postgres.recipients import Address, ContactChange
+from notifications.core import clock
+from notifications.core.delivery import deliver
+from notifications.core.models import Contact, Recipient
+from notifications.core.rules.states import Status
+from notifications.core.rules.suppression import LISTED
+from notifications.core.store.postgres import dead_contacts, recipients
+from notifications.core.store.postgres.dead_contacts import DeadReport
+from notifications.core.store.postgres.recipients import Address, ContactChange
 from providers.contract import Channel, Rejected
 from tests.journey import Accept, Reach, deliveries_of, routed_to_scripted
 from tests.vendors import Scripted

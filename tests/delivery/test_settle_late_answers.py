@@ -10,15 +10,15 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from notifications import clock
-from notifications.delivery import deliver, rescue
-from notifications.feedback import delivery_receipts
-from notifications.models import Attempt, DeadLetter, Delivery
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
-from notifications.rules.transitions import CANCEL
-from notifications.store.postgres import claims, transitions
-from notifications.store.postgres.transitions import ANYONE, Move
+from notifications.core import clock
+from notifications.core.delivery import deliver, rescue
+from notifications.core.feedback import delivery_receipts
+from notifications.core.models import Attempt, DeadLetter, Delivery
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.core.rules.transitions import CANCEL
+from notifications.core.store.postgres import claims, transitions
+from notifications.core.store.postgres.transitions import ANYONE, Move
 from providers.contract import Accepted, Message, Outcome, Receipt, ReceiptKind, Rejected
 from tests.journey import Accept, lapse, status_and_reason, statuses, take_rows
 from tests.vendors import Scripted

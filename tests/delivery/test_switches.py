@@ -9,9 +9,9 @@ from uuid import UUID
 
 import pytest
 
-from notifications import clock
-from notifications.delivery import deliver, in_flight
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.delivery import deliver, in_flight
+from notifications.core.models import (
     Attempt,
     Delivery,
     Event,
@@ -21,12 +21,12 @@ from notifications.models import (
     Switch,
     Template,
 )
-from notifications.operations import switches
-from notifications.operations.switches import SwitchTarget
-from notifications.rules.lane import Mode
-from notifications.rules.states import Status
-from notifications.rules.switches import SwitchKind
-from notifications.store.cached import switches as cached
+from notifications.core.operations import switches
+from notifications.core.operations.switches import SwitchTarget
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.states import Status
+from notifications.core.rules.switches import SwitchKind
+from notifications.core.store.cached import switches as cached
 from providers.contract import Channel, Provider
 from tests.journey import Accept, AddVendor, Reach, deliveries_of
 

@@ -19,23 +19,23 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from notifications import broker, clock
-from notifications.delivery import deliver, lane_pauses
-from notifications.delivery.batch import Batch
-from notifications.feedback import delivery_receipts
-from notifications.models import Alert, Delivery, Notification, Switch
-from notifications.operations import switches
-from notifications.operations.switches import SwitchTarget
-from notifications.rules import ids
-from notifications.rules.lane import Lane
-from notifications.rules.states import OPEN, Status
-from notifications.rules.switches import SwitchKind
-from notifications.scheduling import cancel
-from notifications.store.postgres import claims, id_ranges, unreachable
-from notifications.store.redis import sent_ledger, state
-from notifications.store.redis.sent_ledger import LedgerEntry
-from notifications.sweeps import due_rows, expiry, ordering, relay, release, rounds
-from notifications.sweeps.rounds import RunOnce
+from notifications.core import broker, clock
+from notifications.core.delivery import deliver, lane_pauses
+from notifications.core.delivery.batch import Batch
+from notifications.core.feedback import delivery_receipts
+from notifications.core.models import Alert, Delivery, Notification, Switch
+from notifications.core.operations import switches
+from notifications.core.operations.switches import SwitchTarget
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Lane
+from notifications.core.rules.states import OPEN, Status
+from notifications.core.rules.switches import SwitchKind
+from notifications.core.scheduling import cancel
+from notifications.core.store.postgres import claims, id_ranges, unreachable
+from notifications.core.store.redis import sent_ledger, state
+from notifications.core.store.redis.sent_ledger import LedgerEntry
+from notifications.core.sweeps import due_rows, expiry, ordering, relay, release, rounds
+from notifications.core.sweeps.rounds import RunOnce
 from providers.contract import (
     Accepted,
     Message,

@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 from cryptography.fernet import Fernet
 
-from notifications import clock, conf
-from notifications.delivery import deliver, routing, webhook_signing
-from notifications.models import Contact, ProviderRoute
-from notifications.store.postgres import secret_variables
+from notifications.core import clock, conf
+from notifications.core.delivery import deliver, routing, webhook_signing
+from notifications.core.models import Contact, ProviderRoute
+from notifications.core.store.postgres import secret_variables
 from providers.contract import Channel
 from providers.errors import InvalidSignature
 from providers.standard_webhooks import Secret, verify

@@ -15,16 +15,16 @@ import pytest
 from cryptography.fernet import Fernet
 from django.db import connection
 
-from notifications import conf
-from notifications.delivery import deliver
-from notifications.delivery.withholding import CallFailed
-from notifications.feedback import delivery_receipts
-from notifications.intake.accept import AcceptedRequest, Refused
-from notifications.models import Attempt, IdempotencyKey
-from notifications.rules import request
-from notifications.rules.problems import Kind, Problem
-from notifications.store.postgres import secret_variables
-from notifications.store.redis import state
+from notifications.core import conf
+from notifications.core.delivery import deliver
+from notifications.core.delivery.withholding import CallFailed
+from notifications.core.feedback import delivery_receipts
+from notifications.core.intake.accept import AcceptedRequest, Refused
+from notifications.core.models import Attempt, IdempotencyKey
+from notifications.core.rules import request
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.store.postgres import secret_variables
+from notifications.core.store.redis import state
 from providers.contract import (
     Accepted,
     Message,

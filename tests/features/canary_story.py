@@ -14,10 +14,10 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock
-from notifications.delivery import deliver, preference_links
-from notifications.feedback import inbound_sms
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.delivery import deliver, preference_links
+from notifications.core.feedback import inbound_sms
+from notifications.core.models import (
     Contact,
     Delivery,
     NotificationType,
@@ -25,11 +25,11 @@ from notifications.models import (
     Suppression,
     WebhookEndpoint,
 )
-from notifications.rules.states import Status
-from notifications.rules.templates import contents
-from notifications.store.cached import notification_types
-from notifications.store.templates import versions
-from notifications.sweeps import SWEEPS
+from notifications.core.rules.states import Status
+from notifications.core.rules.templates import contents
+from notifications.core.store.cached import notification_types
+from notifications.core.store.templates import versions
+from notifications.core.sweeps import SWEEPS
 from providers.contract import Channel, InboundText
 from tests.api import operations
 from tests.api.conftest import Caller

@@ -10,9 +10,9 @@ from typing import Final
 import pytest
 from django.db import connection
 
-from notifications.rules import addresses
-from notifications.rules.suppression import address_fault
-from notifications.store.postgres import contact_addresses
+from notifications.core.rules import addresses
+from notifications.core.rules.suppression import address_fault
+from notifications.core.store.postgres import contact_addresses
 from providers.contract import Channel
 from tests.api.conftest import forget, new_caller
 

@@ -11,15 +11,15 @@ import pytest
 from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 
-from notifications import clock
-from notifications.delivery import deliver, rescue
-from notifications.feedback import delivery_receipts
-from notifications.figures.questions import Question, ask
-from notifications.models import Attempt, Delivery, Event
-from notifications.rules.reasons import Reason
-from notifications.rules.rollups import Dimension
-from notifications.rules.states import Status
-from notifications.store.postgres import rollups
+from notifications.core import clock
+from notifications.core.delivery import deliver, rescue
+from notifications.core.feedback import delivery_receipts
+from notifications.core.figures.questions import Question, ask
+from notifications.core.models import Attempt, Delivery, Event
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.rollups import Dimension
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import rollups
 from providers.contract import (
     Accepted,
     Channel,

@@ -16,12 +16,12 @@ import orjson
 import pytest
 from pytest_django.live_server_helper import LiveServer
 
-from notifications.models import Contact, Delivery, Event, Producer, Recipient
-from notifications.rules import ids
-from notifications.rules.lane import Mode
-from notifications.rules.scopes import Scope
-from notifications.rules.states import Status
-from notifications.store.postgres import api_keys
+from notifications.core.models import Contact, Delivery, Event, Producer, Recipient
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.scopes import Scope
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import api_keys
 from tests.store.stored_rows import MakeDelivery
 
 _ROOT: Final = Path(__file__).resolve().parents[2]

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from notifications import conf
-from notifications.rules.rate_limits.frequency_caps import Cap
+from notifications.core import conf
+from notifications.core.rules.rate_limits.frequency_caps import Cap
 from providers.contract import Channel
 from tests.api.conftest import forget
 from tests.benchmarks import cost_counts, seed

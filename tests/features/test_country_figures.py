@@ -7,14 +7,14 @@ from typing import Any, Final
 
 import pytest
 
-from notifications import clock
-from notifications.delivery import deliver, rescue
-from notifications.figures.questions import Question, ask
-from notifications.intake.accept import Caller
-from notifications.models import Attempt, Delivery, Recipient
-from notifications.rules.rollups import Dimension, Step
-from notifications.rules.states import Status
-from notifications.store.postgres import rollups
+from notifications.core import clock
+from notifications.core.delivery import deliver, rescue
+from notifications.core.figures.questions import Question, ask
+from notifications.core.intake.accept import Caller
+from notifications.core.models import Attempt, Delivery, Recipient
+from notifications.core.rules.rollups import Dimension, Step
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import rollups
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of, lapse
 from tests.old_days import recount_days

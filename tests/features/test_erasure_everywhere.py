@@ -22,14 +22,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 
-from notifications import clock, conf
-from notifications.delivery import routing
+from notifications.core import clock, conf
+from notifications.core.delivery import routing
+from notifications.core.models import ArchiveDay, ErasureJob, Schedule
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres import erasure, secret_variables
+from notifications.core.sweeps import erasures
+from notifications.core.webhooks import body, endpoints
 from notifications.features.archive import keys
-from notifications.models import ArchiveDay, ErasureJob, Schedule
-from notifications.rules.lane import Mode
-from notifications.store.postgres import erasure, secret_variables
-from notifications.sweeps import erasures
-from notifications.webhooks import body, endpoints
 from notifyproj.devstack.demo.environment import until
 from providers.conformance import Act
 from providers.contract import Channel

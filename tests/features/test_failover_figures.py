@@ -6,15 +6,15 @@ import datetime as dt
 
 import pytest
 
-from notifications import clock
-from notifications.delivery import deliver
-from notifications.figures.questions import Question, ask
-from notifications.intake.accept import Caller
-from notifications.models import Delivery, Event, ProviderRoute, RollupLatency
-from notifications.rules.reasons import Reason
-from notifications.rules.rollups import Dimension
-from notifications.rules.states import Status
-from notifications.store.postgres import rollups
+from notifications.core import clock
+from notifications.core.delivery import deliver
+from notifications.core.figures.questions import Question, ask
+from notifications.core.intake.accept import Caller
+from notifications.core.models import Delivery, Event, ProviderRoute, RollupLatency
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.rollups import Dimension
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import rollups
 from providers.contract import Channel
 from tests.journey import Accept, AddVendor, Reach, deliveries_of
 from tests.old_days import recount_days

@@ -12,8 +12,8 @@ from uuid import uuid4
 
 import pytest
 
-from notifications import lanes
-from notifications.rules.lane import LANES
+from notifications.core import lanes
+from notifications.core.rules.lane import LANES
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.servers.rabbitmq import RabbitMQ

@@ -9,14 +9,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from notifications import clock
-from notifications.intake.accept import AcceptedRequest, Caller, Refused
-from notifications.models import Delivery, Event, Notification, Preference, Recipient
-from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
-from notifications.rules.problems import Kind, Problem
-from notifications.rules.states import Status
-from notifications.rules.times.local_time import When
-from notifications.scheduling import cancel, release, reschedule
+from notifications.core import clock
+from notifications.core.intake.accept import AcceptedRequest, Caller, Refused
+from notifications.core.models import Delivery, Event, Notification, Preference, Recipient
+from notifications.core.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.states import Status
+from notifications.core.rules.times.local_time import When
+from notifications.core.scheduling import cancel, release, reschedule
 from tests.journey import Accept, Reach, deliveries_of
 
 HOUR = dt.timedelta(hours=1)

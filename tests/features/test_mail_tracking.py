@@ -13,11 +13,11 @@ import pytest
 from django.db import Error
 from django.test import Client
 
-from notifications import clock
-from notifications.delivery import deliver
-from notifications.feedback import client_receipts
-from notifications.feedback.client_receipts import ClientReceipt
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.delivery import deliver
+from notifications.core.feedback import client_receipts
+from notifications.core.feedback.client_receipts import ClientReceipt
+from notifications.core.models import (
     Contact,
     Delivery,
     Event,
@@ -27,15 +27,15 @@ from notifications.models import (
     Template,
     TemplateText,
 )
-from notifications.rules.client_receipts import ClientReceiptKind, TokenHolder
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.states import Status
-from notifications.rules.texts.mail_tracking import PIXEL
-from notifications.store.cached import notification_types
-from notifications.store.postgres import erasure
-from notifications.store.rate_limits import address_limits
-from notifications.store.rate_limits.address_limits import Bucket
-from notifications.store.templates import template_cache
+from notifications.core.rules.client_receipts import ClientReceiptKind, TokenHolder
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.states import Status
+from notifications.core.rules.texts.mail_tracking import PIXEL
+from notifications.core.store.cached import notification_types
+from notifications.core.store.postgres import erasure
+from notifications.core.store.rate_limits import address_limits
+from notifications.core.store.rate_limits.address_limits import Bucket
+from notifications.core.store.templates import template_cache
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of
 

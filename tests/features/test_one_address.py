@@ -15,14 +15,14 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
+from notifications.core.feedback import inbound_sms
+from notifications.core.models import Contact, Recipient, Suppression
+from notifications.core.rules import addresses
+from notifications.core.rules.allowed import AllowList
+from notifications.core.rules.suppression import Cause, address_fault
+from notifications.core.store.postgres import contact_addresses, suppressions
+from notifications.core.store.postgres.suppressions import SuppressionEntry
 from notifications.features.template_studio.test_to_operator import own_address
-from notifications.feedback import inbound_sms
-from notifications.models import Contact, Recipient, Suppression
-from notifications.rules import addresses
-from notifications.rules.allowed import AllowList
-from notifications.rules.suppression import Cause, address_fault
-from notifications.store.postgres import contact_addresses, suppressions
-from notifications.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel, InboundText
 from tests.api.conftest import Caller, forget, new_caller
 

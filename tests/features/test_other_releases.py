@@ -10,21 +10,21 @@ import orjson
 import pytest
 from django.db import connection
 
-from notifications import clock
-from notifications.delivery import deliver
-from notifications.intake import accept
-from notifications.intake.accept import AcceptedRequest, BatchResult, Caller, Refused
-from notifications.models import IdempotencyKey, Notification, Preference
-from notifications.rules import request
-from notifications.rules.problems import Kind, Problem
-from notifications.rules.rate_limits.circuit_breaker import CallStats, HealthKey
-from notifications.rules.sensitive import Sensitive
-from notifications.rules.states import Status
-from notifications.rules.times import quiet_hours
-from notifications.store.postgres.secret_variables import Fingerprint
-from notifications.store.rate_limits import breaker_status, circuit_breakers
-from notifications.store.redis import state
-from notifications.store.templates import template_cache
+from notifications.core import clock
+from notifications.core.delivery import deliver
+from notifications.core.intake import accept
+from notifications.core.intake.accept import AcceptedRequest, BatchResult, Caller, Refused
+from notifications.core.models import IdempotencyKey, Notification, Preference
+from notifications.core.rules import request
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.rate_limits.circuit_breaker import CallStats, HealthKey
+from notifications.core.rules.sensitive import Sensitive
+from notifications.core.rules.states import Status
+from notifications.core.rules.times import quiet_hours
+from notifications.core.store.postgres.secret_variables import Fingerprint
+from notifications.core.store.rate_limits import breaker_status, circuit_breakers
+from notifications.core.store.redis import state
+from notifications.core.store.templates import template_cache
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of
 

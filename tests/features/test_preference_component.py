@@ -11,15 +11,15 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.shadowroot import ShadowRoot
 from selenium.webdriver.support.select import Select
 
-from notifications.models import (
+from notifications.core.models import (
     NotificationType,
     Preference,
     Producer,
     Recipient,
 )
-from notifications.rules.lane import Mode
-from notifications.store.cached import notification_types
-from notifications.store.postgres import api_keys
+from notifications.core.rules.lane import Mode
+from notifications.core.store.cached import notification_types
+from notifications.core.store.postgres import api_keys
 from providers.contract import Channel
 from tests.admin import axe
 from tests.browser_wait import wait_until

@@ -11,12 +11,12 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from notifications import clock
-from notifications.figures import reach
-from notifications.rules import ids
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.states import OPEN, Status
-from notifications.store.postgres import arrays, db, id_ranges, rollups
+from notifications.core import clock
+from notifications.core.figures import reach
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.states import OPEN, Status
+from notifications.core.store.postgres import arrays, db, id_ranges, rollups
 from providers.contract import Channel
 
 _ROWS: Final = 40_000

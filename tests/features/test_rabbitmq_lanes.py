@@ -9,9 +9,9 @@ from celery import current_app
 from celery.exceptions import Retry
 from kombu import Connection
 
-from notifications import broker, lanes
-from notifications.rules.lane import LANES, Lane, Mode, Priority, routing_key
-from notifications.tasks import deliver
+from notifications.core import broker, lanes
+from notifications.core.rules.lane import LANES, Lane, Mode, Priority, routing_key
+from notifications.core.tasks import deliver
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.servers.rabbitmq import RabbitMQ
 from providers.contract import Channel

@@ -8,10 +8,10 @@ from typing import Any, Final
 import pytest
 from django.db import connection
 
-from notifications import clock
-from notifications.models import Notification, RollupPosition
-from notifications.rules import ids
-from notifications.store.postgres import arrays, change_feed, db, id_ranges, rollups
+from notifications.core import clock
+from notifications.core.models import Notification, RollupPosition
+from notifications.core.rules import ids
+from notifications.core.store.postgres import arrays, change_feed, db, id_ranges, rollups
 from tests.store.stored_rows import MakeDelivery, make_delivery
 
 __all__ = ["make_delivery"]

@@ -12,10 +12,10 @@ import pytest
 from django.db.models.functions import Now
 from django.test import Client
 
-from notifications.delivery import deliver, routing
-from notifications.models import Attempt, Contact, Delivery, ProviderRoute, Suppression
-from notifications.rules.states import Status
-from notifications.rules.suppression import Cause
+from notifications.core.delivery import deliver, routing
+from notifications.core.models import Attempt, Contact, Delivery, ProviderRoute, Suppression
+from notifications.core.rules.states import Status
+from notifications.core.rules.suppression import Cause
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of
 from tests.providers.answering import AnsweringFake

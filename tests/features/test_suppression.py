@@ -9,18 +9,18 @@ from uuid import UUID
 
 import pytest
 
-from notifications.delivery import deliver
-from notifications.feedback import delivery_receipts
-from notifications.intake import accept
-from notifications.intake.accept import Caller
-from notifications.models import Suppression
-from notifications.rules import request
-from notifications.rules.lane import Mode
-from notifications.rules.problems import Problem
-from notifications.rules.states import Status
-from notifications.rules.suppression import Cause
-from notifications.store.postgres import suppressions
-from notifications.store.postgres.suppressions import SuppressionEntry
+from notifications.core.delivery import deliver
+from notifications.core.feedback import delivery_receipts
+from notifications.core.intake import accept
+from notifications.core.intake.accept import Caller
+from notifications.core.models import Suppression
+from notifications.core.rules import request
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.problems import Problem
+from notifications.core.rules.states import Status
+from notifications.core.rules.suppression import Cause
+from notifications.core.store.postgres import suppressions
+from notifications.core.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel, Receipt, ReceiptKind
 from tests.journey import Accept, Reach, deliveries_of
 

@@ -21,9 +21,9 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock
-from notifications.models import DeadLetter, Producer
-from notifications.operations import suppression_csv
+from notifications.core import clock
+from notifications.core.models import DeadLetter, Producer
+from notifications.core.operations import suppression_csv
 from notifyproj.devstack.child_process import Child
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from tests.admin.conftest import MakeDelivery, door, make_delivery, make_letters, maria, operator

@@ -10,12 +10,10 @@ from urllib.parse import urlencode
 import pytest
 from django.test import Client
 
-from notifications import clock
-from notifications.delivery import deliver, preference_links
-from notifications.features.bulk_jobs import ranges
-from notifications.features.schedules import occurrences
-from notifications.figures import budget_figures
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.delivery import deliver, preference_links
+from notifications.core.figures import budget_figures
+from notifications.core.models import (
     Budget,
     BudgetDay,
     BulkJob,
@@ -24,13 +22,15 @@ from notifications.models import (
     Recipient,
     Schedule,
 )
-from notifications.rules.lane import Mode
-from notifications.rules.states import Status
-from notifications.rules.times import local_time
-from notifications.store.cached import budgets as cached
-from notifications.store.cached import producer_windows
-from notifications.store.postgres import reads
-from notifications.sweeps import SWEEPS, rounds
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.states import Status
+from notifications.core.rules.times import local_time
+from notifications.core.store.cached import budgets as cached
+from notifications.core.store.cached import producer_windows
+from notifications.core.store.postgres import reads
+from notifications.core.sweeps import SWEEPS, rounds
+from notifications.features.bulk_jobs import ranges
+from notifications.features.schedules import occurrences
 from providers.contract import Channel
 from tests.journey import (
     Accept,

@@ -17,16 +17,16 @@ from pytest_django.live_server_helper import LiveServer
 from selenium.common.exceptions import TimeoutException
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 
-from notifications import clock
-from notifications.delivery import routing
-from notifications.models import Contact, Delivery, Event, Producer, Recipient
-from notifications.rules import ids
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_tokens import TokenScope
-from notifications.rules.states import Status
-from notifications.store.postgres import api_keys
-from notifications.store.recipient_tokens import cors, minting, revocations
-from notifications.store.redis import state
+from notifications.core import clock
+from notifications.core.delivery import routing
+from notifications.core.models import Contact, Delivery, Event, Producer, Recipient
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_tokens import TokenScope
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import api_keys
+from notifications.core.store.recipient_tokens import cors, minting, revocations
+from notifications.core.store.redis import state
 from providers.contract import Channel, Message
 from providers.push import web_push
 from tests.admin.chromium import FLAGS

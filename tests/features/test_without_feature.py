@@ -20,10 +20,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from notifications import clock, feature
-from notifications.api import schema
-from notifications.features.series.models import CustomEvent
-from notifications.models import (
+from notifications.core import clock, feature
+from notifications.core.api import schema
+from notifications.core.models import (
     Audience,
     BulkJob,
     BulkJobFigure,
@@ -38,13 +37,14 @@ from notifications.models import (
     Schedule,
     Template,
 )
-from notifications.rules.alerts import AlertKind
-from notifications.rules.bulk_job import BulkJobState, Total
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.reasons import Reason
-from notifications.rules.roles import ROLES
-from notifications.rules.states import Status
-from notifications.store.postgres import alerts
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.bulk_job import BulkJobState, Total
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.roles import ROLES
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import alerts
+from notifications.features.series.models import CustomEvent
 from providers.contract import Channel
 from tests.features import without_feature
 

@@ -29,16 +29,16 @@ from urllib.request import urlopen
 import django
 from django.conf import settings
 
-from notifications import clock
-from notifications.rules import access
-from notifications.rules.lane import Mode
-from notifications.rules.scopes import GRANTABLE
+from notifications.core import clock
+from notifications.core.rules import access
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.scopes import GRANTABLE
 from providers.contract import Channel
 
 if TYPE_CHECKING:
     from django.test import Client
 
-    from notifications.models import Delivery
+    from notifications.core.models import Delivery
 
 
 _SETTINGS: Final = Path(__file__).resolve().parents[2] / "notifyproj" / "settings.py"
@@ -76,9 +76,9 @@ def _caller() -> Client:
     """Return a client with a new key of the producer."""
     from django.test import Client  # noqa: PLC0415 - after Django is set up
 
-    from notifications.models import Producer  # noqa: PLC0415 - as above
-    from notifications.rules.lane import Mode  # noqa: PLC0415 - as above
-    from notifications.store.postgres import api_keys  # noqa: PLC0415 - as above
+    from notifications.core.models import Producer  # noqa: PLC0415 - as above
+    from notifications.core.rules.lane import Mode  # noqa: PLC0415 - as above
+    from notifications.core.store.postgres import api_keys  # noqa: PLC0415 - as above
 
     producer = Producer.objects.get(name="without")
     scopes = ("notifications:*", "templates:*", "recipients:*", "contacts:*", "erasures:*")
@@ -100,8 +100,8 @@ def _publish(caller: Client, template: str) -> None:
 
 def _send(caller: Client, channel: Channel, **body: object) -> Delivery:
     """Post a notification; returns its delivery after one round of the worker's task."""
-    from notifications.delivery import deliver  # noqa: PLC0415 - after Django is set up
-    from notifications.models import Delivery  # noqa: PLC0415 - as above
+    from notifications.core.delivery import deliver  # noqa: PLC0415 - after Django is set up
+    from notifications.core.models import Delivery  # noqa: PLC0415 - as above
 
     request = {"user_id": "leaving", "type": "WITHOUT", "channels": [channel.label], **body}
     answer = caller.post("/v1/notifications", request, content_type="application/json")
@@ -140,7 +140,7 @@ def _open_links(mail: Delivery) -> dict[str, int]:
 
 
 def _sweep() -> dict[str, int]:
-    from notifications import clock, sweeps  # noqa: PLC0415 - after Django is set up
+    from notifications.core import clock, sweeps  # noqa: PLC0415 - after Django is set up
 
     return {
         name: sweep.run_once(now=clock.now(), limit=sweep.limit).failed
@@ -176,9 +176,9 @@ def _has_button() -> bool:
 
 def _dead_links(template: str) -> dict[str, tuple[int, str]]:
     """Follow links of the menu, Overview, messages, the template's pages and a search for it."""
-    from notifications.admin import menu  # noqa: PLC0415 - after Django is set up
-    from notifications.admin.monitoring.links import subject_page  # noqa: PLC0415 - as above
-    from notifications.models import Notification  # noqa: PLC0415 - as above
+    from notifications.core.admin import menu  # noqa: PLC0415 - after Django is set up
+    from notifications.core.admin.monitoring.links import subject_page  # noqa: PLC0415 - as above
+    from notifications.core.models import Notification  # noqa: PLC0415 - as above
     from tests.admin import crawl  # noqa: PLC0415 - as above
 
     messages = Notification.objects.values_list("pk", flat=True)
@@ -196,7 +196,7 @@ def _pages() -> dict[str, int]:
     from django.contrib import admin  # noqa: PLC0415 - after Django is set up
     from django.urls import reverse  # noqa: PLC0415 - as above
 
-    from notifications.admin import menu  # noqa: PLC0415 - as above
+    from notifications.core.admin import menu  # noqa: PLC0415 - as above
 
     client = _operator()
     pages = [menu.link(item) for item in menu.items()]
@@ -236,9 +236,9 @@ def main(names: list[str]) -> None:
 def _facts(names: list[str]) -> dict[str, Any]:
     from django.core.management import call_command  # noqa: PLC0415 - after Django is set up
 
-    from notifications.api import schema  # noqa: PLC0415 - as above
-    from notifications.rules import alert_links, alerts  # noqa: PLC0415 - as above
-    from notifications.rules.states import Status  # noqa: PLC0415 - as above
+    from notifications.core.api import schema  # noqa: PLC0415 - as above
+    from notifications.core.rules import alert_links, alerts  # noqa: PLC0415 - as above
+    from notifications.core.rules.states import Status  # noqa: PLC0415 - as above
     from notifyproj.celery import app  # noqa: PLC0415 - as above
 
     call_command("check")

@@ -10,13 +10,13 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from notifications.feedback import client_receipts, delivery_receipts
-from notifications.feedback.client_receipts import ClientReceipt
-from notifications.models import Contact, Delivery, Event, Recipient
-from notifications.rules import ids
-from notifications.rules.client_receipts import MEANS, ClientReceiptKind, TokenHolder
-from notifications.rules.lane import Mode
-from notifications.rules.states import Status
+from notifications.core.feedback import client_receipts, delivery_receipts
+from notifications.core.feedback.client_receipts import ClientReceipt
+from notifications.core.models import Contact, Delivery, Event, Recipient
+from notifications.core.rules import ids
+from notifications.core.rules.client_receipts import MEANS, ClientReceiptKind, TokenHolder
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.states import Status
 from providers.contract import Receipt, ReceiptKind
 from tests.store.stored_rows import MakeDelivery
 

@@ -7,11 +7,11 @@ import datetime as dt
 import pytest
 from django.conf import settings
 
-from notifications import clock
-from notifications.feedback import client_tokens
-from notifications.rules import signed_token
-from notifications.rules.client_receipts import TokenHolder
-from notifications.rules.lane import Mode
+from notifications.core import clock
+from notifications.core.feedback import client_tokens
+from notifications.core.rules import signed_token
+from notifications.core.rules.client_receipts import TokenHolder
+from notifications.core.rules.lane import Mode
 
 HOLDER = TokenHolder(recipient_id=2**62, mode=Mode.TEST)
 HOUR = dt.timedelta(hours=1)

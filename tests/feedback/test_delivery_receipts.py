@@ -8,14 +8,14 @@ from uuid import UUID
 
 import pytest
 
-from notifications.delivery import deliver, rescue
-from notifications.feedback import delivery_receipts
-from notifications.models import (
+from notifications.core.delivery import deliver, rescue
+from notifications.core.feedback import delivery_receipts
+from notifications.core.models import (
     Contact,
     DeadLetter,
     Delivery,
 )
-from notifications.rules.states import Status
+from notifications.core.rules.states import Status
 from providers.contract import (
     Receipt,
     ReceiptKind,

@@ -9,13 +9,13 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from notifications import clock, conf
-from notifications.feedback import delivery_receipts
-from notifications.models import Delivery, Event
-from notifications.rules import ids
-from notifications.rules.lane import Mode
-from notifications.rules.states import Status
-from notifications.store.postgres import partitions
+from notifications.core import clock, conf
+from notifications.core.feedback import delivery_receipts
+from notifications.core.models import Delivery, Event
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import partitions
 from providers import registry
 from providers.contract import Receipt, ReceiptKind
 from tests.store.stored_rows import MakeDelivery

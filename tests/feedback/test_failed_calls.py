@@ -7,13 +7,13 @@ from uuid import UUID
 import pytest
 from django.db.models.functions import Now
 
-from notifications import broker
-from notifications.delivery import deliver
-from notifications.feedback import delivery_receipts
-from notifications.models import DeadLetter, Delivery, Event
-from notifications.rules.states import Status
-from notifications.store.postgres import attempts
-from notifications.store.postgres.attempts import AttemptRow
+from notifications.core import broker
+from notifications.core.delivery import deliver
+from notifications.core.feedback import delivery_receipts
+from notifications.core.models import DeadLetter, Delivery, Event
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import attempts
+from notifications.core.store.postgres.attempts import AttemptRow
 from providers.contract import Receipt, ReceiptKind
 from tests.journey import CHAIN, Accept, Reach, chain_of, chain_statuses, status_and_reason
 from tests.store.stored_rows import MakeDelivery

@@ -9,25 +9,25 @@ from uuid import UUID
 
 import pytest
 
-from notifications import broker, clock
-from notifications.delivery import fall_back, routing
-from notifications.feedback import client_receipts, delivery_receipts
-from notifications.feedback.client_receipts import ClientReceipt
-from notifications.models import (
+from notifications.core import broker, clock
+from notifications.core.delivery import fall_back, routing
+from notifications.core.feedback import client_receipts, delivery_receipts
+from notifications.core.feedback.client_receipts import ClientReceipt
+from notifications.core.models import (
     DeadLetter,
     Delivery,
     Notification,
     NotificationType,
     ProviderRoute,
 )
-from notifications.operations import replay
-from notifications.rules.client_receipts import ClientReceiptKind, TokenHolder
-from notifications.rules.fallback import FallbackOn
-from notifications.rules.lane import Mode
-from notifications.rules.states import Status
-from notifications.store.cached import notification_types
-from notifications.sweeps import due_rows
-from notifications.sweeps.rounds import Swept
+from notifications.core.operations import replay
+from notifications.core.rules.client_receipts import ClientReceiptKind, TokenHolder
+from notifications.core.rules.fallback import FallbackOn
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import notification_types
+from notifications.core.sweeps import due_rows
+from notifications.core.sweeps.rounds import Swept
 from providers.contract import Channel, Receipt, ReceiptKind
 from tests.journey import CHAIN, Accept, AddVendor, Reach, chain_of, chain_statuses, deliver_chain
 

@@ -9,15 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connection, transaction
 
-from notifications import clock
-from notifications.feedback import inbound_sms
-from notifications.models import Contact, ReceivedText, Suppression
-from notifications.rules.states import Status
-from notifications.rules.suppression import Cause
-from notifications.store.postgres import opted_out_contacts, received_texts, suppressions
-from notifications.store.postgres.opted_out_contacts import OptOut
-from notifications.store.postgres.suppressions import SuppressionEntry
-from notifications.sweeps import housekeeping
+from notifications.core import clock
+from notifications.core.feedback import inbound_sms
+from notifications.core.models import Contact, ReceivedText, Suppression
+from notifications.core.rules.states import Status
+from notifications.core.rules.suppression import Cause
+from notifications.core.store.postgres import opted_out_contacts, received_texts, suppressions
+from notifications.core.store.postgres.opted_out_contacts import OptOut
+from notifications.core.store.postgres.suppressions import SuppressionEntry
+from notifications.core.sweeps import housekeeping
 from providers.contract import Channel, InboundText
 from tests.journey import Accept, Reach, deliveries_of
 
@@ -93,7 +93,7 @@ def test_a_sandbox_that_only_serves_test_keys_stops_nobody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        "notifications.feedback.inbound_sms.routing.live_providers", lambda _channel: []
+        "notifications.core.feedback.inbound_sms.routing.live_providers", lambda _channel: []
     )
     assert says("STOP", "1") == 0
     assert not Suppression.objects.exists()

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from notifications import clock
-from notifications.delivery import batch, gates
-from notifications.feedback import preference_matrix
-from notifications.feedback.preference_matrix import Lock, Mandatory
-from notifications.intake.accept import Caller
-from notifications.models import NotificationType, Preference, Recipient, TopicText
-from notifications.rules import preferences
-from notifications.rules.lane import Priority
-from notifications.rules.preferences import WHOLE_CHANNEL, Cell
-from notifications.store.cached import notification_types, topic_texts
-from notifications.store.postgres import claims
-from notifications.store.postgres import preferences as stored_preferences
+from notifications.core import clock
+from notifications.core.delivery import batch, gates
+from notifications.core.feedback import preference_matrix
+from notifications.core.feedback.preference_matrix import Lock, Mandatory
+from notifications.core.intake.accept import Caller
+from notifications.core.models import NotificationType, Preference, Recipient, TopicText
+from notifications.core.rules import preferences
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.preferences import WHOLE_CHANNEL, Cell
+from notifications.core.store.cached import notification_types, topic_texts
+from notifications.core.store.postgres import claims
+from notifications.core.store.postgres import preferences as stored_preferences
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of
 

@@ -8,19 +8,25 @@ from uuid import UUID
 
 import pytest
 
-from notifications import clock
-from notifications.delivery import batch, deliver, render, unsubscribe_links
-from notifications.delivery.render import ShortLinkBatch
-from notifications.feedback import unsubscribe
-from notifications.feedback.unsubscribe import Choice
-from notifications.intake.accept import Caller
-from notifications.models import Delivery, NotificationType, Suppression, Template, TemplateText
-from notifications.rules import request
-from notifications.rules.lane import Priority
-from notifications.rules.problems import Problem
-from notifications.rules.states import Status
-from notifications.store.cached import notification_types
-from notifications.store.postgres import claims
+from notifications.core import clock
+from notifications.core.delivery import batch, deliver, render, unsubscribe_links
+from notifications.core.delivery.render import ShortLinkBatch
+from notifications.core.feedback import unsubscribe
+from notifications.core.feedback.unsubscribe import Choice
+from notifications.core.intake.accept import Caller
+from notifications.core.models import (
+    Delivery,
+    NotificationType,
+    Suppression,
+    Template,
+    TemplateText,
+)
+from notifications.core.rules import request
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.problems import Problem
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import notification_types
+from notifications.core.store.postgres import claims
 from providers.contract import Channel, Message
 from tests.journey import Accept, Reach, deliveries_of
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from notifications.models import Rollup, RollupLatency, RollupSeries
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.rollups import CUBES, DIGITS, Dimension, DimensionSet, Latency
+from notifications.core.models import Rollup, RollupLatency, RollupSeries
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.rollups import CUBES, DIGITS, Dimension, DimensionSet, Latency
 from providers.contract import Channel
 
 MakeRollup = Callable[..., None]

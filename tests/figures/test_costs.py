@@ -7,11 +7,11 @@ import uuid
 
 import pytest
 
-from notifications.figures import costs
-from notifications.figures.costs import CostGrouping
-from notifications.figures.questions import QuestionError
-from notifications.models import BulkJob, BulkJobFigure, Producer
-from notifications.rules.lane import Mode
+from notifications.core.figures import costs
+from notifications.core.figures.costs import CostGrouping
+from notifications.core.figures.questions import QuestionError
+from notifications.core.models import BulkJob, BulkJobFigure, Producer
+from notifications.core.rules.lane import Mode
 from tests.figures.conftest import MakeRollup
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,7 @@ MONTH = dt.date(2026, 11, 1)
 
 @pytest.fixture(autouse=True)
 def _now(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("notifications.clock.now", lambda: NOW)
+    monkeypatch.setattr("notifications.core.clock.now", lambda: NOW)
 
 
 def _lines(by: CostGrouping, month: dt.date = MONTH) -> list[tuple[str, int]]:

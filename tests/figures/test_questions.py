@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications import clock
-from notifications.figures import questions
-from notifications.figures.metrics import METRICS
-from notifications.figures.questions import MOST_POINTS, Question, QuestionError, ask
-from notifications.rules import rollups
-from notifications.rules.lane import Mode
-from notifications.rules.rollups import Dimension, Latency, Step
-from notifications.store.postgres.rollups import forget
+from notifications.core import clock
+from notifications.core.figures import questions
+from notifications.core.figures.metrics import METRICS
+from notifications.core.figures.questions import MOST_POINTS, Question, QuestionError, ask
+from notifications.core.rules import rollups
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.rollups import Dimension, Latency, Step
+from notifications.core.store.postgres.rollups import forget
 from providers.contract import Channel
 from tests.figures.conftest import MakeRollup, sketch_of
 

@@ -11,18 +11,18 @@ from typing import Any, Final
 import pytest
 from django.db import connection
 
-from notifications import broker, clock
-from notifications.delivery import routing
-from notifications.feedback import delivery_receipts
-from notifications.figures import reach as figures
-from notifications.models import Delivery, Notification, ProviderRoute
-from notifications.rules import ids
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.reach import Reach, ReachCounts, ReachResult, event_share, share
-from notifications.rules.reasons import Reason
-from notifications.rules.states import OPEN as OPEN_STATUSES
-from notifications.rules.states import Status
-from notifications.store.postgres import partitions
+from notifications.core import broker, clock
+from notifications.core.delivery import routing
+from notifications.core.feedback import delivery_receipts
+from notifications.core.figures import reach as figures
+from notifications.core.models import Delivery, Notification, ProviderRoute
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.reach import Reach, ReachCounts, ReachResult, event_share, share
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import OPEN as OPEN_STATUSES
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import partitions
 from providers.contract import Channel, Receipt, ReceiptKind
 from tests.journey import (
     CHAIN,

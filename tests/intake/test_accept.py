@@ -8,18 +8,18 @@ from uuid import UUID
 
 import pytest
 
-from notifications import clock, conf
-from notifications.intake import accept
-from notifications.intake.accept import AcceptedRequest, BatchResult, Caller, Refused
-from notifications.models import Notification, Preference, Rejected
-from notifications.rules import request
-from notifications.rules.lane import Lane, Mode, Priority
-from notifications.rules.problems import Kind, Problem
-from notifications.rules.sensitive import Sensitive
-from notifications.rules.states import Status
-from notifications.store.postgres import fair_queue, secret_variables
-from notifications.store.postgres.secret_variables import Fingerprint
-from notifications.store.redis import state
+from notifications.core import clock, conf
+from notifications.core.intake import accept
+from notifications.core.intake.accept import AcceptedRequest, BatchResult, Caller, Refused
+from notifications.core.models import Notification, Preference, Rejected
+from notifications.core.rules import request
+from notifications.core.rules.lane import Lane, Mode, Priority
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.sensitive import Sensitive
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import fair_queue, secret_variables
+from notifications.core.store.postgres.secret_variables import Fingerprint
+from notifications.core.store.redis import state
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of
 

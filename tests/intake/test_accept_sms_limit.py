@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from notifications import clock, conf
-from notifications.intake.accept import AcceptedRequest, Refused
-from notifications.models import Recipient, Template, TemplateText
-from notifications.rules.problems import Kind
+from notifications.core import clock, conf
+from notifications.core.intake.accept import AcceptedRequest, Refused
+from notifications.core.models import Recipient, Template, TemplateText
+from notifications.core.rules.problems import Kind
 from providers.contract import Channel
 from tests.journey import Accept, Reach
 

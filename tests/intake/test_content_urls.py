@@ -9,11 +9,11 @@ from uuid import UUID
 
 import pytest
 
-from notifications import conf
-from notifications.intake.accept import AcceptedRequest, Refused
-from notifications.models import Notification
-from notifications.rules import request
-from notifications.rules.problems import Kind, Problem
+from notifications.core import conf
+from notifications.core.intake.accept import AcceptedRequest, Refused
+from notifications.core.models import Notification
+from notifications.core.rules import request
+from notifications.core.rules.problems import Kind, Problem
 from tests.journey import Accept, Reach
 
 CONTENT = {

@@ -12,16 +12,16 @@ from uuid import UUID
 import pytest
 from django.db import OperationalError, connection, transaction
 
-from notifications import clock, conf
-from notifications.feedback import delivery_receipts
-from notifications.intake import accept, plan
-from notifications.intake.accept import AcceptedRequest, Caller, IntakeRequest, Refused, Single
-from notifications.intake.group_commit import Finished, GroupCommit, NothingStored
-from notifications.models import Delivery, IdempotencyKey, Notification, Producer, Rejected
-from notifications.rules import request
-from notifications.rules.problems import Kind, Problem
-from notifications.rules.states import Status
-from notifications.store.rate_limits.producer_limits import Charge
+from notifications.core import clock, conf
+from notifications.core.feedback import delivery_receipts
+from notifications.core.intake import accept, plan
+from notifications.core.intake.accept import AcceptedRequest, Caller, IntakeRequest, Refused, Single
+from notifications.core.intake.group_commit import Finished, GroupCommit, NothingStored
+from notifications.core.models import Delivery, IdempotencyKey, Notification, Producer, Rejected
+from notifications.core.rules import request
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.states import Status
+from notifications.core.store.rate_limits.producer_limits import Charge
 from providers.contract import Receipt, ReceiptKind
 from tests.journey import Reach
 

@@ -7,8 +7,8 @@ import io
 import pytest
 from django.core.management import call_command
 
-from notifications.models import NotificationType
-from notifications.rules.lane import Priority
+from notifications.core.models import NotificationType
+from notifications.core.rules.lane import Priority
 
 pytestmark = pytest.mark.django_db
 

@@ -20,7 +20,7 @@ from typing import Final
 import pytest
 from django.core.management import CommandError, call_command
 
-from notifications.delivery import routing
+from notifications.core.delivery import routing
 from notifyproj import environment
 from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.supervisor import demo

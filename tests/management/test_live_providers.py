@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from notifications.delivery import routing
-from notifications.models import ProviderRoute
-from notifications.store.cached import provider_routes
+from notifications.core.delivery import routing
+from notifications.core.models import ProviderRoute
+from notifications.core.store.cached import provider_routes
 from notifyproj.devstack.demo import __main__ as stories
 from notifyproj.devstack.demo.environment import DemoEnvironment
 from providers.contract import Channel

@@ -10,16 +10,16 @@ from typing import Final
 import pytest
 from django.db import connection, connections, transaction
 
-from notifications import clock
-from notifications.delivery import unsubscribe_links
-from notifications.delivery.unsubscribe_links import Link
+from notifications.core import clock
+from notifications.core.delivery import unsubscribe_links
+from notifications.core.delivery.unsubscribe_links import Link
+from notifications.core.feedback import preference_changes, unsubscribe
+from notifications.core.feedback.preference_changes import PreferenceChange
+from notifications.core.feedback.unsubscribe import Choice
+from notifications.core.models import Contact, Notification, Preference, Recipient, Suppression
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres import erasure, merged_recipients
 from notifications.features.audiences.rows import topics
-from notifications.feedback import preference_changes, unsubscribe
-from notifications.feedback.preference_changes import PreferenceChange
-from notifications.feedback.unsubscribe import Choice
-from notifications.models import Contact, Notification, Preference, Recipient, Suppression
-from notifications.rules.lane import Mode
-from notifications.store.postgres import erasure, merged_recipients
 from providers.contract import Channel
 from tests.api.conftest import Caller, forget, new_caller
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 from django.core.management import call_command
 
-from notifications import clock
-from notifications.delivery import preference_links, unsubscribe_links
-from notifications.feedback import unsubscribe
-from notifications.feedback.unsubscribe import Choice
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.delivery import preference_links, unsubscribe_links
+from notifications.core.feedback import unsubscribe
+from notifications.core.feedback.unsubscribe import Choice
+from notifications.core.models import (
     AuditEntry,
     Contact,
     Delivery,
@@ -24,9 +24,9 @@ from notifications.models import (
     Topic,
     TopicSubscriber,
 )
-from notifications.rules.suppression import Cause
-from notifications.store.postgres import suppressions
-from notifications.store.postgres.suppressions import SuppressionEntry
+from notifications.core.rules.suppression import Cause
+from notifications.core.store.postgres import suppressions
+from notifications.core.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 from tests.api.conftest import Caller, forget, new_caller
 

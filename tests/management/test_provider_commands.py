@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from notifications import conf
-from notifications.delivery import routing
-from notifications.rules.allowed import AllowList
+from notifications.core import conf
+from notifications.core.delivery import routing
+from notifications.core.rules.allowed import AllowList
 from providers.sandbox_server.app import App
 from providers.sandbox_server.ledger import Ledger
 from providers.sandbox_server.wire import Connection

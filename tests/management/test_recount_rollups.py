@@ -11,10 +11,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection, transaction
 
-from notifications import clock, conf
-from notifications.models import ArchiveDay, ArchiveState, Event, Rollup, RollupPosition
-from notifications.rules import ids
-from notifications.store.postgres import db, partitions, rollups
+from notifications.core import clock, conf
+from notifications.core.models import ArchiveDay, ArchiveState, Event, Rollup, RollupPosition
+from notifications.core.rules import ids
+from notifications.core.store.postgres import db, partitions, rollups
 from tests.old_days import drop_day
 from tests.past_rows import fill, id_of
 from tests.store.stored_rows import MakeDelivery, make_delivery

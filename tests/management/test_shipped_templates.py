@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from notifications.management import template_files as folders
-from notifications.rules.language import locales, variables
-from notifications.rules.language.templating import Reader
-from notifications.rules.templates import file_format, publishing
-from notifications.rules.texts import sms_segments, wording
-from notifications.rules.texts.sms_segments import Encoding
+from notifications.core.management import template_files as folders
+from notifications.core.rules.language import locales, variables
+from notifications.core.rules.language.templating import Reader
+from notifications.core.rules.templates import file_format, publishing
+from notifications.core.rules.texts import sms_segments, wording
+from notifications.core.rules.texts.sms_segments import Encoding
 from providers.contract import Channel
 
 FOLDER = Path(__file__).parents[2] / "templates" / "notifications"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from notifications.management.commands import import_templates
-from notifications.models import Template
-from notifications.store.templates import versions
+from notifications.core.management.commands import import_templates
+from notifications.core.models import Template
+from notifications.core.store.templates import versions
 
 pytestmark = pytest.mark.django_db
 

@@ -7,8 +7,8 @@ import io
 import pytest
 from django.core.management import CommandError, call_command
 
-from notifications.models import AuditEntry, Producer, TokenSecret
-from notifications.store.recipient_tokens import token_secrets
+from notifications.core.models import AuditEntry, Producer, TokenSecret
+from notifications.core.store.recipient_tokens import token_secrets
 
 pytestmark = pytest.mark.django_db
 

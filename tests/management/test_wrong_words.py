@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from notifications.models import Producer, Template
+from notifications.core.models import Producer, Template
 
 pytestmark = pytest.mark.django_db
 NO_UTF_8 = "\udcff"

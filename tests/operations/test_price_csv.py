@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from notifications.models import Price
-from notifications.operations import price_csv
-from notifications.operations.price_csv import InvalidPrices
-from notifications.store.cached import prices
+from notifications.core.models import Price
+from notifications.core.operations import price_csv
+from notifications.core.operations.price_csv import InvalidPrices
+from notifications.core.store.cached import prices
 from providers.contract import Channel
 
 pytestmark = pytest.mark.django_db

@@ -11,21 +11,21 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from notifications import clock
-from notifications.delivery import deliver
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.delivery import deliver
+from notifications.core.models import (
     Contact,
     DeadLetter,
     Delivery,
     Notification,
 )
-from notifications.operations import replay
-from notifications.rules.dead_letter_filter import LetterFilter
-from notifications.rules.states import Status
-from notifications.store.postgres import fair_queue
-from notifications.store.postgres.fair_queue import Ask
-from notifications.store.redis import state
-from notifications.sweeps import due_rows
+from notifications.core.operations import replay
+from notifications.core.rules.dead_letter_filter import LetterFilter
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import fair_queue
+from notifications.core.store.postgres.fair_queue import Ask
+from notifications.core.store.redis import state
+from notifications.core.sweeps import due_rows
 from tests.journey import (
     CHAIN,
     Accept,

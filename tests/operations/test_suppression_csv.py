@@ -7,9 +7,9 @@ import io
 
 import pytest
 
-from notifications.models import Suppression
-from notifications.operations import suppression_csv
-from notifications.rules.csv_reader import InvalidFile
+from notifications.core.models import Suppression
+from notifications.core.operations import suppression_csv
+from notifications.core.rules.csv_reader import InvalidFile
 from tests.rules.test_csv_reader import SPREADSHEETS
 
 pytestmark = pytest.mark.django_db

@@ -9,10 +9,10 @@ from uuid import UUID
 
 import pytest
 
-from notifications import clock
-from notifications.delivery import deliver
-from notifications.intake.accept import Caller
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.delivery import deliver
+from notifications.core.intake.accept import Caller
+from notifications.core.models import (
     Attempt,
     AuditEntry,
     Contact,
@@ -21,18 +21,18 @@ from notifications.models import (
     Notification,
     Withdrawal,
 )
-from notifications.operations import switches as switch_operations
-from notifications.operations import withdraw, withdrawal_calls
-from notifications.operations.switches import SwitchTarget
-from notifications.rules import ids
-from notifications.rules.rate_limits.circuit_breaker import CallStats, HealthKey
-from notifications.rules.states import Status
-from notifications.rules.switches import SwitchKind
-from notifications.rules.withdrawals import WithdrawalState
-from notifications.store.cached import switches as cached
-from notifications.store.postgres import change_feed, withdrawals
-from notifications.store.rate_limits import breaker_status, circuit_breakers
-from notifications.sweeps import withdrawals as sweep
+from notifications.core.operations import switches as switch_operations
+from notifications.core.operations import withdraw, withdrawal_calls
+from notifications.core.operations.switches import SwitchTarget
+from notifications.core.rules import ids
+from notifications.core.rules.rate_limits.circuit_breaker import CallStats, HealthKey
+from notifications.core.rules.states import Status
+from notifications.core.rules.switches import SwitchKind
+from notifications.core.rules.withdrawals import WithdrawalState
+from notifications.core.store.cached import switches as cached
+from notifications.core.store.postgres import change_feed, withdrawals
+from notifications.core.store.rate_limits import breaker_status, circuit_breakers
+from notifications.core.sweeps import withdrawals as sweep
 from providers.contract import Channel, Pace
 from tests.journey import Accept, AddVendor, Reach, deliveries_of
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules.alert_thresholds import AlertThresholds
-from notifications.rules.alerts import AlertKind
+from notifications.core.rules.alert_thresholds import AlertThresholds
+from notifications.core.rules.alerts import AlertKind
 
 
 def test_named_thresholds_change_and_the_others_stay() -> None:

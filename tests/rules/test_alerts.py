@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules import alerts
-from notifications.rules.alerts import COVERED, AlertKind, OpenAlert, Severity
+from notifications.core.rules import alerts
+from notifications.core.rules.alerts import COVERED, AlertKind, OpenAlert, Severity
 
 MISCONFIGURED = OpenAlert(1, "provider_misconfigured", "ses email")
 

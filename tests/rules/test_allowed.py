@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules.allowed import AllowList
+from notifications.core.rules.allowed import AllowList
 
 LIST = AllowList.of(["u_1", "Maria@Example.com", "@shop.example", "+4930", "device-token-1"])
 

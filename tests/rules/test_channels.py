@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules.channels import RecipientContacts, Spread, Target, targets
-from notifications.rules.lane import Priority
-from notifications.rules.reasons import Reason
+from notifications.core.rules.channels import RecipientContacts, Spread, Target, targets
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.reasons import Reason
 from providers.contract import Channel
 
 _MARIA = RecipientContacts(

@@ -8,7 +8,7 @@ from typing import Final
 import phonenumbers
 import pytest
 
-from notifications.rules import countries
+from notifications.core.rules import countries
 from providers.contract import Channel
 
 _OTHERS: Final = [each for each in Channel if each is not Channel.SMS]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules import csv_lines
+from notifications.core.rules import csv_lines
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from notifications.core.rules.csv_reader import MAX_LINE, CsvReader, InvalidFile, Record, TextLines
 from notifications.features.audiences.rules.upload_lines import (
     InvalidUpload,
     LineFault,
@@ -17,7 +18,6 @@ from notifications.features.audiences.rules.upload_lines import (
     UploadLine,
     read_lines,
 )
-from notifications.rules.csv_reader import MAX_LINE, CsvReader, InvalidFile, Record, TextLines
 
 SPREADSHEETS: Final[dict[str, Callable[[str], bytes]]] = {
     "UTF-8": str.encode,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules.delivery_health import CallShare, is_failing, is_low
-from notifications.rules.service_levels import EventShare
+from notifications.core.rules.delivery_health import CallShare, is_failing, is_low
+from notifications.core.rules.service_levels import EventShare
 
 
 @pytest.mark.parametrize(

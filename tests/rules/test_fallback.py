@@ -7,13 +7,13 @@ from uuid import UUID
 
 import pytest
 
-from notifications.rules import fallback, transitions
-from notifications.rules.fallback import CallHistory, ChainStep, FallbackOn, Member
-from notifications.rules.lane import Priority
-from notifications.rules.outcomes import Decision
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
-from notifications.rules.transitions import Transition
+from notifications.core.rules import fallback, transitions
+from notifications.core.rules.fallback import CallHistory, ChainStep, FallbackOn, Member
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.outcomes import Decision
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.core.rules.transitions import Transition
 from providers.contract import Channel
 
 S = Status

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.feed_position import FeedPosition
+from notifications.core.rules.feed_position import FeedPosition
 
 _BIGINT = st.integers(0, 2**63 - 1)
 _INSTANTS = st.datetimes(timezones=st.just(dt.UTC))

@@ -10,7 +10,7 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from notifications.rules import ids
+from notifications.core.rules import ids
 
 _MOMENTS = st.integers(min_value=0, max_value=2**48 - 1)
 _CHANCE = st.integers(min_value=0, max_value=2**ids.RANDOM_BITS - 1)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules import in_app
-from notifications.rules.in_app import Action, InAppPart
+from notifications.core.rules import in_app
+from notifications.core.rules.in_app import Action, InAppPart
 
 SCHEMES = frozenset({"myapp"})
 PARTS = st.builds(

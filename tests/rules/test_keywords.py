@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules.keywords import keyword_in
+from notifications.core.rules.keywords import keyword_in
 from providers.contract import Keyword
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from notifications.rules.lane import LANES, queue_of, routing_key
+from notifications.core.rules.lane import LANES, queue_of, routing_key
 from notifyproj.devstack.supervisor.process import ROOT
 
 _WAIT: Final = "0." * 26 + "1.1."

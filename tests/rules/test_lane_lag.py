@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules import lane_lag
-from notifications.rules.lane import LANES, Lane, Mode, Priority
+from notifications.core.rules import lane_lag
+from notifications.core.rules.lane import LANES, Lane, Mode, Priority
 from providers.contract import Channel
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.masking import HIDDEN, mask, mask_text
+from notifications.core.rules.masking import HIDDEN, mask, mask_text
 from providers.contract import Channel
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules import origins
+from notifications.core.rules import origins
 
 
 @pytest.mark.parametrize(

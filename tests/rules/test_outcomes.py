@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules import transitions, unanswered
-from notifications.rules.lane import Priority
-from notifications.rules.outcomes import Circumstances, decide
-from notifications.rules.reasons import Reason
-from notifications.rules.retries import PRESETS
-from notifications.rules.states import Status
+from notifications.core.rules import transitions, unanswered
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.outcomes import Circumstances, decide
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.retries import PRESETS
+from notifications.core.rules.states import Status
 from providers.contract import (
     Accepted,
     Channel,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules import phone
+from notifications.core.rules import phone
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules import preferences
-from notifications.rules.channels import RecipientContacts, Spread, targets
-from notifications.rules.lane import Priority
-from notifications.rules.preferences import WHOLE_CHANNEL, Cell, CellChange
-from notifications.rules.reasons import Reason
+from notifications.core.rules import preferences
+from notifications.core.rules.channels import RecipientContacts, Spread, targets
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.preferences import WHOLE_CHANNEL, Cell, CellChange
+from notifications.core.rules.reasons import Reason
 from providers.contract import Channel
 
 TOPICS = ["orders", "social", "LIKE"]

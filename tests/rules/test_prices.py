@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from notifications.rules.prices import Price, PriceList, dollars, settled_cost
+from notifications.core.rules.prices import Price, PriceList, dollars, settled_cost
 from providers.contract import Channel
 
 FIRST = dt.date(2026, 1, 1)

@@ -6,9 +6,9 @@ import datetime as dt
 
 import pytest
 
-from notifications.rules import recipient_tokens
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_tokens import Refusal, TokenRefused, TokenScope
+from notifications.core.rules import recipient_tokens
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_tokens import Refusal, TokenRefused, TokenScope
 
 NOW = dt.datetime(2026, 11, 23, 12, tzinfo=dt.UTC)
 SECONDS = int(NOW.timestamp())

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.redaction import DETAIL_LENGTH, address_hash, redact
+from notifications.core.rules.redaction import DETAIL_LENGTH, address_hash, redact
 
 
 @pytest.mark.parametrize(

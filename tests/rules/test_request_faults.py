@@ -18,8 +18,8 @@ from pydantic import (
 from pydantic_core import InitErrorDetails
 from pydantic_core._pydantic_core import list_all_errors
 
-from notifications.rules import request_faults
-from notifications.rules.problems import Source
+from notifications.core.rules import request_faults
+from notifications.core.rules.problems import Source
 
 PYTHON: Final = re.compile(
     r"pydantic|instance of|dictionary|Input should|Extra inputs|NoneType|\bdict\b|\bstr\b|\bint\b"

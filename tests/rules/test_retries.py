@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules import retries
-from notifications.rules.lane import Priority
-from notifications.rules.reasons import Reason
-from notifications.rules.retries import (
+from notifications.core.rules import retries
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.retries import (
     LONGEST_URGENT_WAIT,
     PRESETS,
     Again,

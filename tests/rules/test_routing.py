@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from notifications.rules.routing import RoutingRule, choose
+from notifications.core.rules.routing import RoutingRule, choose
 from providers.contract import Channel
 
 

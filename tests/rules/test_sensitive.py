@@ -14,9 +14,9 @@ import orjson
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from notifications.rules import request
-from notifications.rules.problems import Problem
-from notifications.rules.sensitive import MASK, Sensitive
+from notifications.core.rules import request
+from notifications.core.rules.problems import Problem
+from notifications.core.rules.sensitive import MASK, Sensitive
 
 CANARY = "canary-864209"
 

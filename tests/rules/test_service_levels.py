@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from notifications.rules import service_levels as rules
-from notifications.rules.alerts import Severity
-from notifications.rules.lane import Priority
-from notifications.rules.service_levels import (
+from notifications.core.rules import service_levels as rules
+from notifications.core.rules.alerts import Severity
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.service_levels import (
     DELIVERED,
     LENGTHS,
     PUNCTUAL,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules import signed_token
+from notifications.core.rules import signed_token
 
 NEW, OLD = (signed_token.key(secret, purpose="tests") for secret in ("new", "old"))
 FACTS = (7, 2, "social")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.states import OPEN, Status, overall
-from notifications.rules.transitions import (
+from notifications.core.rules.states import OPEN, Status, overall
+from notifications.core.rules.transitions import (
     ACCEPT_LATE,
     CANCEL,
     DELIVER,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules.lane import Priority
-from notifications.rules.unanswered import Answer, answer_for
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.unanswered import Answer, answer_for
 from providers.contract import Channel, Repeat
 
 

@@ -6,8 +6,8 @@ import datetime as dt
 
 import pytest
 
-from notifications.rules.states import Status
-from notifications.rules.webhook_events import (
+from notifications.core.rules.states import Status
+from notifications.core.rules.webhook_events import (
     FAILED_CALLS,
     FAILS_FOR,
     FILTERABLE,

@@ -6,10 +6,10 @@ import datetime as dt
 
 import pytest
 
-from notifications import clock
-from notifications.rules import withdrawals as rules
-from notifications.rules.states import Status
-from notifications.rules.withdrawals import WithdrawalState
+from notifications.core import clock
+from notifications.core.rules import withdrawals as rules
+from notifications.core.rules.states import Status
+from notifications.core.rules.withdrawals import WithdrawalState
 from providers.contract import Channel
 
 _S = WithdrawalState

@@ -5,7 +5,7 @@ Which sweep may run is won in Postgres, on Postgres's clock; a dead beat is told
 
 from __future__ import annotations
 
-from notifications.rules.states import Status
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import until
 from tests.brokers import valkey_only
 from tests.scenarios.world import World

@@ -20,7 +20,7 @@ import httpx
 import psycopg
 import pytest
 
-from notifications.rules.states import Status
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.ports import LOOPBACK
 from notifyproj.devstack.servers.postgres import Postgres

@@ -14,8 +14,8 @@ from uuid import UUID
 import pytest
 import redis
 
-from notifications.rules.ids import delivery_id
-from notifications.rules.states import Status
+from notifications.core.rules.ids import delivery_id
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import until
 from tests.scenarios.world import World
 from tests.store.ageing import age_caps

@@ -23,7 +23,7 @@ import pytest
 import redis
 import yaml
 
-from notifications.rules.states import Status
+from notifications.core.rules.states import Status
 from notifyproj.devstack.child_process import Child
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.ports import LOOPBACK, free_port

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from notifications.store.postgres import session_settings
-from notifications.store.postgres.partitions import TABLES
+from notifications.core.store.postgres import session_settings
+from notifications.core.store.postgres.partitions import TABLES
 from tests import roles
 from tests.scenarios.world import World
 

@@ -14,14 +14,14 @@ from urllib.parse import urlsplit, urlunsplit
 import pytest
 from django.db import connection
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.intake.accept import Caller
+from notifications.core.models import BulkJob
+from notifications.core.rules.bulk_job import BulkJobState
+from notifications.core.rules.problems import Problem
+from notifications.core.store.postgres import partitions
 from notifications.features.bulk_jobs import create
 from notifications.features.bulk_jobs.rules import request as requests
-from notifications.intake.accept import Caller
-from notifications.models import BulkJob
-from notifications.rules.bulk_job import BulkJobState
-from notifications.rules.problems import Problem
-from notifications.store.postgres import partitions
 from notifyproj.devstack.demo.environment import until
 from tests import expander_processes
 from tests.journey import caller

@@ -6,8 +6,8 @@ from uuid import UUID, uuid4
 
 import redis
 
-from notifications.rules.rate_limits.circuit_breaker import PROBE_EVERY
-from notifications.rules.states import Status
+from notifications.core.rules.rate_limits.circuit_breaker import PROBE_EVERY
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import until
 from providers.contract import Channel
 from tests.scenarios.world import World

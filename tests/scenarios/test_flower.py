@@ -11,7 +11,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from notifications.rules.states import Status
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.ports import LOOPBACK
 from notifyproj.devstack.supervisor.process import Process

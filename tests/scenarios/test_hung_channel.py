@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import timedelta
 from uuid import UUID
 
-from notifications.rules.states import Status
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import until
 from tests.scenarios.world import World
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from notifications.rules.ids import delivery_id
-from notifications.rules.states import Status
+from notifications.core.rules.ids import delivery_id
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import until
 from providers.contract import Channel
 from tests.scenarios.world import World

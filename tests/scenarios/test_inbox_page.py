@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from notifications.api import embed
+from notifications.core.api import embed
 from notifications.features import inbox
 from notifyproj.demo_inbox import COMPONENT
 from tests.admin.axe import SCRIPT

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from notifications.rules.ids import notification_of
-from notifications.rules.states import Status
+from notifications.core.rules.ids import notification_of
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import until
 from tests.scenarios.world import World
 

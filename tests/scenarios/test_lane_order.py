@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from notifications.rules.ids import notification_of
-from notifications.rules.states import Status
+from notifications.core.rules.ids import notification_of
+from notifications.core.rules.states import Status
 from notifyproj.devstack.supervisor.process import Process
 from notifyproj.devstack.supervisor.programs import OutputShows, Program
 from tests.architecture import compose

@@ -13,7 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
-from notifications.rules.states import Status
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import until
 from tests.brokers import valkey_only
 from tests.scenarios.world import World

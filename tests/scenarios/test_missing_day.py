@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from notifications.rules.states import Status
-from notifications.store.postgres.partitions import TABLES
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres.partitions import TABLES
 from notifyproj.devstack.demo.environment import now
 from tests.scenarios.world import World
 

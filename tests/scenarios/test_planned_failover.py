@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import redis
 
-from notifications.rules.states import Status
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import until
 from tests.failover import Pair
 from tests.scenarios.world import WORKERS, World

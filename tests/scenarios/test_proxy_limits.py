@@ -16,7 +16,7 @@ from typing import Final
 
 import pytest
 
-from notifications.api.body_limits import limit_of
+from notifications.core.api.body_limits import limit_of
 from notifyproj.devstack.ports import LOOPBACK
 from tests.architecture import compose, manifests
 from tests.clock import ROOT

@@ -20,8 +20,8 @@ from zoneinfo import ZoneInfo
 
 import psycopg
 
-from notifications.rules.ids import notification_of
-from notifications.rules.states import Status
+from notifications.core.rules.ids import notification_of
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import now, until
 from notifyproj.devstack.ports import LOOPBACK
 from tests.scenarios.world import World

@@ -16,7 +16,7 @@ from uuid import UUID
 
 import pytest
 
-from notifications.rules.states import Status
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import now, until
 from tests.scenarios.world import World
 

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 import pytest
 import redis
 
-from notifications.rules.rate_limits.circuit_breaker import PROBE_EVERY
-from notifications.rules.states import Status
+from notifications.core.rules.rate_limits.circuit_breaker import PROBE_EVERY
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import now, until
 from tests.scenarios.world import World, seconds_since
 from tests.store.ageing import age

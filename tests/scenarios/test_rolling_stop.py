@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules.states import Status
+from notifications.core.rules.states import Status
 from tests.scenarios.world import WORKERS, World
 
 _MANY = 200

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from uuid import UUID
 
-from notifications.rules.states import Status
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import now, until
 from tests.scenarios.world import World, seconds_since
 

@@ -16,10 +16,10 @@ from urllib.parse import urlsplit, urlunsplit
 import pytest
 from django.db import connection
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import Delivery, Notification, Recipient
+from notifications.core.store.postgres import partitions
 from notifications.features.series.models import SeriesEnrolment, SeriesStepResult
-from notifications.models import Delivery, Notification, Recipient
-from notifications.store.postgres import partitions
 from notifyproj.devstack.demo.environment import pause, until
 from tests import expander_processes
 from tests.features.series.conftest import MakeSeries, enrol, make, send

@@ -17,7 +17,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from notifications.rules.states import Status
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import Service, until
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from tests.scenarios.world import World

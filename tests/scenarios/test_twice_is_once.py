@@ -6,8 +6,8 @@ import signal
 from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
 
-from notifications.rules.ids import delivery_id
-from notifications.rules.states import Status
+from notifications.core.rules.ids import delivery_id
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import Reply, Unexpected, until
 from tests.scenarios.world import World
 

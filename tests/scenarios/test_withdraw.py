@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from notifications.rules.ids import delivery_id
-from notifications.rules.states import Status
+from notifications.core.rules.ids import delivery_id
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import until
 from tests.scenarios.world import World
 

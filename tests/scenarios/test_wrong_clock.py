@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from notifications.rules.states import Status
+from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import Unexpected, until
 from notifyproj.devstack.supervisor.process import ROOT
 from tests.scenarios.world import World

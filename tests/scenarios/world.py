@@ -25,8 +25,8 @@ from psycopg.errors import DeadlockDetected
 from psycopg.rows import dict_row
 
 from celeryconfig import KEY_PREFIX
-from notifications.rules.ids import notification_of
-from notifications.rules.states import OPEN, Status
+from notifications.core.rules.ids import notification_of
+from notifications.core.rules.states import OPEN, Status
 from notifyproj.devstack.child_process import preload_variables
 from notifyproj.devstack.demo.environment import Sandbox, Service, TooLate, now, until
 from notifyproj.devstack.ports import LOOPBACK, free_port

@@ -11,18 +11,18 @@ import psycopg
 import pytest
 from django.db import connection
 
-from notifications import clock
-from notifications.delivery import deliver, rescue
-from notifications.feedback import delivery_receipts
-from notifications.intake.accept import Caller
-from notifications.models import Attempt, DeadLetter
-from notifications.rules import ids
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
-from notifications.rules.transitions import CANCEL, EXPIRE, GIVE_UP, SUPPRESS, Transition
-from notifications.scheduling import cancel
-from notifications.store.postgres import claims, db, id_ranges, transitions
-from notifications.store.postgres.transitions import ANYONE, Move
+from notifications.core import clock
+from notifications.core.delivery import deliver, rescue
+from notifications.core.feedback import delivery_receipts
+from notifications.core.intake.accept import Caller
+from notifications.core.models import Attempt, DeadLetter
+from notifications.core.rules import ids
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.core.rules.transitions import CANCEL, EXPIRE, GIVE_UP, SUPPRESS, Transition
+from notifications.core.scheduling import cancel
+from notifications.core.store.postgres import claims, db, id_ranges, transitions
+from notifications.core.store.postgres.transitions import ANYONE, Move
 from providers.contract import Accepted, Channel, Message, Outcome, Receipt, ReceiptKind
 from tests.journey import (
     Accept,

@@ -13,17 +13,17 @@ import pytest
 from django.db import connection
 from psycopg import sql
 
-from notifications import clock
-from notifications.intake.accept import AcceptedRequest, Caller
-from notifications.models import Delivery, Event, Notification
-from notifications.rules import ids
-from notifications.rules.lane import Lane, Mode, Priority
-from notifications.rules.states import Status
-from notifications.scheduling import release as pipeline
-from notifications.store.postgres import fair_queue, id_ranges
-from notifications.store.redis import state
-from notifications.sweeps import SWEEPS, release, rounds
-from notifications.sweeps.rounds import Swept
+from notifications.core import clock
+from notifications.core.intake.accept import AcceptedRequest, Caller
+from notifications.core.models import Delivery, Event, Notification
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Lane, Mode, Priority
+from notifications.core.rules.states import Status
+from notifications.core.scheduling import release as pipeline
+from notifications.core.store.postgres import fair_queue, id_ranges
+from notifications.core.store.redis import state
+from notifications.core.sweeps import SWEEPS, release, rounds
+from notifications.core.sweeps.rounds import Swept
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of
 

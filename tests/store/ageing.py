@@ -6,7 +6,7 @@ import datetime as dt
 
 import redis
 
-from notifications.store.redis import state
+from notifications.core.store.redis import state
 
 _SCRIPT = """
 local milliseconds = tonumber(ARGV[1])

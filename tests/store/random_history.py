@@ -10,12 +10,12 @@ from uuid import UUID
 
 from django.db import transaction
 
-from notifications import clock
-from notifications.models import Attempt, Delivery, Notification, Template
-from notifications.rules import ids
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.states import Status
-from notifications.rules.transitions import (
+from notifications.core import clock
+from notifications.core.models import Attempt, Delivery, Notification, Template
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.states import Status
+from notifications.core.rules.transitions import (
     ACCEPT_LATE,
     REJECT_LATE,
     REPLAY,
@@ -23,10 +23,10 @@ from notifications.rules.transitions import (
     TRANSITIONS,
     Transition,
 )
-from notifications.store.postgres import attempts, db, inserts, partitions, transitions
-from notifications.store.postgres.attempts import AttemptRow
-from notifications.store.postgres.inserts import NewDelivery
-from notifications.store.postgres.transitions import ANYONE, Move, ReplayTarget
+from notifications.core.store.postgres import attempts, db, inserts, partitions, transitions
+from notifications.core.store.postgres.attempts import AttemptRow
+from notifications.core.store.postgres.inserts import NewDelivery
+from notifications.core.store.postgres.transitions import ANYONE, Move, ReplayTarget
 from providers.contract import Channel
 
 _CALLED: Final = {

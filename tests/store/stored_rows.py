@@ -8,13 +8,13 @@ from uuid import UUID
 
 import pytest
 
-from notifications import clock
-from notifications.models import Contact, Delivery, Notification, Recipient
-from notifications.rules import ids
-from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
-from notifications.rules.states import Status
-from notifications.store.postgres import inserts
-from notifications.store.postgres.inserts import NewDelivery
+from notifications.core import clock
+from notifications.core.models import Contact, Delivery, Notification, Recipient
+from notifications.core.rules import ids
+from notifications.core.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import inserts
+from notifications.core.store.postgres.inserts import NewDelivery
 from providers.contract import Channel
 
 MakeDelivery = Callable[..., UUID]

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID, uuid4
 
-from notifications.rules.lane import Priority
-from notifications.rules.rate_limits.circuit_breaker import (
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.rate_limits.circuit_breaker import (
     BreakerReport,
     CallStats,
     HealthKey,
     Probe,
 )
-from notifications.store.rate_limits import circuit_breakers, send_admission
-from notifications.store.rate_limits.send_admission import Admission, AdmissionRequest
+from notifications.core.store.rate_limits import circuit_breakers, send_admission
+from notifications.core.store.rate_limits.send_admission import Admission, AdmissionRequest
 from providers.contract import Channel
 
 PUSH: Final = HealthKey("acme", Channel.PUSH)

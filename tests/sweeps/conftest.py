@@ -11,14 +11,14 @@ import pytest
 import redis
 
 from celeryconfig import KEY_PREFIX
-from notifications import clock, conf
-from notifications.models import DeadLetter, Delivery, Notification, ReplayJob
-from notifications.rules import ids
-from notifications.rules.lane import LANES, Lane, Mode, Priority
-from notifications.rules.states import Status
-from notifications.store.postgres import id_ranges
-from notifications.store.redis import state
-from notifications.sweeps import rounds
+from notifications.core import clock, conf
+from notifications.core.models import DeadLetter, Delivery, Notification, ReplayJob
+from notifications.core.rules import ids
+from notifications.core.rules.lane import LANES, Lane, Mode, Priority
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import id_ranges
+from notifications.core.store.redis import state
+from notifications.core.sweeps import rounds
 from providers.contract import Channel
 
 MakeRow = Callable[..., UUID]

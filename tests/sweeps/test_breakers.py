@@ -10,16 +10,16 @@ from dataclasses import replace
 import pytest
 from django.db import OperationalError
 
-from notifications import clock
-from notifications.delivery import routing
-from notifications.models import Alert, BreakerEvent
-from notifications.rules.alerts import BEAT, GONE_AFTER, RENEWED, AlertKind
-from notifications.rules.rate_limits.circuit_breaker import CallStats, HealthKey, Probe
-from notifications.store.cached import provider_overrides
-from notifications.store.postgres import alerts
-from notifications.store.rate_limits import circuit_breakers
-from notifications.store.redis import state
-from notifications.sweeps import breakers as sweep
+from notifications.core import clock
+from notifications.core.delivery import routing
+from notifications.core.models import Alert, BreakerEvent
+from notifications.core.rules.alerts import BEAT, GONE_AFTER, RENEWED, AlertKind
+from notifications.core.rules.rate_limits.circuit_breaker import CallStats, HealthKey, Probe
+from notifications.core.store.cached import provider_overrides
+from notifications.core.store.postgres import alerts
+from notifications.core.store.rate_limits import circuit_breakers
+from notifications.core.store.redis import state
+from notifications.core.sweeps import breakers as sweep
 from providers.contract import Channel
 from providers.dry_run import DryRun
 

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from notifications import lanes
-from notifications.rules.lane import Lane, Mode, Priority
-from notifications.sweeps.broker_share import FIRST, LEAST, MESSAGES, SMALLEST, BrokerShares
+from notifications.core import lanes
+from notifications.core.rules.lane import Lane, Mode, Priority
+from notifications.core.sweeps.broker_share import FIRST, LEAST, MESSAGES, SMALLEST, BrokerShares
 from providers.contract import Channel
 
 _LANE = Lane(Mode.LIVE, Priority.P3, Channel.PUSH)

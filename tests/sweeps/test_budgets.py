@@ -9,12 +9,12 @@ from uuid import UUID
 
 import pytest
 
-from notifications import clock
-from notifications.delivery import deliver
-from notifications.models import Budget, Delivery
-from notifications.rules.states import Status
-from notifications.store.cached import budgets as cached
-from notifications.sweeps import budgets, release
+from notifications.core import clock
+from notifications.core.delivery import deliver
+from notifications.core.models import Budget, Delivery
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import budgets as cached
+from notifications.core.sweeps import budgets, release
 from providers.contract import Channel
 from tests.journey import (
     Accept,

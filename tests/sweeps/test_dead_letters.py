@@ -6,11 +6,11 @@ from uuid import uuid4
 
 import pytest
 
-from notifications import clock
-from notifications.models import Alert, DeadLetter
-from notifications.rules.alerts import AlertKind
-from notifications.rules.lane import Mode, Priority
-from notifications.sweeps import dead_letters
+from notifications.core import clock
+from notifications.core.models import Alert, DeadLetter
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.sweeps import dead_letters
 from providers.contract import Channel
 
 pytestmark = pytest.mark.django_db

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from notifications import clock, conf
-from notifications.models import Alert
-from notifications.rules.alert_thresholds import AlertThresholds
-from notifications.rules.alerts import AlertKind
-from notifications.rules.rate_limits.circuit_breaker import CallStats, HealthKey
-from notifications.rules.states import Status
-from notifications.rules.unanswered import CLOSE_AFTER, RECHECK_AFTER
-from notifications.store.postgres import rollups
-from notifications.store.rate_limits import circuit_breakers
-from notifications.store.redis import state
-from notifications.sweeps import delivery_health as sweep
+from notifications.core import clock, conf
+from notifications.core.models import Alert
+from notifications.core.rules.alert_thresholds import AlertThresholds
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.rate_limits.circuit_breaker import CallStats, HealthKey
+from notifications.core.rules.states import Status
+from notifications.core.rules.unanswered import CLOSE_AFTER, RECHECK_AFTER
+from notifications.core.store.postgres import rollups
+from notifications.core.store.rate_limits import circuit_breakers
+from notifications.core.store.redis import state
+from notifications.core.sweeps import delivery_health as sweep
 from providers import status_pages
 from providers.contract import Channel
 from tests.figures.conftest import MakeRollup, make_rollup

@@ -9,17 +9,17 @@ import pytest
 import redis
 
 from celeryconfig import KEY_PREFIX
-from notifications import clock
-from notifications.models import Alert, DeadLetter, Delivery, Notification
-from notifications.rules.alerts import AlertKind
-from notifications.rules.ids import notification_of
-from notifications.rules.lane import Lane, Mode, Priority
-from notifications.rules.states import Status
-from notifications.rules.suspects import POISON_AFTER
-from notifications.store.cached import paused_lanes
-from notifications.store.postgres import alerts, unreachable
-from notifications.sweeps import dead_letters, expiry, relay, service_levels
-from notifications.sweeps.rounds import Swept
+from notifications.core import clock
+from notifications.core.models import Alert, DeadLetter, Delivery, Notification
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.ids import notification_of
+from notifications.core.rules.lane import Lane, Mode, Priority
+from notifications.core.rules.states import Status
+from notifications.core.rules.suspects import POISON_AFTER
+from notifications.core.store.cached import paused_lanes
+from notifications.core.store.postgres import alerts, unreachable
+from notifications.core.sweeps import dead_letters, expiry, relay, service_levels
+from notifications.core.sweeps.rounds import Swept
 from providers.contract import Channel
 from tests.sweeps.conftest import MakeRow
 

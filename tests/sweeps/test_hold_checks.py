@@ -12,18 +12,18 @@ from uuid import UUID
 import pytest
 from django.db import connection, transaction
 
-from notifications import clock, conf
-from notifications.delivery import deliver
-from notifications.feedback import preference_changes
-from notifications.feedback.preference_changes import PreferenceChange
-from notifications.models import Delivery, HoldCheck, Preference, Producer, Recipient
-from notifications.rules.rate_limits.frequency_caps import Cap
-from notifications.rules.states import Status
-from notifications.rules.switches import SETTLED_AFTER
-from notifications.store.cached import producer_windows
-from notifications.store.postgres import partitions
-from notifications.store.postgres.hold_checks import HoldCheckDue, Row
-from notifications.sweeps import hold_checks, release, rounds
+from notifications.core import clock, conf
+from notifications.core.delivery import deliver
+from notifications.core.feedback import preference_changes
+from notifications.core.feedback.preference_changes import PreferenceChange
+from notifications.core.models import Delivery, HoldCheck, Preference, Producer, Recipient
+from notifications.core.rules.rate_limits.frequency_caps import Cap
+from notifications.core.rules.states import Status
+from notifications.core.rules.switches import SETTLED_AFTER
+from notifications.core.store.cached import producer_windows
+from notifications.core.store.postgres import partitions
+from notifications.core.store.postgres.hold_checks import HoldCheckDue, Row
+from notifications.core.sweeps import hold_checks, release, rounds
 from providers.contract import Channel
 from tests.journey import Accept, Reach, caller, deliveries_of, outbox, reach, sandbox, take
 

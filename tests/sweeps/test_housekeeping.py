@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from django.db import connection
 
-from notifications import clock, conf
-from notifications.models import Alert, ChangeMark, IdempotencyKey, Notification, Rejected
-from notifications.sweeps import housekeeping
+from notifications.core import clock, conf
+from notifications.core.models import Alert, ChangeMark, IdempotencyKey, Notification, Rejected
+from notifications.core.sweeps import housekeeping
 from tests.sweeps.conftest import MakeRow
 
 _HOUR = dt.timedelta(hours=1)

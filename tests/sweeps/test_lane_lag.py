@@ -8,15 +8,15 @@ from uuid import UUID
 
 import pytest
 
-from notifications import clock
-from notifications.models import Alert, Delivery
-from notifications.rules import ids
-from notifications.rules import lane_lag as lag_rules
-from notifications.rules.alerts import AlertKind
-from notifications.rules.lane import Lane, Mode, Priority
-from notifications.rules.states import Status
-from notifications.store.postgres import backlog, db, id_ranges, lane_lag
-from notifications.sweeps import lane_lag as sweep
+from notifications.core import clock
+from notifications.core.models import Alert, Delivery
+from notifications.core.rules import ids
+from notifications.core.rules import lane_lag as lag_rules
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import Lane, Mode, Priority
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import backlog, db, id_ranges, lane_lag
+from notifications.core.sweeps import lane_lag as sweep
 from providers.contract import Channel
 from tests.sweeps.conftest import MakeRow
 

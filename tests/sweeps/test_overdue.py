@@ -11,13 +11,13 @@ import pytest
 from django.core.management.sql import emit_post_migrate_signal
 from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
-from notifications import clock, sweeps
-from notifications.alerting import notices
-from notifications.models import Alert, SweepRun
-from notifications.rules.alerts import BEAT, AlertKind
-from notifications.store.postgres import periodic_tasks, sweep_runs
-from notifications.sweeps import SWEEPS, overdue
-from notifications.tasks.sweep import TASKS
+from notifications.core import clock, sweeps
+from notifications.core.alerting import notices
+from notifications.core.models import Alert, SweepRun
+from notifications.core.rules.alerts import BEAT, AlertKind
+from notifications.core.store.postgres import periodic_tasks, sweep_runs
+from notifications.core.sweeps import SWEEPS, overdue
+from notifications.core.tasks.sweep import TASKS
 
 pytestmark = pytest.mark.django_db
 

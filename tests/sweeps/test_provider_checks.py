@@ -7,16 +7,20 @@ from collections.abc import Iterator
 
 import pytest
 
-from notifications import clock
-from notifications.delivery import routing
-from notifications.models import Alert, BreakerEvent
-from notifications.rules.alerts import AlertKind
-from notifications.rules.rate_limits.circuit_breaker import BreakerOverride, CallStats, HealthKey
-from notifications.store.cached import provider_overrides
-from notifications.store.postgres import alerts
-from notifications.store.rate_limits import breaker_status, circuit_breakers
-from notifications.store.redis import state
-from notifications.sweeps import breakers, provider_checks
+from notifications.core import clock
+from notifications.core.delivery import routing
+from notifications.core.models import Alert, BreakerEvent
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.rate_limits.circuit_breaker import (
+    BreakerOverride,
+    CallStats,
+    HealthKey,
+)
+from notifications.core.store.cached import provider_overrides
+from notifications.core.store.postgres import alerts
+from notifications.core.store.rate_limits import breaker_status, circuit_breakers
+from notifications.core.store.redis import state
+from notifications.core.sweeps import breakers, provider_checks
 from providers.contract import Channel, Finding
 from providers.dry_run import DryRun
 from tests.providers.fakes import SmtpFake

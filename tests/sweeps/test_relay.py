@@ -13,19 +13,19 @@ import redis
 from kombu import pools
 
 from celeryconfig import KEY_PREFIX
-from notifications import broker as broker_state
-from notifications import clock, conf, lanes
-from notifications.models import Delivery
-from notifications.rules import suspects
-from notifications.rules.lane import Lane, Mode, Priority
-from notifications.store.cached import provider_overrides
-from notifications.store.postgres import fair_queue, publish
-from notifications.store.postgres.fair_queue import Ask
-from notifications.store.rate_limits import circuit_breakers
-from notifications.store.redis import unpublished
-from notifications.sweeps import broker_share, publish_quota, relay
-from notifications.sweeps.broker_share import BrokerShares
-from notifications.sweeps.rounds import Swept
+from notifications.core import broker as broker_state
+from notifications.core import clock, conf, lanes
+from notifications.core.models import Delivery
+from notifications.core.rules import suspects
+from notifications.core.rules.lane import Lane, Mode, Priority
+from notifications.core.store.cached import provider_overrides
+from notifications.core.store.postgres import fair_queue, publish
+from notifications.core.store.postgres.fair_queue import Ask
+from notifications.core.store.rate_limits import circuit_breakers
+from notifications.core.store.redis import unpublished
+from notifications.core.sweeps import broker_share, publish_quota, relay
+from notifications.core.sweeps.broker_share import BrokerShares
+from notifications.core.sweeps.rounds import Swept
 from providers.contract import Channel
 from tests.sweeps.conftest import MakeRow
 

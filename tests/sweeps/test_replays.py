@@ -12,15 +12,15 @@ from celery import Task
 from django.db import connection
 from django_celery_beat.models import PeriodicTask
 
-from notifications import clock, sweeps
-from notifications.models import DeadLetter, ReplayJob
-from notifications.models import Event as EventRow
-from notifications.operations import replay
-from notifications.rules.dead_letter_filter import LetterFilter
-from notifications.store.postgres import dead_letters, periodic_tasks
-from notifications.store.redis import state
-from notifications.sweeps import replays, rounds
-from notifications.tasks import sweep as tasks
+from notifications.core import clock, sweeps
+from notifications.core.models import DeadLetter, ReplayJob
+from notifications.core.models import Event as EventRow
+from notifications.core.operations import replay
+from notifications.core.rules.dead_letter_filter import LetterFilter
+from notifications.core.store.postgres import dead_letters, periodic_tasks
+from notifications.core.store.redis import state
+from notifications.core.sweeps import replays, rounds
+from notifications.core.tasks import sweep as tasks
 from tests.sweeps.conftest import replay_job
 
 

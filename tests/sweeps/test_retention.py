@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from notifications import clock, conf
-from notifications.models import Alert, ArchiveDay
-from notifications.store.postgres import partitions
-from notifications.sweeps import retention
-from notifications.sweeps.rounds import Swept
+from notifications.core import clock, conf
+from notifications.core.models import Alert, ArchiveDay
+from notifications.core.store.postgres import partitions
+from notifications.core.sweeps import retention
+from notifications.core.sweeps.rounds import Swept
 from tests.old_days import drop_day
 from tests.past_rows import fill
 

@@ -12,16 +12,16 @@ import psycopg
 import pytest
 from django.db import OperationalError, connection
 
-from notifications import clock, sweeps
-from notifications.delivery import rescue
-from notifications.models import Alert, Delivery, Event, Notification, SweepRun
-from notifications.rules import ids
-from notifications.rules.alerts import AlertKind
-from notifications.rules.lane import Priority
-from notifications.rules.states import Status
-from notifications.store.postgres import id_ranges, secret_variables, sweep_runs
-from notifications.sweeps import SWEEPS, rounds
-from notifications.sweeps.rounds import Due, Swept
+from notifications.core import clock, sweeps
+from notifications.core.delivery import rescue
+from notifications.core.models import Alert, Delivery, Event, Notification, SweepRun
+from notifications.core.rules import ids
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import id_ranges, secret_variables, sweep_runs
+from notifications.core.sweeps import SWEEPS, rounds
+from notifications.core.sweeps.rounds import Due, Swept
 from tests.sweeps.conftest import MakeRow, store_row
 
 _HOUR = dt.timedelta(hours=1)

@@ -7,14 +7,21 @@ from collections.abc import Mapping
 
 import pytest
 
-from notifications import clock
-from notifications.models import Alert, BacklogSample, Delivery, Rollup, RollupLatency, RollupSeries
-from notifications.rules import rollups
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.rollups import Cube, DimensionSet, Latency, Step
-from notifications.rules.states import Status
-from notifications.store.postgres import service_levels as figures
-from notifications.sweeps import service_levels
+from notifications.core import clock
+from notifications.core.models import (
+    Alert,
+    BacklogSample,
+    Delivery,
+    Rollup,
+    RollupLatency,
+    RollupSeries,
+)
+from notifications.core.rules import rollups
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.rollups import Cube, DimensionSet, Latency, Step
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import service_levels as figures
+from notifications.core.sweeps import service_levels
 from providers.contract import Channel
 from tests.figures.conftest import sketch_of
 from tests.sweeps.conftest import MakeRow

@@ -7,19 +7,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from notifications import clock
-from notifications.delivery import routing
-from notifications.models import Alert, Delivery, Switch
-from notifications.operations import switches
-from notifications.rules.alerts import AlertKind
-from notifications.rules.lane import Lane, Mode, Priority
-from notifications.rules.rate_limits.circuit_breaker import CallStats, HealthKey, Probe
-from notifications.rules.states import Status
-from notifications.store.cached import provider_overrides
-from notifications.store.cached import switches as cached
-from notifications.store.rate_limits import circuit_breakers
-from notifications.store.redis import state
-from notifications.sweeps import publish_quota, release, sms_outage
+from notifications.core import clock
+from notifications.core.delivery import routing
+from notifications.core.models import Alert, Delivery, Switch
+from notifications.core.operations import switches
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import Lane, Mode, Priority
+from notifications.core.rules.rate_limits.circuit_breaker import CallStats, HealthKey, Probe
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import provider_overrides
+from notifications.core.store.cached import switches as cached
+from notifications.core.store.rate_limits import circuit_breakers
+from notifications.core.store.redis import state
+from notifications.core.sweeps import publish_quota, release, sms_outage
 from providers.contract import Channel
 from providers.dry_run import DryRun
 from tests.sweeps.conftest import MakeRow

@@ -11,16 +11,16 @@ from uuid import UUID
 import pytest
 from django.db import connection, transaction
 
-from notifications import clock, feature
-from notifications.models import Delivery, Producer, Switch
-from notifications.operations import switches as operations
-from notifications.operations.switches import SwitchTarget
-from notifications.rules.lane import Priority
-from notifications.rules.states import Status
-from notifications.rules.switches import SETTLED_AFTER, SwitchKind
-from notifications.store.cached import switches as cached
-from notifications.store.postgres import partitions
-from notifications.sweeps import release, switches
+from notifications.core import clock, feature
+from notifications.core.models import Delivery, Producer, Switch
+from notifications.core.operations import switches as operations
+from notifications.core.operations.switches import SwitchTarget
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.states import Status
+from notifications.core.rules.switches import SETTLED_AFTER, SwitchKind
+from notifications.core.store.cached import switches as cached
+from notifications.core.store.postgres import partitions
+from notifications.core.sweeps import release, switches
 from tests.sweeps.conftest import MakeRow
 
 HOUR = dt.timedelta(hours=1)

@@ -10,9 +10,9 @@ from uuid import uuid4
 import pytest
 from kombu import pools
 
-from notifications import broker, lanes
-from notifications.rules.lane import Lane, Mode, Priority
-from notifications.tasks import deliver
+from notifications.core import broker, lanes
+from notifications.core.rules.lane import Lane, Mode, Priority
+from notifications.core.tasks import deliver
 from providers.contract import Channel
 
 _LANE = Lane(Mode.LIVE, Priority.P1, Channel.PUSH)

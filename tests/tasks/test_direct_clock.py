@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
-from notifications import clock
-from notifications.models import Delivery
-from notifications.rules.states import Status
-from notifications.store.postgres import host_clock
-from notifications.tasks.deliver import SLOTS
-from notifications.tasks.direct import Direct
+from notifications.core import clock
+from notifications.core.models import Delivery
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import host_clock
+from notifications.core.tasks.deliver import SLOTS
+from notifications.core.tasks.direct import Direct
 from tests.store.stored_rows import MakeDelivery, make_delivery
 
 __all__ = ["make_delivery"]  # a fixture of the store's tests

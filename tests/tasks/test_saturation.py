@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
-from notifications import clock
-from notifications.models import Alert
-from notifications.rules.alerts import GONE_AFTER
-from notifications.store.postgres import alerts
-from notifications.tasks.saturation import BUSY_FOR, SlotWatch, work_of
-from notifications.tasks.slots import Slots
+from notifications.core import clock
+from notifications.core.models import Alert
+from notifications.core.rules.alerts import GONE_AFTER
+from notifications.core.store.postgres import alerts
+from notifications.core.tasks.saturation import BUSY_FOR, SlotWatch, work_of
+from notifications.core.tasks.slots import Slots
 
 pytestmark = pytest.mark.django_db
 

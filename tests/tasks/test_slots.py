@@ -8,7 +8,7 @@ from threading import Thread
 
 import pytest
 
-from notifications.tasks.slots import Slots
+from notifications.core.tasks.slots import Slots
 
 SLOTS = 8
 

@@ -10,8 +10,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from notifications.conf import ListenAddress
-from notifications.telemetry import exposition, instruments
+from notifications.core.conf import ListenAddress
+from notifications.core.telemetry import exposition, instruments
 
 _HOST = "127.0.0.1"
 

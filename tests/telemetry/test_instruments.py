@@ -11,14 +11,14 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Histogram
 from prometheus_client.parser import text_string_to_metric_families
 
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.states import Status
-from notifications.telemetry import process_number
-from notifications.telemetry.instruments import INSTRUMENTS, BatchHistogram
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.states import Status
+from notifications.core.telemetry import process_number
+from notifications.core.telemetry.instruments import INSTRUMENTS, BatchHistogram
 
 _COUNT: Final = """
 import os, sys
-from notifications.telemetry import exposition, instruments
+from notifications.core.telemetry import exposition, instruments
 instruments.ACCEPTED.labels("live", "P0").inc(int(sys.argv[1]))
 instruments.SETTLE_SECONDS.observe_all([0.02] * int(sys.argv[1]))
 if sys.argv[2:] == ["fork"]:

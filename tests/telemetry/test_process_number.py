@@ -12,7 +12,7 @@ from typing import IO, Final
 _PROGRAM: Final = """
 import sys
 from pathlib import Path
-from notifications.telemetry.process_number import ProcessNumber
+from notifications.core.telemetry.process_number import ProcessNumber
 number = ProcessNumber(Path(sys.argv[1]))
 print(number.current(), flush=True)
 for line in sys.stdin:

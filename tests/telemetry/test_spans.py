@@ -12,7 +12,7 @@ from tests.otlp import OtlpCollector
 
 _RECORD: Final = """
 import multiprocessing, os, sys
-from notifications.telemetry import spans, traces
+from notifications.core.telemetry import spans, traces
 traces.start()
 
 def record(name):

@@ -13,7 +13,7 @@ _PROGRAM: Final = """
 import sys
 from notifyproj.celery import app
 app.loader.import_default_modules()
-from notifications.telemetry import traces
+from notifications.core.telemetry import traces
 traces.start()
 print(traces.are_on(), any(name.startswith("opentelemetry.sdk.trace") for name in sys.modules))
 print(traces.is_sampled("00-" + "a" * 32 + "-" + "b" * 16 + "-01"),

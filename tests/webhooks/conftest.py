@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from notifications.models import Producer, WebhookEndpoint
-from notifications.rules.lane import Mode
-from notifications.webhooks import body, endpoints
+from notifications.core.models import Producer, WebhookEndpoint
+from notifications.core.rules.lane import Mode
+from notifications.core.webhooks import body, endpoints
 from tests.providers.fakes import HttpFake
 from tests.store.stored_rows import make_delivery
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from notifications.models import (
+from notifications.core.models import (
     Contact,
     Delivery,
     Notification,
@@ -14,14 +14,14 @@ from notifications.models import (
     WebhookAttempt,
     WebhookMessage,
 )
-from notifications.rules import ids
-from notifications.rules.lane import Mode
-from notifications.rules.transitions import ACCEPT, CLAIM
-from notifications.rules.webhook_events import MessageState
-from notifications.store.postgres import dead_contacts, transitions
-from notifications.store.postgres.dead_contacts import DeadReport
-from notifications.store.postgres.transitions import ANYONE, Move
-from notifications.webhooks import calls, fan_out
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.transitions import ACCEPT, CLAIM
+from notifications.core.rules.webhook_events import MessageState
+from notifications.core.store.postgres import dead_contacts, transitions
+from notifications.core.store.postgres.dead_contacts import DeadReport
+from notifications.core.store.postgres.transitions import ANYONE, Move
+from notifications.core.webhooks import calls, fan_out
 from tests.providers.fakes import HttpFake
 from tests.store.stored_rows import MakeDelivery
 from tests.webhooks.conftest import MakeEndpoint

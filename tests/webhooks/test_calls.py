@@ -18,8 +18,8 @@ from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 from django.db.models import F
 
-from notifications import clock
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     Alert,
     Notification,
     Producer,
@@ -27,12 +27,12 @@ from notifications.models import (
     WebhookEndpoint,
     WebhookMessage,
 )
-from notifications.rules import ids
-from notifications.rules.transitions import EXPIRE
-from notifications.rules.webhook_events import EndpointState, MessageState
-from notifications.store.postgres import transitions
-from notifications.store.postgres.transitions import ANYONE, Move
-from notifications.webhooks import body, calls, endpoints, fan_out
+from notifications.core.rules import ids
+from notifications.core.rules.transitions import EXPIRE
+from notifications.core.rules.webhook_events import EndpointState, MessageState
+from notifications.core.store.postgres import transitions
+from notifications.core.store.postgres.transitions import ANYONE, Move
+from notifications.core.webhooks import body, calls, endpoints, fan_out
 from providers.conformance import Act
 from providers.sandbox_server.wire import ServerAnswer
 from providers.standard_webhooks import verify
@@ -327,9 +327,8 @@ def test_a_kill_between_the_call_and_the_settle_repeats_the_id(
     make_delivery()
     _fan_out()
     fake.act(Act.HANG)
-    program = (
-        "import django; django.setup(); from notifications.webhooks import calls; calls.work_off()"
-    )
+    work_off = "from notifications.core.webhooks import calls; calls.work_off()"
+    program = f"import django; django.setup(); {work_off}"
     with subprocess.Popen([sys.executable, "-c", program], env=_environ()) as worker:
         _wait_until(lambda: len(fake.requests) == 1)
         worker.send_signal(signal.SIGKILL)

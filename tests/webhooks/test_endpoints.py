@@ -11,12 +11,12 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import connection, transaction
 
-from notifications import clock
-from notifications.models import WebhookAttempt, WebhookEndpoint, WebhookMessage
-from notifications.rules.webhook_events import EndpointState, MessageState
-from notifications.store.postgres import webhook_messages
-from notifications.store.postgres.webhook_messages import CallResult
-from notifications.webhooks import calls, endpoints, fan_out
+from notifications.core import clock
+from notifications.core.models import WebhookAttempt, WebhookEndpoint, WebhookMessage
+from notifications.core.rules.webhook_events import EndpointState, MessageState
+from notifications.core.store.postgres import webhook_messages
+from notifications.core.store.postgres.webhook_messages import CallResult
+from notifications.core.webhooks import calls, endpoints, fan_out
 from providers.sandbox_server.wire import ServerAnswer
 from tests.providers.fakes import HttpFake
 from tests.store.stored_rows import MakeDelivery

@@ -8,22 +8,22 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import transaction
 
-from notifications import clock
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     Notification,
     Producer,
     WebhookEndpoint,
     WebhookMessage,
     WebhookPosition,
 )
-from notifications.rules import ids
-from notifications.rules.lane import Mode
-from notifications.rules.transitions import DELIVER, EXPIRE
-from notifications.rules.webhook_events import EndpointState, MessageState
-from notifications.store.postgres import change_feed, transitions, webhook_messages
-from notifications.store.postgres.transitions import ANYONE, Move
-from notifications.sweeps import housekeeping
-from notifications.webhooks import endpoints, fan_out
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.transitions import DELIVER, EXPIRE
+from notifications.core.rules.webhook_events import EndpointState, MessageState
+from notifications.core.store.postgres import change_feed, transitions, webhook_messages
+from notifications.core.store.postgres.transitions import ANYONE, Move
+from notifications.core.sweeps import housekeeping
+from notifications.core.webhooks import endpoints, fan_out
 from tests.store.stored_rows import MakeDelivery
 from tests.webhooks.conftest import MakeEndpoint
 

@@ -1,6 +1,6 @@
 """The manifest of analytics."""
 
-from notifications import feature
+from notifications.core import feature
 
 
 class AnalyticsConfig(feature.Feature):

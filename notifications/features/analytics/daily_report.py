@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from notifications.figures.metrics import METRICS
-from notifications.figures.questions import Question, Value, ask
-from notifications.models import Alert, DeadLetter, Producer
-from notifications.rules import csv_lines, rollups
-from notifications.rules.lane import Mode
-from notifications.rules.rollups import Dimension
+from notifications.core.figures.metrics import METRICS
+from notifications.core.figures.questions import Question, Value, ask
+from notifications.core.models import Alert, DeadLetter, Producer
+from notifications.core.rules import csv_lines, rollups
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.rollups import Dimension
 from providers.contract import Channel
 
 TOTAL: Final = "all"

@@ -15,17 +15,17 @@ from typing import Final
 import structlog
 from django.contrib.auth.models import User
 
-from notifications import conf
+from notifications.core import conf
+from notifications.core.intake import accept
+from notifications.core.intake.accept import Caller, Refused
+from notifications.core.models import Producer
+from notifications.core.rules import request
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.problems import Problem
+from notifications.core.rules.roles import DAILY_REPORT_GROUP
+from notifications.core.rules.times import local_time
+from notifications.core.sweeps.rounds import Swept
 from notifications.features.analytics import daily_report
-from notifications.intake import accept
-from notifications.intake.accept import Caller, Refused
-from notifications.models import Producer
-from notifications.rules import request
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.problems import Problem
-from notifications.rules.roles import DAILY_REPORT_GROUP
-from notifications.rules.times import local_time
-from notifications.sweeps.rounds import Swept
 
 PRODUCER: Final = "daily-reports"
 """Name of the producer; the producer has no API key."""

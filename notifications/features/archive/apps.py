@@ -1,6 +1,6 @@
 """The manifest of the archive."""
 
-from notifications import feature
+from notifications.core import feature
 
 
 class ArchiveConfig(feature.Feature):

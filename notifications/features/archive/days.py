@@ -19,15 +19,15 @@ from uuid import uuid4
 import structlog
 from django.db import connection, transaction
 
-from notifications import clock, conf
+from notifications.core import clock, conf
+from notifications.core.models import ArchiveDay, ArchiveFile, ArchiveState
+from notifications.core.store.postgres import partitions, past_days
+from notifications.core.store.postgres.past_days import PROBLEM, Lease
 from notifications.features.archive import columns, export, keys, targets
 from notifications.features.archive.export import Written
 from notifications.features.archive.rows import Day
 from notifications.features.archive.targets import Target
 from notifications.features.archive.verify import Damaged, verify
-from notifications.models import ArchiveDay, ArchiveFile, ArchiveState
-from notifications.store.postgres import partitions, past_days
-from notifications.store.postgres.past_days import PROBLEM, Lease
 
 _log = structlog.get_logger(__name__)
 

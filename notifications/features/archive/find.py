@@ -17,13 +17,13 @@ from uuid import UUID
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from notifications.core.models import ArchiveFile, ArchiveState, Producer, Recipient
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Mode
 from notifications.features.archive import columns, personal, targets
 from notifications.features.archive import keys as archive_keys
 from notifications.features.archive.personal import Unreadable
 from notifications.features.archive.targets import ArchiveUnavailable, Target
-from notifications.models import ArchiveFile, ArchiveState, Producer, Recipient
-from notifications.rules import ids
-from notifications.rules.lane import Mode
 
 _READERS: Final = 8
 """Days read at a time: S3 answers a range in some 50 ms."""

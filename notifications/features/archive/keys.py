@@ -18,9 +18,9 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.db import DatabaseError
 
+from notifications.core.models import ArchiveKey
+from notifications.core.store.postgres import db, secret_variables
 from notifications.features.archive import rows
-from notifications.models import ArchiveKey
-from notifications.store.postgres import db, secret_variables
 
 NONCE_BYTES: Final = 12
 KEY_BYTES: Final = 32

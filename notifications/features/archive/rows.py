@@ -17,8 +17,8 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGconn
 
-from notifications.store.postgres import db
-from notifications.store.postgres.partitions import TABLES
+from notifications.core.store.postgres import db
+from notifications.core.store.postgres.partitions import TABLES
 
 BLOCK_BYTES: Final = 4 * 1024 * 1024
 """Approximate size of a block of `ExportRows.blocks`."""

@@ -8,13 +8,13 @@ from typing import Final
 import pyarrow as pa
 from django.db import OperationalError
 
+from notifications.core.sweeps import retention
+from notifications.core.sweeps.rounds import Swept
 from notifications.features.archive import days
 from notifications.features.archive.export import CountDiffers
 from notifications.features.archive.keys import UnreadableKey
 from notifications.features.archive.targets import ArchiveUnavailable
 from notifications.features.archive.verify import Damaged
-from notifications.sweeps import retention
-from notifications.sweeps.rounds import Swept
 
 _TROUBLE: Final = (
     *(OperationalError, ArchiveUnavailable, Damaged, CountDiffers, UnreadableKey),

@@ -21,7 +21,7 @@ from boto3.exceptions import Boto3Error
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from notifications import conf
+from notifications.core import conf
 
 _CONNECT_SECONDS: Final = 5
 _READ_SECONDS: Final = 30

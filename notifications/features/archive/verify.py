@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from notifications.core.models import ArchiveFile
 from notifications.features.archive import columns, personal
 from notifications.features.archive.export import sha256_of
 from notifications.features.archive.targets import Target
-from notifications.models import ArchiveFile
 
 
 class Damaged(Exception):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from notifications.rules.access import BOTH, AccessRule
-from notifications.rules.scopes import Scope
+from notifications.core.rules.access import BOTH, AccessRule
+from notifications.core.rules.scopes import Scope
 
 _TOPIC: Final = "/v1/topics/{topic}"
 _AUDIENCE: Final = "/v1/audiences/{audience_id}"

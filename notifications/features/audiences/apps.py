@@ -1,6 +1,6 @@
 """The manifest of audiences."""
 
-from notifications import feature
+from notifications.core import feature
 
 
 class AudiencesConfig(feature.Feature):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from django.db import IntegrityError, transaction
 
+from notifications.core.models import Audience
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.problems import FieldError, Kind, Problem
+from notifications.core.store.cached import attributes
 from notifications.features.audiences.rows.resolve import resolve
 from notifications.features.audiences.rules import canonical, nodes, parse
 from notifications.features.audiences.rules.faults import ExpressionError
 from notifications.features.audiences.rules.nodes import Expression
-from notifications.models import Audience
-from notifications.rules.lane import Mode
-from notifications.rules.problems import FieldError, Kind, Problem
-from notifications.store.cached import attributes
 
 
 class AudienceRefused(ValueError):

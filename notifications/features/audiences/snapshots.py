@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from notifications.core.models import RecipientList
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_lists import ListKind
 from notifications.features.audiences import uploads
 from notifications.features.audiences.rows import members, recipient_lists
 from notifications.features.audiences.rows.resolve import resolve
 from notifications.features.audiences.rules import canonical, parse
 from notifications.features.audiences.rules.faults import ExpressionError
 from notifications.features.audiences.rules.nodes import Expression
-from notifications.models import RecipientList
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_lists import ListKind
 
 PAGE: Final = 5_000
 """Recipients of a page."""

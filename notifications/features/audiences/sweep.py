@@ -6,12 +6,12 @@ import datetime as dt
 
 import structlog
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import RecipientList
+from notifications.core.rules.recipient_lists import ListKind, ListState
+from notifications.core.sweeps import rounds
+from notifications.core.sweeps.rounds import Swept
 from notifications.features.audiences import snapshots, upkeep
-from notifications.models import RecipientList
-from notifications.rules.recipient_lists import ListKind, ListState
-from notifications.sweeps import rounds
-from notifications.sweeps.rounds import Swept
 
 _log = structlog.get_logger(__name__)
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import datetime as dt
 from typing import Final
 
+from notifications.core.models import RecipientList, Topic
+from notifications.core.rules.recipient_lists import ListKind, ListState
 from notifications.features.audiences.rows import recipient_lists, topics
-from notifications.models import RecipientList, Topic
-from notifications.rules.recipient_lists import ListKind, ListState
 
 SILENT_AFTER: Final = dt.timedelta(minutes=10)
 """An upload without progress for so long has lost its client or its process."""

@@ -12,7 +12,11 @@ import threading
 from collections.abc import Iterator
 from typing import Final
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import RecipientList
+from notifications.core.rules.csv_reader import ByteStream
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_lists import ListKind, ListState
 from notifications.features.audiences.rows import recipient_lists
 from notifications.features.audiences.rows.recipient_lists import Chunk
 from notifications.features.audiences.rules import upload_lines
@@ -21,10 +25,6 @@ from notifications.features.audiences.rules.upload_lines import (
     UploadFormat,
     UploadLine,
 )
-from notifications.models import RecipientList
-from notifications.rules.csv_reader import ByteStream
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_lists import ListKind, ListState
 
 LINES_AT_ONCE: Final = 5_000
 """Lines of a chunk, which is one transaction of some 100 ms."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from notifications.admin.audited import AuditedAdmin
+from notifications.core.admin.audited import AuditedAdmin
 from notifications.features.back_pressure.models import LagLimits
 
 

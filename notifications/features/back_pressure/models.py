@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.core.validators import MinValueValidator
 from django.db import models
 
+from notifications.core.models.choices import CHANNELS
 from notifications.features.back_pressure import rules
-from notifications.models.choices import CHANNELS
 
 _DEFAULTS = rules.DEFAULTS
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
+from notifications.core.intake.idempotency_keys import Entry
+from notifications.core.intake.plan import Plan
+from notifications.core.rules.lane import Lane
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres.inserts import NewDelivery
+from notifications.core.telemetry import instruments
 from notifications.features.back_pressure import refusing
-from notifications.intake.idempotency_keys import Entry
-from notifications.intake.plan import Plan
-from notifications.rules.lane import Lane
-from notifications.rules.problems import Kind, Problem
-from notifications.rules.states import Status
-from notifications.store.postgres.inserts import NewDelivery
-from notifications.telemetry import instruments
 
 
 def refuse(entries: list[Entry]) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import LaneLag
+from notifications.core.rules import lane_lag
+from notifications.core.rules.lane import Lane
+from notifications.core.store.cached.ttl_cache import Fresh
 from notifications.features.back_pressure import rules
-from notifications.models import LaneLag
-from notifications.rules import lane_lag
-from notifications.rules.lane import Lane
-from notifications.store.cached.ttl_cache import Fresh
 
 
 @Fresh

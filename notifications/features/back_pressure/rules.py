@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from notifications.rules import lane_lag
+from notifications.core.rules import lane_lag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

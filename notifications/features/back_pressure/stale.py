@@ -24,20 +24,20 @@ from uuid import UUID
 
 from django.db.models import F
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import LaneLag
+from notifications.core.rules import ids
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.core.rules.transitions import DROP_STALE
+from notifications.core.store.postgres import alerts, backlog, db, id_ranges, lane_lag, transitions
+from notifications.core.store.postgres.transitions import STILL_DUE, Move
+from notifications.core.store.rate_limits import frequency_caps
+from notifications.core.sweeps import rounds
+from notifications.core.sweeps.rounds import Swept
 from notifications.features.back_pressure import rules
 from notifications.features.back_pressure.rules import Limits
-from notifications.models import LaneLag
-from notifications.rules import ids
-from notifications.rules.alerts import AlertKind
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
-from notifications.rules.transitions import DROP_STALE
-from notifications.store.postgres import alerts, backlog, db, id_ranges, lane_lag, transitions
-from notifications.store.postgres.transitions import STILL_DUE, Move
-from notifications.store.rate_limits import frequency_caps
-from notifications.sweeps import rounds
-from notifications.sweeps.rounds import Swept
 
 QUIET: Final = dt.timedelta(minutes=10)
 """The alert is resolved after this time without a drop."""

@@ -12,17 +12,17 @@ from __future__ import annotations
 import datetime as dt
 from typing import Final
 
+from notifications.core.figures.questions import Question, ask
+from notifications.core.models import LaneLag
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.lane_lag import is_limited
+from notifications.core.rules.rollups import Dimension
+from notifications.core.store.postgres import alerts, lane_lag
+from notifications.core.sweeps import lane_lag as sample_sweep
+from notifications.core.sweeps.rounds import Swept
 from notifications.features.back_pressure import limits, rules, stale
 from notifications.features.back_pressure.rules import Limits
-from notifications.figures.questions import Question, ask
-from notifications.models import LaneLag
-from notifications.rules.alerts import AlertKind
-from notifications.rules.lane import Priority
-from notifications.rules.lane_lag import is_limited
-from notifications.rules.rollups import Dimension
-from notifications.store.postgres import alerts, lane_lag
-from notifications.sweeps import lane_lag as sample_sweep
-from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
 
 _RATE_OVER: Final = dt.timedelta(minutes=5)

@@ -2,8 +2,8 @@
 
 from types import MappingProxyType
 
-from notifications import feature
-from notifications.rules.alerts import AlertKind
+from notifications.core import feature
+from notifications.core.rules.alerts import AlertKind
 
 
 class BulkJobsConfig(feature.Feature):

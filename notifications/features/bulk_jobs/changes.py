@@ -21,20 +21,20 @@ from uuid import UUID
 
 from django.db import OperationalError, transaction
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import BulkJob, BulkJobRange, CancelJob, Switch
+from notifications.core.operations import switches
+from notifications.core.rules.bulk_job import STOPPED, BulkJobState
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.switches import SwitchKind
+from notifications.core.rules.webhook_events import StatusEvent
+from notifications.core.store.cached import switches as cached
+from notifications.core.store.postgres import webhook_messages
 from notifications.features.bulk_jobs import stages
 from notifications.features.bulk_jobs.create import BulkJobRefused
 from notifications.features.cancel_jobs import jobs as cancel_jobs
 from notifications.features.cancel_jobs.jobs import CancelFilter
-from notifications.models import BulkJob, BulkJobRange, CancelJob, Switch
-from notifications.operations import switches
-from notifications.rules.bulk_job import STOPPED, BulkJobState
-from notifications.rules.lane import Mode
-from notifications.rules.problems import Kind, Problem
-from notifications.rules.switches import SwitchKind
-from notifications.rules.webhook_events import StatusEvent
-from notifications.store.cached import switches as cached
-from notifications.store.postgres import webhook_messages
 
 SERVICE: Final = "service"
 """The author of a change that the service decides."""

@@ -14,25 +14,25 @@ from uuid import UUID
 
 from django.db import transaction
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.intake import plan, validation
+from notifications.core.intake.validation import Caller
+from notifications.core.models import BulkJob
+from notifications.core.rules.bulk_job import BulkJobState
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.problems import FieldError, Kind, Problem
+from notifications.core.rules.webhook_events import StatusEvent
+from notifications.core.store.cached import notification_types
+from notifications.core.store.cached.notification_types import TypeRule
+from notifications.core.store.postgres import webhook_messages
+from notifications.core.store.templates import template_cache
+from notifications.core.store.templates.template_cache import TemplateVersion
 from notifications.features.audiences.rows import resolve
 from notifications.features.audiences.rules import canonical, parse
 from notifications.features.audiences.rules.faults import ExpressionError
 from notifications.features.bulk_jobs.rules import request as requests
 from notifications.features.bulk_jobs.rules import zones
 from notifications.features.bulk_jobs.rules.request import BulkJobRequest
-from notifications.intake import plan, validation
-from notifications.intake.validation import Caller
-from notifications.models import BulkJob
-from notifications.rules.bulk_job import BulkJobState
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.problems import FieldError, Kind, Problem
-from notifications.rules.webhook_events import StatusEvent
-from notifications.store.cached import notification_types
-from notifications.store.cached.notification_types import TypeRule
-from notifications.store.postgres import webhook_messages
-from notifications.store.templates import template_cache
-from notifications.store.templates.template_cache import TemplateVersion
 
 
 class BulkJobRefused(Exception):

@@ -12,17 +12,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import BulkJob, Recipient
+from notifications.core.rules import phone
+from notifications.core.rules.lane import Mode
+from notifications.core.store.cached import prices
 from notifications.features.audiences.rows import members
 from notifications.features.audiences.rules.parse import parse
 from notifications.features.bulk_jobs import page, renderings
 from notifications.features.bulk_jobs.page import Planned
 from notifications.features.bulk_jobs.renderings import Rendering
 from notifications.features.bulk_jobs.shared_addresses import SharedAddresses
-from notifications.models import BulkJob, Recipient
-from notifications.rules import phone
-from notifications.rules.lane import Mode
-from notifications.store.cached import prices
 from providers.contract import Channel
 
 SECONDS: Final = 3.0

@@ -28,7 +28,13 @@ import structlog
 from django.db import Error, IntegrityError, InterfaceError, OperationalError, transaction
 from psycopg.errors import CheckViolation
 
-from notifications import clock, conf
+from notifications.core import clock, conf
+from notifications.core.models import BulkJob, BulkJobRange
+from notifications.core.rules import ids
+from notifications.core.rules.bulk_job import BulkJobState, UniqueBy
+from notifications.core.rules.lane import Lane, Mode, Priority
+from notifications.core.store.postgres import db, fair_queue, partitions
+from notifications.core.store.postgres.fair_queue import Ask
 from notifications.features.audiences.rows import members
 from notifications.features.audiences.rows.members import Member
 from notifications.features.audiences.rules import parse
@@ -37,12 +43,6 @@ from notifications.features.bulk_jobs.page import Planned, PlannedPage
 from notifications.features.bulk_jobs.rows import NewMessage
 from notifications.features.bulk_jobs.rules import variants
 from notifications.features.bulk_jobs.rules.left_out import LeftOut
-from notifications.models import BulkJob, BulkJobRange
-from notifications.rules import ids
-from notifications.rules.bulk_job import BulkJobState, UniqueBy
-from notifications.rules.lane import Lane, Mode, Priority
-from notifications.store.postgres import db, fair_queue, partitions
-from notifications.store.postgres.fair_queue import Ask
 
 _log = structlog.get_logger(__name__)
 

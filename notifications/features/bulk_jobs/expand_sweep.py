@@ -11,13 +11,13 @@ from typing import Final
 import structlog
 from psycopg.errors import LockNotAvailable
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import BulkJob
+from notifications.core.sweeps import rounds
+from notifications.core.sweeps.rounds import Swept
 from notifications.features.audiences.rules.faults import ExpressionError
 from notifications.features.bulk_jobs import changes, expand, progress, ranges
 from notifications.features.bulk_jobs.page import TemplateGone
-from notifications.models import BulkJob
-from notifications.sweeps import rounds
-from notifications.sweeps.rounds import Swept
 
 _log = structlog.get_logger(__name__)
 

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
+from notifications.core.models import BulkJobFigure
+from notifications.core.rules.bulk_job import Total
+from notifications.core.store.postgres import db
 from notifications.features.bulk_jobs.rules.figures import Mark, VariantFigures
-from notifications.models import BulkJobFigure
-from notifications.rules.bulk_job import Total
-from notifications.store.postgres import db
 
 SAMPLE_EVERY: Final = dt.timedelta(seconds=4)
 """A running job has a sample at most this often."""

@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from notifications import clock, conf
+from notifications.core import clock, conf
+from notifications.core.models import BulkJob
+from notifications.core.rules.bulk_job import BulkJobState, Expansion, Total
+from notifications.core.store.postgres import bulk_job_expansions
 from notifications.features.bulk_jobs import figure_rows
 from notifications.features.bulk_jobs.rules import figures
 from notifications.features.bulk_jobs.rules.figures import Mark, Plan, Rates, VariantFigures
-from notifications.models import BulkJob
-from notifications.rules.bulk_job import BulkJobState, Expansion, Total
-from notifications.store.postgres import bulk_job_expansions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

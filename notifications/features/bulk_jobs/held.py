@@ -6,12 +6,12 @@ import datetime as dt
 
 from django.db import transaction
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import BulkJob, Switch
+from notifications.core.rules.bulk_job import STOPPED
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import db
 from notifications.features.bulk_jobs import pace
-from notifications.models import BulkJob, Switch
-from notifications.rules.bulk_job import STOPPED
-from notifications.rules.states import Status
-from notifications.store.postgres import db
 
 
 def release(switch: Switch, *, limit: int, grace: dt.timedelta) -> int:

@@ -20,18 +20,18 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Sum
 
-from notifications import conf
+from notifications.core import conf
+from notifications.core.models import BulkJob, BulkJobPace, BulkJobRange, BulkLane
+from notifications.core.rules import ids
+from notifications.core.rules.bulk_job import BulkJobState
+from notifications.core.rules.channels import DEFAULT_ORDER
+from notifications.core.rules.lane import Lane
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import db, id_ranges
+from notifications.core.store.templates import template_cache
 from notifications.features.bulk_jobs import stages
 from notifications.features.bulk_jobs.rules import pace, shares
 from notifications.features.bulk_jobs.rules.shares import Demand
-from notifications.models import BulkJob, BulkJobPace, BulkJobRange, BulkLane
-from notifications.rules import ids
-from notifications.rules.bulk_job import BulkJobState
-from notifications.rules.channels import DEFAULT_ORDER
-from notifications.rules.lane import Lane
-from notifications.rules.states import Status
-from notifications.store.postgres import db, id_ranges
-from notifications.store.templates import template_cache
 
 EVERY: Final = dt.timedelta(seconds=1)
 """Least time between two divisions of a lane."""

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from notifications.models import BulkJob
-from notifications.rules.texts import wording
-from notifications.store.cached import notification_types
-from notifications.store.templates import template_cache
-from notifications.store.templates.template_cache import TemplateVersion
+from notifications.core.models import BulkJob
+from notifications.core.rules.texts import wording
+from notifications.core.store.cached import notification_types
+from notifications.core.store.templates import template_cache
+from notifications.core.store.templates.template_cache import TemplateVersion
 from providers.contract import Channel
 
 

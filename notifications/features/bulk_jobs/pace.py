@@ -14,9 +14,9 @@ from __future__ import annotations
 import datetime as dt
 from typing import Final
 
+from notifications.core.models import BulkJob, BulkJobPace, BulkJobRange
 from notifications.features.bulk_jobs import lane_shares, stages
 from notifications.features.bulk_jobs.rules import pace
-from notifications.models import BulkJob, BulkJobPace, BulkJobRange
 
 _SHARED_SLOTS: Final = 20_000
 """Slots of a window above which several expanders create pages at the same time."""

@@ -14,19 +14,19 @@ from typing import Any, NamedTuple
 import orjson
 import structlog
 
+from notifications.core.intake import plan, validation
+from notifications.core.models import BulkJob
+from notifications.core.rules import channels, ids
+from notifications.core.rules.channels import DEFAULT_ORDER, RecipientContacts, Spread
+from notifications.core.rules.lane import Priority
+from notifications.core.store.cached import notification_types
+from notifications.core.store.postgres import reads, secret_variables
+from notifications.core.store.templates import template_cache
+from notifications.core.store.templates.template_cache import TemplateVersion
 from notifications.features.audiences.rows.members import Member
 from notifications.features.bulk_jobs.rows import SharedColumns
 from notifications.features.bulk_jobs.rules import left_out, variants
 from notifications.features.bulk_jobs.rules.left_out import LeftOut
-from notifications.intake import plan, validation
-from notifications.models import BulkJob
-from notifications.rules import channels, ids
-from notifications.rules.channels import DEFAULT_ORDER, RecipientContacts, Spread
-from notifications.rules.lane import Priority
-from notifications.store.cached import notification_types
-from notifications.store.postgres import reads, secret_variables
-from notifications.store.templates import template_cache
-from notifications.store.templates.template_cache import TemplateVersion
 from providers.contract import Channel
 
 _log = structlog.get_logger(__name__)

@@ -10,17 +10,17 @@ from uuid import UUID
 import structlog
 from django.db import transaction
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import BulkJob
+from notifications.core.rules.bulk_job import BulkJobState
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.webhook_events import StatusEvent
+from notifications.core.store.postgres import locks, webhook_messages
 from notifications.features.audiences.rows import estimates
 from notifications.features.audiences.rules import parse
 from notifications.features.audiences.rules.faults import ExpressionError
 from notifications.features.bulk_jobs import changes, ranges
 from notifications.features.bulk_jobs.create import BulkJobRefused
-from notifications.models import BulkJob
-from notifications.rules.bulk_job import BulkJobState
-from notifications.rules.lane import Mode
-from notifications.rules.webhook_events import StatusEvent
-from notifications.store.postgres import locks, webhook_messages
 
 _log = structlog.get_logger(__name__)
 

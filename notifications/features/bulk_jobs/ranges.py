@@ -6,14 +6,14 @@ import datetime as dt
 import itertools
 from typing import Final
 
+from notifications.core.models import BulkJob, BulkJobRange
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.times import local_time
+from notifications.core.store.cached import producer_windows
 from notifications.features.audiences.rows import members
 from notifications.features.audiences.rules import parse
 from notifications.features.bulk_jobs import stages
 from notifications.features.bulk_jobs.rules import zones
-from notifications.models import BulkJob, BulkJobRange
-from notifications.rules.lane import Mode
-from notifications.rules.times import local_time
-from notifications.store.cached import producer_windows
 
 PARTS: Final = 4
 """Ranges of a large audience: as many expanders can work at the same time."""

@@ -12,16 +12,16 @@ from typing import Any, Final
 
 import orjson
 
-from notifications import conf
-from notifications.delivery import preference_links
+from notifications.core import conf
+from notifications.core.delivery import preference_links
+from notifications.core.models import Contact
+from notifications.core.rules import masking
+from notifications.core.rules.language.templating import Reader, Rendered, RenderError
+from notifications.core.rules.language.variables import NO_LINKS, MailLinks
+from notifications.core.rules.sensitive import MASK
+from notifications.core.rules.texts import short_links, sms_segments
+from notifications.core.store.templates import template_cache
 from notifications.features.bulk_jobs.page import Planned
-from notifications.models import Contact
-from notifications.rules import masking
-from notifications.rules.language.templating import Reader, Rendered, RenderError
-from notifications.rules.language.variables import NO_LINKS, MailLinks
-from notifications.rules.sensitive import MASK
-from notifications.rules.texts import short_links, sms_segments
-from notifications.store.templates import template_cache
 from providers.contract import Channel
 
 _TOKEN: Final = "x" * short_links.TOKEN_LENGTH

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from notifications.rules import ids
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
-from notifications.store.postgres import copy_text, db, inserts
-from notifications.store.postgres.copy_text import NULL, VARIES
+from notifications.core.rules import ids
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import copy_text, db, inserts
+from notifications.core.store.postgres.copy_text import NULL, VARIES
 
 _NOTIFICATION: Final = (*inserts.NOTIFICATION, "bulk_job_id", "variant")
 _VARYING: Final = (

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from notifications.core.models import BulkJob
+from notifications.core.rules.bulk_job import UniqueBy
+from notifications.core.rules.lane import Mode
 from notifications.features.audiences.rows import members
 from notifications.features.audiences.rows.members import Member
 from notifications.features.audiences.rules import nodes, parse
 from notifications.features.bulk_jobs import page, rows
 from notifications.features.bulk_jobs.page import PlannedPage
 from notifications.features.bulk_jobs.rows import ListedAddress
-from notifications.models import BulkJob
-from notifications.rules.bulk_job import UniqueBy
-from notifications.rules.lane import Mode
 
 _EARLIER: Final = 4
 """Recipients before a block that are examined for an address: one with a message suffices."""

@@ -16,8 +16,8 @@ from uuid import UUID
 
 from django.db.models import F, Max, Q, Sum
 
-from notifications.models import BulkJob, BulkJobPace, BulkJobRange
-from notifications.rules.bulk_job import BulkJobState
+from notifications.core.models import BulkJob, BulkJobPace, BulkJobRange
+from notifications.core.rules.bulk_job import BulkJobState
 
 _STAGES: Final = {
     "test_group_ends_at": ("The test group is complete", "The others follow"),

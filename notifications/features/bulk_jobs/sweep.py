@@ -20,16 +20,16 @@ import structlog
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from notifications.core.models import BulkJob
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.bulk_job import STOPPED, BulkJobState, Total
+from notifications.core.store.cached import switches as cached
+from notifications.core.store.postgres import alerts, audit
+from notifications.core.sweeps import rounds
+from notifications.core.sweeps.rounds import Swept
 from notifications.features.bulk_jobs import changes, figure_rows, figures, ranges, stages
 from notifications.features.bulk_jobs.rules import limits, winner
 from notifications.features.bulk_jobs.rules.winner import Result, Winner
-from notifications.models import BulkJob
-from notifications.rules.alerts import AlertKind
-from notifications.rules.bulk_job import STOPPED, BulkJobState, Total
-from notifications.store.cached import switches as cached
-from notifications.store.postgres import alerts, audit
-from notifications.sweeps import rounds
-from notifications.sweeps.rounds import Swept
 
 _log = structlog.get_logger(__name__)
 

@@ -1,6 +1,6 @@
 """The manifest of cancel jobs."""
 
-from notifications import feature
+from notifications.core import feature
 
 
 class CancelJobsConfig(feature.Feature):

@@ -19,15 +19,15 @@ from uuid import UUID
 import orjson
 from django.db import OperationalError
 
-from notifications import clock
-from notifications.models import CancelJob, Template
-from notifications.rules import ids, masking
-from notifications.rules.audit_facts import Facts
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.problems import Kind, Problem
-from notifications.rules.states import OPEN, Status
-from notifications.scheduling import cancel
-from notifications.store.postgres import audit, db, db_errors, id_ranges
+from notifications.core import clock
+from notifications.core.models import CancelJob, Template
+from notifications.core.rules import ids, masking
+from notifications.core.rules.audit_facts import Facts
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.states import OPEN, Status
+from notifications.core.scheduling import cancel
+from notifications.core.store.postgres import audit, db, db_errors, id_ranges
 
 EXAMINED: Final = 2_000
 """Notifications that a transaction examines; all can match."""

@@ -7,11 +7,11 @@ from typing import Final
 
 import structlog
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import CancelJob
+from notifications.core.sweeps import rounds
+from notifications.core.sweeps.rounds import Swept
 from notifications.features.cancel_jobs import jobs as cancel_jobs
-from notifications.models import CancelJob
-from notifications.sweeps import rounds
-from notifications.sweeps.rounds import Swept
 
 _log = structlog.get_logger(__name__)
 

@@ -1,6 +1,6 @@
 """The manifest of connect."""
 
-from notifications import feature
+from notifications.core import feature
 
 
 class ConnectConfig(feature.Feature):

@@ -17,13 +17,13 @@ from typing import Final
 
 import structlog
 
-from notifications import conf
-from notifications.delivery import routing
-from notifications.models import ProviderConnection, ProviderPace
-from notifications.rules.connect_lines import ConnectLine, LineState
-from notifications.rules.suppression import Cause, address_fault
-from notifications.store.postgres import audit, suppressions
-from notifications.store.postgres.suppressions import SuppressionEntry
+from notifications.core import conf
+from notifications.core.delivery import routing
+from notifications.core.models import ProviderConnection, ProviderPace
+from notifications.core.rules.connect_lines import ConnectLine, LineState
+from notifications.core.rules.suppression import Cause, address_fault
+from notifications.core.store.postgres import audit, suppressions
+from notifications.core.store.postgres.suppressions import SuppressionEntry
 from providers.configuration import PUBLIC_URL
 from providers.connect import registry
 from providers.connect.account import (

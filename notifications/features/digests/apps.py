@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from notifications import feature
+from notifications.core import feature
 
 
 class DigestsConfig(feature.Feature):

@@ -17,14 +17,18 @@ from __future__ import annotations
 
 import datetime as dt
 
-from notifications import conf
-from notifications.delivery.claimed import ClaimedDelivery
-from notifications.rules.outcomes import Decision
-from notifications.rules.reasons import Reason
-from notifications.rules.times import digest_times
-from notifications.rules.times.digest_times import DIGEST_CHANNEL, DIGEST_PRIORITIES, DigestChoice
-from notifications.rules.transitions import HOLD
-from notifications.store.cached import notification_types
+from notifications.core import conf
+from notifications.core.delivery.claimed import ClaimedDelivery
+from notifications.core.rules.outcomes import Decision
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.times import digest_times
+from notifications.core.rules.times.digest_times import (
+    DIGEST_CHANNEL,
+    DIGEST_PRIORITIES,
+    DigestChoice,
+)
+from notifications.core.rules.transitions import HOLD
+from notifications.core.store.cached import notification_types
 
 
 def hold(claimed: ClaimedDelivery, now: dt.datetime) -> Decision | None:

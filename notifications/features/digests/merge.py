@@ -28,23 +28,23 @@ from uuid import UUID
 import orjson
 import structlog
 
-from notifications import clock, conf
+from notifications.core import clock, conf
+from notifications.core.intake import accept
+from notifications.core.rules import ids, request
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.language.templating import Reader, RenderError
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.request import DIGEST_KEYS, NotificationRequest
+from notifications.core.rules.states import Status
+from notifications.core.rules.times import digest_times
+from notifications.core.rules.transitions import SUPPRESS
+from notifications.core.store.cached import notification_types
+from notifications.core.store.postgres import db, id_ranges, reads, secret_variables, transitions
+from notifications.core.store.postgres.transitions import ANYONE, Move
+from notifications.core.store.templates import template_cache
+from notifications.core.store.templates.template_cache import TemplateVersion
 from notifications.features.digests import rules
 from notifications.features.digests.rules import Told
-from notifications.intake import accept
-from notifications.rules import ids, request
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.language.templating import Reader, RenderError
-from notifications.rules.reasons import Reason
-from notifications.rules.request import DIGEST_KEYS, NotificationRequest
-from notifications.rules.states import Status
-from notifications.rules.times import digest_times
-from notifications.rules.transitions import SUPPRESS
-from notifications.store.cached import notification_types
-from notifications.store.postgres import db, id_ranges, reads, secret_variables, transitions
-from notifications.store.postgres.transitions import ANYONE, Move
-from notifications.store.templates import template_cache
-from notifications.store.templates.template_cache import TemplateVersion
 from providers.contract import Channel
 
 _log = structlog.get_logger(__name__)

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import orjson
 
-from notifications.rules.request import MAX_VARIABLES_BYTES
+from notifications.core.rules.request import MAX_VARIABLES_BYTES
 
 ITEMS: Final = 5
 """Notifications whose variables a digest carries."""

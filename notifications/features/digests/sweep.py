@@ -11,15 +11,15 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.core.rules.transitions import RELEASE
+from notifications.core.scheduling import lifetimes, release
+from notifications.core.store.postgres import locks
+from notifications.core.store.postgres.id_ranges import Span
+from notifications.core.sweeps import rounds
+from notifications.core.sweeps.rounds import Due, Swept
 from notifications.features.digests import merge
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
-from notifications.rules.transitions import RELEASE
-from notifications.scheduling import lifetimes, release
-from notifications.store.postgres import locks
-from notifications.store.postgres.id_ranges import Span
-from notifications.sweeps import rounds
-from notifications.sweeps.rounds import Due, Swept
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:

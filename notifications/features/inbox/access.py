@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from notifications.rules.access import BOTH, AccessRule
-from notifications.rules.recipient_tokens import TokenScope
-from notifications.rules.scopes import Scope
+from notifications.core.rules.access import BOTH, AccessRule
+from notifications.core.rules.recipient_tokens import TokenScope
+from notifications.core.rules.scopes import Scope
 
 _INBOX: Final = "/v1/inbox/{user_id}"
 _MESSAGE: Final = "/v1/inbox/{user_id}/{message_id}"

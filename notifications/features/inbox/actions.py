@@ -12,13 +12,13 @@ from __future__ import annotations
 from enum import StrEnum
 from uuid import UUID
 
+from notifications.core.rules import ids
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.core.rules.webhook_events import StatusEvent
+from notifications.core.store.postgres import db
 from notifications.features.inbox.rows import reads, writes
 from notifications.features.inbox.rules.words import InboxAction
-from notifications.rules import ids
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
-from notifications.rules.webhook_events import StatusEvent
-from notifications.store.postgres import db
 
 
 class ActionResult(StrEnum):

@@ -1,6 +1,6 @@
 """The manifest of the inbox."""
 
-from notifications import feature
+from notifications.core import feature
 
 
 class InboxConfig(feature.Feature):

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from uuid import UUID
 
+from notifications.core.rules import ids
+from notifications.core.store.postgres import db
 from notifications.features.inbox.rows import writes
 from notifications.features.inbox.rules.words import InboxAction
-from notifications.rules import ids
-from notifications.store.postgres import db
 
 
 def mark_read(recipient_id: int, opened: Iterable[UUID]) -> int:

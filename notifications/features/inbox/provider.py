@@ -23,11 +23,11 @@ from uuid import UUID
 import structlog
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.rules import in_app
+from notifications.core.store.postgres import db
 from notifications.features.inbox.rows import writes
 from notifications.features.inbox.rows.items import NewItem
-from notifications.rules import in_app
-from notifications.store.postgres import db
 from providers.contract import (
     Accepted,
     Capabilities,

@@ -20,20 +20,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from notifications import clock, conf
-from notifications.delivery import routing
+from notifications.core import clock, conf
+from notifications.core.delivery import routing
+from notifications.core.feedback import fallback_receipts
+from notifications.core.models import Recipient
+from notifications.core.rules import ids, withdrawals
+from notifications.core.rules.client_receipts import TokenHolder
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.transitions import DELIVER, READ
+from notifications.core.store.postgres import db, id_ranges, secret_variables
+from notifications.core.store.postgres import withdrawals as stored_withdrawals
+from notifications.core.store.postgres.transitions import Move, OfRecipients
 from notifications.features.inbox.rows import reports
 from notifications.features.inbox.rows.reports import InboxReport
-from notifications.feedback import fallback_receipts
-from notifications.models import Recipient
-from notifications.rules import ids, withdrawals
-from notifications.rules.client_receipts import TokenHolder
-from notifications.rules.lane import Mode
-from notifications.rules.reasons import Reason
-from notifications.rules.transitions import DELIVER, READ
-from notifications.store.postgres import db, id_ranges, secret_variables
-from notifications.store.postgres import withdrawals as stored_withdrawals
-from notifications.store.postgres.transitions import Move, OfRecipients
 from providers.contract import Channel
 
 REMOVES_WITHIN: Final = dt.timedelta(days=1)

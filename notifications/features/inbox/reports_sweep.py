@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime as dt
 from typing import Final
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.sweeps import rounds
+from notifications.core.sweeps.rounds import Swept
 from notifications.features.inbox import reports
-from notifications.sweeps import rounds
-from notifications.sweeps.rounds import Swept
 
 _PAGE: Final = 200
 """Reports of a transaction."""

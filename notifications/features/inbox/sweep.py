@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime as dt
 from uuid import UUID
 
-from notifications import clock, conf
+from notifications.core import clock, conf
+from notifications.core.sweeps import rounds
+from notifications.core.sweeps.rounds import Swept
 from notifications.features.inbox.rows import retention, settling
-from notifications.sweeps import rounds
-from notifications.sweeps.rounds import Swept
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:

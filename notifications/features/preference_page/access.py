@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from notifications.rules.access import AccessRule, Entry
+from notifications.core.rules.access import AccessRule, Entry
 
 RULES: Final = (
     AccessRule("GET /preferences/{token}", Entry.SIGNED),

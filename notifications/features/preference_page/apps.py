@@ -1,6 +1,6 @@
 """The manifest of the preference page."""
 
-from notifications import feature
+from notifications.core import feature
 
 
 class PreferencePageConfig(feature.Feature):

@@ -2,9 +2,9 @@
 
 import datetime as dt
 
-from notifications import feature
-from notifications.rules.alerts import AlertKind
-from notifications.rules.row_retention import RowRetention
+from notifications.core import feature
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.row_retention import RowRetention
 
 
 class SchedulesConfig(feature.Feature):

@@ -13,20 +13,20 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.intake import plan, validation
+from notifications.core.intake.validation import Caller
+from notifications.core.models import Producer, Recipient, Schedule
+from notifications.core.rules import request
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.problems import FieldError, Kind, Problem
+from notifications.core.rules.request import NotificationRequest
+from notifications.core.rules.schedule_limits import MAX_SCHEDULES
+from notifications.core.scheduling import cancel
+from notifications.core.store.postgres import alerts
+from notifications.core.store.templates import template_cache
 from notifications.features.schedules import occurrences
 from notifications.features.schedules.rules import recurrence
-from notifications.intake import plan, validation
-from notifications.intake.validation import Caller
-from notifications.models import Producer, Recipient, Schedule
-from notifications.rules import request
-from notifications.rules.alerts import AlertKind
-from notifications.rules.problems import FieldError, Kind, Problem
-from notifications.rules.request import NotificationRequest
-from notifications.rules.schedule_limits import MAX_SCHEDULES
-from notifications.scheduling import cancel
-from notifications.store.postgres import alerts
-from notifications.store.templates import template_cache
 
 
 def create(caller: Caller, fields: Mapping[str, Any]) -> Schedule | Problem:

@@ -22,21 +22,21 @@ from uuid import UUID
 from cryptography.fernet import InvalidToken
 from django.db import transaction
 
-from notifications import conf
+from notifications.core import conf
+from notifications.core.intake import accept
+from notifications.core.intake.accept import AcceptedRequest, Refused
+from notifications.core.intake.validation import Caller
+from notifications.core.models import Notification, Occurrence, Producer, Schedule
+from notifications.core.rules import request
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.request import NotificationRequest
+from notifications.core.rules.times import local_time
+from notifications.core.store.cached import notification_types
+from notifications.core.store.postgres import late_encryption, reads
+from notifications.core.store.rate_limits import producer_limits
+from notifications.core.store.rate_limits.producer_limits import Charge
 from notifications.features.schedules.rules import recurrence
-from notifications.intake import accept
-from notifications.intake.accept import AcceptedRequest, Refused
-from notifications.intake.validation import Caller
-from notifications.models import Notification, Occurrence, Producer, Schedule
-from notifications.rules import request
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.problems import Kind, Problem
-from notifications.rules.request import NotificationRequest
-from notifications.rules.times import local_time
-from notifications.store.cached import notification_types
-from notifications.store.postgres import late_encryption, reads
-from notifications.store.rate_limits import producer_limits
-from notifications.store.rate_limits.producer_limits import Charge
 
 AHEAD: Final = dt.timedelta(days=1)
 """An occurrence becomes a notification this long before its time, and can still be cancelled."""

@@ -9,13 +9,13 @@ from typing import Final
 import structlog
 from django.db.models import BooleanField, Case, Q, QuerySet, When
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import Schedule
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.store.postgres import alerts
+from notifications.core.sweeps import rounds
+from notifications.core.sweeps.rounds import DATABASE_TROUBLE, Swept
 from notifications.features.schedules import occurrences
-from notifications.models import Schedule
-from notifications.rules.alerts import AlertKind
-from notifications.store.postgres import alerts
-from notifications.sweeps import rounds
-from notifications.sweeps.rounds import DATABASE_TROUBLE, Swept
 
 _log = structlog.get_logger(__name__)
 

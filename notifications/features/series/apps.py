@@ -1,6 +1,6 @@
 """The manifest of series."""
 
-from notifications import feature
+from notifications.core import feature
 
 
 class SeriesConfig(feature.Feature):

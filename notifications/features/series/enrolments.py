@@ -8,7 +8,10 @@ from typing import Any, Final, NamedTuple
 
 from django.db import transaction
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import Recipient
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.features.series import programs
 from notifications.features.series import rows as store
 from notifications.features.series.models import Series, SeriesEnrolment
@@ -21,9 +24,6 @@ from notifications.features.series.rules.states import (
     SeriesState,
     StepOutcome,
 )
-from notifications.models import Recipient
-from notifications.rules.lane import Mode
-from notifications.rules.problems import FieldError, Kind, Problem
 
 MAX_AT_ONCE: Final = 1_000
 """Recipients that a call can enrol."""

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres import db
 from notifications.features.series.rules.custom_events import CustomEventRequest
-from notifications.rules.lane import Mode
-from notifications.store.postgres import db
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,9 @@ from typing import Final, NamedTuple
 import structlog
 from django.db import InterfaceError, OperationalError, ProgrammingError, transaction
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.features.series import enrolments, event_rows, programs
 from notifications.features.series import rows as store
 from notifications.features.series.event_rows import UnhandledEvent
@@ -25,8 +27,6 @@ from notifications.features.series.models import Series
 from notifications.features.series.rows import NewEnrolment
 from notifications.features.series.rules.custom_events import CustomEventRequest
 from notifications.features.series.steps import RETRY_AFTER, BatchResult
-from notifications.rules.lane import Mode
-from notifications.rules.problems import FieldError, Kind, Problem
 
 _log = structlog.get_logger(__name__)
 

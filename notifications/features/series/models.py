@@ -6,16 +6,16 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from notifications.core.models.choices import MODES
+from notifications.core.models.producer import Producer
+from notifications.core.models.recipient import Recipient
+from notifications.core.rules.lane import Mode
 from notifications.features.series.rules.states import (
     EnrolmentState,
     ExitReason,
     SeriesState,
     StepOutcome,
 )
-from notifications.models.choices import MODES
-from notifications.models.producer import Producer
-from notifications.models.recipient import Recipient
-from notifications.rules.lane import Mode
 
 
 class Series(models.Model):

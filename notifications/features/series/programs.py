@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 
+from notifications.core.rules.problems import Problem
 from notifications.features.series.models import SeriesVersion
 from notifications.features.series.rules import definition, program
 from notifications.features.series.rules.program import Program
-from notifications.rules.problems import Problem
 
 
 class UnreadableDefinition(Exception):

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import db, id_ranges
+from notifications.core.store.postgres.db import Rows
 from notifications.features.series.models import SeriesStepResult
 from notifications.features.series.rules.conditions import EventTest, MessageStatus
 from notifications.features.series.rules.states import (
@@ -17,9 +20,6 @@ from notifications.features.series.rules.states import (
     SeriesState,
     StepOutcome,
 )
-from notifications.rules.states import Status
-from notifications.store.postgres import db, id_ranges
-from notifications.store.postgres.db import Rows
 
 _LONGEST_DETAIL: Final = 300
 _ALWAYS: Final = dt.datetime(9999, 12, 31, tzinfo=dt.UTC)

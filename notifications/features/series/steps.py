@@ -19,6 +19,13 @@ from uuid import UUID
 import structlog
 from django.db import InterfaceError, OperationalError, transaction
 
+from notifications.core.intake import accept
+from notifications.core.intake.accept import AcceptedRequest, Caller, Refused
+from notifications.core.rules import preferences, request
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.problems import POSTED_AGAIN, Kind, Problem
+from notifications.core.rules.request import NotificationRequest
+from notifications.core.store.cached import notification_types
 from notifications.features.series import programs
 from notifications.features.series import rows as store
 from notifications.features.series.models import Series, SeriesEnrolment
@@ -40,13 +47,6 @@ from notifications.features.series.rules.states import (
     SeriesState,
     StepOutcome,
 )
-from notifications.intake import accept
-from notifications.intake.accept import AcceptedRequest, Caller, Refused
-from notifications.rules import preferences, request
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.problems import POSTED_AGAIN, Kind, Problem
-from notifications.rules.request import NotificationRequest
-from notifications.store.cached import notification_types
 
 _log = structlog.get_logger(__name__)
 

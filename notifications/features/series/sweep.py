@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.sweeps import rounds
+from notifications.core.sweeps.rounds import Swept
 from notifications.features.series import events, steps
 from notifications.features.series import rows as store
-from notifications.sweeps import rounds
-from notifications.sweeps.rounds import Swept
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:

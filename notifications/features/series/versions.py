@@ -10,16 +10,16 @@ from typing import Any, Final
 
 from django.db import transaction
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.intake.validation import Caller
+from notifications.core.models import Producer
+from notifications.core.rules.problems import FieldError, Kind, Problem
+from notifications.core.store.cached import notification_types
+from notifications.core.store.templates import template_cache
 from notifications.features.series.models import Series, SeriesVersion
 from notifications.features.series.rules import definition, program
 from notifications.features.series.rules.definition import Definition, SendStep
 from notifications.features.series.rules.states import SeriesState
-from notifications.intake.validation import Caller
-from notifications.models import Producer
-from notifications.rules.problems import FieldError, Kind, Problem
-from notifications.store.cached import notification_types
-from notifications.store.templates import template_cache
 
 MAX_SERIES: Final = 1_000
 """Limit for a producer and mode."""

@@ -18,11 +18,11 @@ from django.contrib.auth.models import Group, User
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from notifications.models import ExternalIdentity, SignIn
-from notifications.rules.roles import GROUP_PREFIX
-from notifications.rules.single_sign_on import Options
-from notifications.store.postgres import audit
-from notifications.store.redis import sign_ins
+from notifications.core.models import ExternalIdentity, SignIn
+from notifications.core.rules.roles import GROUP_PREFIX
+from notifications.core.rules.single_sign_on import Options
+from notifications.core.store.postgres import audit
+from notifications.core.store.redis import sign_ins
 
 _log = structlog.get_logger(__name__)
 _LONGEST: Final = 150

@@ -1,6 +1,6 @@
 """The manifest of single sign-on."""
 
-from notifications import feature
+from notifications.core import feature
 
 
 class SingleSignOnConfig(feature.Feature):

@@ -16,9 +16,9 @@ from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest
 from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 
-from notifications import conf
+from notifications.core import conf
+from notifications.core.rules.single_sign_on import Options
 from notifications.features.single_sign_on import accounts, metadata
-from notifications.rules.single_sign_on import Options
 
 
 class SingleSignOn(OIDCAuthenticationBackend):

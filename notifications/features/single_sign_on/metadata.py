@@ -17,8 +17,8 @@ from urllib.parse import urlencode, urlsplit
 
 import orjson
 
-from notifications import clock
-from notifications.rules.single_sign_on import Options
+from notifications.core import clock
+from notifications.core.rules.single_sign_on import Options
 from providers.transport.client import Transport
 from providers.transport.exchange import Request, Response
 

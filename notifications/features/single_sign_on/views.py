@@ -15,12 +15,12 @@ from mozilla_django_oidc.views import (
     OIDCAuthenticationRequestView,
 )
 
-from notifications import conf
+from notifications.core import conf
+from notifications.core.store.redis import sign_ins
 from notifications.features.single_sign_on import metadata
 from notifications.features.single_sign_on.accounts import SignInRefused
 from notifications.features.single_sign_on.backend import library_setting
 from notifications.features.single_sign_on.metadata import ProviderUnavailable
-from notifications.store.redis import sign_ins
 
 _log = structlog.get_logger(__name__)
 

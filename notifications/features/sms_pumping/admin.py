@@ -12,8 +12,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 from unfold.decorators import display
 
-from notifications import clock
-from notifications.admin.audited import AuditedAdmin
+from notifications.core import clock
+from notifications.core.admin.audited import AuditedAdmin
+from notifications.core.rules import phone
 from notifications.features.sms_pumping import traffic_now
 from notifications.features.sms_pumping.models import SmsLimits, SmsOverride
 from notifications.features.sms_pumping.rules.ceilings import (
@@ -21,7 +22,6 @@ from notifications.features.sms_pumping.rules.ceilings import (
     Ceiling,
 )
 from notifications.features.sms_pumping.traffic_now import TrafficLine
-from notifications.rules import phone
 
 
 class SmsOverrideForm(forms.ModelForm[SmsOverride]):

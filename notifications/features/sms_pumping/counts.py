@@ -18,7 +18,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, cast
 from uuid import UUID
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.rules import phone
+from notifications.core.store.redis import state
 from notifications.features.sms_pumping.rules import ceilings
 from notifications.features.sms_pumping.rules.ceilings import (
     Ceiling,
@@ -26,8 +28,6 @@ from notifications.features.sms_pumping.rules.ceilings import (
     Policy,
     prefix_of,
 )
-from notifications.rules import phone
-from notifications.store.redis import state
 
 PREFIXES: Final = "sms:prefixes"
 COUNTRIES: Final = "sms:countries"

@@ -15,18 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from notifications import clock
-from notifications.delivery.batch import Batch
-from notifications.delivery.claimed import ClaimedDelivery
+from notifications.core import clock
+from notifications.core.delivery.batch import Batch
+from notifications.core.delivery.claimed import ClaimedDelivery
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.outcomes import Decision
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.transitions import HOLD
+from notifications.core.store.redis import state
+from notifications.core.telemetry import instruments
 from notifications.features.sms_pumping import counts
 from notifications.features.sms_pumping import policy as sms_policy
 from notifications.features.sms_pumping.counts import SmsAnswer, SmsRequest
-from notifications.rules.lane import Mode
-from notifications.rules.outcomes import Decision
-from notifications.rules.reasons import Reason
-from notifications.rules.transitions import HOLD
-from notifications.store.redis import state
-from notifications.telemetry import instruments
 from providers.contract import Channel
 
 

@@ -10,7 +10,8 @@ import functools
 from collections.abc import Mapping
 from typing import Final
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.store.cached.ttl_cache import Fresh
 from notifications.features.sms_pumping import traffic_rows
 from notifications.features.sms_pumping.models import SmsLimits, SmsOverride
 from notifications.features.sms_pumping.rules.baselines import Baselines
@@ -21,7 +22,6 @@ from notifications.features.sms_pumping.rules.ceilings import (
     Override,
     Policy,
 )
-from notifications.store.cached.ttl_cache import Fresh
 
 _BASELINES_SECONDS: Final = 300
 _P0_SECONDS: Final = 15

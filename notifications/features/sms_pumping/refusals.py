@@ -14,15 +14,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
+from notifications.core.intake.idempotency_keys import Entry
+from notifications.core.intake.plan import Plan
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.store.redis import state
+from notifications.core.telemetry import instruments
 from notifications.features.sms_pumping import counts
 from notifications.features.sms_pumping import policy as sms_policy
 from notifications.features.sms_pumping.counts import SmsAnswer, SmsRequest
 from notifications.features.sms_pumping.rules.ceilings import Ceiling
-from notifications.intake.idempotency_keys import Entry
-from notifications.intake.plan import Plan
-from notifications.rules.problems import Kind, Problem
-from notifications.store.redis import state
-from notifications.telemetry import instruments
 
 _KINDS: Final = {
     Ceiling.ADDRESS: Kind.SMS_PUMPING_ADDRESS,

@@ -20,22 +20,22 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from notifications.core.models import Producer
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import alerts, db, id_ranges
+from notifications.core.store.postgres.id_ranges import Span
+from notifications.core.store.redis import state
+from notifications.core.sweeps import rounds
+from notifications.core.sweeps.rounds import Swept
 from notifications.features.sms_pumping import counts, traffic_rows
 from notifications.features.sms_pumping import policy as sms_policy
 from notifications.features.sms_pumping.counts import Refusals
 from notifications.features.sms_pumping.rules import baselines, ceilings
 from notifications.features.sms_pumping.rules.ceilings import Ceiling
 from notifications.features.sms_pumping.traffic_rows import Counts
-from notifications.models import Producer
-from notifications.rules.alerts import AlertKind
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
-from notifications.store.postgres import alerts, db, id_ranges
-from notifications.store.postgres.id_ranges import Span
-from notifications.store.redis import state
-from notifications.sweeps import rounds
-from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
 
 _KINDS: Final = (AlertKind.SMS_PUMPING, AlertKind.SMS_ADDRESS_CEILING)

@@ -6,13 +6,13 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from notifications.core.models import Producer
+from notifications.core.rules import phone
+from notifications.core.store.redis import state
 from notifications.features.sms_pumping import counts
 from notifications.features.sms_pumping import policy as sms_policy
 from notifications.features.sms_pumping.rules import baselines, ceilings
 from notifications.features.sms_pumping.rules.ceilings import NO_CEILING, Ceiling, Policy, Share
-from notifications.models import Producer
-from notifications.rules import phone
-from notifications.store.redis import state
 
 MOST: Final = 25
 """Prefixes and countries that are shown, those nearest to their ceilings."""

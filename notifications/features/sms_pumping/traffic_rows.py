@@ -8,13 +8,13 @@ from typing import Final
 
 from django.db import transaction
 
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.rollups import Cube, DimensionSet, Step
+from notifications.core.store.postgres import db
 from notifications.features.sms_pumping.models import SmsTraffic, SmsTrafficPosition
 from notifications.features.sms_pumping.rules import baselines
 from notifications.features.sms_pumping.rules.baselines import Baselines, Traffic
 from notifications.features.sms_pumping.rules.ceilings import Ceiling
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.rollups import Cube, DimensionSet, Step
-from notifications.store.postgres import db
 
 Counts = Mapping[tuple[int, str], int]
 """SMS of an interval by producer id and name."""

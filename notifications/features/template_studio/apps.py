@@ -1,6 +1,6 @@
 """The manifest of the template studio."""
 
-from notifications import feature
+from notifications.core import feature
 
 
 class TemplateStudioConfig(feature.Feature):

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from notifications import conf
-from notifications.delivery import routing
-from notifications.intake import accept
-from notifications.intake.accept import Caller, Refused
-from notifications.models import Contact, Producer, Recipient
-from notifications.rules import in_app, request
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.language.templating import Rendered
-from notifications.rules.problems import Problem
+from notifications.core import conf
+from notifications.core.delivery import routing
+from notifications.core.intake import accept
+from notifications.core.intake.accept import Caller, Refused
+from notifications.core.models import Contact, Producer, Recipient
+from notifications.core.rules import in_app, request
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.language.templating import Rendered
+from notifications.core.rules.problems import Problem
 from providers.contract import Channel
 from providers.sandbox import Sandbox
 

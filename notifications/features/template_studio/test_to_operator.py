@@ -16,15 +16,15 @@ from typing import Final, cast
 from django.contrib.auth.models import User
 from redis.exceptions import RedisError
 
-from notifications.delivery import routing
-from notifications.models import Contact
-from notifications.operations import single_call
-from notifications.operations.single_call import CannotSend
-from notifications.rules import addresses
-from notifications.rules.lane import Mode
-from notifications.rules.language.templating import Rendered
-from notifications.store.postgres import audit, contacts_by_address, suppressions
-from notifications.store.redis import state
+from notifications.core.delivery import routing
+from notifications.core.models import Contact
+from notifications.core.operations import single_call
+from notifications.core.operations.single_call import CannotSend
+from notifications.core.rules import addresses
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.language.templating import Rendered
+from notifications.core.store.postgres import audit, contacts_by_address, suppressions
+from notifications.core.store.redis import state
 from providers.contract import Channel
 
 MARK: Final = "[Test] "

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-from notifications.rules import in_app
+from notifications.core.rules import in_app
 from notifyproj.devstack.demo import load_and_failure, single_messages
 from notifyproj.devstack.demo.environment import DemoEnvironment, TooLate, Unexpected
 from notifyproj.devstack.demo.report import Report

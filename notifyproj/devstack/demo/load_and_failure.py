@@ -8,7 +8,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from notifications.management.demo_data import CODE_READERS
+from notifications.core.management.demo_data import CODE_READERS
 from notifyproj.devstack.demo.environment import DELIVERING, DemoEnvironment, Service, now, until
 from notifyproj.devstack.demo.report import Report, instant
 

@@ -21,7 +21,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from notifications.management.demo_data import TUTORIAL
+from notifications.core.management.demo_data import TUTORIAL
 from notifyproj import environment
 from notifyproj.devstack.ports import LOOPBACK, is_free
 from notifyproj.devstack.servers import EmbeddedError, Stack

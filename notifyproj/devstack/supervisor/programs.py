@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from celeryconfig import EXPAND, OPS, TELL
-from notifications.rules.lane import LANES, Mode, Priority
+from notifications.core.rules.lane import LANES, Mode, Priority
 from notifyproj.devstack.ports import LOOPBACK
 
 
@@ -121,7 +121,8 @@ PROGRAMS: Final = (
     _worker("p0-2", queues=_P0, concurrency=16),
     _worker("channels", queues=_OTHERS, concurrency=4, low_priority=True),
     _worker("transactional", queues=_TRANSACTIONAL, concurrency=32, low_priority=True),
-    # Four threads: two for the sweeps, and two runs of `tell` at most (`notifications.webhooks`).
+    # Four threads: two for the sweeps, and at most two runs of `tell`
+    # (`notifications.core.webhooks`).
     _worker("ops", queues=[OPS, TELL], concurrency=4),
     # A process of its own: the expansion of a bulk job keeps a processor busy.
     _worker("expand", queues=[EXPAND], concurrency=2, low_priority=True),

@@ -15,8 +15,8 @@ from typing import Any, Final
 import psycopg
 import pytest
 
-from notifications.management.commands.load_demo import KEYS_FILE
-from notifications.management.demo_data import TUTORIAL
+from notifications.core.management.commands.load_demo import KEYS_FILE
+from notifications.core.management.demo_data import TUTORIAL
 from notifyproj.devstack.child_process import preload_variables
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.servers import Stack

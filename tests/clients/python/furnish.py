@@ -10,12 +10,12 @@ import django
 
 def furnish() -> dict[str, object]:
     """A producer that may do everything, its key, dead letters, alerts, messages of an inbox."""
-    from notifications import clock  # noqa: PLC0415 - after Django is set up
-    from notifications.models import DeadLetter, Producer, Recipient  # noqa: PLC0415 - models need Django set up
-    from notifications.rules import access  # noqa: PLC0415 - models need Django set up
-    from notifications.rules.lane import Mode, Priority  # noqa: PLC0415 - models need Django set up
-    from notifications.rules.scopes import Scope  # noqa: PLC0415 - models need Django set up
-    from notifications.store.postgres import api_keys  # noqa: PLC0415 - models need Django set up
+    from notifications.core import clock  # noqa: PLC0415 - after Django is set up
+    from notifications.core.models import DeadLetter, Producer, Recipient  # noqa: PLC0415 - models need Django set up
+    from notifications.core.rules import access  # noqa: PLC0415 - models need Django set up
+    from notifications.core.rules.lane import Mode, Priority  # noqa: PLC0415 - models need Django set up
+    from notifications.core.rules.scopes import Scope  # noqa: PLC0415 - models need Django set up
+    from notifications.core.store.postgres import api_keys  # noqa: PLC0415 - models need Django set up
     from providers.contract import Channel  # noqa: PLC0415 - models need Django set up
 
     producer = Producer.objects.create(name="orders", may_send_content=True)
@@ -53,8 +53,8 @@ def furnish() -> dict[str, object]:
 
 def _messages(user_id: str) -> list[str]:
     """Two in the inbox of a new recipient."""
-    from notifications.models import Recipient  # noqa: PLC0415 - after Django is set up
-    from notifications.rules.lane import Mode  # noqa: PLC0415 - models need Django set up
+    from notifications.core.models import Recipient  # noqa: PLC0415 - after Django is set up
+    from notifications.core.rules.lane import Mode  # noqa: PLC0415 - models need Django set up
     from tests.features.inbox import inboxes  # noqa: PLC0415 - models need Django set up
 
     person = Recipient.objects.create(user_id=user_id, mode=Mode.LIVE)
@@ -63,18 +63,18 @@ def _messages(user_id: str) -> list[str]:
 
 def _token_secret(name: str) -> str:
     """A secret that signs recipient tokens of the producer."""
-    from notifications.models import Producer  # noqa: PLC0415 - after Django is set up
-    from notifications.rules.lane import Mode  # noqa: PLC0415 - models need Django set up
-    from notifications.store.recipient_tokens import token_secrets  # noqa: PLC0415 - models need Django set up
+    from notifications.core.models import Producer  # noqa: PLC0415 - after Django is set up
+    from notifications.core.rules.lane import Mode  # noqa: PLC0415 - models need Django set up
+    from notifications.core.store.recipient_tokens import token_secrets  # noqa: PLC0415 - models need Django set up
 
     return token_secrets.create(Producer.objects.get(name=name), mode=Mode.LIVE)[1]
 
 
 def _alerts() -> list[int]:
     """Two open ones."""
-    from notifications.models import Alert  # noqa: PLC0415 - after Django is set up
-    from notifications.rules.alerts import AlertKind  # noqa: PLC0415 - models need Django set up
-    from notifications.store.postgres import alerts  # noqa: PLC0415 - models need Django set up
+    from notifications.core.models import Alert  # noqa: PLC0415 - after Django is set up
+    from notifications.core.rules.alerts import AlertKind  # noqa: PLC0415 - models need Django set up
+    from notifications.core.store.postgres import alerts  # noqa: PLC0415 - models need Django set up
 
     for number in range(2):
         alerts.raise_once(AlertKind.BEAT_DEAD, str(number), "for the test")

@@ -13,8 +13,8 @@ from uuid import uuid4
 
 import pytest
 
-from notifications.api import schema
-from notifications.clock import now
+from notifications.core.api import schema
+from notifications.core.clock import now
 from notify_client import Client, NotFound, PreconditionFailed
 from tests.clients.python.blocking import blocking
 from tests.clients.python.conftest import Service

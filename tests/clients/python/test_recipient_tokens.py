@@ -10,7 +10,7 @@ import jwt
 import psycopg
 import pytest
 
-from notifications import clock
+from notifications.core import clock
 from notify_client import recipient_tokens
 from notifyproj.devstack.demo.environment import until
 from tests.clients.python.conftest import Service

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from notifications.clock import now
+from notifications.core.clock import now
 from notify_client import InvalidSignature, webhooks
 from providers import configuration, standard_webhooks
 from providers.contract import Channel

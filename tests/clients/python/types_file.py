@@ -247,7 +247,7 @@ def _said(text: str) -> list[str]:
 
 def sources() -> dict[str, str]:
     """Module -> its source, as the service's document wants it; formatted by ruff."""
-    from notifications.api import schema  # noqa: PLC0415 - after Django is set up
+    from notifications.core.api import schema  # noqa: PLC0415 - after Django is set up
 
     made = Writer(schema.document()).modules()
     return {f"{name}.py": formatted(text) for name, text in made.items()}

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from notifications import clock
-from notifications.models import Alert, DeadLetter, Producer
-from notifications.rules.lane import Mode, Priority
+from notifications.core import clock
+from notifications.core.models import Alert, DeadLetter, Producer
+from notifications.core.rules.lane import Mode, Priority
 from providers.contract import Channel
 from tests.figures.conftest import MakeRollup, make_rollup
 

@@ -8,11 +8,11 @@ import datetime as dt
 import pytest
 from django.contrib.auth.models import Group, User
 
-from notifications import clock, conf
+from notifications.core import clock, conf
+from notifications.core.models import Contact, Notification
+from notifications.core.rules.roles import DAILY_REPORT_GROUP
+from notifications.core.store.postgres import role_groups
 from notifications.features.analytics import sweep
-from notifications.models import Contact, Notification
-from notifications.rules.roles import DAILY_REPORT_GROUP
-from notifications.store.postgres import role_groups
 from tests.sweeps.conftest import _no_old_answers
 
 __all__ = ["_no_old_answers"]

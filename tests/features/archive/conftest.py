@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from notifications import clock, conf
+from notifications.core import clock, conf
+from notifications.core.models import ArchiveDay
+from notifications.core.store.postgres import secret_variables
 from notifications.features.archive import keys
 from notifications.features.archive.targets import Folder
-from notifications.models import ArchiveDay
-from notifications.store.postgres import secret_variables
 from tests.old_days import drop_day
 from tests.past_rows import fill
 

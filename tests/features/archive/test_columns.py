@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 from django.db import models
 
+from notifications.core.models import Attempt, Delivery, Event, Notification
 from notifications.features.archive import columns, personal
-from notifications.models import Attempt, Delivery, Event, Notification
 
 _LEFT_OUT = {
     "notification": {"secrets": "sensitive variables never reach the archive"},

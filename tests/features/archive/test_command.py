@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from notifications import clock, conf
-from notifications.models import ArchiveDay, ArchiveState, AuditEntry, Producer, Recipient
+from notifications.core import clock, conf
+from notifications.core.models import ArchiveDay, ArchiveState, AuditEntry, Producer, Recipient
 from tests.old_days import drop_day
 from tests.past_rows import fill, id_of
 

@@ -11,14 +11,14 @@ import pyarrow.parquet as pq
 import pytest
 from django.db import connection
 
-from notifications import clock, conf
+from notifications.core import clock, conf
+from notifications.core.models import ArchiveDay, ArchiveFile, ArchiveKey, ArchiveState
+from notifications.core.rules import ids
+from notifications.core.store.postgres import partitions, past_days
+from notifications.core.store.postgres.past_days import Lease, LeaseLost
 from notifications.features.archive import days, export, rows, targets
 from notifications.features.archive.targets import ArchiveUnavailable, Folder
 from notifications.features.archive.verify import Damaged
-from notifications.models import ArchiveDay, ArchiveFile, ArchiveKey, ArchiveState
-from notifications.rules import ids
-from notifications.store.postgres import partitions, past_days
-from notifications.store.postgres.past_days import Lease, LeaseLost
 from tests.features.archive.conftest import DAY, Configure
 from tests.old_days import drop_day
 from tests.past_rows import id_of

@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 from django.db import connection
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import ArchiveDay, ArchiveFile, ArchiveState
+from notifications.core.store.postgres import partitions
+from notifications.core.store.postgres.past_days import Lease
 from notifications.features.archive import days
-from notifications.models import ArchiveDay, ArchiveFile, ArchiveState
-from notifications.store.postgres import partitions
-from notifications.store.postgres.past_days import Lease
 from tests.features.archive.conftest import DAY
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,7 +31,7 @@ import importlib
 import django
 django.setup()
 from notifications.features.archive import days
-from notifications.store.postgres import past_days
+from notifications.core.store.postgres import past_days
 module, _, name = sys.argv[2].rpartition(".")
 owner = importlib.import_module(module)
 original, calls = getattr(owner, name), int(sys.argv[3])
@@ -55,10 +55,10 @@ with past_days.Lease(dt.date.fromisoformat(sys.argv[1])) as lease:
         ("notifications.features.archive.export.sha256_of", 3),
         ("notifications.features.archive.days._store", 3),
         ("notifications.features.archive.verify.sha256_of", 2),
-        ("notifications.store.postgres.partitions.freeze", 0),
-        ("notifications.store.postgres.partitions._call", 2),
-        ("notifications.store.postgres.partitions.drop_frozen", 0),
-        ("notifications.store.postgres.partitions._call", 6),
+        ("notifications.core.store.postgres.partitions.freeze", 0),
+        ("notifications.core.store.postgres.partitions._call", 2),
+        ("notifications.core.store.postgres.partitions.drop_frozen", 0),
+        ("notifications.core.store.postgres.partitions._call", 6),
         ("notifications.features.archive.days._delete_leftovers", 1),
     ],
 )

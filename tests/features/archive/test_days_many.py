@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from notifications import clock, conf
-from notifications.models import ArchiveDay
-from notifications.store.postgres import partitions, past_days
+from notifications.core import clock, conf
+from notifications.core.models import ArchiveDay
+from notifications.core.store.postgres import partitions, past_days
 from tests.old_days import drop_day
 
 _DAYS = 100

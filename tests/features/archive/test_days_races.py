@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import ArchiveDay, ArchiveFile, ArchiveState
+from notifications.core.rules import ids
+from notifications.core.store.postgres import partitions
+from notifications.core.store.postgres.past_days import Lease, LeaseLost
 from notifications.features.archive import days, sweep
 from notifications.features.archive.targets import ArchiveUnavailable, Folder
-from notifications.models import ArchiveDay, ArchiveFile, ArchiveState
-from notifications.rules import ids
-from notifications.store.postgres import partitions
-from notifications.store.postgres.past_days import Lease, LeaseLost
 from tests.features.archive.conftest import DAY, Configure
 from tests.past_rows import id_of
 

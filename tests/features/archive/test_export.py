@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from notifications import clock, conf
+from notifications.core import clock, conf
 from notifications.features.archive import export, keys, rows
 from notifications.features.archive.rows import Day
 from tests.old_days import drop_day

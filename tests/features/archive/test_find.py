@@ -16,16 +16,16 @@ import pytest
 from cryptography.fernet import Fernet
 from django.db import connection
 
-from notifications import conf
+from notifications.core import conf
+from notifications.core.models import ArchiveKey, ErasureJob, Producer, Recipient, Template
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres.past_days import Lease
 from notifications.features.archive import days, find
 from notifications.features.archive.find import ArchivedNotification, Period
 from notifications.features.archive.keys import UnreadableKey
 from notifications.features.archive.personal import Unreadable
 from notifications.features.archive.targets import ArchiveUnavailable
-from notifications.models import ArchiveKey, ErasureJob, Producer, Recipient, Template
-from notifications.rules import ids
-from notifications.rules.lane import Mode
-from notifications.store.postgres.past_days import Lease
 from tests.features.archive.conftest import DAY, Configure
 from tests.old_days import drop_day
 from tests.past_rows import fill, id_of

@@ -12,13 +12,13 @@ import psycopg
 import pytest
 from django.db import connection
 
-from notifications import clock, conf
-from notifications.models import Alert, ArchiveDay, DeadLetter, Delivery, Event
-from notifications.rules import ids
-from notifications.rules.states import Status
-from notifications.store.postgres import partitions, past_days
-from notifications.sweeps import SWEEPS
-from notifications.sweeps.rounds import Swept
+from notifications.core import clock, conf
+from notifications.core.models import Alert, ArchiveDay, DeadLetter, Delivery, Event
+from notifications.core.rules import ids
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import partitions, past_days
+from notifications.core.sweeps import SWEEPS
+from notifications.core.sweeps.rounds import Swept
 from tests.old_days import drop_day
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,11 +9,11 @@ from uuid import uuid4
 
 import pytest
 
+from notifications.core.models import ArchiveFile
+from notifications.core.store.postgres import partitions
+from notifications.core.store.postgres.past_days import Lease
 from notifications.features.archive import days, targets
 from notifications.features.archive.targets import ArchiveUnavailable, Bucket, Folder, Target
-from notifications.models import ArchiveFile
-from notifications.store.postgres import partitions
-from notifications.store.postgres.past_days import Lease
 from tests.features.archive.conftest import Configure
 from tests.providers.aws.fakes import KEY_ID, REGION, SECRET
 from tests.providers.aws.moto_server import client, moto

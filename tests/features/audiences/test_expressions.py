@@ -10,11 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from notifications import clock
-from notifications.features.audiences import snapshots
-from notifications.features.audiences.rows import estimates, members, topics
-from notifications.features.audiences.rules.parse import parse
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     Audience,
     Contact,
     Delivery,
@@ -26,9 +23,12 @@ from notifications.models import (
     Topic,
     TopicSubscriber,
 )
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_lists import ListKind, ListState
-from notifications.rules.states import Status
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_lists import ListKind, ListState
+from notifications.core.rules.states import Status
+from notifications.features.audiences import snapshots
+from notifications.features.audiences.rows import estimates, members, topics
+from notifications.features.audiences.rules.parse import parse
 from providers.contract import Channel
 
 pytestmark = pytest.mark.django_db

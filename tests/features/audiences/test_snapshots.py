@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from notifications.core.models import Recipient, RecipientList
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_lists import ListState
 from notifications.features.audiences import snapshots
 from notifications.features.audiences.rows import members, topics
 from notifications.features.audiences.rows.members import Member
 from notifications.features.audiences.rules.parse import parse
-from notifications.models import Recipient, RecipientList
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_lists import ListState
 
 pytestmark = pytest.mark.django_db
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import Recipient, RecipientList
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_lists import ListKind, ListState
 from notifications.features.audiences import uploads
 from notifications.features.audiences.rows import members, recipient_lists
 from notifications.features.audiences.rules.parse import ExpressionError, parse
 from notifications.features.audiences.rules.upload_lines import InvalidUpload, UploadFormat
-from notifications.models import Recipient, RecipientList
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_lists import ListKind, ListState
 
 pytestmark = pytest.mark.django_db
 

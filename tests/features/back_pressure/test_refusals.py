@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.intake import accept
+from notifications.core.intake.accept import AcceptedRequest, BatchResult, Caller, Refused
+from notifications.core.models import LaneLag, Notification, Rejected
+from notifications.core.rules import request
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.request import NotificationRequest
+from notifications.core.rules.sensitive import Sensitive
+from notifications.core.store.postgres.secret_variables import Fingerprint
+from notifications.core.store.redis import state
 from notifications.features.back_pressure import refusing
-from notifications.intake import accept
-from notifications.intake.accept import AcceptedRequest, BatchResult, Caller, Refused
-from notifications.models import LaneLag, Notification, Rejected
-from notifications.rules import request
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.problems import Kind, Problem
-from notifications.rules.request import NotificationRequest
-from notifications.rules.sensitive import Sensitive
-from notifications.store.postgres.secret_variables import Fingerprint
-from notifications.store.redis import state
 from providers.contract import Channel
 from tests.journey import Reach
 

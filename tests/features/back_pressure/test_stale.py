@@ -9,21 +9,21 @@ from uuid import UUID
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import Alert, DeadLetter, Delivery, Event, LaneLag
+from notifications.core.rules import ids
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.rate_limits.frequency_caps import Cap
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import id_ranges
+from notifications.core.store.postgres import lane_lag as store
+from notifications.core.store.rate_limits import frequency_caps
+from notifications.core.store.rate_limits.frequency_caps import CapRequest, Window
+from notifications.core.sweeps import rounds
 from notifications.features.back_pressure import limits, stale, sweep
 from notifications.features.back_pressure.models import LagLimits
-from notifications.models import Alert, DeadLetter, Delivery, Event, LaneLag
-from notifications.rules import ids
-from notifications.rules.alerts import AlertKind
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.rate_limits.frequency_caps import Cap
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
-from notifications.store.postgres import id_ranges
-from notifications.store.postgres import lane_lag as store
-from notifications.store.rate_limits import frequency_caps
-from notifications.store.rate_limits.frequency_caps import CapRequest, Window
-from notifications.sweeps import rounds
 from providers.contract import Channel
 from tests.sweeps.conftest import MakeRow
 

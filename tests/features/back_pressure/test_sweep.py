@@ -9,16 +9,16 @@ from uuid import UUID
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import Alert, Delivery, LaneLag
+from notifications.core.rules import ids
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import Lane, Mode, Priority
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import id_ranges
+from notifications.core.sweeps import lane_lag
 from notifications.features.back_pressure import refusing, rules, sweep
 from notifications.features.back_pressure.models import LagLimits
-from notifications.models import Alert, Delivery, LaneLag
-from notifications.rules import ids
-from notifications.rules.alerts import AlertKind
-from notifications.rules.lane import Lane, Mode, Priority
-from notifications.rules.states import Status
-from notifications.store.postgres import id_ranges
-from notifications.sweeps import lane_lag
 from providers.contract import Channel
 from tests.sweeps.conftest import MakeRow
 

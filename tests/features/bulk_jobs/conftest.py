@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connections
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.intake.accept import Caller
+from notifications.core.models import BulkJob, Delivery
+from notifications.core.rules.problems import Problem
 from notifications.features.bulk_jobs import create, expand, progress, ranges
 from notifications.features.bulk_jobs.rules import request as requests
 from notifications.features.bulk_jobs.rules import shares
-from notifications.intake.accept import Caller
-from notifications.models import BulkJob, Delivery
-from notifications.rules.problems import Problem
 from tests.journey import caller, outbox, reach, sandbox, scripted, take
 
 __all__ = ["caller", "outbox", "reach", "sandbox", "scripted", "take"]

@@ -8,12 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from notifications import clock
-from notifications.features.bulk_jobs import changes, expand, ranges, sweep
-from notifications.features.bulk_jobs import rows as bulk_rows
-from notifications.features.bulk_jobs.expand import Expanded
-from notifications.features.bulk_jobs.rules import variants
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     BulkJob,
     BulkJobAddress,
     BulkJobPace,
@@ -24,10 +20,14 @@ from notifications.models import (
     Recipient,
     Suppression,
 )
-from notifications.rules.bulk_job import BulkJobState
-from notifications.rules.templates import contents
-from notifications.store.templates import versions
-from notifications.sweeps import housekeeping
+from notifications.core.rules.bulk_job import BulkJobState
+from notifications.core.rules.templates import contents
+from notifications.core.store.templates import versions
+from notifications.core.sweeps import housekeeping
+from notifications.features.bulk_jobs import changes, expand, ranges, sweep
+from notifications.features.bulk_jobs import rows as bulk_rows
+from notifications.features.bulk_jobs.expand import Expanded
+from notifications.features.bulk_jobs.rules import variants
 from providers.contract import Channel
 from tests.features.bulk_jobs.conftest import (
     NewJob,

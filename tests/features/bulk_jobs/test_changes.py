@@ -11,13 +11,9 @@ import pytest
 from django.contrib.postgres.functions import TransactionNow
 from django.db import connection, transaction
 
-from notifications import clock
-from notifications.delivery import deliver
-from notifications.features.bulk_jobs import changes, expand, pace, progress, ranges
-from notifications.features.bulk_jobs import expand_sweep as sweep
-from notifications.features.bulk_jobs.create import BulkJobRefused
-from notifications.features.cancel_jobs import jobs as cancel_jobs
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.delivery import deliver
+from notifications.core.models import (
     BulkJob,
     BulkJobRange,
     CancelJob,
@@ -27,14 +23,18 @@ from notifications.models import (
     Recipient,
     Switch,
 )
-from notifications.operations import switches
-from notifications.operations.switches import SwitchTarget
-from notifications.rules.bulk_job import BulkJobState
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
-from notifications.rules.switches import SwitchKind
-from notifications.store.cached import switches as cached
-from notifications.sweeps import switches as release
+from notifications.core.operations import switches
+from notifications.core.operations.switches import SwitchTarget
+from notifications.core.rules.bulk_job import BulkJobState
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.core.rules.switches import SwitchKind
+from notifications.core.store.cached import switches as cached
+from notifications.core.sweeps import switches as release
+from notifications.features.bulk_jobs import changes, expand, pace, progress, ranges
+from notifications.features.bulk_jobs import expand_sweep as sweep
+from notifications.features.bulk_jobs.create import BulkJobRefused
+from notifications.features.cancel_jobs import jobs as cancel_jobs
 from tests.features.bulk_jobs.conftest import NewJob, due_gaps, expand_all
 from tests.journey import Reach
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from django.core.management import CommandError, call_command
 
-from notifications.models import AuditEntry, BulkJob
+from notifications.core.models import AuditEntry, BulkJob
 from tests.features.bulk_jobs.conftest import (
     NewJob,
     caller,

@@ -9,11 +9,8 @@ from collections import Counter
 import pytest
 from django.db import connection
 
-from notifications import clock
-from notifications.features.audiences.rows import members
-from notifications.features.bulk_jobs import expand, ranges
-from notifications.features.bulk_jobs import rows as bulk_rows
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     Audience,
     BulkJob,
     BulkJobRange,
@@ -26,10 +23,13 @@ from notifications.models import (
     Suppression,
     Template,
 )
-from notifications.rules.bulk_job import BulkJobState
-from notifications.rules.lane import Mode
-from notifications.rules.states import Status
-from notifications.store.postgres import erasure, late_encryption, partitions, secret_variables
+from notifications.core.rules.bulk_job import BulkJobState
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import erasure, late_encryption, partitions, secret_variables
+from notifications.features.audiences.rows import members
+from notifications.features.bulk_jobs import expand, ranges
+from notifications.features.bulk_jobs import rows as bulk_rows
 from providers.contract import Channel
 from tests.features.bulk_jobs.conftest import NewJob, due_gaps, expand_all, expand_at_once
 from tests.journey import Reach

@@ -9,14 +9,14 @@ from threading import Event
 import pytest
 from django.db import connection, transaction
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import BulkJob, BulkJobRange, Notification, Switch, Template
+from notifications.core.rules.bulk_job import BulkJobState
+from notifications.core.store.postgres import locks, periodic_tasks
+from notifications.core.store.templates import template_cache
+from notifications.core.sweeps import SWEEPS
 from notifications.features.bulk_jobs import expand as pages
 from notifications.features.bulk_jobs import expand_sweep, progress, rows
-from notifications.models import BulkJob, BulkJobRange, Notification, Switch, Template
-from notifications.rules.bulk_job import BulkJobState
-from notifications.store.postgres import locks, periodic_tasks
-from notifications.store.templates import template_cache
-from notifications.sweeps import SWEEPS
 from tests.features.bulk_jobs.conftest import NewJob, new_job
 from tests.journey import Reach, caller, reach
 from tests.sweeps.conftest import _no_old_answers

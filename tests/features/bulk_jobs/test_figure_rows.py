@@ -9,10 +9,8 @@ from uuid import UUID
 import pytest
 from django.db import transaction
 
-from notifications import clock
-from notifications.features.bulk_jobs import figure_rows
-from notifications.features.bulk_jobs.rules.figures import VariantFigures
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     BulkJob,
     BulkJobRange,
     BulkJobSample,
@@ -20,10 +18,10 @@ from notifications.models import (
     Notification,
     Producer,
 )
-from notifications.rules import ids
-from notifications.rules.bulk_job import BulkJobState, Total
-from notifications.rules.states import Status
-from notifications.rules.transitions import (
+from notifications.core.rules import ids
+from notifications.core.rules.bulk_job import BulkJobState, Total
+from notifications.core.rules.states import Status
+from notifications.core.rules.transitions import (
     ACCEPT,
     BOUNCE,
     CLAIM,
@@ -33,8 +31,10 @@ from notifications.rules.transitions import (
     REJECT,
     RETRY,
 )
-from notifications.store.postgres import bulk_job_expansions, clicks, rollups, transitions
-from notifications.store.postgres.transitions import ANYONE, Move
+from notifications.core.store.postgres import bulk_job_expansions, clicks, rollups, transitions
+from notifications.core.store.postgres.transitions import ANYONE, Move
+from notifications.features.bulk_jobs import figure_rows
+from notifications.features.bulk_jobs.rules.figures import VariantFigures
 from tests.old_days import recount_days
 from tests.store.stored_rows import MakeDelivery, make_delivery
 

@@ -11,12 +11,12 @@ from dataclasses import replace
 import pytest
 from django.db import connection, transaction
 
-from notifications import conf
+from notifications.core import conf
+from notifications.core.models import BulkJob, BulkJobPace, BulkJobRange, BulkLane
+from notifications.core.rules.bulk_job import BulkJobState
 from notifications.features.bulk_jobs import figures, lane_shares, pace
 from notifications.features.bulk_jobs.rules import pace as rules
 from notifications.features.bulk_jobs.rules import shares
-from notifications.models import BulkJob, BulkJobPace, BulkJobRange, BulkLane
-from notifications.rules.bulk_job import BulkJobState
 from tests.features.bulk_jobs.conftest import NewJob
 
 _SECOND = dt.timedelta(seconds=1)

@@ -8,10 +8,10 @@ from unittest import mock
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import BulkJob, BulkJobRange, Notification, Recipient
+from notifications.core.rules.bulk_job import BulkJobState
 from notifications.features.bulk_jobs import expand, progress, ranges
-from notifications.models import BulkJob, BulkJobRange, Notification, Recipient
-from notifications.rules.bulk_job import BulkJobState
 from tests.features.bulk_jobs.conftest import NewJob
 from tests.journey import Reach
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.intake.accept import Caller
+from notifications.core.models import BulkJobAddress, Preference
+from notifications.core.rules.problems import Problem
 from notifications.features.bulk_jobs import create, dry_run
 from notifications.features.bulk_jobs.dry_run import DryRun
 from notifications.features.bulk_jobs.rules import request as requests
-from notifications.intake.accept import Caller
-from notifications.models import BulkJobAddress, Preference
-from notifications.rules.problems import Problem
 from tests.journey import Reach
 
 pytestmark = pytest.mark.django_db

@@ -10,12 +10,8 @@ from unittest import mock
 import pytest
 from django.db import connection
 
-from notifications import clock, conf
-from notifications.features.bulk_jobs import changes, expand, progress, ranges, stages
-from notifications.features.bulk_jobs import sweep as bulk_jobs
-from notifications.features.bulk_jobs.create import BulkJobRefused
-from notifications.features.bulk_jobs.rules import variants
-from notifications.models import (
+from notifications.core import clock, conf
+from notifications.core.models import (
     Alert,
     AuditEntry,
     BulkJob,
@@ -25,9 +21,13 @@ from notifications.models import (
     CancelJob,
     Notification,
 )
-from notifications.rules.alerts import AlertKind
-from notifications.rules.bulk_job import BulkJobState
-from notifications.sweeps import housekeeping
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.bulk_job import BulkJobState
+from notifications.core.sweeps import housekeeping
+from notifications.features.bulk_jobs import changes, expand, progress, ranges, stages
+from notifications.features.bulk_jobs import sweep as bulk_jobs
+from notifications.features.bulk_jobs.create import BulkJobRefused
+from notifications.features.bulk_jobs.rules import variants
 from tests.features.bulk_jobs.conftest import NewJob, expand_all, new_job
 from tests.journey import Reach, caller, outbox, reach, sandbox, scripted, take
 from tests.sweeps.conftest import _no_old_answers

@@ -5,13 +5,13 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from notifications import clock
-from notifications.api.webhook_events import BulkJobEvent, NotificationEvent
+from notifications.core import clock
+from notifications.core.api.webhook_events import BulkJobEvent, NotificationEvent
+from notifications.core.intake.validation import Caller
+from notifications.core.models import BulkJob, WebhookEndpoint, WebhookMessage
+from notifications.core.rules.lane import Mode
+from notifications.core.webhooks import calls, endpoints, fan_out
 from notifications.features.bulk_jobs import changes
-from notifications.intake.validation import Caller
-from notifications.models import BulkJob, WebhookEndpoint, WebhookMessage
-from notifications.rules.lane import Mode
-from notifications.webhooks import calls, endpoints, fan_out
 from notify_client import webhooks as client
 from tests.features.bulk_jobs.conftest import NewJob, expand_all, new_job, wide_lanes
 from tests.journey import Reach

@@ -9,15 +9,22 @@ import psycopg
 import pytest
 from django.db import connection
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import (
+    AuditEntry,
+    CancelJob,
+    Delivery,
+    Notification,
+    Producer,
+    Template,
+)
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.states import Status
+from notifications.core.sweeps import rounds
 from notifications.features.cancel_jobs import jobs as operations
 from notifications.features.cancel_jobs import sweep
 from notifications.features.cancel_jobs.jobs import CancelFilter
-from notifications.models import AuditEntry, CancelJob, Delivery, Notification, Producer, Template
-from notifications.rules import ids
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.states import Status
-from notifications.sweeps import rounds
 from tests.sweeps.conftest import MakeRow
 
 HOUR = dt.timedelta(hours=1)

@@ -14,8 +14,8 @@ from typing import Final
 import pytest
 from django.core.management import CommandError, call_command
 
-from notifications import conf
-from notifications.delivery import routing
+from notifications.core import conf
+from notifications.core.delivery import routing
 from tests.providers.aws.fakes import KEY_ID, REGION, SECRET
 from tests.providers.connect.aws_stand_in import AwsStandIn, number
 from tests.providers.connect.twilio_stand_in import TwilioStandIn

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from notifications import conf
-from notifications.delivery import routing
+from notifications.core import conf
+from notifications.core.delivery import routing
+from notifications.core.models import AuditEntry, ProviderConnection, ProviderPace, Suppression
+from notifications.core.rules.connect_lines import ConnectLine, LineState
+from notifications.core.rules.suppression import Cause
+from notifications.core.store.cached import provider_overrides
+from notifications.core.store.postgres import suppressions
+from notifications.core.store.redis import metric_counters, state
 from notifications.features.connect import runs
 from notifications.features.connect.runs import NotConfigured
-from notifications.models import AuditEntry, ProviderConnection, ProviderPace, Suppression
-from notifications.rules.connect_lines import ConnectLine, LineState
-from notifications.rules.suppression import Cause
-from notifications.store.cached import provider_overrides
-from notifications.store.postgres import suppressions
-from notifications.store.redis import metric_counters, state
 from tests.providers.aws.fakes import KEY_ID, REGION, SECRET
 from tests.providers.connect.aws_stand_in import ACCOUNT_ID, AwsStandIn, Refused, number
 from tests.providers.fakes import HttpFake

@@ -13,14 +13,13 @@ import pytest
 from django.db import transaction
 from django.db.models import F
 
-from notifications import clock, conf
-from notifications.delivery import deliver, routing
-from notifications.features.digests import sweep
-from notifications.feedback import preference_changes
-from notifications.feedback.preference_changes import PreferenceChange
-from notifications.intake import accept
-from notifications.intake.accept import AcceptedRequest, Caller
-from notifications.models import (
+from notifications.core import clock, conf
+from notifications.core.delivery import deliver, routing
+from notifications.core.feedback import preference_changes
+from notifications.core.feedback.preference_changes import PreferenceChange
+from notifications.core.intake import accept
+from notifications.core.intake.accept import AcceptedRequest, Caller
+from notifications.core.models import (
     Contact,
     Delivery,
     Event,
@@ -32,17 +31,18 @@ from notifications.models import (
     Template,
     TemplateText,
 )
-from notifications.rules import ids, request
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.problems import Problem
-from notifications.rules.states import Status
-from notifications.rules.times import digest_times
-from notifications.rules.times.digest_times import DigestChoice
-from notifications.store.cached import notification_types, provider_overrides
-from notifications.store.postgres import id_ranges, partitions, transitions
-from notifications.store.redis import state
-from notifications.store.templates import template_cache
-from notifications.sweeps import hold_checks, release, rounds
+from notifications.core.rules import ids, request
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.problems import Problem
+from notifications.core.rules.states import Status
+from notifications.core.rules.times import digest_times
+from notifications.core.rules.times.digest_times import DigestChoice
+from notifications.core.store.cached import notification_types, provider_overrides
+from notifications.core.store.postgres import id_ranges, partitions, transitions
+from notifications.core.store.redis import state
+from notifications.core.store.templates import template_cache
+from notifications.core.sweeps import hold_checks, release, rounds
+from notifications.features.digests import sweep
 from providers.contract import Channel
 
 DAY: Final = dt.timedelta(days=1)

@@ -15,12 +15,11 @@ import pytest
 from django.db import connection, transaction
 from django.db.models import F
 
-from notifications import clock, conf, gate
-from notifications.delivery import deliver, routing
-from notifications.features.digests import sweep as digests
-from notifications.intake import accept
-from notifications.intake.accept import AcceptedRequest, Caller
-from notifications.models import (
+from notifications.core import clock, conf, gate
+from notifications.core.delivery import deliver, routing
+from notifications.core.intake import accept
+from notifications.core.intake.accept import AcceptedRequest, Caller
+from notifications.core.models import (
     Contact,
     Delivery,
     Event,
@@ -31,17 +30,18 @@ from notifications.models import (
     Template,
     TemplateText,
 )
-from notifications.rules import request
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.problems import Problem
-from notifications.rules.rate_limits.frequency_caps import Cap
-from notifications.rules.states import OPEN, Status
-from notifications.store.cached import notification_types, provider_overrides
-from notifications.store.postgres import partitions, transitions
-from notifications.store.rate_limits import circuit_breakers
-from notifications.store.redis import state
-from notifications.store.templates import template_cache
-from notifications.sweeps import release, rounds
+from notifications.core.rules import request
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.problems import Problem
+from notifications.core.rules.rate_limits.frequency_caps import Cap
+from notifications.core.rules.states import OPEN, Status
+from notifications.core.store.cached import notification_types, provider_overrides
+from notifications.core.store.postgres import partitions, transitions
+from notifications.core.store.rate_limits import circuit_breakers
+from notifications.core.store.redis import state
+from notifications.core.store.templates import template_cache
+from notifications.core.sweeps import release, rounds
+from notifications.features.digests import sweep as digests
 from providers.contract import Channel
 from tests.store.ageing import age_caps
 

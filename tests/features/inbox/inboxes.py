@@ -6,10 +6,10 @@ import itertools
 from typing import Any, Final
 from uuid import UUID
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.rules import ids
 from notifications.features.inbox.rows import writes
 from notifications.features.inbox.rows.items import NewItem
-from notifications.rules import ids
 
 _NUMBERS: Final = itertools.count()
 

@@ -7,12 +7,12 @@ from uuid import uuid4
 import orjson
 import pytest
 
+from notifications.core.models import Delivery, Event, Recipient, WebhookMessage
+from notifications.core.rules.lane import Mode
+from notifications.core.webhooks import calls
 from notifications.features.inbox import actions
 from notifications.features.inbox.actions import ActionResult
 from notifications.features.inbox.rows import reads
-from notifications.models import Delivery, Event, Recipient, WebhookMessage
-from notifications.rules.lane import Mode
-from notifications.webhooks import calls
 from tests.features.inbox.test_reports import in_app
 from tests.providers.fakes import HttpFake
 from tests.store.stored_rows import MakeDelivery

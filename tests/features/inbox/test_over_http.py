@@ -9,13 +9,13 @@ from uuid import UUID
 import pytest
 from django.test import Client
 
-from notifications import clock, conf
-from notifications.delivery import deliver, routing
+from notifications.core import clock, conf
+from notifications.core.delivery import deliver, routing
+from notifications.core.models import Producer
+from notifications.core.rules import access
+from notifications.core.rules.lane import Mode
+from notifications.core.store.cached import recipient_ids
 from notifications.features.inbox import reports_sweep
-from notifications.models import Producer
-from notifications.rules import access
-from notifications.rules.lane import Mode
-from notifications.store.cached import recipient_ids
 from providers.contract import Channel
 from tests.api.conftest import EVERYTHING, Caller
 

@@ -12,13 +12,11 @@ import pytest
 from django.contrib.postgres.functions import TransactionNow
 from django.db import connections
 
-from notifications import clock, conf
-from notifications.delivery import deliver, routing
-from notifications.features.inbox.provider import InboxProvider
-from notifications.features.inbox.rows import reads
-from notifications.intake import accept
-from notifications.intake.accept import Caller
-from notifications.models import (
+from notifications.core import clock, conf
+from notifications.core.delivery import deliver, routing
+from notifications.core.intake import accept
+from notifications.core.intake.accept import Caller
+from notifications.core.models import (
     Attempt,
     Contact,
     DeadLetter,
@@ -29,13 +27,15 @@ from notifications.models import (
     Template,
     TemplateText,
 )
-from notifications.operations import withdraw
-from notifications.rules import ids, request
-from notifications.rules.lane import Mode
-from notifications.rules.problems import Problem
-from notifications.rules.states import Status
-from notifications.rules.withdrawals import WithdrawalState
-from notifications.sweeps import withdrawals
+from notifications.core.operations import withdraw
+from notifications.core.rules import ids, request
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.problems import Problem
+from notifications.core.rules.states import Status
+from notifications.core.rules.withdrawals import WithdrawalState
+from notifications.core.sweeps import withdrawals
+from notifications.features.inbox.provider import InboxProvider
+from notifications.features.inbox.rows import reads
 from providers import conformance
 from providers.conformance import Act, Subject
 from providers.contract import Accepted, Channel, InApp, Message, NotStarted, Rejected, Result

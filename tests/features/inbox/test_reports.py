@@ -10,16 +10,11 @@ from uuid import UUID
 import pytest
 from django.contrib.postgres.functions import TransactionNow
 
-from notifications import clock, conf
-from notifications.delivery import routing
-from notifications.features.inbox import reports as inbox_reports
-from notifications.features.inbox import reports_sweep as sweep
-from notifications.features.inbox.rows import reads, reports, writes
-from notifications.features.inbox.rows.items import NewItem
-from notifications.features.inbox.rules.words import InboxAction
-from notifications.feedback import client_receipts
-from notifications.feedback.client_receipts import ClientReceipt
-from notifications.models import (
+from notifications.core import clock, conf
+from notifications.core.delivery import routing
+from notifications.core.feedback import client_receipts
+from notifications.core.feedback.client_receipts import ClientReceipt
+from notifications.core.models import (
     Delivery,
     Event,
     InboxItem,
@@ -27,11 +22,16 @@ from notifications.models import (
     Recipient,
     Withdrawal,
 )
-from notifications.rules import ids
-from notifications.rules.client_receipts import ClientReceiptKind, TokenHolder
-from notifications.rules.lane import Mode
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
+from notifications.core.rules import ids
+from notifications.core.rules.client_receipts import ClientReceiptKind, TokenHolder
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.features.inbox import reports as inbox_reports
+from notifications.features.inbox import reports_sweep as sweep
+from notifications.features.inbox.rows import reads, reports, writes
+from notifications.features.inbox.rows.items import NewItem
+from notifications.features.inbox.rules.words import InboxAction
 from providers.contract import Channel
 from tests.journey import AddVendor
 from tests.store.stored_rows import MakeDelivery

@@ -12,10 +12,10 @@ from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 
-from notifications.models import Producer, Recipient
-from notifications.rules.lane import Mode
-from notifications.store.postgres import api_keys
-from notifications.store.redis import state
+from notifications.core.models import Producer, Recipient
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres import api_keys
+from notifications.core.store.redis import state
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, FLAGS
 from tests.browser_wait import wait_until
 from tests.features.inbox.inboxes import add_message, add_messages

@@ -8,9 +8,9 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.select import Select
 
-from notifications import clock
-from notifications.delivery import preference_links
-from notifications.models import Preference, Recipient
+from notifications.core import clock
+from notifications.core.delivery import preference_links
+from notifications.core.models import Preference, Recipient
 from providers.contract import Channel
 from tests.admin import axe
 from tests.browser_wait import wait_until

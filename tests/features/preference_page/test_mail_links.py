@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from notifications import clock
-from notifications.delivery import batch, preference_links, render
-from notifications.delivery.render import ShortLinkBatch
-from notifications.models import Template, TemplateText
-from notifications.store.postgres import claims
+from notifications.core import clock
+from notifications.core.delivery import batch, preference_links, render
+from notifications.core.delivery.render import ShortLinkBatch
+from notifications.core.models import Template, TemplateText
+from notifications.core.store.postgres import claims
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of
 

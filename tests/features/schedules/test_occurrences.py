@@ -13,10 +13,9 @@ import pytest
 from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 
-from notifications import clock
-from notifications.features.schedules import changes, occurrences, sweep
-from notifications.intake.accept import Caller
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.intake.accept import Caller
+from notifications.core.models import (
     Alert,
     Delivery,
     Notification,
@@ -26,12 +25,13 @@ from notifications.models import (
     Schedule,
     Template,
 )
-from notifications.rules.alerts import AlertKind
-from notifications.rules.problems import Kind, Problem
-from notifications.rules.states import Status
-from notifications.store.redis import state
-from notifications.sweeps import rounds
-from notifications.sweeps.rounds import Swept
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.states import Status
+from notifications.core.store.redis import state
+from notifications.core.sweeps import rounds
+from notifications.core.sweeps.rounds import Swept
+from notifications.features.schedules import changes, occurrences, sweep
 from providers.contract import Channel
 from tests.journey import Reach
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.intake.accept import Caller
+from notifications.core.models import Producer, Template
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.problems import Problem
+from notifications.core.store.templates import template_cache
+from notifications.core.sweeps import rounds
+from notifications.core.sweeps.rounds import Swept
 from notifications.features.series import enrolments, events, programs, sweep, versions
 from notifications.features.series.enrolments import Person
 from notifications.features.series.models import Series
 from notifications.features.series.rules.custom_events import CustomEventRequest
-from notifications.intake.accept import Caller
-from notifications.models import Producer, Template
-from notifications.rules.lane import Mode
-from notifications.rules.problems import Problem
-from notifications.store.templates import template_cache
-from notifications.sweeps import rounds
-from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
 from tests.journey import caller, reach
 

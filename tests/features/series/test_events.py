@@ -10,15 +10,15 @@ from threading import Barrier, Event
 import pytest
 from django.db import ProgrammingError, connection, connections
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.intake import accept
+from notifications.core.models import Notification, Producer, Recipient
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.problems import Problem
 from notifications.features.series import event_rows, events
 from notifications.features.series.models import CustomEvent, SeriesEnrolment
 from notifications.features.series.rules import custom_events as rule
 from notifications.features.series.rules.custom_events import CustomEventRequest
-from notifications.intake import accept
-from notifications.models import Notification, Producer, Recipient
-from notifications.rules.lane import Mode
-from notifications.rules.problems import Problem
 from notifyproj.devstack.demo.environment import until
 from tests.features.series.conftest import MakeSeries, enrol, post, send, sweep_once
 from tests.journey import Reach

@@ -10,7 +10,20 @@ from uuid import UUID
 import pytest
 from django.db import connection, connections
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.intake import accept
+from notifications.core.intake.accept import Caller
+from notifications.core.models import (
+    Delivery,
+    Notification,
+    NotificationType,
+    Preference,
+    Producer,
+    Recipient,
+)
+from notifications.core.rules import ids
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import notification_types
 from notifications.features.series import enrolments, steps, sweep, versions
 from notifications.features.series import rows as store
 from notifications.features.series.models import (
@@ -20,19 +33,6 @@ from notifications.features.series.models import (
     SeriesVersion,
 )
 from notifications.features.series.rules.states import SeriesState
-from notifications.intake import accept
-from notifications.intake.accept import Caller
-from notifications.models import (
-    Delivery,
-    Notification,
-    NotificationType,
-    Preference,
-    Producer,
-    Recipient,
-)
-from notifications.rules import ids
-from notifications.rules.states import Status
-from notifications.store.cached import notification_types
 from tests.features.series.conftest import MakeSeries, enrol, post, send, sweep_once
 from tests.journey import Reach
 
@@ -348,8 +348,8 @@ def test_an_enrolment_is_ended_by_request_once(make: MakeSeries) -> None:
 def test_a_refusal_for_the_moment_is_tried_again(
     make: MakeSeries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from notifications.intake.accept import Refused  # noqa: PLC0415 - one use
-    from notifications.rules.problems import Kind, Problem  # noqa: PLC0415 - one use
+    from notifications.core.intake.accept import Refused  # noqa: PLC0415 - one use
+    from notifications.core.rules.problems import Kind, Problem  # noqa: PLC0415 - one use
 
     enrol(make(send("one")), "maria")
     busy = Refused(Problem(Kind.RATE_LIMITED, "the lane is too far behind", retry_after=HOUR))

@@ -6,16 +6,16 @@ import datetime as dt
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import Notification, Recipient, Rejected, Template
+from notifications.core.store.templates import template_cache
+from notifications.core.sweeps import rounds
 from notifications.features.series import rows as store
 from notifications.features.series import versions
 from notifications.features.series.models import SeriesEnrolment
 from notifications.features.series.rules.states import SeriesState
 from notifications.features.sms_pumping import counts, policy
 from notifications.features.sms_pumping.models import SmsOverride
-from notifications.models import Notification, Recipient, Rejected, Template
-from notifications.store.templates import template_cache
-from notifications.sweeps import rounds
 from providers.contract import Channel
 from tests.features.series.conftest import MakeSeries, enrol, post, send, sweep_once
 from tests.journey import Reach

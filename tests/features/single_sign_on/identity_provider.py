@@ -19,8 +19,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from notifications import clock
-from notifications.rules.single_sign_on import Options, SecondFactorBy
+from notifications.core import clock
+from notifications.core.rules.single_sign_on import Options, SecondFactorBy
 from notifyproj.devstack.ports import free_port
 
 CLIENT = "notify"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pytest_django import Settings
 
+from notifications.core.store.postgres import role_groups
 from notifications.features.single_sign_on import metadata
-from notifications.store.postgres import role_groups
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, Browser
 from tests.features.single_sign_on import identity_provider
 

@@ -19,10 +19,10 @@ from django_otp.oath import totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from pytest_django import Settings
 
-from notifications import conf
+from notifications.core import conf
+from notifications.core.models import AuditEntry, ExternalIdentity, SignIn
+from notifications.core.rules.single_sign_on import SecondFactorBy
 from notifications.features.single_sign_on import metadata
-from notifications.models import AuditEntry, ExternalIdentity, SignIn
-from notifications.rules.single_sign_on import SecondFactorBy
 from tests.features.single_sign_on.identity_provider import (
     LyingProvider,
     consent,

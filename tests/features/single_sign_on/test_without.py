@@ -14,8 +14,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
 
-from notifications import conf
-from notifications.store.redis import sign_ins
+from notifications.core import conf
+from notifications.core.store.redis import sign_ins
 from tests.features import without_feature
 
 _BACKEND: Final = "notifications.features.single_sign_on.backend.SingleSignOn"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import AuditEntry, Producer
+from notifications.core.store.redis import state
 from notifications.features.sms_pumping import counts, policy
 from notifications.features.sms_pumping.counts import SmsRequest
 from notifications.features.sms_pumping.models import SmsLimits, SmsOverride
 from notifications.features.sms_pumping.rules.ceilings import Policy
-from notifications.models import AuditEntry, Producer
-from notifications.store.redis import state
 
 _LIST = "/admin/notifications/smsoverride/"
 

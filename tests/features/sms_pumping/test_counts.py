@@ -9,14 +9,14 @@ from uuid import uuid4
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import Rollup, RollupSeries
+from notifications.core.rules.lane import Mode
+from notifications.core.store.redis import state
 from notifications.features.sms_pumping import counts
 from notifications.features.sms_pumping import policy as sms_policy
 from notifications.features.sms_pumping.counts import SmsRequest
 from notifications.features.sms_pumping.rules.ceilings import Policy
-from notifications.models import Rollup, RollupSeries
-from notifications.rules.lane import Mode
-from notifications.store.redis import state
 
 pytestmark = pytest.mark.django_db
 _FLOORS: Final = Policy()

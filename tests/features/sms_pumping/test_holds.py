@@ -11,19 +11,19 @@ from uuid import UUID
 import pytest
 from django.contrib.postgres.functions import TransactionNow
 
-from notifications import clock
-from notifications.delivery import deliver
+from notifications.core import clock
+from notifications.core.delivery import deliver
+from notifications.core.intake import accept
+from notifications.core.intake.accept import AcceptedRequest, Caller
+from notifications.core.models import Attempt, Delivery, Event, Producer
+from notifications.core.rules import request
+from notifications.core.rules.problems import Problem
+from notifications.core.rules.states import Status
+from notifications.core.store.redis import state
+from notifications.core.sweeps import release, rounds
 from notifications.features.sms_pumping import counts as sms_ceilings
 from notifications.features.sms_pumping import policy, sweep
 from notifications.features.sms_pumping.models import SmsLimits, SmsOverride
-from notifications.intake import accept
-from notifications.intake.accept import AcceptedRequest, Caller
-from notifications.models import Attempt, Delivery, Event, Producer
-from notifications.rules import request
-from notifications.rules.problems import Problem
-from notifications.rules.states import Status
-from notifications.store.redis import state
-from notifications.sweeps import release, rounds
 from providers.contract import Channel
 from tests.journey import (
     CHAIN,

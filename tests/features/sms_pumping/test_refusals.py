@@ -13,23 +13,23 @@ from typing import Any, Final
 import pytest
 from django.db import DatabaseError, connection
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.intake import accept
+from notifications.core.intake.accept import AcceptedRequest, BatchResult, Caller, Refused
+from notifications.core.models import Notification, Producer, Rejected
+from notifications.core.rules import request
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.request import NotificationRequest
+from notifications.core.rules.sensitive import Sensitive
+from notifications.core.store.postgres import inserts
+from notifications.core.store.postgres.secret_variables import Fingerprint
+from notifications.core.store.redis import state
 from notifications.features.sms_pumping import counts as sms_ceilings
 from notifications.features.sms_pumping import policy as sms_policy
 from notifications.features.sms_pumping.counts import SmsRequest
 from notifications.features.sms_pumping.models import SmsLimits, SmsOverride, SmsTraffic
 from notifications.features.sms_pumping.rules.ceilings import CeilingLimits, Policy
-from notifications.intake import accept
-from notifications.intake.accept import AcceptedRequest, BatchResult, Caller, Refused
-from notifications.models import Notification, Producer, Rejected
-from notifications.rules import request
-from notifications.rules.lane import Mode
-from notifications.rules.problems import Kind, Problem
-from notifications.rules.request import NotificationRequest
-from notifications.rules.sensitive import Sensitive
-from notifications.store.postgres import inserts
-from notifications.store.postgres.secret_variables import Fingerprint
-from notifications.store.redis import state
 from tests.journey import Reach
 
 NUMBER: Final = "+4915112345678"

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import Alert, Producer
+from notifications.core.store.redis import state
 from notifications.features.sms_pumping import counts, policy, sweep, traffic_rows
 from notifications.features.sms_pumping.counts import SmsRequest
 from notifications.features.sms_pumping.models import SmsTraffic, SmsTrafficPosition
 from notifications.features.sms_pumping.rules.ceilings import Policy
-from notifications.models import Alert, Producer
-from notifications.store.redis import state
 
 _HOUR = dt.timedelta(hours=1)
 

@@ -8,18 +8,18 @@ from collections.abc import Iterator
 import pytest
 from django.contrib.auth.models import User
 
-from notifications import conf
-from notifications.delivery import routing
+from notifications.core import conf
+from notifications.core.delivery import routing
+from notifications.core.models import AuditEntry, Contact, Recipient
+from notifications.core.operations import single_call
+from notifications.core.operations.single_call import CannotSend
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.language.templating import Rendered
+from notifications.core.rules.suppression import Cause
+from notifications.core.store.postgres import suppressions
+from notifications.core.store.postgres.suppressions import SuppressionEntry
+from notifications.core.store.redis import state
 from notifications.features.template_studio import test_to_operator
-from notifications.models import AuditEntry, Contact, Recipient
-from notifications.operations import single_call
-from notifications.operations.single_call import CannotSend
-from notifications.rules.lane import Mode
-from notifications.rules.language.templating import Rendered
-from notifications.rules.suppression import Cause
-from notifications.store.postgres import suppressions
-from notifications.store.postgres.suppressions import SuppressionEntry
-from notifications.store.redis import state
 from providers import dry_run
 from providers.contract import Channel, Message, Provider
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from notifications.rules.language.formats import Reader
-from notifications.rules.language.templating import RenderError, check, compile_text
+from notifications.core.rules.language.formats import Reader
+from notifications.core.rules.language.templating import RenderError, check, compile_text
 
 MOST_CPU_SECONDS = 10.0
 """Far more than a slow processor needs; what has no bound takes minutes."""

@@ -6,7 +6,7 @@ import pytest
 from babel import Locale, localedata
 from babel.core import get_global
 
-from notifications.rules.language.locales import (
+from notifications.core.rules.language.locales import (
     choose,
     cldr,
     direction,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules.language.locales import is_known
+from notifications.core.rules.language.locales import is_known
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.language.needs import required_variables
-from notifications.rules.language.templating import RenderError, compile_text
+from notifications.core.rules.language.needs import required_variables
+from notifications.core.rules.language.templating import RenderError, compile_text
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules.language import templating
+from notifications.core.rules.language import templating
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2 import nodes
 
-from notifications.rules.language import syntax
-from notifications.rules.language.templating import RenderError, check, compile_text, variables_of
+from notifications.core.rules.language import syntax
+from notifications.core.rules.language.templating import (
+    RenderError,
+    check,
+    compile_text,
+    variables_of,
+)
 
 MOST_CPU_SECONDS = 10.0
 """Far more than a slow processor needs; what has no bound takes minutes."""

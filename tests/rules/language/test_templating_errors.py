@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from notifications.rules.language import syntax
-from notifications.rules.language.templating import (
+from notifications.core.rules.language import syntax
+from notifications.core.rules.language.templating import (
     CompiledText,
     RenderError,
     check,

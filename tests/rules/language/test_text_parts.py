@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import Environment
 
-from notifications.rules.language.templating import RenderError, compile_text
+from notifications.core.rules.language.templating import RenderError, compile_text
 from tests.providers.test_graphemes import MOST_CPU_SECONDS, UNITS
 
 

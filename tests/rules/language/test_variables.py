@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.language import variables
-from notifications.rules.language.variables import MalformedDeclaration, Type, Variable
+from notifications.core.rules.language import variables
+from notifications.core.rules.language.variables import MalformedDeclaration, Type, Variable
 
 TOTAL = {"amount": "9.90", "currency": "EUR"}
 GOOD: dict[Type, list[object]] = {

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from notifications.rules.rate_limits.concurrency import CEILING, START, Call, Ending, Limit
+from notifications.core.rules.rate_limits.concurrency import CEILING, START, Call, Ending, Limit
 
 GOLDEN: Final = 0.618034
 """Its multiples are spread evenly over [0, 1) and look as if by chance."""

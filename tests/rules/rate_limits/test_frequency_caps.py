@@ -6,9 +6,9 @@ import datetime as dt
 
 import pytest
 
-from notifications.rules.lane import Priority
-from notifications.rules.rate_limits import frequency_caps
-from notifications.rules.rate_limits.frequency_caps import DEFAULTS, Cap, Over
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.rate_limits import frequency_caps
+from notifications.core.rules.rate_limits.frequency_caps import DEFAULTS, Cap, Over
 from providers.contract import Channel
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from notifications.rules.language import variables
-from notifications.rules.templates import contents, derived, publishing
+from notifications.core.rules.language import variables
+from notifications.core.rules.templates import contents, derived, publishing
 from providers.contract import Channel
 
 TEXTS = (

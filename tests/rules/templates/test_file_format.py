@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.in_app import Action, InAppPart
-from notifications.rules.templates import contents, diff, file_format
-from notifications.rules.templates.contents import TemplateContent
-from notifications.rules.templates.file_format import BrokenFiles
-from notifications.rules.texts.wording import TextSource
+from notifications.core.rules.in_app import Action, InAppPart
+from notifications.core.rules.templates import contents, diff, file_format
+from notifications.core.rules.templates.contents import TemplateContent
+from notifications.core.rules.templates.file_format import BrokenFiles
+from notifications.core.rules.texts.wording import TextSource
 from providers.contract import Channel
 
 PLAIN = st.text(st.characters(exclude_characters="{}", exclude_categories=["Cs"]), max_size=60)

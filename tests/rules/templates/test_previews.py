@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from notifications.rules.templates import previews
-from notifications.rules.texts.wording import TextSource
+from notifications.core.rules.templates import previews
+from notifications.core.rules.texts.wording import TextSource
 from providers.contract import Channel
 
 

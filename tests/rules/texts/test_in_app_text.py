@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules.in_app import Action, InAppPart
-from notifications.rules.language.templating import Reader, RenderError
-from notifications.rules.language.variables import Type, Variable
-from notifications.rules.templates import previews, publishing
-from notifications.rules.texts import in_app_text, wording
-from notifications.rules.texts.wording import TextSource
+from notifications.core.rules.in_app import Action, InAppPart
+from notifications.core.rules.language.templating import Reader, RenderError
+from notifications.core.rules.language.variables import Type, Variable
+from notifications.core.rules.templates import previews, publishing
+from notifications.core.rules.texts import in_app_text, wording
+from notifications.core.rules.texts.wording import TextSource
 from providers.contract import Channel
 
 NAME = Variable(name="name", type=Type.STRING, example="Ana")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from notifications.rules.language.templating import compile_text
-from notifications.rules.texts import mail_html, mail_sheets, mail_text
+from notifications.core.rules.language.templating import compile_text
+from notifications.core.rules.texts import mail_html, mail_sheets, mail_text
 
 LOOP = """<style>td { padding: 1px } .x { color: red }</style>
 <table>{% for dish in dishes %}

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from notifications.rules.language.syntax import BrokenTemplate
-from notifications.rules.texts import mail_html, mail_text, wording
-from notifications.rules.texts.mail_markup import MAX_OPEN, measure
-from notifications.rules.texts.wording import TextSource
+from notifications.core.rules.language.syntax import BrokenTemplate
+from notifications.core.rules.texts import mail_html, mail_text, wording
+from notifications.core.rules.texts.mail_markup import MAX_OPEN, measure
+from notifications.core.rules.texts.wording import TextSource
 from providers.contract import Channel
 
 MOST_CPU_SECONDS = 10.0

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from notifications.rules.language.templating import compile_text
-from notifications.rules.texts import mail_html
+from notifications.core.rules.language.templating import compile_text
+from notifications.core.rules.texts import mail_html
 
 _TOP = "<!DOCTYPE html><html><head>"
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from notifications.rules.language.syntax import BrokenTemplate
-from notifications.rules.texts import (
+from notifications.core.rules.language.syntax import BrokenTemplate
+from notifications.core.rules.texts import (
     mail_html,
     mail_markup,
     mail_sheets,
@@ -19,7 +19,7 @@ from notifications.rules.texts import (
     mail_text,
     wording,
 )
-from notifications.rules.texts.wording import TextSource
+from notifications.core.rules.texts.wording import TextSource
 from providers.contract import Channel
 
 MOST_CPU_SECONDS = 1.0

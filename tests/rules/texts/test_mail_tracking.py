@@ -6,7 +6,7 @@ import html
 
 import pytest
 
-from notifications.rules.texts.mail_tracking import LONGEST_TARGET, add_pixel, replace_links
+from notifications.core.rules.texts.mail_tracking import LONGEST_TARGET, add_pixel, replace_links
 
 TARGET = "https://shop.example/a?b=1&c=2"
 LEAVE = "https://notify.example/unsubscribe/x.y"

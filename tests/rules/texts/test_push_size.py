@@ -7,7 +7,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.texts.push_size import TEXT_BYTES, shorten, size
+from notifications.core.rules.texts.push_size import TEXT_BYTES, shorten, size
 from providers.graphemes import ELLIPSIS
 
 

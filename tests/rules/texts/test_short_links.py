@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from notifications.rules.texts.short_links import (
+from notifications.core.rules.texts.short_links import (
     TOKEN_LENGTH,
     is_a_person,
     is_target,

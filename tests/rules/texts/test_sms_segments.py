@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.texts.sms_segments import Encoding, measure
-from notifications.rules.texts.sms_transliteration import transliterate
+from notifications.core.rules.texts.sms_segments import Encoding, measure
+from notifications.core.rules.texts.sms_transliteration import transliterate
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ import functools
 import pytest
 from babel import localedata
 
-from notifications.rules.language import variables
-from notifications.rules.language.templating import Reader
-from notifications.rules.language.variables import MailLinks, Type, Variable
-from notifications.rules.templates.publishing import objections
-from notifications.rules.texts import push_size, sms_segments
-from notifications.rules.texts.wording import (
+from notifications.core.rules.language import variables
+from notifications.core.rules.language.templating import Reader
+from notifications.core.rules.language.variables import MailLinks, Type, Variable
+from notifications.core.rules.templates.publishing import objections
+from notifications.core.rules.texts import push_size, sms_segments
+from notifications.core.rules.texts.wording import (
     TextSource,
     compile_text,
     fit,

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules import ids
-from notifications.rules.lane import Priority
-from notifications.rules.reasons import Reason
-from notifications.rules.times import deferral
-from notifications.rules.times.deferral import Deferral, ProducerDay, Wishes
-from notifications.rules.times.quiet_hours import Window
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.times import deferral
+from notifications.core.rules.times.deferral import Deferral, ProducerDay, Wishes
+from notifications.core.rules.times.quiet_hours import Window
 from providers.contract import Channel
 
 NIGHT = Window(start=dt.time(22), end=dt.time(7))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.times import digest_times, local_time
-from notifications.rules.times.digest_times import DigestChoice
+from notifications.core.rules.times import digest_times, local_time
+from notifications.core.rules.times.digest_times import DigestChoice
 
 ZONES = st.sampled_from([
     *("", "Europe/Berlin", "America/Sao_Paulo", "Asia/Kathmandu", "Pacific/Apia"),

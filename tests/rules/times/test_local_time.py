@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.times import local_time
+from notifications.core.rules.times import local_time
 
 ZONES = st.sampled_from(sorted(zoneinfo.available_timezones()))
 WALLS = st.datetimes(dt.datetime(2020, 1, 1), dt.datetime(2035, 12, 31))  # noqa: DTZ001 - walls

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from notifications.rules.times import local_time, quiet_hours
-from notifications.rules.times.quiet_hours import Weekday, Window
+from notifications.core.rules.times import local_time, quiet_hours
+from notifications.core.rules.times.quiet_hours import Weekday, Window
 from providers.contract import Channel
 
 BERLIN = "Europe/Berlin"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.times import stages
-from notifications.rules.times.stages import ReceivedReport, Stage, StageTime, TimeSource
+from notifications.core.rules.times import stages
+from notifications.core.rules.times.stages import ReceivedReport, Stage, StageTime, TimeSource
 
 ACCEPTED = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
 SECOND = dt.timedelta(seconds=1)

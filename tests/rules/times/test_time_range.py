@@ -7,8 +7,8 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from notifications.rules.times import time_range
-from notifications.rules.times.time_range import RANGES, TimeRange
+from notifications.core.rules.times import time_range
+from notifications.core.rules.times.time_range import RANGES, TimeRange
 
 NOW = dt.datetime(2026, 11, 23, 15, 7, 31, tzinfo=dt.UTC)
 

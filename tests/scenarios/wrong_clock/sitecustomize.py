@@ -9,7 +9,7 @@ import datetime as dt
 import os
 from pathlib import Path
 
-from notifications import clock
+from notifications.core import clock
 
 _FILE = Path(os.environ["WRONG_CLOCK_FILE"])
 _true = clock.host

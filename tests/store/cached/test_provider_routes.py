@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from notifications import clock
-from notifications.models import ProviderRoute
-from notifications.store.cached import provider_routes
+from notifications.core import clock
+from notifications.core.models import ProviderRoute
+from notifications.core.store.cached import provider_routes
 from providers.contract import Channel
 
 

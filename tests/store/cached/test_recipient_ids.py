@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from notifications.models import Recipient
-from notifications.rules.lane import Mode
-from notifications.store.cached import recipient_ids
+from notifications.core.models import Recipient
+from notifications.core.rules.lane import Mode
+from notifications.core.store.cached import recipient_ids
 
 pytestmark = pytest.mark.django_db
 

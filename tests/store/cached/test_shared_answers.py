@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
-from notifications.store.cached import shared_answers
+from notifications.core.store.cached import shared_answers
 
 
 def test_readers_at_the_same_time_share_one_computation() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.models import TopicText
-from notifications.store.cached import topic_texts
+from notifications.core.models import TopicText
+from notifications.core.store.cached import topic_texts
 
 pytestmark = pytest.mark.django_db
 

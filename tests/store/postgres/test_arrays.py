@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.store.postgres import arrays, db
+from notifications.core.store.postgres import arrays, db
 
 pytestmark = pytest.mark.django_db
 

@@ -11,14 +11,14 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 
-from notifications import clock
-from notifications.models import Budget, BudgetDay, BudgetReservation, Delivery
-from notifications.rules.budgets import Budget as KnownBudget
-from notifications.rules.budgets import PricedCall
-from notifications.rules.states import Status
-from notifications.store.cached import budgets as cached
-from notifications.store.postgres import budgets, claims
-from notifications.sweeps import due_rows
+from notifications.core import clock
+from notifications.core.models import Budget, BudgetDay, BudgetReservation, Delivery
+from notifications.core.rules.budgets import Budget as KnownBudget
+from notifications.core.rules.budgets import PricedCall
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import budgets as cached
+from notifications.core.store.postgres import budgets, claims
+from notifications.core.sweeps import due_rows
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of
 

@@ -11,16 +11,16 @@ import psycopg
 import pytest
 from django.db import connection
 
-from notifications import clock
-from notifications.models import ChangeMark, Event, Notification
-from notifications.rules import ids
-from notifications.rules.feed_position import FeedPosition
-from notifications.rules.lane import Mode
-from notifications.rules.states import Status
-from notifications.rules.transitions import DELIVER, EXPIRE
-from notifications.store.postgres import arrays, change_feed, db, transitions
-from notifications.store.postgres.change_feed import Change, ForeignPositionError
-from notifications.store.postgres.transitions import ANYONE, Move
+from notifications.core import clock
+from notifications.core.models import ChangeMark, Event, Notification
+from notifications.core.rules import ids
+from notifications.core.rules.feed_position import FeedPosition
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.states import Status
+from notifications.core.rules.transitions import DELIVER, EXPIRE
+from notifications.core.store.postgres import arrays, change_feed, db, transitions
+from notifications.core.store.postgres.change_feed import Change, ForeignPositionError
+from notifications.core.store.postgres.transitions import ANYONE, Move
 from tests.store.stored_rows import MakeDelivery
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -10,9 +10,9 @@ import psycopg
 import pytest
 from django.db import connection
 
-from notifications import clock
-from notifications.rules.lane import Priority
-from notifications.store.postgres import claims
+from notifications.core import clock
+from notifications.core.rules.lane import Priority
+from notifications.core.store.postgres import claims
 from tests.store.stored_rows import MakeDelivery
 
 pytestmark = pytest.mark.django_db(transaction=True)

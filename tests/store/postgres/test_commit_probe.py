@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from django.test import Client
 
-from notifications.store.postgres import commit_probe
+from notifications.core.store.postgres import commit_probe
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.servers import Stack
 

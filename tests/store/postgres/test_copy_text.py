@@ -10,8 +10,8 @@ from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.states import Status
-from notifications.store.postgres import copy_text, db
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import copy_text, db
 
 pytestmark = pytest.mark.django_db
 

@@ -10,9 +10,9 @@ from django.core.signals import request_started
 from django.db import DatabaseError, OperationalError, connection, transaction
 from django.test import Client
 
-from notifications import clock
-from notifications.models import Producer
-from notifications.store.postgres import db, db_errors, disk
+from notifications.core import clock
+from notifications.core.models import Producer
+from notifications.core.store.postgres import db, db_errors, disk
 from notifyproj.devstack.demo.environment import until
 
 pytestmark = pytest.mark.django_db(transaction=True)

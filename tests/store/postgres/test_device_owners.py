@@ -10,11 +10,11 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from notifications.models import AuditEntry, Contact, Recipient
-from notifications.rules.lane import Mode
-from notifications.store.postgres import erasure, recipients
-from notifications.store.postgres.device_owners import MOVED
-from notifications.store.postgres.recipients import Address, ContactChange
+from notifications.core.models import AuditEntry, Contact, Recipient
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres import erasure, recipients
+from notifications.core.store.postgres.device_owners import MOVED
+from notifications.core.store.postgres.recipients import Address, ContactChange
 from providers.contract import Channel
 
 KEYS = '"keys":{"p256dh":"p","auth":"a"}'

@@ -7,11 +7,11 @@ import datetime as dt
 import pytest
 import redis
 
-from notifications import clock
-from notifications.rules.lane import Lane, Mode, Priority
-from notifications.store.postgres import fair_queue
-from notifications.store.postgres.fair_queue import Ask
-from notifications.store.redis import state
+from notifications.core import clock
+from notifications.core.rules.lane import Lane, Mode, Priority
+from notifications.core.store.postgres import fair_queue
+from notifications.core.store.postgres.fair_queue import Ask
+from notifications.core.store.redis import state
 from providers.contract import Channel
 
 _LANE = Lane(Mode.LIVE, Priority.P3, Channel.EMAIL)

@@ -11,13 +11,13 @@ from urllib.parse import urlsplit
 import pytest
 from django.test import Client
 
-from notifications import clock, conf
-from notifications.models import Alert, SweepRun
-from notifications.rules.alerts import OpenAlert, causes
-from notifications.store import flight_recorder
-from notifications.store.postgres import alerts, fallbacks
-from notifications.store.postgres.fallbacks import FallbackWatch
-from notifications.store.redis import state
+from notifications.core import clock, conf
+from notifications.core.models import Alert, SweepRun
+from notifications.core.rules.alerts import OpenAlert, causes
+from notifications.core.store import flight_recorder
+from notifications.core.store.postgres import alerts, fallbacks
+from notifications.core.store.postgres.fallbacks import FallbackWatch
+from notifications.core.store.redis import state
 from tests.providers.fakes import free_port
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ from django.core.management.base import SystemCheckError
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from notifications.store.postgres import first_migration
+from notifications.core.store.postgres import first_migration
 
 pytestmark = pytest.mark.django_db
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.db import connection
 
-from notifications import clock
-from notifications.models import Alert
-from notifications.rules import ids
-from notifications.rules.alerts import AlertKind
-from notifications.store.postgres import host_clock
+from notifications.core import clock
+from notifications.core.models import Alert
+from notifications.core.rules import ids
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.store.postgres import host_clock
 
 pytestmark = pytest.mark.django_db
 

@@ -12,11 +12,10 @@ import pytest
 from cryptography.fernet import Fernet
 from django.db import connection
 
-from notifications import clock, conf
-from notifications.delivery import deliver
-from notifications.features.schedules import changes, occurrences, sweep
-from notifications.intake.accept import AcceptedRequest, Caller
-from notifications.models import (
+from notifications.core import clock, conf
+from notifications.core.delivery import deliver
+from notifications.core.intake.accept import AcceptedRequest, Caller
+from notifications.core.models import (
     DeadLetter,
     Delivery,
     Notification,
@@ -26,12 +25,13 @@ from notifications.models import (
     Template,
     TemplateEvent,
 )
-from notifications.rules.problems import Kind, Problem
-from notifications.rules.sensitive import MASK
-from notifications.rules.states import Status
-from notifications.rules.templates import contents
-from notifications.store.postgres import late_encryption, secret_variables
-from notifications.store.templates import template_cache, versions
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.sensitive import MASK
+from notifications.core.rules.states import Status
+from notifications.core.rules.templates import contents
+from notifications.core.store.postgres import late_encryption, secret_variables
+from notifications.core.store.templates import template_cache, versions
+from notifications.features.schedules import changes, occurrences, sweep
 from providers.contract import Accepted, Channel, Message, Outcome
 from tests.journey import Accept, Reach, deliveries_of
 from tests.vendors import Scripted

@@ -7,11 +7,11 @@ from uuid import UUID
 
 import pytest
 
-from notifications.delivery import deliver
-from notifications.models import Contact, TemplateText
-from notifications.rules.states import Status
-from notifications.store.postgres import moved_contacts
-from notifications.store.postgres.moved_contacts import NewAddress
+from notifications.core.delivery import deliver
+from notifications.core.models import Contact, TemplateText
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import moved_contacts
+from notifications.core.store.postgres.moved_contacts import NewAddress
 from providers.contract import Accepted, Channel
 from tests.journey import Accept, Reach, deliveries_of, routed_to_scripted
 

@@ -7,12 +7,12 @@ from uuid import UUID
 
 import pytest
 
-from notifications import clock
-from notifications.models import Attempt, Contact, Delivery, Suppression
-from notifications.rules.states import Status
-from notifications.rules.suppression import Cause
-from notifications.store.postgres import opted_out_contacts, suppressions
-from notifications.store.postgres.opted_out_contacts import OptOut
+from notifications.core import clock
+from notifications.core.models import Attempt, Contact, Delivery, Suppression
+from notifications.core.rules.states import Status
+from notifications.core.rules.suppression import Cause
+from notifications.core.store.postgres import opted_out_contacts, suppressions
+from notifications.core.store.postgres.opted_out_contacts import OptOut
 from providers.contract import Channel
 from tests.store.stored_rows import MakeDelivery
 

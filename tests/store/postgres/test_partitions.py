@@ -7,9 +7,9 @@ import datetime as dt
 import pytest
 from django.db import IntegrityError, connection
 
-from notifications import clock, conf
-from notifications.rules import ids
-from notifications.store.postgres import id_ranges, partitions
+from notifications.core import clock, conf
+from notifications.core.rules import ids
+from notifications.core.store.postgres import id_ranges, partitions
 from tests.old_days import drop_day
 
 pytestmark = pytest.mark.django_db(transaction=True)

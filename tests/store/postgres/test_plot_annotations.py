@@ -6,8 +6,8 @@ import datetime as dt
 
 import pytest
 
-from notifications import clock
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     Breaker,
     BreakerEvent,
     BulkJob,
@@ -17,10 +17,10 @@ from notifications.models import (
     Switch,
     TemplateEvent,
 )
-from notifications.rules.bulk_job import BulkJobState
-from notifications.rules.switches import SwitchKind
-from notifications.store.postgres import audit, plot_annotations
-from notifications.store.postgres.plot_annotations import Annotation, Kind
+from notifications.core.rules.bulk_job import BulkJobState
+from notifications.core.rules.switches import SwitchKind
+from notifications.core.store.postgres import audit, plot_annotations
+from notifications.core.store.postgres.plot_annotations import Annotation, Kind
 from providers.contract import Channel
 
 pytestmark = pytest.mark.django_db

@@ -11,8 +11,8 @@ import redis
 from django.db import transaction
 
 from celeryconfig import KEY_PREFIX
-from notifications import conf, lanes
-from notifications.rules.lane import Lane, Mode, Priority
+from notifications.core import conf, lanes
+from notifications.core.rules.lane import Lane, Mode, Priority
 from providers.contract import Channel
 from tests.journey import Accept, Reach
 

@@ -12,12 +12,12 @@ import pytest
 from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 
-from notifications import clock
-from notifications.api.schemas import AttemptDetail
-from notifications.delivery import deliver
-from notifications.feedback import delivery_receipts
-from notifications.figures.questions import Question, ask
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.api.schemas import AttemptDetail
+from notifications.core.delivery import deliver
+from notifications.core.feedback import delivery_receipts
+from notifications.core.figures.questions import Question, ask
+from notifications.core.models import (
     Attempt,
     Budget,
     BudgetDay,
@@ -25,11 +25,11 @@ from notifications.models import (
     Event,
     ReceiptPrice,
 )
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
-from notifications.store.cached import budgets as cached
-from notifications.store.postgres import partitions, rollups
-from notifications.sweeps import budgets as sweep
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import budgets as cached
+from notifications.core.store.postgres import partitions, rollups
+from notifications.core.sweeps import budgets as sweep
 from providers.contract import Accepted, Channel, Receipt, ReceiptKind, Unanswered
 from tests.journey import Accept, Reach, deliveries_of, routed_to_scripted, status_and_reason
 from tests.old_days import recount_days

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.models import Contact, Recipient
-from notifications.store.postgres import dead_contacts
-from notifications.store.postgres.dead_contacts import DeadReport
+from notifications.core.models import Contact, Recipient
+from notifications.core.store.postgres import dead_contacts
+from notifications.core.store.postgres.dead_contacts import DeadReport
 from providers.contract import Channel
 
 

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connection, transaction
 
-from notifications import clock
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     Notification,
     Rollup,
     RollupLatency,
@@ -18,12 +18,12 @@ from notifications.models import (
     RollupSeries,
     RollupValue,
 )
-from notifications.rules import ids
-from notifications.rules.lane import Mode
-from notifications.rules.rollups import CUBES, OTHER, Cube, DimensionSet, Step
-from notifications.rules.transitions import DELIVER, EXPIRE
-from notifications.store.postgres import rollups, transitions
-from notifications.store.postgres.transitions import ANYONE, Move
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.rollups import CUBES, OTHER, Cube, DimensionSet, Step
+from notifications.core.rules.transitions import DELIVER, EXPIRE
+from notifications.core.store.postgres import rollups, transitions
+from notifications.core.store.postgres.transitions import ANYONE, Move
 from tests.old_days import recount_days
 from tests.store.stored_rows import MakeDelivery, make_delivery
 

@@ -10,8 +10,8 @@ from uuid import UUID
 
 import pytest
 
-from notifications import clock
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     Attempt,
     Delivery,
     Event,
@@ -20,8 +20,8 @@ from notifications.models import (
     RollupLatency,
     Template,
 )
-from notifications.rules import ids
-from notifications.rules.rollups import (
+from notifications.core.rules import ids
+from notifications.core.rules.rollups import (
     CUBES,
     Counter,
     Cube,
@@ -31,8 +31,8 @@ from notifications.rules.rollups import (
     bin_of,
     counts_of,
 )
-from notifications.rules.states import Status
-from notifications.store.postgres import rollups
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import rollups
 from providers.contract import Channel
 from tests.store.random_history import History
 

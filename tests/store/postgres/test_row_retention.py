@@ -8,10 +8,10 @@ import psycopg
 import pytest
 from django.db import connection
 
-from notifications import clock, feature
-from notifications.models import ReceivedText
-from notifications.rules.row_retention import RowRetention
-from notifications.store.postgres import row_retention
+from notifications.core import clock, feature
+from notifications.core.models import ReceivedText
+from notifications.core.rules.row_retention import RowRetention
+from notifications.core.store.postgres import row_retention
 
 EVERY = [
     *row_retention.RETENTIONS,

@@ -10,7 +10,7 @@ from django.core import checks
 from django.db import connection
 from django.test import Client
 
-from notifications.store.postgres import session_settings
+from notifications.core.store.postgres import session_settings
 
 pytestmark = pytest.mark.django_db
 

@@ -6,14 +6,14 @@ import datetime as dt
 
 import pytest
 
-from notifications import clock
-from notifications.models import Contact, Preference, Recipient, Suppression
-from notifications.rules.lane import Mode
-from notifications.rules.suppression import Cause
-from notifications.store.postgres import dead_contacts, recipients, suppressions
-from notifications.store.postgres.dead_contacts import DeadReport
-from notifications.store.postgres.recipients import TAKEN_AWAY
-from notifications.store.postgres.suppressions import SuppressionEntry
+from notifications.core import clock
+from notifications.core.models import Contact, Preference, Recipient, Suppression
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.suppression import Cause
+from notifications.core.store.postgres import dead_contacts, recipients, suppressions
+from notifications.core.store.postgres.dead_contacts import DeadReport
+from notifications.core.store.postgres.recipients import TAKEN_AWAY
+from notifications.core.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 
 pytestmark = pytest.mark.django_db

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from notifications.models import Producer
-from notifications.store.postgres import time_limit
+from notifications.core.models import Producer
+from notifications.core.store.postgres import time_limit
 
 
 @pytest.mark.django_db

@@ -9,12 +9,12 @@ import psycopg
 import pytest
 from django.db import connection
 
-from notifications import clock
-from notifications.models import DeadLetter, Delivery, Event
-from notifications.rules import ids, suspects
-from notifications.rules.lane import Priority
-from notifications.rules.states import Status
-from notifications.rules.transitions import (
+from notifications.core import clock
+from notifications.core.models import DeadLetter, Delivery, Event
+from notifications.core.rules import ids, suspects
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.states import Status
+from notifications.core.rules.transitions import (
     ACCEPT,
     DELIVER,
     HOLD_REFUNDED,
@@ -24,9 +24,9 @@ from notifications.rules.transitions import (
     WITH_DEAD_LETTER,
     Transition,
 )
-from notifications.store.postgres import attempts, claims, transitions
-from notifications.store.postgres.attempts import AttemptRow
-from notifications.store.postgres.transitions import (
+from notifications.core.store.postgres import attempts, claims, transitions
+from notifications.core.store.postgres.attempts import AttemptRow
+from notifications.core.store.postgres.transitions import (
     ANYONE,
     STILL_DUE,
     FromProvider,

@@ -6,13 +6,13 @@ import datetime as dt
 
 import pytest
 
-from notifications import clock
-from notifications.models import Delivery
-from notifications.rules import ids
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
-from notifications.store.postgres import waiting
+from notifications.core import clock
+from notifications.core.models import Delivery
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import waiting
 from providers.contract import Channel
 
 pytestmark = pytest.mark.django_db

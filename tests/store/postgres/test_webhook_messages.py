@@ -6,13 +6,13 @@ from uuid import uuid4
 
 import pytest
 
-from notifications.models import Producer, WebhookEndpoint, WebhookMessage
-from notifications.rules.lane import Mode
-from notifications.rules.webhook_events import MessageState
-from notifications.store.postgres import webhook_messages
-from notifications.store.postgres.webhook_messages import ClaimedMessage
-from notifications.webhooks import endpoints
-from notifications.webhooks.calls import FAILING, SHARE
+from notifications.core.models import Producer, WebhookEndpoint, WebhookMessage
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.webhook_events import MessageState
+from notifications.core.store.postgres import webhook_messages
+from notifications.core.store.postgres.webhook_messages import ClaimedMessage
+from notifications.core.webhooks import endpoints
+from notifications.core.webhooks.calls import FAILING, SHARE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 _SLOW = 10

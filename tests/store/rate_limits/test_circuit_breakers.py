@@ -9,10 +9,10 @@ from uuid import UUID
 
 import pytest
 
-from notifications import clock
-from notifications.models import Alert, Breaker, BreakerEvent
-from notifications.rules.lane import Priority
-from notifications.rules.rate_limits.circuit_breaker import (
+from notifications.core import clock
+from notifications.core.models import Alert, Breaker, BreakerEvent
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.rate_limits.circuit_breaker import (
     LOOKS_PER_SECOND,
     PROBE_EVERY,
     REFUSAL_SAMPLE,
@@ -23,9 +23,9 @@ from notifications.rules.rate_limits.circuit_breaker import (
     HealthKey,
     Probe,
 )
-from notifications.store.cached import provider_overrides
-from notifications.store.rate_limits import breaker_status, circuit_breakers
-from notifications.store.redis import state
+from notifications.core.store.cached import provider_overrides
+from notifications.core.store.rate_limits import breaker_status, circuit_breakers
+from notifications.core.store.redis import state
 from providers.contract import Channel
 from tests.store.ageing import age
 from tests.store.telling import (

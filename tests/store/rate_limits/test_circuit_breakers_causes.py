@@ -9,11 +9,11 @@ from typing import cast
 import orjson
 import pytest
 
-from notifications.delivery import provider_health
-from notifications.rules.rate_limits.circuit_breaker import CallStats, HealthKey
-from notifications.store.cached import provider_overrides
-from notifications.store.rate_limits import circuit_breakers
-from notifications.store.redis import state
+from notifications.core.delivery import provider_health
+from notifications.core.rules.rate_limits.circuit_breaker import CallStats, HealthKey
+from notifications.core.store.cached import provider_overrides
+from notifications.core.store.rate_limits import circuit_breakers
+from notifications.core.store.redis import state
 from providers.contract import Outcome, Unanswered, Unavailable
 from tests.store.ageing import age
 from tests.store.telling import EMAIL, PUSH, SECOND, down, report, silent, well

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 from django.db import OperationalError
 
-from notifications.models import Alert, BreakerEvent
-from notifications.rules.lane import Priority
-from notifications.rules.rate_limits.circuit_breaker import (
+from notifications.core.models import Alert, BreakerEvent
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.rate_limits.circuit_breaker import (
     ENDPOINT_CALLS,
     PROBE_EVERY,
     REFUSALS_BELIEVED,
@@ -21,10 +21,10 @@ from notifications.rules.rate_limits.circuit_breaker import (
     HealthKey,
     Probe,
 )
-from notifications.store.cached import provider_overrides
-from notifications.store.rate_limits import breaker_status, circuit_breakers, send_admission
-from notifications.store.rate_limits.send_admission import AdmissionRequest
-from notifications.store.redis import state
+from notifications.core.store.cached import provider_overrides
+from notifications.core.store.rate_limits import breaker_status, circuit_breakers, send_admission
+from notifications.core.store.rate_limits.send_admission import AdmissionRequest
+from notifications.core.store.redis import state
 from providers.contract import Channel, Pace
 from tests.store.ageing import age
 from tests.store.telling import (

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from notifications import clock
-from notifications.rules.rate_limits.circuit_breaker import (
+from notifications.core import clock
+from notifications.core.rules.rate_limits.circuit_breaker import (
     BreakerReport,
     CallStats,
     HealthKey,
     Suspect,
 )
-from notifications.store.cached import provider_overrides
-from notifications.store.rate_limits import circuit_breakers
-from notifications.store.redis import state
+from notifications.core.store.cached import provider_overrides
+from notifications.core.store.rate_limits import circuit_breakers
+from notifications.core.store.redis import state
 from tests.store.ageing import age
 from tests.store.telling import PROBE_WELL, PUSH, SECOND, refused, well
 from tests.store.telling import report as report_if_due

@@ -14,12 +14,12 @@ from uuid import UUID
 import pytest
 import redis
 
-from notifications import clock, conf
-from notifications.rules.rate_limits.frequency_caps import Cap
-from notifications.rules.states import Status
-from notifications.store.rate_limits import frequency_caps
-from notifications.store.rate_limits.frequency_caps import CapRequest, Window
-from notifications.store.redis import state
+from notifications.core import clock, conf
+from notifications.core.rules.rate_limits.frequency_caps import Cap
+from notifications.core.rules.states import Status
+from notifications.core.store.rate_limits import frequency_caps
+from notifications.core.store.rate_limits.frequency_caps import CapRequest, Window
+from notifications.core.store.redis import state
 from providers.contract import Channel
 from tests.store.ageing import age_caps
 from tests.store.stored_rows import MakeDelivery

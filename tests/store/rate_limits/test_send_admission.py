@@ -14,15 +14,15 @@ from django.db import connection
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from notifications import clock
-from notifications.models import ProviderPace
-from notifications.rules.lane import Priority
-from notifications.rules.rate_limits.circuit_breaker import BreakerState, HealthKey
-from notifications.rules.rate_limits.token_bucket import AHEAD
-from notifications.store.cached import provider_overrides
-from notifications.store.rate_limits import circuit_breakers, send_admission
-from notifications.store.rate_limits.send_admission import Admission, AdmissionRequest
-from notifications.store.redis import state
+from notifications.core import clock
+from notifications.core.models import ProviderPace
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.rate_limits.circuit_breaker import BreakerState, HealthKey
+from notifications.core.rules.rate_limits.token_bucket import AHEAD
+from notifications.core.store.cached import provider_overrides
+from notifications.core.store.rate_limits import circuit_breakers, send_admission
+from notifications.core.store.rate_limits.send_admission import Admission, AdmissionRequest
+from notifications.core.store.redis import state
 from providers.contract import Channel, Pace
 
 TEN: Final = Pace(burst=100, per_second=10)

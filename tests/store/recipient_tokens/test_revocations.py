@@ -9,15 +9,20 @@ from typing import Any
 import psycopg
 import pytest
 
-from notifications import clock
-from notifications.models import Producer, Recipient, TokenRevocation
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_tokens import RecipientToken, Refusal, TokenRefused, TokenScope
-from notifications.store.cached import recipient_ids
-from notifications.store.postgres import api_keys, erasure, token_revocations
-from notifications.store.postgres.api_keys import KnownKey
-from notifications.store.recipient_tokens import minting, revocations, verification
-from notifications.sweeps import housekeeping
+from notifications.core import clock
+from notifications.core.models import Producer, Recipient, TokenRevocation
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_tokens import (
+    RecipientToken,
+    Refusal,
+    TokenRefused,
+    TokenScope,
+)
+from notifications.core.store.cached import recipient_ids
+from notifications.core.store.postgres import api_keys, erasure, token_revocations
+from notifications.core.store.postgres.api_keys import KnownKey
+from notifications.core.store.recipient_tokens import minting, revocations, verification
+from notifications.core.sweeps import housekeeping
 
 pytestmark = pytest.mark.django_db
 HOUR = dt.timedelta(hours=1)

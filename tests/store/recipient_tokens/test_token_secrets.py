@@ -12,13 +12,13 @@ import pytest
 from cryptography.fernet import Fernet
 from django.db import connection
 
-from notifications import clock, conf
-from notifications.models import Producer, Recipient, TokenSecret
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_tokens import Refusal, TokenRefused, TokenScope
-from notifications.store.cached import recipient_ids
-from notifications.store.postgres import secret_variables
-from notifications.store.recipient_tokens import revocations, token_secrets, verification
+from notifications.core import clock, conf
+from notifications.core.models import Producer, Recipient, TokenSecret
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_tokens import Refusal, TokenRefused, TokenScope
+from notifications.core.store.cached import recipient_ids
+from notifications.core.store.postgres import secret_variables
+from notifications.core.store.recipient_tokens import revocations, token_secrets, verification
 
 pytestmark = pytest.mark.django_db
 HOUR = dt.timedelta(hours=1)

@@ -13,21 +13,21 @@ from typing import Any
 import jwt
 import pytest
 
-from notifications import clock
-from notifications.models import ApiKey, Producer, Recipient
-from notifications.rules import recipient_tokens
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_tokens import (
+from notifications.core import clock
+from notifications.core.models import ApiKey, Producer, Recipient
+from notifications.core.rules import recipient_tokens
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_tokens import (
     RecipientToken,
     Refusal,
     TokenClaims,
     TokenRefused,
     TokenScope,
 )
-from notifications.store.cached import recipient_ids
-from notifications.store.postgres import api_keys
-from notifications.store.postgres.api_keys import KnownKey
-from notifications.store.recipient_tokens import minting, signing_keys, verification
+from notifications.core.store.cached import recipient_ids
+from notifications.core.store.postgres import api_keys
+from notifications.core.store.postgres.api_keys import KnownKey
+from notifications.core.store.recipient_tokens import minting, signing_keys, verification
 
 pytestmark = pytest.mark.django_db
 HOUR = dt.timedelta(hours=1)

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from notifications import clock, conf
-from notifications.store.redis import last_receipts, state
+from notifications.core import clock, conf
+from notifications.core.store.redis import last_receipts, state
 
 
 @pytest.fixture(autouse=True)

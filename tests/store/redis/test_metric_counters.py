@@ -9,19 +9,19 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from notifications import clock, conf
-from notifications.delivery import deliver
-from notifications.delivery.unsubscribe_links import Link
-from notifications.feedback import inbound_sms, unsubscribe
-from notifications.feedback.unsubscribe import Choice
-from notifications.intake import accept
-from notifications.intake.accept import Caller
-from notifications.models import Delivery, Preference
-from notifications.rules import request
-from notifications.rules.lane import Mode
-from notifications.rules.problems import Problem
-from notifications.store.redis import state
-from notifications.sweeps import release
+from notifications.core import clock, conf
+from notifications.core.delivery import deliver
+from notifications.core.delivery.unsubscribe_links import Link
+from notifications.core.feedback import inbound_sms, unsubscribe
+from notifications.core.feedback.unsubscribe import Choice
+from notifications.core.intake import accept
+from notifications.core.intake.accept import Caller
+from notifications.core.models import Delivery, Preference
+from notifications.core.rules import request
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.problems import Problem
+from notifications.core.store.redis import state
+from notifications.core.sweeps import release
 from providers.contract import Channel, InboundText
 from tests.journey import Accept, Reach, deliveries_of
 

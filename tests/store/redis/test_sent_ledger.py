@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.store.redis import sent_ledger, state
-from notifications.store.redis.sent_ledger import LedgerEntry
+from notifications.core.store.redis import sent_ledger, state
+from notifications.core.store.redis.sent_ledger import LedgerEntry
 from providers.contract import (
     Accepted,
     Misconfigured,

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 from django.db import connection
 
-from notifications import clock
-from notifications.store.redis import state
-from notifications.store.templates import invalidation, template_cache
+from notifications.core import clock
+from notifications.core.store.redis import state
+from notifications.core.store.templates import invalidation, template_cache
 from notifyproj.devstack.demo.environment import until
 from tests.store.templates import watchers
 

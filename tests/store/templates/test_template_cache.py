@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules.templates import contents
-from notifications.store.templates import template_cache, versions
+from notifications.core.rules.templates import contents
+from notifications.core.store.templates import template_cache, versions
 from providers.contract import Channel
 
 SETTINGS = {"sensitive_variables": [], "variables": [], "default_locale": "en"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from django.db import IntegrityError, transaction
 
-from notifications.models import Template, TemplateEvent, TemplateText
-from notifications.rules.templates import contents
-from notifications.rules.templates.contents import TemplateContent
-from notifications.store.templates import versions
-from notifications.store.templates.versions import NotPublishable
+from notifications.core.models import Template, TemplateEvent, TemplateText
+from notifications.core.rules.templates import contents
+from notifications.core.rules.templates.contents import TemplateContent
+from notifications.core.store.templates import versions
+from notifications.core.store.templates.versions import NotPublishable
 from providers.contract import Channel
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,7 @@ PAUSE_SECONDS = 0.001
 
 
 def main(name: str, patience: float) -> None:
-    from notifications.store.templates import template_cache  # noqa: PLC0415 - its models need Django set up
+    from notifications.core.store.templates import template_cache  # noqa: PLC0415 - its models need Django set up
 
     template_cache._FRESH = patience  # type: ignore[misc]  # a constant: to tell news from the time limit
     seen: int | None = None

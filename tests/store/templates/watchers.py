@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import IO, Final
 
-from notifications.models import Template
-from notifications.rules.templates import contents
-from notifications.store.redis import state
-from notifications.store.templates import invalidation, versions
+from notifications.core.models import Template
+from notifications.core.rules.templates import contents
+from notifications.core.store.redis import state
+from notifications.core.store.templates import invalidation, versions
 from notifyproj.devstack.supervisor.process import ROOT
 from providers.contract import Channel
 

@@ -6,5 +6,6 @@
     reactions  the table of reactions
     urls       the addresses
 
-The frame, the JSON and the other plots are those of Overview (`notifications.admin.monitoring`).
+The frame, the JSON and the other plots are those of Overview
+(`notifications.core.admin.monitoring`).
 """

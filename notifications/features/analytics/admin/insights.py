@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from django.urls import reverse
 
-from notifications import clock
-from notifications.admin.monitoring import plots
-from notifications.admin.monitoring.answer import Figures, Part
-from notifications.admin.monitoring.group_names import GroupNames
-from notifications.admin.monitoring.scope import Scope
-from notifications.admin.monitoring.tables import FAILED_TILE, Tile, TileSpec, tiles_of
-from notifications.admin.monitoring.views import RIGHT, Page
+from notifications.core import clock
+from notifications.core.admin.monitoring import plots
+from notifications.core.admin.monitoring.answer import Figures, Part
+from notifications.core.admin.monitoring.group_names import GroupNames
+from notifications.core.admin.monitoring.scope import Scope
+from notifications.core.admin.monitoring.tables import FAILED_TILE, Tile, TileSpec, tiles_of
+from notifications.core.admin.monitoring.views import RIGHT, Page
+from notifications.core.rules.rollups import Dimension
+from notifications.core.rules.times.time_range import TimeRange
 from notifications.features.analytics.admin import reactions
 from notifications.features.analytics.admin.plots import counts_by, reactions_of
-from notifications.rules.rollups import Dimension
-from notifications.rules.times.time_range import TimeRange
 
 _DIMENSIONS = (Dimension.TEMPLATE, Dimension.TYPE, Dimension.PRODUCER, Dimension.CHANNEL)
 

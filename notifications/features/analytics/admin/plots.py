@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from notifications.admin.monitoring import plots
-from notifications.admin.monitoring.answer import Plot, Series
-from notifications.admin.monitoring.group_names import GroupNames
-from notifications.admin.monitoring.scope import Points, Scope
-from notifications.rules.rollups import Dimension
+from notifications.core.admin.monitoring import plots
+from notifications.core.admin.monitoring.answer import Plot, Series
+from notifications.core.admin.monitoring.group_names import GroupNames
+from notifications.core.admin.monitoring.scope import Points, Scope
+from notifications.core.rules.rollups import Dimension
 
 FAILURE_COLOURS: Final = "526341"
 """Colours of the groups of a plot of failures: red first."""

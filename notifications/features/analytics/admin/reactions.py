@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from notifications.admin.monitoring import words
-from notifications.admin.monitoring.group_names import GroupNames
-from notifications.admin.monitoring.scope import Scope
-from notifications.admin.monitoring.tables import FAILURES
-from notifications.rules.rollups import Dimension
+from notifications.core.admin.monitoring import words
+from notifications.core.admin.monitoring.group_names import GroupNames
+from notifications.core.admin.monitoring.scope import Scope
+from notifications.core.admin.monitoring.tables import FAILURES
+from notifications.core.rules.rollups import Dimension
 
 TEMPLATE: Final = "analytics/parts/reactions.html"
 _ROWS: Final = 10

@@ -17,13 +17,21 @@ from uuid import UUID
 from django.http import Http404
 from django.urls import reverse
 
-from notifications import clock
-from notifications.admin import model_pages
-from notifications.admin.monitoring import plots, tables
-from notifications.admin.monitoring.answer import Figures, Part, Plot
-from notifications.admin.monitoring.group_names import GroupNames
-from notifications.admin.monitoring.scope import Scope
-from notifications.admin.monitoring.views import Page
+from notifications.core import clock
+from notifications.core.admin import model_pages
+from notifications.core.admin.monitoring import plots, tables
+from notifications.core.admin.monitoring.answer import Figures, Part, Plot
+from notifications.core.admin.monitoring.group_names import GroupNames
+from notifications.core.admin.monitoring.scope import Scope
+from notifications.core.admin.monitoring.views import Page
+from notifications.core.models import Attempt, NotificationType, Producer, RollupValue, Template
+from notifications.core.rules import in_app
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.rollups import Dimension
+from notifications.core.rules.states import Status
+from notifications.core.rules.times.time_range import TimeRange
+from notifications.core.store.postgres import activity
+from notifications.core.store.postgres.activity import ActivityLine, ActivityQuery
 from notifications.features.analytics.admin import reactions
 from notifications.features.analytics.admin.plots import (
     FAILURE_COLOURS,
@@ -31,14 +39,6 @@ from notifications.features.analytics.admin.plots import (
     counts_by,
     reactions_of,
 )
-from notifications.models import Attempt, NotificationType, Producer, RollupValue, Template
-from notifications.rules import in_app
-from notifications.rules.lane import Mode
-from notifications.rules.rollups import Dimension
-from notifications.rules.states import Status
-from notifications.rules.times.time_range import TimeRange
-from notifications.store.postgres import activity
-from notifications.store.postgres.activity import ActivityLine, ActivityQuery
 from providers import dry_run, registry
 from providers.contract import Channel
 

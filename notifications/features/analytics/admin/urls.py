@@ -15,7 +15,7 @@ from typing import Final
 from django.contrib import admin
 from django.urls import path
 
-from notifications.admin.monitoring.views import view_of
+from notifications.core.admin.monitoring.views import view_of
 from notifications.features.analytics.admin import insights, subject
 
 _LIVE: Final = {"is_live": True}

@@ -14,24 +14,24 @@ from pydantic import AliasChoices, Field, WithJsonSchema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications import clock
-from notifications.api import schema
-from notifications.api.authentication import key_of, permit
-from notifications.api.base_view import BaseView
-from notifications.api.json_io import JsonRenderer
-from notifications.api.pagination import parse_query
-from notifications.api.problems import raise_problem
-from notifications.api.schemas import ChannelWord, PriorityWord, RequestModel, ResponseModel
-from notifications.api.suppressions import CSV, CsvRenderer
-from notifications.figures import questions
-from notifications.figures.metrics import METRICS
-from notifications.figures.questions import Answer, Group, Question, QuestionError
-from notifications.models import Producer
-from notifications.rules import csv_lines, rollups
-from notifications.rules.lane import Priority
-from notifications.rules.problems import FieldError, Kind, Problem, Source
-from notifications.rules.request import Instant, Text
-from notifications.rules.rollups import Dimension, Step
+from notifications.core import clock
+from notifications.core.api import schema
+from notifications.core.api.authentication import key_of, permit
+from notifications.core.api.base_view import BaseView
+from notifications.core.api.json_io import JsonRenderer
+from notifications.core.api.pagination import parse_query
+from notifications.core.api.problems import raise_problem
+from notifications.core.api.schemas import ChannelWord, PriorityWord, RequestModel, ResponseModel
+from notifications.core.api.suppressions import CSV, CsvRenderer
+from notifications.core.figures import questions
+from notifications.core.figures.metrics import METRICS
+from notifications.core.figures.questions import Answer, Group, Question, QuestionError
+from notifications.core.models import Producer
+from notifications.core.rules import csv_lines, rollups
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.problems import FieldError, Kind, Problem, Source
+from notifications.core.rules.request import Instant, Text
+from notifications.core.rules.rollups import Dimension, Step
 from providers.contract import Channel
 
 _TOTAL: Final = "total"

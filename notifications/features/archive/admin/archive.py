@@ -10,9 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import filesizeformat
 from unfold.decorators import display
 
-from notifications.admin import base
-from notifications.admin.actions import action
-from notifications.models import ArchiveDay, ArchiveState
+from notifications.core.admin import base
+from notifications.core.admin.actions import action
+from notifications.core.models import ArchiveDay, ArchiveState
 
 _FILES_LEFT: Final = "expired; files stay elsewhere"
 

@@ -17,18 +17,18 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from notifications.admin import addresses, base
-from notifications.admin.audited import name_of
+from notifications.core.admin import addresses, base
+from notifications.core.admin.audited import name_of
+from notifications.core.models import Producer
+from notifications.core.rules import masking
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import audit
 from notifications.features.archive import find, personal
 from notifications.features.archive.find import ArchivedNotification, Period
 from notifications.features.archive.keys import UnreadableKey
 from notifications.features.archive.personal import Unreadable
 from notifications.features.archive.targets import ArchiveUnavailable
-from notifications.models import Producer
-from notifications.rules import masking
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.states import Status
-from notifications.store.postgres import audit
 from providers.contract import Channel
 
 SHOWN: Final = 50

@@ -17,20 +17,20 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from notifications.admin import base
-from notifications.admin.audited import AuditedAdmin, name_of
-from notifications.admin.fields import parse_object
+from notifications.core.admin import base
+from notifications.core.admin.audited import AuditedAdmin, name_of
+from notifications.core.admin.fields import parse_object
+from notifications.core.models import Audience
+from notifications.core.models.choices import MODES
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.problems import FieldError
+from notifications.core.store.postgres import audit
 from notifications.features.audiences import expressions
 from notifications.features.audiences.admin import choices
 from notifications.features.audiences.rows import estimates
 from notifications.features.audiences.rows.estimates import Estimate
 from notifications.features.audiences.rules import wording
 from notifications.features.audiences.rules.faults import ExpressionError
-from notifications.models import Audience
-from notifications.models.choices import MODES
-from notifications.rules.lane import Mode
-from notifications.rules.problems import FieldError
-from notifications.store.postgres import audit
 
 _LIST = "admin:notifications_audience_changelist"
 

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from notifications.admin import names
-from notifications.features.audiences.rules import attribute_conditions
-from notifications.features.audiences.rules.nodes import Operator
-from notifications.models import (
+from notifications.core.admin import names
+from notifications.core.models import (
     Audience,
     BulkJob,
     RecipientList,
     Topic,
 )
-from notifications.rules.attributes import AttributeKind
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_lists import ListKind, ListState
-from notifications.store.cached import attributes
+from notifications.core.rules.attributes import AttributeKind
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_lists import ListKind, ListState
+from notifications.core.store.cached import attributes
+from notifications.features.audiences.rules import attribute_conditions
+from notifications.features.audiences.rules.nodes import Operator
 from providers.contract import Channel
 
 MOST: Final = names.MOST

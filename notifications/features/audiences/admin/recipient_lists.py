@@ -19,16 +19,16 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from notifications.admin import base
-from notifications.admin.audited import name_of
+from notifications.core.admin import base
+from notifications.core.admin.audited import name_of
+from notifications.core.models import RecipientList
+from notifications.core.models.choices import MODES
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_lists import ListKind
+from notifications.core.store.postgres import audit
 from notifications.features.audiences import uploads
 from notifications.features.audiences.rules import wording
 from notifications.features.audiences.rules.upload_lines import InvalidUpload, UploadFormat
-from notifications.models import RecipientList
-from notifications.models.choices import MODES
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_lists import ListKind
-from notifications.store.postgres import audit
 
 _COLOURS: Final = {"loading": "info", "ready": "success", "failed": "danger"}
 

@@ -12,11 +12,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
-from notifications.admin import base, recipient_names
+from notifications.core.admin import base, recipient_names
+from notifications.core.models import Recipient, Topic, TopicSubscriber
+from notifications.core.rules.lane import Mode
 from notifications.features.audiences.rows import estimates, topics
 from notifications.features.audiences.rules import nodes
-from notifications.models import Recipient, Topic, TopicSubscriber
-from notifications.rules.lane import Mode
 
 SHOWN: Final = 50
 """Subscribers of a page."""

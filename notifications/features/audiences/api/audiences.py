@@ -11,22 +11,22 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api import schema, throttle
-from notifications.api.authentication import actor_of, key_of
-from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
-from notifications.api.idempotency import idempotent
-from notifications.api.pagination import NumberedPageQuery, newest_page, parse_query
-from notifications.api.problems import raise_problem
-from notifications.api.schemas import RequestModel, ResponseModel
-from notifications.clock import monotonic
+from notifications.core.api import schema, throttle
+from notifications.core.api.authentication import actor_of, key_of
+from notifications.core.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
+from notifications.core.api.idempotency import idempotent
+from notifications.core.api.pagination import NumberedPageQuery, newest_page, parse_query
+from notifications.core.api.problems import raise_problem
+from notifications.core.api.schemas import RequestModel, ResponseModel
+from notifications.core.clock import monotonic
+from notifications.core.models import Audience
+from notifications.core.rules.request import Text
+from notifications.core.store.postgres import audit
 from notifications.features.audiences import expressions
 from notifications.features.audiences.expressions import AudienceRefused
 from notifications.features.audiences.rows import estimates
 from notifications.features.audiences.rules import parse, wording
 from notifications.features.audiences.rules.faults import ExpressionError
-from notifications.models import Audience
-from notifications.rules.request import Text
-from notifications.store.postgres import audit
 
 _PAID_BY: Final = dt.timedelta(milliseconds=50)
 """Time of an estimate that costs as much as a write, on top of the basic cost of 1."""

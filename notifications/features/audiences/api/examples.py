@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from notifications.api.examples.shape import ANOTHER_USER, USER, Example, Examples
+from notifications.core.api.examples.shape import ANOTHER_USER, USER, Example, Examples
 
 TAGS: Final = {"Audiences": "Topics, saved audiences, uploads and snapshots: groups of recipients."}
 PATH_PARAMETERS: Final = {

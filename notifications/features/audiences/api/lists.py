@@ -13,15 +13,20 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications import clock
-from notifications.api import schema, throttle
-from notifications.api.authentication import actor_of, key_of
-from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
-from notifications.api.idempotency import idempotent
-from notifications.api.json_io import RawParser
-from notifications.api.pagination import NumberedPageQuery, newest_page, parse_query
-from notifications.api.problems import raise_problem
-from notifications.api.schemas import RequestModel, ResponseModel
+from notifications.core import clock
+from notifications.core.api import schema, throttle
+from notifications.core.api.authentication import actor_of, key_of
+from notifications.core.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
+from notifications.core.api.idempotency import idempotent
+from notifications.core.api.json_io import RawParser
+from notifications.core.api.pagination import NumberedPageQuery, newest_page, parse_query
+from notifications.core.api.problems import raise_problem
+from notifications.core.api.schemas import RequestModel, ResponseModel
+from notifications.core.models import RecipientList
+from notifications.core.rules.problems import FieldError, Kind, Problem
+from notifications.core.rules.recipient_lists import ListKind, ListState
+from notifications.core.rules.request import Text
+from notifications.core.store.postgres import audit
 from notifications.features.audiences import expressions, snapshots, uploads
 from notifications.features.audiences.rows import recipient_lists
 from notifications.features.audiences.rules.faults import ExpressionError
@@ -30,11 +35,6 @@ from notifications.features.audiences.rules.upload_lines import (
     InvalidUpload,
     UploadFormat,
 )
-from notifications.models import RecipientList
-from notifications.rules.problems import FieldError, Kind, Problem
-from notifications.rules.recipient_lists import ListKind, ListState
-from notifications.rules.request import Text
-from notifications.store.postgres import audit
 
 CSV: Final = "text/csv"
 NDJSON: Final = "application/x-ndjson"

@@ -14,21 +14,21 @@ from pydantic import Field, TypeAdapter, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api import schema, throttle
-from notifications.api.authentication import actor_of, key_of
-from notifications.api.base_view import BaseView, parse_body, raise_not_found
-from notifications.api.idempotency import idempotent
-from notifications.api.pagination import NumberedPageQuery, newest_page, page, parse_query
-from notifications.api.problems import raise_problem
-from notifications.api.recipients import get_recipient
-from notifications.api.schemas import RequestModel, ResponseModel
+from notifications.core.api import schema, throttle
+from notifications.core.api.authentication import actor_of, key_of
+from notifications.core.api.base_view import BaseView, parse_body, raise_not_found
+from notifications.core.api.idempotency import idempotent
+from notifications.core.api.pagination import NumberedPageQuery, newest_page, page, parse_query
+from notifications.core.api.problems import raise_problem
+from notifications.core.api.recipients import get_recipient
+from notifications.core.api.schemas import RequestModel, ResponseModel
+from notifications.core.models import Topic
+from notifications.core.rules.problems import FieldError, Kind, Problem
+from notifications.core.rules.request import UserId
+from notifications.core.store.postgres import audit
 from notifications.features.audiences.rows import estimates, topics
 from notifications.features.audiences.rows.topics import SubscriptionResult
 from notifications.features.audiences.rules import nodes
-from notifications.models import Topic
-from notifications.rules.problems import FieldError, Kind, Problem
-from notifications.rules.request import UserId
-from notifications.store.postgres import audit
 
 MAX_USER_IDS: Final = 5_000
 """User ids of one call."""

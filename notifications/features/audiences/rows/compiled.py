@@ -17,11 +17,11 @@ from typing import Final, LiteralString, TypeAlias
 
 from psycopg import sql
 
+from notifications.core.rules.lane import Mode
 from notifications.features.audiences.rows.conditions import ZONE, ConditionCompiler, Parameters
 from notifications.features.audiences.rows.resolve import ResolvedExpression
 from notifications.features.audiences.rules import nodes
 from notifications.features.audiences.rules.nodes import Expression
-from notifications.rules.lane import Mode
 
 Driver: TypeAlias = "tuple[nodes.InTopic | nodes.InList, ...]"
 """Topics and lists that together have all recipients of an audience."""

@@ -15,10 +15,10 @@ from uuid import UUID
 import orjson
 from psycopg import sql
 
+from notifications.core.rules import attributes, ids
+from notifications.core.rules.states import OPEN, Status
 from notifications.features.audiences.rules import nodes
 from notifications.features.audiences.rules.nodes import Expression, Operator, RelativeDays
-from notifications.rules import attributes, ids
-from notifications.rules.states import OPEN, Status
 from providers.contract import Channel
 
 FEW_CHOICES: Final = 20

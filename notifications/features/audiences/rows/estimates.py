@@ -18,7 +18,10 @@ from typing import Final, LiteralString
 
 from psycopg import sql
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres import time_limit
+from notifications.core.store.postgres.time_limit import TooSlow
 from notifications.features.audiences.rows import members
 from notifications.features.audiences.rows.compiled import (
     AudienceSql,
@@ -28,9 +31,6 @@ from notifications.features.audiences.rows.compiled import (
 )
 from notifications.features.audiences.rows.resolve import ResolvedExpression, resolve
 from notifications.features.audiences.rules.nodes import Expression
-from notifications.rules.lane import Mode
-from notifications.store.postgres import time_limit
-from notifications.store.postgres.time_limit import TooSlow
 
 STRATA: Final = 256
 _FIRST_BLOCK: Final = 64

@@ -8,13 +8,13 @@ from typing import Any, Final, LiteralString
 
 from psycopg import sql
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres import arrays, db
 from notifications.features.audiences.rows.compiled import AudienceSql, Driver, IdRange, driver_of
 from notifications.features.audiences.rows.resolve import ResolvedExpression, resolve
 from notifications.features.audiences.rules import nodes
 from notifications.features.audiences.rules.nodes import Expression
-from notifications.rules.lane import Mode
-from notifications.store.postgres import arrays, db
 
 NO_RECIPIENTS: Final = (0, 0)
 _PAGE: Final[LiteralString] = "SELECT r.id FROM {source}{zones} ORDER BY {key} LIMIT {limit}"

@@ -15,13 +15,13 @@ import orjson
 from django.db import transaction
 from django.db.models import F
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import RecipientList, RecipientListMember
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_lists import ListState
+from notifications.core.store.postgres import db
 from notifications.features.audiences.rows.members import Member
 from notifications.features.audiences.rules.upload_lines import FaultKind, LineFault, UploadLine
-from notifications.models import RecipientList, RecipientListMember
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_lists import ListState
-from notifications.store.postgres import db
 
 MAX_FAULTS: Final = 100
 """Faults that a list keeps with their lines; further faults are counted."""

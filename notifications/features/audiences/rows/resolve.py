@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NoReturn
 
+from notifications.core.models import Audience, RecipientList, Topic
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_lists import ListKind, ListState
 from notifications.features.audiences.rules import nodes, parse, searches
 from notifications.features.audiences.rules.faults import ExpressionError, Place
 from notifications.features.audiences.rules.nodes import Expression
-from notifications.models import Audience, RecipientList, Topic
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_lists import ListKind, ListState
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
 
-from notifications import clock
-from notifications.models import Topic, TopicSubscriber
-from notifications.rules.lane import Mode
-from notifications.rules.recipient import PREFIX
-from notifications.store.postgres import db, merged_recipients
+from notifications.core import clock
+from notifications.core.models import Topic, TopicSubscriber
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient import PREFIX
+from notifications.core.store.postgres import db, merged_recipients
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from notifications.core.rules import attributes, request_faults
+from notifications.core.rules.attributes import BUILT_IN, AttributeKind
 from notifications.features.audiences.rules import nodes
 from notifications.features.audiences.rules.faults import Place
 from notifications.features.audiences.rules.nodes import Expression, Operand, Operator, RelativeDays
-from notifications.rules import attributes, request_faults
-from notifications.rules.attributes import BUILT_IN, AttributeKind
 
 _CHOICE: Final = (Operator.IS, Operator.IN)
 _OPERATORS: Final[Mapping[AttributeKind, tuple[Operator, ...]]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from notifications.rules.problems import FieldError, Kind, Problem
+from notifications.core.rules.problems import FieldError, Kind, Problem
 
 
 class ExpressionError(ValueError):

@@ -18,11 +18,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 from uuid import UUID
 
+from notifications.core.rules import request_faults
+from notifications.core.rules.attributes import AttributeKind
 from notifications.features.audiences.rules import attribute_conditions, nodes
 from notifications.features.audiences.rules.faults import ExpressionError, Place
 from notifications.features.audiences.rules.nodes import Expression
-from notifications.rules import request_faults
-from notifications.rules.attributes import AttributeKind
 from providers.contract import Channel
 
 _LONGEST_USER_ID: Final = 128

@@ -20,14 +20,14 @@ from typing import Any, Final
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from notifications.rules.csv_reader import (
+from notifications.core.rules.csv_reader import (
     BadRecord,
     ByteStream,
     CsvReader,
     InvalidFile,
     TextLines,
 )
-from notifications.rules.request import UserId
+from notifications.core.rules.request import UserId
 
 MAX_COLUMNS: Final = 64
 MAX_VARIABLES: Final = 16 * 1024

@@ -18,18 +18,18 @@ from unfold.decorators import display
 from unfold.views import ChangeList
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from notifications import clock
-from notifications.admin import base
-from notifications.admin.actions import action
-from notifications.admin.audited import name_of
+from notifications.core import clock
+from notifications.core.admin import base
+from notifications.core.admin.actions import action
+from notifications.core.admin.audited import name_of
+from notifications.core.models import BulkJob
+from notifications.core.rules.bulk_job import BulkJobState
+from notifications.core.store.postgres import audit
 from notifications.features.bulk_jobs import changes, figures
 from notifications.features.bulk_jobs.admin import composer, page
 from notifications.features.bulk_jobs.create import BulkJobRefused
 from notifications.features.bulk_jobs.figures import JobFigures
 from notifications.features.bulk_jobs.rules import schedule_text
-from notifications.models import BulkJob
-from notifications.rules.bulk_job import BulkJobState
-from notifications.store.postgres import audit
 
 STATE_COLOURS: Final = {
     BulkJobState.SCHEDULED.value: "info",

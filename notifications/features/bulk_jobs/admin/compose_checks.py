@@ -11,23 +11,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from notifications import clock, conf
-from notifications.delivery import routing
+from notifications.core import clock, conf
+from notifications.core.delivery import routing
+from notifications.core.models import Producer, Recipient
+from notifications.core.rules.lane import Lane, Mode, Priority
+from notifications.core.rules.language import locales
+from notifications.core.rules.switches import MessageSource
+from notifications.core.store.cached import switches
+from notifications.core.store.postgres import time_limit
+from notifications.core.store.postgres.time_limit import TooSlow
+from notifications.core.store.rate_limits import breaker_status
+from notifications.core.store.templates import template_cache
+from notifications.core.store.templates.template_cache import TemplateVersion
 from notifications.features.audiences.rows import members
 from notifications.features.audiences.rows.estimates import Estimate
 from notifications.features.audiences.rules.nodes import Expression
 from notifications.features.bulk_jobs import mail_checks
 from notifications.features.bulk_jobs.admin.compose_form import TEMPLATE_FIELDS
-from notifications.models import Producer, Recipient
-from notifications.rules.lane import Lane, Mode, Priority
-from notifications.rules.language import locales
-from notifications.rules.switches import MessageSource
-from notifications.store.cached import switches
-from notifications.store.postgres import time_limit
-from notifications.store.postgres.time_limit import TooSlow
-from notifications.store.rate_limits import breaker_status
-from notifications.store.templates import template_cache
-from notifications.store.templates.template_cache import TemplateVersion
 from providers.contract import Channel
 
 SAMPLED: Final = 500

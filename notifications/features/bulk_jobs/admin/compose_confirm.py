@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from notifications.core.rules.channels import Spread
 from notifications.features.audiences.rules import wording
 from notifications.features.bulk_jobs import create
 from notifications.features.bulk_jobs.admin import compose_draft
 from notifications.features.bulk_jobs.admin.compose_draft import Draft
 from notifications.features.bulk_jobs.rules.request import BulkJobRequest, VariantRequest
-from notifications.rules.channels import Spread
 
 
 def context(draft: Draft, wanted: BulkJobRequest) -> dict[str, Any]:

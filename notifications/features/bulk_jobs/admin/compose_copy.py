@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from notifications.core.models import BulkJob
+from notifications.core.rules.lane import Priority
 from notifications.features.bulk_jobs.admin.compose_form import (
     HOUR,
     LIMITS,
@@ -13,8 +15,6 @@ from notifications.features.bulk_jobs.admin.compose_form import (
     PERCENT,
     VARIANTS,
 )
-from notifications.models import BulkJob
-from notifications.rules.lane import Priority
 from providers.contract import Channel
 
 _DIGITS: Final = 6

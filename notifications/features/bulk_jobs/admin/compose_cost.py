@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from notifications.core.models import Producer
+from notifications.core.rules.prices import MICROS
+from notifications.core.store.postgres import time_limit
+from notifications.core.store.postgres.time_limit import TooSlow
 from notifications.features.audiences.rules.faults import ExpressionError
 from notifications.features.bulk_jobs import create, dry_run
 from notifications.features.bulk_jobs.admin.compose_draft import Draft, caller_of
@@ -12,10 +16,6 @@ from notifications.features.bulk_jobs.create import BulkJobRefused
 from notifications.features.bulk_jobs.dry_run import Cost, DryRun, Sample
 from notifications.features.bulk_jobs.page import TemplateGone
 from notifications.features.bulk_jobs.rules import left_out
-from notifications.models import Producer
-from notifications.rules.prices import MICROS
-from notifications.store.postgres import time_limit
-from notifications.store.postgres.time_limit import TooSlow
 from providers.contract import Channel
 
 SECONDS: Final = 1.0

@@ -14,7 +14,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from notifications import clock, conf
+from notifications.core import clock, conf
+from notifications.core.intake.validation import Caller
+from notifications.core.models import Producer
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.problems import Problem
 from notifications.features.audiences import expressions
 from notifications.features.audiences.rows import estimates
 from notifications.features.audiences.rows.estimates import Estimate
@@ -29,10 +33,6 @@ from notifications.features.bulk_jobs.rules import request as requests
 from notifications.features.bulk_jobs.rules import schedule_text
 from notifications.features.bulk_jobs.rules.request import BulkJobRequest
 from notifications.features.bulk_jobs.rules.schedule_text import Schedule
-from notifications.intake.validation import Caller
-from notifications.models import Producer
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.problems import Problem
 
 LARGE: Final = 10_000
 """Recipients above which the sender writes the name of the job."""

@@ -21,15 +21,15 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from notifications.admin import names
-from notifications.admin.fields import ChannelOrderField, parse_object
+from notifications.core.admin import names
+from notifications.core.admin.fields import ChannelOrderField, parse_object
+from notifications.core.models import Producer
+from notifications.core.models.choices import MODES
+from notifications.core.rules.bulk_job import UniqueBy
+from notifications.core.rules.channels import Spread
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.problems import FieldError
 from notifications.features.bulk_jobs.rules.request import MAX_VARIANTS, PRIORITIES, Metric
-from notifications.models import Producer
-from notifications.models.choices import MODES
-from notifications.rules.bulk_job import UniqueBy
-from notifications.rules.channels import Spread
-from notifications.rules.lane import Mode
-from notifications.rules.problems import FieldError
 from providers.contract import Channel
 
 VARIANTS: Final = tuple(ascii_lowercase[:MAX_VARIANTS])

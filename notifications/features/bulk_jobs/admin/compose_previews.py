@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from notifications import conf
-from notifications.admin.preview_panel import Panel
+from notifications.core import conf
+from notifications.core.admin.preview_panel import Panel
+from notifications.core.models import Recipient, Template
+from notifications.core.rules.language import locales
+from notifications.core.rules.sensitive import MASK
+from notifications.core.rules.templates import previews
+from notifications.core.rules.texts.wording import TextSource
+from notifications.core.store.templates import versions
 from notifications.features.audiences.rows import members
 from notifications.features.audiences.rules.nodes import And, UserIds
 from notifications.features.bulk_jobs.admin.compose_draft import Draft
 from notifications.features.bulk_jobs.admin.compose_form import TEMPLATE_FIELDS
-from notifications.models import Recipient, Template
-from notifications.rules.language import locales
-from notifications.rules.sensitive import MASK
-from notifications.rules.templates import previews
-from notifications.rules.texts.wording import TextSource
-from notifications.store.templates import versions
 from providers.contract import Channel
 
 

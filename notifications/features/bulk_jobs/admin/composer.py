@@ -24,9 +24,12 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
 from django.urls import reverse
 
-from notifications import clock
-from notifications.admin import base
-from notifications.admin.audited import name_of
+from notifications.core import clock
+from notifications.core.admin import base
+from notifications.core.admin.audited import name_of
+from notifications.core.models import BulkJob
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres import audit
 from notifications.features.audiences.admin import choices
 from notifications.features.audiences.rules import wording
 from notifications.features.bulk_jobs import create
@@ -46,9 +49,6 @@ from notifications.features.bulk_jobs.admin.compose_form import (
 )
 from notifications.features.bulk_jobs.create import BulkJobRefused
 from notifications.features.bulk_jobs.rules.request import BulkJobRequest
-from notifications.models import BulkJob
-from notifications.rules.lane import Mode
-from notifications.store.postgres import audit
 
 _STARTED_BY: Final = frozenset({"template_id", "type", "audience", "name", "mode"})
 """Fields that a link to the composer may fill in."""

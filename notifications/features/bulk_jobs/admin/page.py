@@ -11,18 +11,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from notifications import clock, conf
+from notifications.core import clock, conf
+from notifications.core.models import AuditEntry, BulkJob
+from notifications.core.rules.bulk_job import STOPPED, BulkJobState, Total, UniqueBy
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import audit
 from notifications.features.audiences.rules import wording
 from notifications.features.bulk_jobs import figures
 from notifications.features.bulk_jobs.figures import JobFigures
 from notifications.features.bulk_jobs.rules import left_out, schedule_text
 from notifications.features.bulk_jobs.rules.figures import FUNNEL, VariantFigures
 from notifications.features.bulk_jobs.rules.schedule_text import Schedule
-from notifications.models import AuditEntry, BulkJob
-from notifications.rules.bulk_job import STOPPED, BulkJobState, Total, UniqueBy
-from notifications.rules.lane import Priority
-from notifications.rules.states import Status
-from notifications.store.postgres import audit
 from providers.contract import Channel
 
 HISTORY: Final = 50

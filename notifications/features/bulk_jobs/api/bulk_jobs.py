@@ -12,12 +12,14 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api import schema
-from notifications.api.authentication import actor_of, caller_of, key_of
-from notifications.api.base_view import BaseView, parse_body, raise_not_found
-from notifications.api.idempotency import idempotent
-from notifications.api.pagination import page, parse_query
-from notifications.api.problems import raise_problem
+from notifications.core.api import schema
+from notifications.core.api.authentication import actor_of, caller_of, key_of
+from notifications.core.api.base_view import BaseView, parse_body, raise_not_found
+from notifications.core.api.idempotency import idempotent
+from notifications.core.api.pagination import page, parse_query
+from notifications.core.api.problems import raise_problem
+from notifications.core.models import BulkJob
+from notifications.core.store.postgres import audit
 from notifications.features.bulk_jobs import changes, create, figures
 from notifications.features.bulk_jobs.api.schemas import (
     BulkJobAnswer,
@@ -29,8 +31,6 @@ from notifications.features.bulk_jobs.api.schemas import (
 )
 from notifications.features.bulk_jobs.create import BulkJobRefused
 from notifications.features.bulk_jobs.rules.request import BulkJobRequest
-from notifications.models import BulkJob
-from notifications.store.postgres import audit
 
 _TAGS: Final = ["Campaigns"]
 _AUDITED: Final = ("name", "state", "type", "priority", "template_id", "starts_at")

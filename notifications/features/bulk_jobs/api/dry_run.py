@@ -11,20 +11,20 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api import throttle
-from notifications.api.authentication import caller_of, key_of
-from notifications.api.base_view import BaseView, parse_body
-from notifications.api.problems import raise_problem
-from notifications.api.schemas import ChannelLabel, ChannelWord, RequestWarning, ResponseModel
+from notifications.core.api import throttle
+from notifications.core.api.authentication import caller_of, key_of
+from notifications.core.api.base_view import BaseView, parse_body
+from notifications.core.api.problems import raise_problem
+from notifications.core.api.schemas import ChannelLabel, ChannelWord, RequestWarning, ResponseModel
+from notifications.core.models import BulkJob
+from notifications.core.rules.prices import MICROS
+from notifications.core.rules.request import UserId
 from notifications.features.audiences.rules.faults import ExpressionError
 from notifications.features.bulk_jobs import create, dry_run, mail_checks, renderings
 from notifications.features.bulk_jobs.create import BulkJobRefused
 from notifications.features.bulk_jobs.dry_run import Cost, DryRun, Sample
 from notifications.features.bulk_jobs.renderings import Rendering
 from notifications.features.bulk_jobs.rules.request import WHOLE, BulkJobRequest
-from notifications.models import BulkJob
-from notifications.rules.prices import MICROS
-from notifications.rules.request import UserId
 
 _PAID_BY: Final = dt.timedelta(milliseconds=50)
 """Time of a dry run that costs as much as a write, on top of the basic cost of 1."""

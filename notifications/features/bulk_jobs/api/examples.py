@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from notifications.api.examples.shape import (
+from notifications.core.api.examples.shape import (
     BULK_JOB,
     SOON,
     TEMPLATE,

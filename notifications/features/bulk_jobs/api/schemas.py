@@ -8,13 +8,13 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints, WithJsonSchema
 
-from notifications.api.pagination import AnyOf, DatedPageQuery
-from notifications.api.schemas import ChannelWord, PriorityWord, RequestModel, ResponseModel
+from notifications.core.api.pagination import AnyOf, DatedPageQuery
+from notifications.core.api.schemas import ChannelWord, PriorityWord, RequestModel, ResponseModel
+from notifications.core.models import BulkJob
+from notifications.core.rules.bulk_job import BulkJobState, Total, UniqueBy
+from notifications.core.rules.request import Instant, Name, Text
 from notifications.features.bulk_jobs.figures import JobFigures
 from notifications.features.bulk_jobs.rules.figures import FUNNEL, VariantFigures
-from notifications.models import BulkJob
-from notifications.rules.bulk_job import BulkJobState, Total, UniqueBy
-from notifications.rules.request import Instant, Name, Text
 
 StateWord = Annotated[
     BulkJobState, WithJsonSchema({"type": "string", "enum": sorted(map(str, BulkJobState))})

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from notifications.core.rules.bulk_job import BulkJobState, Expansion, Total
 from notifications.features.bulk_jobs.rules import pace
-from notifications.rules.bulk_job import BulkJobState, Expansion, Total
 
 _WHOLE: Final = 100.0
 _ALMOST: Final = 99.9

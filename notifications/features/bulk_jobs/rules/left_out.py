@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from notifications.rules.channels import Target
-from notifications.rules.described import Described
-from notifications.rules.reasons import Reason
+from notifications.core.rules.channels import Target
+from notifications.core.rules.described import Described
+from notifications.core.rules.reasons import Reason
 from providers.contract import Channel
 
 ONCE: Final = frozenset(Channel) - {Channel.IN_APP, Channel.WEBHOOK}

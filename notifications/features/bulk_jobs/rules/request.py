@@ -21,14 +21,12 @@ from pydantic import (
     model_validator,
 )
 
-from notifications.features.audiences.rules.faults import ExpressionError
-from notifications.features.audiences.rules.parse import parse as parse_audience
-from notifications.rules import request_faults
-from notifications.rules.bulk_job import UniqueBy
-from notifications.rules.channels import Spread
-from notifications.rules.lane import Priority
-from notifications.rules.problems import Problem
-from notifications.rules.request import (
+from notifications.core.rules import request_faults
+from notifications.core.rules.bulk_job import UniqueBy
+from notifications.core.rules.channels import Spread
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.problems import Problem
+from notifications.core.rules.request import (
     MAX_METADATA_BYTES,
     MAX_TTL,
     MAX_VARIABLES_BYTES,
@@ -38,7 +36,9 @@ from notifications.rules.request import (
     Text,
     check_size,
 )
-from notifications.rules.request_fields import AskedChannel
+from notifications.core.rules.request_fields import AskedChannel
+from notifications.features.audiences.rules.faults import ExpressionError
+from notifications.features.audiences.rules.parse import parse as parse_audience
 from providers.contract import Channel
 
 PRIORITIES: Final = (Priority.P2, Priority.P3)

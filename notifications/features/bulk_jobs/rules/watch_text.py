@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from notifications.core.rules.bulk_job import Total
 from notifications.features.bulk_jobs.rules.figures import FUNNEL, VariantFigures
-from notifications.rules.bulk_job import Total
 
 _WIDTH: Final = 40
 """Characters of the bar."""

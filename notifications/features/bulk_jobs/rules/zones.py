@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-from notifications.rules.times import local_time
+from notifications.core.rules.times import local_time
 
 _BEHIND_UTC: Final = dt.timedelta(hours=12)
 """The last clock of the world is behind UTC by this time."""

@@ -17,14 +17,14 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from notifications.admin import base, names
-from notifications.admin.audited import name_of
+from notifications.core.admin import base, names
+from notifications.core.admin.audited import name_of
+from notifications.core.models import CancelJob, Producer
+from notifications.core.models.choices import PRIORITIES
+from notifications.core.rules.lane import Priority
+from notifications.core.store.postgres import audit
 from notifications.features.cancel_jobs import jobs
 from notifications.features.cancel_jobs.jobs import CancelFilter, CancelJobRefused
-from notifications.models import CancelJob, Producer
-from notifications.models.choices import PRIORITIES
-from notifications.rules.lane import Priority
-from notifications.store.postgres import audit
 
 _LIST: Final = "admin:notifications_canceljob_changelist"
 _MOST_IDS: Final = 10_000

@@ -13,19 +13,19 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api import schema
-from notifications.api.authentication import actor_of, key_of
-from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
-from notifications.api.idempotency import idempotent
-from notifications.api.pagination import NumberedPageQuery, newest_page, parse_query
-from notifications.api.problems import raise_problem
-from notifications.api.schemas import PriorityWord, RequestModel, ResponseModel
+from notifications.core.api import schema
+from notifications.core.api.authentication import actor_of, key_of
+from notifications.core.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
+from notifications.core.api.idempotency import idempotent
+from notifications.core.api.pagination import NumberedPageQuery, newest_page, parse_query
+from notifications.core.api.problems import raise_problem
+from notifications.core.api.schemas import PriorityWord, RequestModel, ResponseModel
+from notifications.core.models import CancelJob
+from notifications.core.rules import request_faults
+from notifications.core.rules.request import MAX_METADATA_BYTES, Instant, Text, check_size
+from notifications.core.store.postgres import audit
 from notifications.features.cancel_jobs import jobs
 from notifications.features.cancel_jobs.jobs import CancelFilter, CancelJobRefused
-from notifications.models import CancelJob
-from notifications.rules import request_faults
-from notifications.rules.request import MAX_METADATA_BYTES, Instant, Text, check_size
-from notifications.store.postgres import audit
 
 MAX_IDS: Final = 10_000
 """Notifications that a call can name."""

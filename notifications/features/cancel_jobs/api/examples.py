@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from notifications.api.examples.shape import Example, Examples
+from notifications.core.api.examples.shape import Example, Examples
 
 TAGS: Final = {"Cancellations": "Cancel many notifications, in jobs with progress."}
 PATH_PARAMETERS: Final[dict[str, str]] = {}

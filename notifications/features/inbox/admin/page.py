@@ -18,13 +18,13 @@ from zlib import crc32
 
 from django.http import HttpRequest
 
-from notifications import clock
-from notifications.admin import addresses, recipient_names, recipient_page
+from notifications.core import clock
+from notifications.core.admin import addresses, recipient_names, recipient_page
+from notifications.core.models import Recipient
+from notifications.core.store.cached import topic_texts
 from notifications.features.inbox.rows import reads
 from notifications.features.inbox.rows.items import InboxQuery, Item
 from notifications.features.inbox.rules.words import InboxTab
-from notifications.models import Recipient
-from notifications.store.cached import topic_texts
 from providers.contract import Channel
 
 SHOWN: Final = 100

@@ -7,11 +7,11 @@ from typing import Final
 
 from django.template.loader import render_to_string
 
+from notifications.core.models import Notification, Recipient
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres.timelines import DeliveryView
 from notifications.features.inbox.admin import page
 from notifications.features.inbox.rows import reads
-from notifications.models import Notification, Recipient
-from notifications.rules.states import Status
-from notifications.store.postgres.timelines import DeliveryView
 from providers.contract import Channel
 
 _STORED: Final = frozenset({Status.SENT, Status.UNCONFIRMED, Status.DELIVERED, Status.READ})

@@ -8,12 +8,12 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
-from notifications.admin import base, recipients
-from notifications.admin.actions import action
-from notifications.admin.audited import name_of
+from notifications.core.admin import base, recipients
+from notifications.core.admin.actions import action
+from notifications.core.admin.audited import name_of
+from notifications.core.models import Recipient
+from notifications.core.store.postgres import audit
 from notifications.features.inbox.admin import page
-from notifications.models import Recipient
-from notifications.store.postgres import audit
 
 admin.site.unregister(Recipient)
 

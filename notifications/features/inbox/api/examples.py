@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from notifications.api.examples.shape import (
+from notifications.core.api.examples.shape import (
     ANOTHER_MESSAGE,
     MESSAGE,
     SOON,

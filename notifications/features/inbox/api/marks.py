@@ -19,10 +19,11 @@ from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications import clock
-from notifications.api.base_view import parse_body, raise_not_found
-from notifications.api.problems import raise_problem
-from notifications.api.recipient_access import RecipientView, recipient_id_for
+from notifications.core import clock
+from notifications.core.api.base_view import parse_body, raise_not_found
+from notifications.core.api.problems import raise_problem
+from notifications.core.api.recipient_access import RecipientView, recipient_id_for
+from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.features.inbox import actions
 from notifications.features.inbox.actions import ActionResult
 from notifications.features.inbox.api.schemas import (
@@ -36,7 +37,6 @@ from notifications.features.inbox.api.schemas import (
 from notifications.features.inbox.rows import json_of, reads, writes
 from notifications.features.inbox.rows.items import Counts
 from notifications.features.inbox.rules.words import InboxAction
-from notifications.rules.problems import FieldError, Kind, Problem
 
 View = TypeVar("View", bound=RecipientView)
 

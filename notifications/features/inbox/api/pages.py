@@ -20,11 +20,13 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications import conf
-from notifications.api import etags, schema
-from notifications.api.pagination import link_header, parse_query
-from notifications.api.problems import raise_problem
-from notifications.api.recipient_access import RecipientView, recipient_id_for
+from notifications.core import conf
+from notifications.core.api import etags, schema
+from notifications.core.api.pagination import link_header, parse_query
+from notifications.core.api.problems import raise_problem
+from notifications.core.api.recipient_access import RecipientView, recipient_id_for
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.store.cached import topic_texts
 from notifications.features.inbox.api.schemas import (
     InboxAnswer,
     InboxChanges,
@@ -35,8 +37,6 @@ from notifications.features.inbox.api.schemas import (
 from notifications.features.inbox.rows import json_of
 from notifications.features.inbox.rows import reads as inbox
 from notifications.features.inbox.rows.items import Cursor, InboxQuery, TooOld
-from notifications.rules.problems import Kind, Problem
-from notifications.store.cached import topic_texts
 
 _PRIVATE: Final = {"Cache-Control": "private, no-cache"}
 """A browser may keep an answer, and asks with the ETag before each use."""

@@ -12,11 +12,11 @@ from uuid import UUID
 
 from pydantic import Field
 
-from notifications.api.base_view import MAX_ID
-from notifications.api.pagination import PageQuery
-from notifications.api.schemas import RequestModel, ResponseModel
+from notifications.core.api.base_view import MAX_ID
+from notifications.core.api.pagination import PageQuery
+from notifications.core.api.schemas import RequestModel, ResponseModel
+from notifications.core.rules.request import Instant, Text
 from notifications.features.inbox.rules.words import InboxTab
-from notifications.rules.request import Instant, Text
 
 MAX_MARKED: Final = 200
 """Messages in one call."""

@@ -23,16 +23,16 @@ import orjson
 import prometheus_client
 from django.db import Error
 
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.recipient_tokens import RecipientToken, TokenRefused, TokenScope
+from notifications.core.store.rate_limits import address_limits
+from notifications.core.store.rate_limits.address_limits import Bucket
+from notifications.core.store.recipient_tokens import cors, signing_keys, verification
+from notifications.core.telemetry import exposition
 from notifications.features.inbox.live import figures
 from notifications.features.inbox.live.reads import closing_on_error
 from notifications.features.inbox.live.service import Service
 from notifications.features.inbox.live.stream import Send, Stream
-from notifications.rules.problems import Kind, Problem
-from notifications.rules.recipient_tokens import RecipientToken, TokenRefused, TokenScope
-from notifications.store.rate_limits import address_limits
-from notifications.store.rate_limits.address_limits import Bucket
-from notifications.store.recipient_tokens import cors, signing_keys, verification
-from notifications.telemetry import exposition
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]

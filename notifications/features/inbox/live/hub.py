@@ -21,8 +21,8 @@ from typing import Final, TypeVar
 import structlog
 from django.db import Error
 
-from notifications import clock
-from notifications.conf import Live
+from notifications.core import clock
+from notifications.core.conf import Live
 from notifications.features.inbox.live import figures, frames, reads
 from notifications.features.inbox.live.frames import Goodbye, TokenEnd
 from notifications.features.inbox.live.reads import NEWEST, Answer

@@ -21,17 +21,17 @@ from typing import Final, NoReturn, TypeVar
 
 from django.db import Error
 
-from notifications import clock
-from notifications.conf import Conf
+from notifications.core import clock
+from notifications.core.conf import Conf
+from notifications.core.rules.recipient_tokens import RecipientToken
+from notifications.core.store.postgres import host_clock
+from notifications.core.store.recipient_tokens import revocations
+from notifications.core.store.redis import live_processes, state
+from notifications.core.store.redis.live_processes import LiveProcess
 from notifications.features.inbox.live import figures, reads
 from notifications.features.inbox.live.frames import TokenEnd
 from notifications.features.inbox.live.hub import Hub
 from notifications.features.inbox.live.subscriptions import Subscriptions
-from notifications.rules.recipient_tokens import RecipientToken
-from notifications.store.postgres import host_clock
-from notifications.store.recipient_tokens import revocations
-from notifications.store.redis import live_processes, state
-from notifications.store.redis.live_processes import LiveProcess
 
 _BEAT_SECONDS: Final = 1.0
 _REVOCATION_SECONDS: Final = 2.0

@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
 
-from notifications.rules.recipient_tokens import RecipientToken
+from notifications.core.rules.recipient_tokens import RecipientToken
 
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 

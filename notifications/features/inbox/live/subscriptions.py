@@ -20,7 +20,7 @@ import structlog
 from redis.asyncio.connection import AbstractConnection, ConnectionPool
 from redis.exceptions import RedisError
 
-from notifications import clock
+from notifications.core import clock
 from notifications.features.inbox.rows.cache import channel
 
 _PING_SECONDS: Final = 2.0

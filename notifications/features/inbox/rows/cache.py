@@ -29,10 +29,10 @@ from typing import Final, NamedTuple, cast
 import structlog
 from django.db import Error
 
-from notifications import clock
-from notifications.models import InboxUncleared
-from notifications.store.redis import state
-from notifications.telemetry import instruments
+from notifications.core import clock
+from notifications.core.models import InboxUncleared
+from notifications.core.store.redis import state
+from notifications.core.telemetry import instruments
 
 MARK_LASTS: Final = dt.timedelta(seconds=120)
 """Longer than `heads.LONGEST`, the idle timeout of a transaction (30 s) and a commit together."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from notifications.core.store.postgres import db
 from notifications.features.inbox.rows import heads
 from notifications.features.inbox.rows.heads import Heads
-from notifications.store.postgres import db
 
 
 def regroup(locked: Heads, removals: Iterable[Mapping[str, Any]]) -> None:

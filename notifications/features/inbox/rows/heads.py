@@ -11,11 +11,11 @@ from typing import Any, Final
 import orjson
 from django.db import Error, OperationalError, transaction
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.rules.inbox_states import InboxState
+from notifications.core.store.postgres import db
 from notifications.features.inbox.rows import cache
 from notifications.features.inbox.rules.words import STATES_OF_TAB, UNREAD_STATES, InboxTab
-from notifications.rules.inbox_states import InboxState
-from notifications.store.postgres import db
 
 LONGEST: Final = 20.0
 """Seconds of a transaction between the mark and the commit; a longer one is rolled back."""

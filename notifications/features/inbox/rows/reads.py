@@ -11,7 +11,9 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 from uuid import UUID
 
-from notifications import clock, models
+from notifications.core import clock, models
+from notifications.core.rules.inbox_states import InboxState
+from notifications.core.store.postgres import db
 from notifications.features.inbox.rows import cache, settling, snapshots
 from notifications.features.inbox.rows.items import (
     NO_COUNTS,
@@ -28,8 +30,6 @@ from notifications.features.inbox.rows.items import (
 )
 from notifications.features.inbox.rows.snapshots import Snapshot
 from notifications.features.inbox.rules.words import STATES_OF_TAB, UNREAD_STATES, InboxTab
-from notifications.rules.inbox_states import InboxState
-from notifications.store.postgres import db
 
 PAGE: Final = 50
 """Items of page 1 that the state Redis keeps."""

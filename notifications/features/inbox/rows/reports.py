@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from notifications import clock
-from notifications.store.postgres import db
+from notifications.core import clock
+from notifications.core.store.postgres import db
 
 LEASE: Final = dt.timedelta(seconds=60)
 """After a kill the report is taken again at the end of the lease."""

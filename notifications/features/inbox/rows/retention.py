@@ -6,11 +6,11 @@ import datetime as dt
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from notifications.core.rules import ids as row_ids
+from notifications.core.rules.inbox_states import InboxState
+from notifications.core.store.postgres import db
 from notifications.features.inbox.rows import groups, heads
 from notifications.features.inbox.rows.heads import Heads
-from notifications.rules import ids as row_ids
-from notifications.rules.inbox_states import InboxState
-from notifications.store.postgres import db
 
 START = UUID(int=0)
 

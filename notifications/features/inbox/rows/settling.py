@@ -10,11 +10,11 @@ import datetime as dt
 from collections.abc import Collection
 from typing import Final
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import Inbox, InboxUncleared
+from notifications.core.store.postgres import db
 from notifications.features.inbox.rows import cache, groups, heads
 from notifications.features.inbox.rows.heads import Heads
-from notifications.models import Inbox, InboxUncleared
-from notifications.store.postgres import db
 
 _BATCH: Final = 500
 """Items of a recipient in a transaction."""

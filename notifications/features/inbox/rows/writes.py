@@ -9,15 +9,15 @@ from uuid import UUID
 
 import orjson
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import Inbox
+from notifications.core.rules import ids as row_ids
+from notifications.core.rules.inbox_states import InboxState
+from notifications.core.store.postgres import db
 from notifications.features.inbox.rows import groups, heads, reads
 from notifications.features.inbox.rows.heads import Head, Heads
 from notifications.features.inbox.rows.items import NO_COUNTS, Counts, NewItem, counts_of
 from notifications.features.inbox.rules.words import STATES_BEFORE, InboxAction
-from notifications.models import Inbox
-from notifications.rules import ids as row_ids
-from notifications.rules.inbox_states import InboxState
-from notifications.store.postgres import db
 
 _BATCH: Final = 2000
 """Items of a transaction of an action on all items, so that other writers wait only briefly."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from notifications.rules.inbox_states import InboxState
+from notifications.core.rules.inbox_states import InboxState
 
 
 class InboxTab(StrEnum):

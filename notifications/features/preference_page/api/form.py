@@ -22,16 +22,16 @@ from babel.dates import get_day_names
 from django.http import QueryDict
 from django.utils.translation import gettext, gettext_noop
 
-from notifications.feedback import preference_matrix
-from notifications.feedback.preference_changes import PreferenceChange
-from notifications.feedback.preference_matrix import Lock, Matrix, TopicState, digest_topics
-from notifications.models import Preference, Recipient
-from notifications.rules.language import locales
-from notifications.rules.language.page_languages import PAGE_LANGUAGES
-from notifications.rules.preferences import WHOLE_CHANNEL, Cell, CellChange
-from notifications.rules.times import local_time, quiet_hours
-from notifications.rules.times.digest_times import DigestChoice
-from notifications.rules.times.quiet_hours import WEEKDAYS, Window, Windows
+from notifications.core.feedback import preference_matrix
+from notifications.core.feedback.preference_changes import PreferenceChange
+from notifications.core.feedback.preference_matrix import Lock, Matrix, TopicState, digest_topics
+from notifications.core.models import Preference, Recipient
+from notifications.core.rules.language import locales
+from notifications.core.rules.language.page_languages import PAGE_LANGUAGES
+from notifications.core.rules.preferences import WHOLE_CHANNEL, Cell, CellChange
+from notifications.core.rules.times import local_time, quiet_hours
+from notifications.core.rules.times.digest_times import DigestChoice
+from notifications.core.rules.times.quiet_hours import WEEKDAYS, Window, Windows
 from providers.contract import Channel
 
 _DIGESTS: Final[Mapping[DigestChoice, str]] = {

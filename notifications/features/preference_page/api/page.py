@@ -22,18 +22,18 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from notifications import clock
-from notifications.api import address_limits, recipient_pages
-from notifications.api.recipient_pages import language_for, render_page
-from notifications.delivery import preference_links
-from notifications.delivery.preference_links import ExpiredLink, InvalidLink
+from notifications.core import clock
+from notifications.core.api import address_limits, recipient_pages
+from notifications.core.api.recipient_pages import language_for, render_page
+from notifications.core.delivery import preference_links
+from notifications.core.delivery.preference_links import ExpiredLink, InvalidLink
+from notifications.core.feedback import preference_changes, preference_matrix
+from notifications.core.models import Preference, Recipient
+from notifications.core.rules.recipient_tokens import Refusal, TokenRefused, TokenScope
+from notifications.core.store.postgres.preferences import MandatoryTopic
+from notifications.core.store.recipient_tokens import verification
 from notifications.features.preference_page.api import form
 from notifications.features.preference_page.api.form import BadForm
-from notifications.feedback import preference_changes, preference_matrix
-from notifications.models import Preference, Recipient
-from notifications.rules.recipient_tokens import Refusal, TokenRefused, TokenScope
-from notifications.store.postgres.preferences import MandatoryTopic
-from notifications.store.recipient_tokens import verification
 
 BY: Final = "the recipient (preference page)"
 """The actor in the audit log."""

@@ -17,14 +17,14 @@ from django.utils.html import format_html_join
 from unfold.dataclasses import UnfoldAction
 from unfold.decorators import display
 
-from notifications import clock
-from notifications.admin import base
-from notifications.admin.actions import action
-from notifications.admin.audited import name_of
+from notifications.core import clock
+from notifications.core.admin import base
+from notifications.core.admin.actions import action
+from notifications.core.admin.audited import name_of
+from notifications.core.models import Occurrence, Schedule
+from notifications.core.rules.times import local_time
+from notifications.core.store.postgres import audit, late_encryption
 from notifications.features.schedules import changes, occurrences
-from notifications.models import Occurrence, Schedule
-from notifications.rules.times import local_time
-from notifications.store.postgres import audit, late_encryption
 
 _PREVIEWED: Final = 10
 """Occurrences on a schedule's page: planned, and created."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from notifications.api.examples.shape import TAG, USER, Example, Examples
+from notifications.core.api.examples.shape import TAG, USER, Example, Examples
 
 TAGS: Final = {"Schedules": "Recurring notifications."}
 PATH_PARAMETERS: Final = {"schedule_id": "The `id` of a schedule."}

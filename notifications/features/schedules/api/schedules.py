@@ -12,21 +12,21 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications import clock
-from notifications.api import etags, schema
-from notifications.api.authentication import actor_of, caller_of, key_of
-from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
-from notifications.api.idempotency import idempotent
-from notifications.api.pagination import NumberedPageQuery, newest_page, parse_query
-from notifications.api.problems import raise_problem
-from notifications.api.schemas import RequestModel, ResponseModel
+from notifications.core import clock
+from notifications.core.api import etags, schema
+from notifications.core.api.authentication import actor_of, caller_of, key_of
+from notifications.core.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
+from notifications.core.api.idempotency import idempotent
+from notifications.core.api.pagination import NumberedPageQuery, newest_page, parse_query
+from notifications.core.api.problems import raise_problem
+from notifications.core.api.schemas import RequestModel, ResponseModel
+from notifications.core.models import Schedule
+from notifications.core.rules.problems import Problem
+from notifications.core.rules.recipient import Zone
+from notifications.core.rules.request import Instant, NotificationRequest, Text
+from notifications.core.rules.schedule_limits import MAX_RULE_LENGTH
+from notifications.core.store.postgres import audit, late_encryption
 from notifications.features.schedules import changes, occurrences
-from notifications.models import Schedule
-from notifications.rules.problems import Problem
-from notifications.rules.recipient import Zone
-from notifications.rules.request import Instant, NotificationRequest, Text
-from notifications.rules.schedule_limits import MAX_RULE_LENGTH
-from notifications.store.postgres import audit, late_encryption
 
 ScheduleName = Annotated[Text, Field(min_length=1, max_length=100)]
 RuleText = Annotated[Text, Field(min_length=1, max_length=MAX_RULE_LENGTH)]

@@ -20,8 +20,8 @@ from typing import Final
 
 from dateutil.rrule import rrulestr
 
-from notifications.rules.schedule_limits import MAX_RULE_LENGTH
-from notifications.rules.times import local_time
+from notifications.core.rules.schedule_limits import MAX_RULE_LENGTH
+from notifications.core.rules.times import local_time
 
 MAX_COUNT: Final = 1_000
 """A rule with COUNT is counted from its beginning each time."""

@@ -14,16 +14,16 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from unfold.decorators import display
 
-from notifications.admin import base, recipient_names
-from notifications.admin.actions import action
-from notifications.admin.audited import name_of
+from notifications.core.admin import base, recipient_names
+from notifications.core.admin.actions import action
+from notifications.core.admin.audited import name_of
+from notifications.core.models import Recipient
+from notifications.core.store.postgres import audit
 from notifications.features.series import enrolments
 from notifications.features.series.admin import page
 from notifications.features.series.models import SeriesEnrolment
 from notifications.features.series.rules import wording
 from notifications.features.series.rules.states import EnrolmentState, SeriesState
-from notifications.models import Recipient
-from notifications.store.postgres import audit
 
 STATE_COLOURS: Final = {
     EnrolmentState.RUNNING.value: "info",

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from notifications.admin import recipient_names
+from notifications.core.admin import recipient_names
+from notifications.core.rules.problems import Problem
+from notifications.core.store.postgres import audit
 from notifications.features.series import figures
 from notifications.features.series.figures import Figures
 from notifications.features.series.models import (
@@ -23,8 +25,6 @@ from notifications.features.series.models import (
 from notifications.features.series.rules import definition, program, wording
 from notifications.features.series.rules.program import Program
 from notifications.features.series.rules.states import EnrolmentState, SeriesState
-from notifications.rules.problems import Problem
-from notifications.store.postgres import audit
 
 FAILURES: Final = 20
 """Delayed steps, and rejected messages, on the page."""

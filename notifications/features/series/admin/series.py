@@ -14,16 +14,16 @@ from django.urls import reverse
 from unfold.decorators import display
 from unfold.views import ChangeList
 
-from notifications.admin import base
-from notifications.admin.actions import action
-from notifications.admin.audited import name_of
+from notifications.core.admin import base
+from notifications.core.admin.actions import action
+from notifications.core.admin.audited import name_of
+from notifications.core.rules.problems import Problem
+from notifications.core.store.postgres import audit
 from notifications.features.series import figures, versions
 from notifications.features.series.admin import page
 from notifications.features.series.figures import Figures
 from notifications.features.series.models import Series
 from notifications.features.series.rules.states import EnrolmentState, SeriesState
-from notifications.rules.problems import Problem
-from notifications.store.postgres import audit
 
 STATE_COLOURS: Final = {
     SeriesState.ACTIVE.value: "success",

@@ -12,21 +12,21 @@ from pydantic import Field, model_validator
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api import problems, schema
-from notifications.api.authentication import actor_of
-from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
-from notifications.api.idempotency import idempotent
-from notifications.api.pagination import NumberedPageQuery, newest_page, parse_query
-from notifications.api.problems import raise_problem
-from notifications.api.schemas import ProblemDetails, RequestModel, ResponseModel
+from notifications.core.api import problems, schema
+from notifications.core.api.authentication import actor_of
+from notifications.core.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
+from notifications.core.api.idempotency import idempotent
+from notifications.core.api.pagination import NumberedPageQuery, newest_page, parse_query
+from notifications.core.api.problems import raise_problem
+from notifications.core.api.schemas import ProblemDetails, RequestModel, ResponseModel
+from notifications.core.rules.problems import Problem
+from notifications.core.rules.request import Name, UserId, check_size
+from notifications.core.store.postgres import audit
 from notifications.features.series import enrolments
 from notifications.features.series.api.series import find_series
 from notifications.features.series.enrolments import MAX_AT_ONCE, EnrolResult, Person
 from notifications.features.series.models import SeriesEnrolment, SeriesStepResult
 from notifications.features.series.rules.states import EnrolmentState
-from notifications.rules.problems import Problem
-from notifications.rules.request import Name, UserId, check_size
-from notifications.store.postgres import audit
 
 MAX_CONTEXT_BYTES: Final = 16 * 1024
 """Variables of an enrolment as JSON."""

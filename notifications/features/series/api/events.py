@@ -9,12 +9,12 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications import clock
-from notifications.api import problems, throttle
-from notifications.api.authentication import key_of
-from notifications.api.base_view import BaseView, parse_body
-from notifications.api.idempotency import idempotent
-from notifications.api.schemas import ProblemDetails, RequestModel, ResponseModel
+from notifications.core import clock
+from notifications.core.api import problems, throttle
+from notifications.core.api.authentication import key_of
+from notifications.core.api.base_view import BaseView, parse_body
+from notifications.core.api.idempotency import idempotent
+from notifications.core.api.schemas import ProblemDetails, RequestModel, ResponseModel
 from notifications.features.series import events
 from notifications.features.series.rules import custom_events
 from notifications.features.series.rules.custom_events import CustomEventRequest

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from notifications.api.examples.shape import ANOTHER_USER, SERIES, TEMPLATE, USER, Example, Examples
+from notifications.core.api.examples.shape import (
+    ANOTHER_USER,
+    SERIES,
+    TEMPLATE,
+    USER,
+    Example,
+    Examples,
+)
 
 TAGS: Final = {
     "Series": "Several messages to a recipient over days, and the events that series react to.",

@@ -10,19 +10,19 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api import schema
-from notifications.api.authentication import actor_of, caller_of, key_of
-from notifications.api.base_view import BaseView, parse_body, raise_not_found
-from notifications.api.idempotency import idempotent
-from notifications.api.pagination import NumberedPageQuery, newest_page, parse_query
-from notifications.api.problems import raise_problem
-from notifications.api.schemas import RequestModel, ResponseModel
+from notifications.core.api import schema
+from notifications.core.api.authentication import actor_of, caller_of, key_of
+from notifications.core.api.base_view import BaseView, parse_body, raise_not_found
+from notifications.core.api.idempotency import idempotent
+from notifications.core.api.pagination import NumberedPageQuery, newest_page, parse_query
+from notifications.core.api.problems import raise_problem
+from notifications.core.api.schemas import RequestModel, ResponseModel
+from notifications.core.rules.problems import FieldError, Problem
+from notifications.core.rules.request import Name
+from notifications.core.store.postgres import audit
 from notifications.features.series import figures, versions
 from notifications.features.series.models import Series
 from notifications.features.series.rules.states import SeriesState
-from notifications.rules.problems import FieldError, Problem
-from notifications.rules.request import Name
-from notifications.store.postgres import audit
 
 
 class SeriesRequest(RequestModel):

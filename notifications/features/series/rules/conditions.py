@@ -13,9 +13,9 @@ from typing import Annotated, Any, Final, NamedTuple, TypeAlias, assert_never
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from notifications.rules import request_faults
-from notifications.rules.request import Name
-from notifications.rules.request_faults import Place
+from notifications.core.rules import request_faults
+from notifications.core.rules.request import Name
+from notifications.core.rules.request_faults import Place
 
 MAX_PARTS: Final = 20
 """Conditions in one `and` or `or`."""

@@ -7,9 +7,9 @@ from typing import Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from notifications.rules import request_faults
-from notifications.rules.problems import FieldError, Kind, Problem
-from notifications.rules.request import Instant, Key, Name, UserId, check_size
+from notifications.core.rules import request_faults
+from notifications.core.rules.problems import FieldError, Kind, Problem
+from notifications.core.rules.request import Instant, Key, Name, UserId, check_size
 
 MAX_PROPERTIES_BYTES: Final = 4096
 MAX_AGE: Final = dt.timedelta(days=7)

@@ -23,6 +23,13 @@ from pydantic import (
     model_validator,
 )
 
+from notifications.core.rules import request, request_faults
+from notifications.core.rules.channels import Spread
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.request import AskedPriority, LocalTime, Name, Text, check_size
+from notifications.core.rules.request_faults import Place
+from notifications.core.rules.request_fields import AskedChannel
+from notifications.core.rules.times.quiet_hours import Weekday
 from notifications.features.series.rules.conditions import (
     Condition,
     DefinitionPart,
@@ -31,13 +38,6 @@ from notifications.features.series.rules.conditions import (
     leaves,
 )
 from notifications.features.series.rules.states import Reentry
-from notifications.rules import request, request_faults
-from notifications.rules.channels import Spread
-from notifications.rules.problems import Kind, Problem
-from notifications.rules.request import AskedPriority, LocalTime, Name, Text, check_size
-from notifications.rules.request_faults import Place
-from notifications.rules.request_fields import AskedChannel
-from notifications.rules.times.quiet_hours import Weekday
 
 MAX_STEPS: Final = 100
 """Steps of a definition, with the steps in branches."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 import datetime as dt
 from typing import Final
 
+from notifications.core.rules.times import local_time
+from notifications.core.rules.times.quiet_hours import Weekday
 from notifications.features.series.rules.definition import WaitStep
-from notifications.rules.times import local_time
-from notifications.rules.times.quiet_hours import Weekday
 
 _DAY: Final = dt.timedelta(days=1)
 _INSTANT: Final = dt.timedelta(microseconds=1)

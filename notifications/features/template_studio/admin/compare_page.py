@@ -7,10 +7,10 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 
-from notifications.admin import base
-from notifications.models import Template
-from notifications.rules.templates import diff
-from notifications.store.templates import versions
+from notifications.core.admin import base
+from notifications.core.models import Template
+from notifications.core.rules.templates import diff
+from notifications.core.store.templates import versions
 
 _OFFERED = 100
 """Versions to choose from, newest first."""

@@ -27,22 +27,22 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from notifications import conf
-from notifications.admin import base
-from notifications.admin.preview_panel import Panel
+from notifications.core import conf
+from notifications.core.admin import base
+from notifications.core.admin.preview_panel import Panel
+from notifications.core.models import Template
+from notifications.core.operations.single_call import CannotSend
+from notifications.core.rules.language import locales
+from notifications.core.rules.problems import Problem
+from notifications.core.rules.templates import contents, previews
+from notifications.core.rules.templates.contents import LINKED, UNTITLED
+from notifications.core.rules.templates.previews import Preview
+from notifications.core.rules.texts import wording
+from notifications.core.rules.texts.wording import TextSource
+from notifications.core.store.postgres import audit
+from notifications.core.store.templates import rows, versions
 from notifications.features.template_studio import test_send, test_to_operator
 from notifications.features.template_studio.admin import in_app_fields
-from notifications.models import Template
-from notifications.operations.single_call import CannotSend
-from notifications.rules.language import locales
-from notifications.rules.problems import Problem
-from notifications.rules.templates import contents, previews
-from notifications.rules.templates.contents import LINKED, UNTITLED
-from notifications.rules.templates.previews import Preview
-from notifications.rules.texts import wording
-from notifications.rules.texts.wording import TextSource
-from notifications.store.postgres import audit
-from notifications.store.templates import rows, versions
 from providers.contract import Channel
 
 

@@ -9,9 +9,9 @@ from django.http import HttpRequest
 from unfold.admin import StackedInline
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from notifications.models import Template, TemplateText
-from notifications.rules.language import locales, templating, variables
-from notifications.store.templates import versions
+from notifications.core.models import Template, TemplateText
+from notifications.core.rules.language import locales, templating, variables
+from notifications.core.store.templates import versions
 
 _TEXTS_A_PAGE: Final = 6
 """Texts per page: a form with fifty languages would exceed Django's limit of form fields."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from notifications.rules.in_app import MAX_ACTIONS, Action, InAppPart
+from notifications.core.rules.in_app import MAX_ACTIONS, Action, InAppPart
 from providers.contract import Channel
 
 _LABELS: Final = {"id": "id", "label": "label", "url": "link (empty: callback to the producer)"}

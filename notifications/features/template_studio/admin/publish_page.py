@@ -18,18 +18,18 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from notifications import clock, conf
-from notifications.admin import base
-from notifications.figures.questions import Question, ask
-from notifications.models import NotificationType, Template, TemplateEvent
-from notifications.rules.language import locales
-from notifications.rules.language.syntax import BrokenTemplate
-from notifications.rules.rollups import Dimension, Step
-from notifications.rules.templates import derived, diff
-from notifications.rules.templates.contents import TemplateContent
-from notifications.rules.texts.wording import TextSource
-from notifications.store.templates import rows, versions
-from notifications.store.templates.versions import NotPublishable
+from notifications.core import clock, conf
+from notifications.core.admin import base
+from notifications.core.figures.questions import Question, ask
+from notifications.core.models import NotificationType, Template, TemplateEvent
+from notifications.core.rules.language import locales
+from notifications.core.rules.language.syntax import BrokenTemplate
+from notifications.core.rules.rollups import Dimension, Step
+from notifications.core.rules.templates import derived, diff
+from notifications.core.rules.templates.contents import TemplateContent
+from notifications.core.rules.texts.wording import TextSource
+from notifications.core.store.templates import rows, versions
+from notifications.core.store.templates.versions import NotPublishable
 
 _DAYS: Final = 7
 _TYPES: Final = 20

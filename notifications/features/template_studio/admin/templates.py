@@ -19,10 +19,15 @@ from django.urls import reverse
 from unfold.dataclasses import UnfoldAction
 from unfold.decorators import display
 
-from notifications.admin import base
-from notifications.admin.actions import action
-from notifications.admin.audited import AuditedAdmin
-from notifications.admin.monitoring.links import traffic_link
+from notifications.core.admin import base
+from notifications.core.admin.actions import action
+from notifications.core.admin.audited import AuditedAdmin
+from notifications.core.admin.monitoring.links import traffic_link
+from notifications.core.models import Template, TemplateEvent
+from notifications.core.rules.templates.file_format import BrokenFiles
+from notifications.core.store.postgres import audit
+from notifications.core.store.templates import versions
+from notifications.core.store.templates.versions import Verb
 from notifications.features.template_studio.admin import (
     compare_page,
     editor_page,
@@ -30,11 +35,6 @@ from notifications.features.template_studio.admin import (
     zip_files,
 )
 from notifications.features.template_studio.admin.forms import TemplateForm, TextInline, is_draft
-from notifications.models import Template, TemplateEvent
-from notifications.rules.templates.file_format import BrokenFiles
-from notifications.store.postgres import audit
-from notifications.store.templates import versions
-from notifications.store.templates.versions import Verb
 
 _LIFE = ("version", "created_by", "created_at", "published_by", "published_at")
 """Read-only fields for the history of a version."""

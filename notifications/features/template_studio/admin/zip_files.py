@@ -13,10 +13,10 @@ from typing import Final
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
-from notifications.rules.language.syntax import MAX_SOURCE
-from notifications.rules.templates.file_format import BrokenFiles
-from notifications.store.templates import import_export
-from notifications.store.templates.import_export import ImportEffect
+from notifications.core.rules.language.syntax import MAX_SOURCE
+from notifications.core.rules.templates.file_format import BrokenFiles
+from notifications.core.store.templates import import_export
+from notifications.core.store.templates.import_export import ImportEffect
 
 MAX_FILES: Final = 10_000
 """Maximum files per upload: a hundred templates with a hundred texts."""

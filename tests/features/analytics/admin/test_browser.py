@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from notifications import clock
-from notifications.rules.states import Status
+from notifications.core import clock
+from notifications.core.rules.states import Status
 from tests.admin import axe
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, Browser
 from tests.admin.conftest import MakeDelivery

@@ -9,15 +9,15 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock
-from notifications.models import NotificationType, Producer, Template, TemplateEvent
-from notifications.operations import switches
-from notifications.operations.switches import SwitchTarget
-from notifications.rules import in_app
-from notifications.rules.reasons import Reason
-from notifications.rules.states import Status
-from notifications.rules.switches import SwitchKind
-from notifications.store.postgres import plot_annotations
+from notifications.core import clock
+from notifications.core.models import NotificationType, Producer, Template, TemplateEvent
+from notifications.core.operations import switches
+from notifications.core.operations.switches import SwitchTarget
+from notifications.core.rules import in_app
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.core.rules.switches import SwitchKind
+from notifications.core.store.postgres import plot_annotations
 from providers import dry_run, registry
 from providers.contract import Channel
 from tests.admin.conftest import MakeDelivery

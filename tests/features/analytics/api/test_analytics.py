@@ -6,9 +6,9 @@ import datetime as dt
 
 import pytest
 
-from notifications import clock
-from notifications.rules.lane import Mode
-from notifications.rules.rollups import Latency, Step
+from notifications.core import clock
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.rollups import Latency, Step
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 from tests.figures.conftest import MakeRollup, make_rollup

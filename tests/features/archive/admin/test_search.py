@@ -10,10 +10,17 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
+from notifications.core.models import (
+    ArchiveDay,
+    ArchiveState,
+    AuditEntry,
+    Event,
+    Producer,
+    Recipient,
+)
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres.past_days import Lease
 from notifications.features.archive import days
-from notifications.models import ArchiveDay, ArchiveState, AuditEntry, Event, Producer, Recipient
-from notifications.rules.lane import Mode
-from notifications.store.postgres.past_days import Lease
 from tests.admin import axe
 from tests.admin.chromium import Browser
 from tests.past_rows import id_of

@@ -10,8 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from notifications.features.audiences.rows import topics
-from notifications.models import (
+from notifications.core.models import (
     Attribute,
     Audience,
     AuditEntry,
@@ -19,8 +18,9 @@ from notifications.models import (
     RecipientList,
     Topic,
 )
-from notifications.rules.lane import Mode
-from notifications.store.cached import attributes
+from notifications.core.rules.lane import Mode
+from notifications.core.store.cached import attributes
+from notifications.features.audiences.rows import topics
 
 AUDIENCES = reverse("admin:notifications_audience_changelist")
 ADD = reverse("admin:notifications_audience_add")

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import Recipient, RecipientList, RecipientListMember
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres import erasure
 from notifications.features.audiences import sweep
 from notifications.features.audiences.rows import members
 from notifications.features.audiences.rules.parse import parse
-from notifications.models import Recipient, RecipientList, RecipientListMember
-from notifications.rules.lane import Mode
-from notifications.store.postgres import erasure
 from tests.api.conftest import Caller, MakeCaller
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import AuditEntry, Recipient, Topic, TopicSubscriber
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres import erasure
 from notifications.features.audiences import sweep
-from notifications.models import AuditEntry, Recipient, Topic, TopicSubscriber
-from notifications.rules.lane import Mode
-from notifications.store.postgres import erasure
 from tests.api.conftest import Caller, MakeCaller
 
 MEMBERS = "/v1/topics/artist-17/subscribers"

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from notifications.core.models import Topic
+from notifications.core.rules.lane import Mode
 from notifications.features.audiences.rows import estimates
 from notifications.features.audiences.rows.estimates import Estimate
 from notifications.features.audiences.rules.parse import parse
-from notifications.models import Topic
-from notifications.rules.lane import Mode
 
 pytestmark = pytest.mark.django_db
 

@@ -8,15 +8,8 @@ from typing import Any
 import pytest
 from psycopg import sql
 
-from notifications import clock
-from notifications.features.audiences.rows import members
-from notifications.features.audiences.rows.compiled import AudienceSql, IdRange
-from notifications.features.audiences.rows.resolve import resolve
-from notifications.features.audiences.rules import canonical
-from notifications.features.audiences.rules.faults import ExpressionError
-from notifications.features.audiences.rules.nodes import MAX_SEARCHES
-from notifications.features.audiences.rules.parse import parse
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     Audience,
     Contact,
     Delivery,
@@ -27,10 +20,17 @@ from notifications.models import (
     Topic,
     TopicSubscriber,
 )
-from notifications.rules.lane import Mode
-from notifications.rules.recipient_lists import ListKind, ListState
-from notifications.rules.states import Status
-from notifications.store.postgres import erasure
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_lists import ListKind, ListState
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import erasure
+from notifications.features.audiences.rows import members
+from notifications.features.audiences.rows.compiled import AudienceSql, IdRange
+from notifications.features.audiences.rows.resolve import resolve
+from notifications.features.audiences.rules import canonical
+from notifications.features.audiences.rules.faults import ExpressionError
+from notifications.features.audiences.rules.nodes import MAX_SEARCHES
+from notifications.features.audiences.rules.parse import parse
 from providers.contract import Channel
 
 pytestmark = pytest.mark.django_db

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from notifications.core.rules.attributes import AttributeKind
 from notifications.features.audiences.rules import canonical, nodes
 from notifications.features.audiences.rules.faults import ExpressionError
 from notifications.features.audiences.rules.parse import parse
-from notifications.rules.attributes import AttributeKind
 
 KINDS = {
     "plan": AttributeKind.TEXT,

@@ -6,12 +6,12 @@ import io
 
 import pytest
 
+from notifications.core.rules.csv_reader import MAX_LINE
 from notifications.features.audiences.rules.upload_lines import (
     InvalidUpload,
     UploadFormat,
     read_lines,
 )
-from notifications.rules.csv_reader import MAX_LINE
 
 
 @pytest.mark.parametrize("end", [b"", b"\n"])

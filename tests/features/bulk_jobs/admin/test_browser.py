@@ -15,7 +15,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
-from notifications.models import Attribute, Audience, BulkJob, BulkJobRange
+from notifications.core.models import Attribute, Audience, BulkJob, BulkJobRange
 from tests.admin import axe
 from tests.admin.chromium import (
     Browser,

@@ -11,9 +11,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from notifications import clock
-from notifications.models import AuditEntry, BulkJob, BulkJobFigure, BulkJobRange, Producer
-from notifications.rules.bulk_job import BulkJobState
+from notifications.core import clock
+from notifications.core.models import AuditEntry, BulkJob, BulkJobFigure, BulkJobRange, Producer
+from notifications.core.rules.bulk_job import BulkJobState
 
 LIST = reverse("admin:notifications_bulkjob_changelist")
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from notifications.models import BulkJob, NotificationType, Producer, Recipient
-from notifications.rules.lane import Mode, Priority
+from notifications.core.models import BulkJob, NotificationType, Producer, Recipient
+from notifications.core.rules.lane import Mode, Priority
 from tests.features.bulk_jobs.admin.test_composer import ADD, check, draft  # noqa: F401 - the fixture
 
 CHOICES = {

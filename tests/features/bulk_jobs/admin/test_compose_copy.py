@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from notifications.core.intake.validation import Caller
+from notifications.core.models import BulkJob
+from notifications.core.rules.lane import Mode, Priority
 from notifications.features.bulk_jobs import create
 from notifications.features.bulk_jobs.admin import compose_copy
 from notifications.features.bulk_jobs.admin.compose_form import ComposeForm
 from notifications.features.bulk_jobs.rules.request import MAX_VARIANTS, BulkJobRequest
-from notifications.intake.validation import Caller
-from notifications.models import BulkJob
-from notifications.rules.lane import Mode, Priority
 from tests.features.bulk_jobs.admin.test_composer import draft  # noqa: F401 - the fixture
 
 BODY: dict[str, Any] = {

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from notifications.core.models import Producer
+from notifications.core.rules.problems import Problem
 from notifications.features.bulk_jobs.rules import request as requests
 from notifications.features.bulk_jobs.rules.request import BulkJobRequest
-from notifications.models import Producer
-from notifications.rules.problems import Problem
 
 if TYPE_CHECKING:
     from notifications.features.bulk_jobs.admin.compose_form import ComposeForm

@@ -11,8 +11,8 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     AuditEntry,
     BulkJob,
     Contact,
@@ -22,9 +22,9 @@ from notifications.models import (
     Template,
     TemplateText,
 )
-from notifications.rules.lane import Priority
-from notifications.store.cached import notification_types
-from notifications.store.templates import template_cache, versions
+from notifications.core.rules.lane import Priority
+from notifications.core.store.cached import notification_types
+from notifications.core.store.templates import template_cache, versions
 from providers.contract import Channel
 
 ADD = reverse("admin:notifications_bulkjob_add")
@@ -271,7 +271,7 @@ def test_types_templates_and_channels_are_chosen_from_lists(
     chosen = door.post(ADD, {**draft, "type": "GONE", "channels": ["sms", "email"], "do": "check"})
     assert '<option value="GONE" selected>GONE (unknown)' in chosen.content.decode()
     assert chosen.context["form"]["channels"].value() == ["sms", "email"]
-    monkeypatch.setattr("notifications.admin.names.MOST", 0)
+    monkeypatch.setattr("notifications.core.admin.names.MOST", 0)
     page = door.post(ADD, {**draft, "do": "check"}).content.decode()
     assert '<select name="type"' not in page
     assert options(page, "template_id") == []

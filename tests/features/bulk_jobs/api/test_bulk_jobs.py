@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from notifications import clock
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     AuditEntry,
     BulkJob,
     BulkJobFigure,
@@ -16,11 +16,11 @@ from notifications.models import (
     NotificationType,
     Recipient,
 )
-from notifications.rules.bulk_job import BulkJobState
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.templates import contents
-from notifications.store.cached import notification_types
-from notifications.store.templates import versions
+from notifications.core.rules.bulk_job import BulkJobState
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.templates import contents
+from notifications.core.store.cached import notification_types
+from notifications.core.store.templates import versions
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 

@@ -8,9 +8,9 @@ from typing import Final
 
 import pytest
 
+from notifications.core.rules.bulk_job import BulkJobState, Expansion
 from notifications.features.bulk_jobs.rules import figures
 from notifications.features.bulk_jobs.rules.figures import Mark, Plan, Rates
-from notifications.rules.bulk_job import BulkJobState, Expansion
 
 NOW: Final = dt.datetime(2026, 11, 24, 12, 0, tzinfo=dt.UTC)
 MINUTE: Final = dt.timedelta(minutes=1)

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import pytest
 
+from notifications.core.rules.channels import Spread
+from notifications.core.rules.problems import Problem
 from notifications.features.bulk_jobs.rules import request
 from notifications.features.bulk_jobs.rules.request import BulkJobRequest
-from notifications.rules.channels import Spread
-from notifications.rules.problems import Problem
 from providers.contract import Channel
 
 PLAIN: Final = {

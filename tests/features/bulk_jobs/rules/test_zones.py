@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from notifications.core.rules.times import local_time
 from notifications.features.bulk_jobs.rules import zones
-from notifications.rules.times import local_time
 
 _ALL = sorted(local_time.names())
 

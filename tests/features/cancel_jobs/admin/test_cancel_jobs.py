@@ -7,9 +7,8 @@ from django.contrib.postgres.functions import TransactionNow
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock
-from notifications.features.cancel_jobs import sweep
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.models import (
     AuditEntry,
     BulkJob,
     CancelJob,
@@ -18,9 +17,10 @@ from notifications.models import (
     Producer,
     Template,
 )
-from notifications.rules import ids
-from notifications.rules.lane import Priority
-from notifications.rules.states import Status
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.states import Status
+from notifications.features.cancel_jobs import sweep
 from tests.admin.conftest import MakeDelivery
 
 ADD = reverse("admin:notifications_canceljob_add")

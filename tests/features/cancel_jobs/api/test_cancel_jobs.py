@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import AuditEntry, BulkJob, CancelJob
+from notifications.core.rules.lane import Mode
 from notifications.features.cancel_jobs import sweep
 from notifications.features.cancel_jobs.jobs import facts
-from notifications.models import AuditEntry, BulkJob, CancelJob
-from notifications.rules.lane import Mode
 from tests.api.conftest import Caller, MakeCaller
 from tests.api.operations import SENT
 

@@ -7,11 +7,11 @@ from uuid import uuid4
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import AuditEntry, Recipient
 from notifications.features.inbox.rows import reads, writes
 from notifications.features.inbox.rows.items import NewItem
 from notifications.features.inbox.rules.words import InboxAction
-from notifications.models import AuditEntry, Recipient
 
 
 def _add(person: Recipient, title: str, body: str = "Call +15551234567") -> NewItem:

@@ -8,9 +8,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from notifications import clock
-from notifications.models import Recipient
-from notifications.rules.lane import Mode
+from notifications.core import clock
+from notifications.core.models import Recipient
+from notifications.core.rules.lane import Mode
 from tests.api.conftest import Caller, MakeCaller
 from tests.features.inbox.inboxes import add_message, add_messages
 

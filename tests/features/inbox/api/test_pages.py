@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.test import Client
 
-from notifications import conf
+from notifications.core import conf
+from notifications.core.models import Recipient, TopicText
+from notifications.core.rules.lane import Mode
+from notifications.core.store.cached import recipient_ids, topic_texts
+from notifications.core.store.postgres import erasure
+from notifications.core.store.recipient_tokens import revocations
 from notifications.features.inbox.rows import writes
 from notifications.features.inbox.rules.words import InboxAction
-from notifications.models import Recipient, TopicText
-from notifications.rules.lane import Mode
-from notifications.store.cached import recipient_ids, topic_texts
-from notifications.store.postgres import erasure
-from notifications.store.recipient_tokens import revocations
 from tests.api.conftest import Caller, MakeCaller
 from tests.features.inbox.inboxes import add_message, add_messages
 

@@ -10,10 +10,10 @@ from uuid import uuid4
 
 import pytest
 
-from notifications.models import Producer, Recipient
-from notifications.rules.recipient_tokens import TokenScope
-from notifications.store.recipient_tokens import revocations
-from notifications.store.redis import live_processes
+from notifications.core.models import Producer, Recipient
+from notifications.core.rules.recipient_tokens import TokenScope
+from notifications.core.store.recipient_tokens import revocations
+from notifications.core.store.redis import live_processes
 from notifyproj.devstack.demo.environment import until
 from tests.features.inbox.live.conftest import LiveProcess, MakeLive, Member
 from tests.features.inbox.live.sse import StreamRefused

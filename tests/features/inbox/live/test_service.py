@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 import pytest
 from django.db import connection, connections
 
-from notifications import clock
+from notifications.core import clock
 from notifications.features.inbox.rows import cache, reads, writes
 from notifications.features.inbox.rows.items import NewItem
 from notifications.features.inbox.rules.words import InboxAction

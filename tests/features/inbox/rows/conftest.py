@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.rules import ids
+from notifications.core.store.redis import state
 from notifications.features.inbox.rows.items import NewItem
-from notifications.rules import ids
-from notifications.store.redis import state
 
 MakeItem = Callable[..., NewItem]
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from notifications.core.models import InboxUncleared
+from notifications.core.store.redis import state
+from notifications.core.telemetry import instruments
 from notifications.features.inbox import sweep
 from notifications.features.inbox.rows import cache, reads, writes
 from notifications.features.inbox.rows.items import InboxQuery
 from notifications.features.inbox.rules.words import InboxAction
-from notifications.models import InboxUncleared
-from notifications.store.redis import state
-from notifications.telemetry import instruments
 from notifyproj.devstack.servers import Stack
 from tests.features.inbox.rows.conftest import MakeItem
 

@@ -20,7 +20,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import Inbox, InboxItem, InboxReport, InboxUncleared
+from notifications.core.rules import ids
+from notifications.core.rules.inbox_states import InboxState
+from notifications.core.store.redis import state
 from notifications.features.inbox.rows import cache, reads, retention, settling, snapshots, writes
 from notifications.features.inbox.rows.items import (
     Changes,
@@ -31,10 +35,6 @@ from notifications.features.inbox.rows.items import (
 )
 from notifications.features.inbox.rows.snapshots import Snapshot
 from notifications.features.inbox.rules.words import STATES_OF_TAB, InboxAction, InboxTab
-from notifications.models import Inbox, InboxItem, InboxReport, InboxUncleared
-from notifications.rules import ids
-from notifications.rules.inbox_states import InboxState
-from notifications.store.redis import state
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

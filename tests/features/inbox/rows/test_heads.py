@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connection
 
+from notifications.core.models import InboxItem
+from notifications.core.rules.inbox_states import InboxState
 from notifications.features.inbox.rows import heads, reads, writes
 from notifications.features.inbox.rows.items import InboxQuery
 from notifications.features.inbox.rules.words import InboxAction
-from notifications.models import InboxItem
-from notifications.rules.inbox_states import InboxState
 from tests.features.inbox.rows.conftest import MakeItem
 
 pytestmark = pytest.mark.django_db(transaction=True)

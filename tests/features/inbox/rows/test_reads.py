@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from notifications.core.store.postgres import db
 from notifications.features.inbox.rows import reads, writes
 from notifications.features.inbox.rows.items import TOO_OLD, Changes, Cursor, InboxQuery
 from notifications.features.inbox.rules.words import InboxAction
-from notifications.store.postgres import db
 from tests.features.inbox.rows.conftest import MakeItem
 
 pytestmark = pytest.mark.django_db

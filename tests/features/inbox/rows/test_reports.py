@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connection
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.store.postgres import db
 from notifications.features.inbox.rows import reports, writes
 from notifications.features.inbox.rows.reports import InboxReport
 from notifications.features.inbox.rules.words import InboxAction
-from notifications.store.postgres import db
 from tests.features.inbox.rows.conftest import MakeItem
 
 pytestmark = pytest.mark.django_db

@@ -6,12 +6,12 @@ import datetime as dt
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import Inbox, InboxItem
 from notifications.features.inbox import sweep
 from notifications.features.inbox.rows import reads, retention, settling, writes
 from notifications.features.inbox.rows.items import TOO_OLD, Changes, InboxQuery
 from notifications.features.inbox.rules.words import InboxAction, InboxTab
-from notifications.models import Inbox, InboxItem
 from tests.features.inbox.rows.conftest import MakeItem
 
 pytestmark = pytest.mark.django_db

@@ -8,12 +8,12 @@ from uuid import UUID
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import ErasureJob, Inbox, InboxItem
+from notifications.core.rules.lane import Mode
 from notifications.features.inbox.rows import reads, writes
 from notifications.features.inbox.rows.items import CategoryCounts, Counts, InboxQuery
 from notifications.features.inbox.rules.words import InboxAction, InboxTab
-from notifications.models import ErasureJob, Inbox, InboxItem
-from notifications.rules.lane import Mode
 from tests.features.inbox.rows.conftest import MakeItem
 
 pytestmark = pytest.mark.django_db

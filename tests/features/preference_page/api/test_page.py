@@ -11,21 +11,21 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 
-from notifications import clock
-from notifications.delivery import preference_links, unsubscribe_links
-from notifications.features.preference_page.api import page as preference_page
-from notifications.feedback import preference_changes
-from notifications.models import (
+from notifications.core import clock
+from notifications.core.delivery import preference_links, unsubscribe_links
+from notifications.core.feedback import preference_changes
+from notifications.core.models import (
     AuditEntry,
     NotificationType,
     Preference,
     Recipient,
     TopicText,
 )
-from notifications.rules.language.page_languages import PAGE_LANGUAGES
-from notifications.store.cached import notification_types, topic_texts
-from notifications.store.rate_limits import address_limits
-from notifications.store.rate_limits.address_limits import Bucket
+from notifications.core.rules.language.page_languages import PAGE_LANGUAGES
+from notifications.core.store.cached import notification_types, topic_texts
+from notifications.core.store.rate_limits import address_limits
+from notifications.core.store.rate_limits.address_limits import Bucket
+from notifications.features.preference_page.api import page as preference_page
 from providers.contract import Channel
 from tests.api.conftest import Caller
 

@@ -9,11 +9,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.intake.validation import Caller
+from notifications.core.models import Producer, Recipient, Schedule
+from notifications.core.rules.lane import Mode, Priority
 from notifications.features.schedules import changes
-from notifications.intake.validation import Caller
-from notifications.models import Producer, Recipient, Schedule
-from notifications.rules.lane import Mode, Priority
 
 LIST = reverse("admin:notifications_schedule_changelist")
 

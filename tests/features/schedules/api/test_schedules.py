@@ -6,10 +6,10 @@ import datetime as dt
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import LaneLag, Recipient
+from notifications.core.rules.lane import Mode, Priority
 from notifications.features.back_pressure import refusing
-from notifications.models import LaneLag, Recipient
-from notifications.rules.lane import Mode, Priority
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 

@@ -11,13 +11,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.intake.accept import Caller
+from notifications.core.models import AuditEntry, Contact, NotificationType
+from notifications.core.store.cached import notification_types
 from notifications.features.series import versions
 from notifications.features.series.models import Series, SeriesEnrolment, SeriesVersion
 from notifications.features.series.rules.states import SeriesState
-from notifications.intake.accept import Caller
-from notifications.models import AuditEntry, Contact, NotificationType
-from notifications.store.cached import notification_types
 from tests.features.series.conftest import MakeSeries, enrol, make, post, send, sweep_once
 from tests.journey import Reach, caller, reach
 

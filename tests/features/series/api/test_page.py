@@ -10,13 +10,13 @@ from typing import Any, Final
 import orjson
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import Delivery, Notification, NotificationType, Recipient, Template
+from notifications.core.rules.lane import Priority
+from notifications.core.rules.states import Status
+from notifications.core.store.cached import notification_types
+from notifications.core.store.templates import template_cache
 from notifications.features.series import programs, sweep
-from notifications.models import Delivery, Notification, NotificationType, Recipient, Template
-from notifications.rules.lane import Priority
-from notifications.rules.states import Status
-from notifications.store.cached import notification_types
-from notifications.store.templates import template_cache
 from providers.contract import Channel
 from tests.api.conftest import Caller, caller, make_caller, maria
 

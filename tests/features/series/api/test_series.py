@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.models import Notification, NotificationType, Recipient, Template
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.store.cached import notification_types
+from notifications.core.store.templates import template_cache
 from notifications.features.series import programs, sweep
 from notifications.features.series.models import SeriesEnrolment
-from notifications.models import Notification, NotificationType, Recipient, Template
-from notifications.rules.lane import Mode, Priority
-from notifications.store.cached import notification_types
-from notifications.store.templates import template_cache
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 

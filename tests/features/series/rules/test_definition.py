@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from notifications.core.rules.problems import Problem
 from notifications.features.series.rules import definition
 from notifications.features.series.rules.definition import Definition
-from notifications.rules.problems import Problem
 
 SEND: dict[str, Any] = {
     "step": "send",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from notifications.models import Notification, Template, TemplateText
+from notifications.core.models import Notification, Template, TemplateText
 from providers.contract import Channel
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, Browser, write
 

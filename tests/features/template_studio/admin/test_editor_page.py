@@ -12,13 +12,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from notifications.models import Delivery, Notification, Template, TemplateText
-from notifications.rules.in_app import Action, InAppPart
-from notifications.rules.lane import Mode
-from notifications.rules.templates import contents
-from notifications.rules.templates.contents import TemplateContent
-from notifications.store.redis import state
-from notifications.store.templates import versions
+from notifications.core.models import Delivery, Notification, Template, TemplateText
+from notifications.core.rules.in_app import Action, InAppPart
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.templates import contents
+from notifications.core.rules.templates.contents import TemplateContent
+from notifications.core.store.redis import state
+from notifications.core.store.templates import versions
 from notifyproj.csp import HEADER
 from providers.contract import Channel
 

@@ -9,11 +9,11 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from notifications import conf
-from notifications.models import Template
-from notifications.rules.templates import contents
-from notifications.rules.templates.contents import TemplateContent
-from notifications.store.templates import versions
+from notifications.core import conf
+from notifications.core.models import Template
+from notifications.core.rules.templates import contents
+from notifications.core.rules.templates.contents import TemplateContent
+from notifications.core.store.templates import versions
 from providers.contract import Channel
 
 pytestmark = pytest.mark.django_db

@@ -13,10 +13,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from notifications.models import Template, TemplateEvent, TemplateText
-from notifications.rules.templates import contents
-from notifications.rules.templates.contents import TemplateContent
-from notifications.store.templates import versions
+from notifications.core.models import Template, TemplateEvent, TemplateText
+from notifications.core.rules.templates import contents
+from notifications.core.rules.templates.contents import TemplateContent
+from notifications.core.store.templates import versions
 from providers.contract import Channel
 
 ADD = reverse("admin:notifications_template_add")

@@ -9,9 +9,9 @@ from typing import Final
 
 from django.core.management.base import BaseCommand, CommandError
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.figures.questions import QuestionError
 from notifications.features.analytics import daily_report
-from notifications.figures.questions import QuestionError
 
 _FIRST: Final = dt.date(2000, 1, 1)
 

@@ -11,18 +11,18 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Sum
 
-from notifications import clock
+from notifications.core import clock
+from notifications.core.management import arguments
+from notifications.core.models import ArchiveDay, ArchiveFile, ArchiveState
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres import audit
+from notifications.core.sweeps import SWEEPS
 from notifications.features.archive import find, targets
 from notifications.features.archive.find import Period
 from notifications.features.archive.keys import UnreadableKey
 from notifications.features.archive.personal import Unreadable
 from notifications.features.archive.targets import ArchiveUnavailable
 from notifications.features.archive.verify import Damaged, verify
-from notifications.management import arguments
-from notifications.models import ArchiveDay, ArchiveFile, ArchiveState
-from notifications.rules.lane import Mode
-from notifications.store.postgres import audit
-from notifications.sweeps import SWEEPS
 
 
 class Command(BaseCommand):

@@ -11,13 +11,13 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
+from notifications.core.models import BulkJob
+from notifications.core.rules.bulk_job import STOPPED, BulkJobState
+from notifications.core.store.postgres import audit
 from notifications.features.bulk_jobs import changes, figures
 from notifications.features.bulk_jobs.create import BulkJobRefused
 from notifications.features.bulk_jobs.rules import watch_text
 from notifications.features.bulk_jobs.rules.watch_text import Line
-from notifications.models import BulkJob
-from notifications.rules.bulk_job import STOPPED, BulkJobState
-from notifications.store.postgres import audit
 
 _LISTED: Final = 50
 """Newest jobs in a list."""

@@ -9,9 +9,9 @@ from typing import Final
 
 from django.core.management.base import BaseCommand, CommandError
 
+from notifications.core.rules.connect_lines import LineState
 from notifications.features.connect import runs
 from notifications.features.connect.runs import NotConfigured
-from notifications.rules.connect_lines import LineState
 from providers import registry
 
 _MISSING: Final = frozenset({LineState.BAD, LineState.PENDING})

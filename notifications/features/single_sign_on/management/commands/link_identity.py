@@ -13,8 +13,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
-from notifications.models import ExternalIdentity
-from notifications.store.postgres import audit
+from notifications.core.models import ExternalIdentity
+from notifications.core.store.postgres import audit
 
 
 class Command(BaseCommand):

@@ -1,0 +1,106 @@
+"""The trace id of a request, and the log line of a request.
+
+The service continues a caller's W3C `traceparent` or starts a new trace. The trace id is the
+response's `X-Request-Id`, the `instance` of a problem and a field of every log line. The trace id
+is stored with the notification, and the provider call carries the trace id too. The log has the
+route instead of the path, because a path can contain a person's id.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+import structlog
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from notifications.core import clock, telemetry
+from notifications.core.telemetry import instruments, traces
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
+
+_KEY: Final = "notifications.traceparent"
+_SHAPE: Final = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})")
+_API: Final = "/v1/"
+_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
+_OWN_ROUTES: Final = frozenset({"v1", "healthz", "readyz", "metrics"})
+"""First parts of the routes that are labels as a whole. The admin has one label for its hundreds of
+routes."""
+_log: Final = logging.getLogger("notifications.core.api")
+
+
+class Correlation:
+    """Middleware, the outermost: every response gets a trace id."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer the request, and write the log line."""
+        started = clock.monotonic()
+        span = _begin_span(request)
+        trace = trace_id(request)
+        with structlog.contextvars.bound_contextvars(trace_id=trace):
+            response = self._get_response(request)
+            response["X-Request-Id"] = trace
+        seconds = clock.monotonic() - started
+        _observe(request, response.status_code, seconds)
+        if span is not None:
+            _end_span(span, request, response.status_code)
+        if _log.isEnabledFor(logging.INFO):
+            telemetry.write_request({
+                "method": request.method,
+                "route": request.resolver_match.route if request.resolver_match else "",
+                "status": response.status_code,
+                "duration_ms": round(seconds * 1000, 1),
+                "trace_id": trace,
+            })
+        return response
+
+
+def _begin_span(request: HttpRequest) -> Span | None:
+    """Begin the span of a request that changes something; later spans are children of the span."""
+    if not traces.are_on() or request.method != "POST" or not request.path.startswith(_API):
+        return None
+    from notifications.core.telemetry import spans  # noqa: PLC0415 - only if spans are exported
+
+    span = spans.begin_request("POST", parent=request.headers.get("traceparent", ""))
+    request.META[_KEY] = spans.traceparent_of(span)
+    return span
+
+
+def _end_span(span: Span, request: HttpRequest, status: int) -> None:
+    from notifications.core.telemetry import spans  # noqa: PLC0415 - only if spans are exported
+
+    route = request.resolver_match.route if request.resolver_match else ""
+    spans.end_request(span, method="POST", route=route, status=status)
+
+
+def _observe(request: HttpRequest, status: int, seconds: float) -> None:
+    """Observe the duration of a request; the labels are bounded for any request of a stranger."""
+    route = request.resolver_match.route if request.resolver_match else ""
+    if route.partition("/")[0] not in _OWN_ROUTES:
+        route = route.partition("/")[0] if route.startswith("admin/") else "other"
+    method = request.method if request.method in _METHODS else "other"
+    labels = (str(method), route, f"{status // 100}xx")
+    instruments.HTTP_REQUEST_SECONDS.labels(*labels).observe(seconds)
+
+
+def traceparent(request: HttpRequest) -> str:
+    """Return the `traceparent` to pass on: the caller's trace id and flags with a new span id."""
+    known = request.META.get(_KEY)
+    if known is None:
+        came = _SHAPE.fullmatch(request.headers.get("traceparent", ""))
+        trace, flags = (came[1], came[2]) if came else (secrets.token_hex(16), "01")
+        known = request.META[_KEY] = f"00-{trace}-{secrets.token_hex(8)}-{flags}"
+    return str(known)
+
+
+def trace_id(request: HttpRequest) -> str:
+    """Return the trace id of the request: 32 hexadecimal digits."""
+    return traceparent(request)[3:35]

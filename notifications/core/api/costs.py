@@ -1,0 +1,124 @@
+"""`/v1/costs`: costs of a month by producer, country, channel, provider or bulk job."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from notifications.core import clock
+from notifications.core.api import schema
+from notifications.core.api.base_view import BaseView
+from notifications.core.api.json_io import JsonRenderer
+from notifications.core.api.pagination import parse_query
+from notifications.core.api.problems import raise_problem
+from notifications.core.api.schemas import RequestModel, ResponseModel
+from notifications.core.api.suppressions import CSV, CsvRenderer
+from notifications.core.figures import costs
+from notifications.core.figures.costs import CostGrouping, CostReport
+from notifications.core.figures.questions import QuestionError
+from notifications.core.rules import csv_lines
+from notifications.core.rules.prices import MICROS
+from notifications.core.rules.problems import FieldError, Kind, Problem, Source
+
+
+class CostsQuery(RequestModel):
+    """The month and the groups of a cost report."""
+
+    by: Literal["producer", "country", "channel", "provider", "bulk_job"] = "producer"
+    """The groups."""
+    month: Annotated[str, Field(pattern="^20[0-9]{2}-(0[1-9]|1[0-2])$")] | None = None
+    """A UTC month such as `2026-11`. Without it, the present month."""
+    format: Literal["json", "csv"] | None = None
+    """`csv` answers with a CSV file, as `Accept: text/csv` does."""
+
+
+class CostLineAnswer(ResponseModel):
+    """The cost of a group."""
+
+    name: str | None
+    """Producer, country, channel, provider or name of the bulk job; null: unknown. The country
+    of an e-mail is a guess by the recipient's timezone or locale."""
+    bulk_job_id: str | None
+    """Id of the bulk job; null for other groups."""
+    cost_usd: float
+
+
+class CostsAnswer(ResponseModel):
+    """The costs of live messages in a month, in US dollars."""
+
+    month: str
+    by: Literal["producer", "country", "channel", "provider", "bulk_job"]
+    cost_usd: float
+    """Cost of all messages of the month so far."""
+    forecast_usd: float | None
+    """Forecast of the whole month: the cost so far, plus for each further day the mean of the same
+    weekdays of the last 28 days, or of the last 7 days with less history.
+    Null: the month is over."""
+    lines: list[CostLineAnswer]
+    """The groups, the highest cost first, at most 1,000."""
+
+
+class CostsView(BaseView):
+    """`/v1/costs`: report the costs of a month."""
+
+    renderer_classes = (JsonRenderer, CsvRenderer)
+
+    @extend_schema(
+        operation_id="get_costs",
+        summary="Report the costs of a month",
+        parameters=schema.parameters(CostsQuery),
+        responses={(200, "application/json"): CostsAnswer, (200, CSV): OpenApiTypes.STR},
+        tags=["Analytics"],
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        """Report the costs of the live messages of every producer, seconds old.
+
+        Months are of UTC and are kept for 2 years. `by=bulk_job` has the jobs that began in the
+        month, each with the cost of all its messages; a job is kept 8 days longer than its
+        messages.
+        """
+        query = parse_query(request, CostsQuery)
+        now = clock.now()
+        month = costs.month_of(query.month or f"{now:%Y-%m}")
+        try:
+            found = costs.report(month, by=CostGrouping(query.by), now=now)
+        except QuestionError as error:
+            fault = FieldError("/month", str(error), Source.QUERY)
+            raise_problem(Problem(Kind.INVALID, f"month: {error}", (fault,)))
+        if query.format == "csv" or request.accepted_renderer.media_type == CSV:
+            return HttpResponse(_csv(found, query.by), content_type=f"{CSV}; charset=utf-8")
+        return Response(_to_answer(found, query).to_json())
+
+
+def _to_answer(found: CostReport, query: CostsQuery) -> CostsAnswer:
+    return CostsAnswer(
+        month=f"{found.month:%Y-%m}",
+        by=query.by,
+        cost_usd=found.micros / MICROS,
+        forecast_usd=None if found.forecast is None else found.forecast / MICROS,
+        lines=[
+            CostLineAnswer(
+                name=each.name or None,
+                bulk_job_id=each.bulk_job or None,
+                cost_usd=each.micros / MICROS,
+            )
+            for each in found.lines
+        ],
+    )
+
+
+def _csv(found: CostReport, by: str) -> str:
+    """Return a line for each group; the cell of an unknown group is empty."""
+    rows = [
+        (f"{found.month:%Y-%m}", each.name, each.bulk_job, each.micros / MICROS)
+        for each in found.lines
+    ]
+    head = ("month", by, "bulk_job_id", "cost_usd")
+    return "".join(csv_lines.safe_line(row) for row in (head, *rows))

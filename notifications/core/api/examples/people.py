@@ -1,0 +1,257 @@
+"""Examples for recipients, their attributes, and the suppression list."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from notifications.core.api.examples.shape import ANOTHER_USER, TAG, USER, Example, Examples
+from notifications.core.rules.lane import Mode
+
+_USER: Final = {"user_id": USER}
+_MAIL: Final = {"channel": "email", "address": "maria@sandbox.example"}
+
+RECIPIENTS: Final[Examples] = {
+    "list_recipients": {
+        "minimal": Example(summary="The latest recipients", status=200),
+        "usual": Example(
+            summary="Two recipients by user id",
+            status=200,
+            query={"user_id": [USER, ANOTHER_USER], "limit": 2},
+        ),
+    },
+    "put_recipient": {
+        "minimal": Example(
+            summary="A person without contacts", status=201, path={"user_id": "u_1"}, body={}
+        ),
+        "usual": Example(
+            summary="A person with phone and e-mail",
+            status=201,
+            path={"user_id": "u_2"},
+            headers={"If-None-Match": "*"},
+            body={
+                "locale": "pt-BR",
+                "timezone": "America/Sao_Paulo",
+                "contacts": [
+                    {"channel": "sms", "address": "+5511912345678", "primary": True},
+                    {"channel": "email", "address": "joana@sandbox.example"},
+                    {"channel": "push", "kind": "fcm_token", "address": "joana-android"},
+                ],
+            },
+        ),
+    },
+    "change_recipient": {
+        "minimal": Example(summary="Another locale", status=200, path=_USER, body={"locale": "de"}),
+        "usual": Example(
+            summary="Another timezone and a further contact, unless the recipient has changed",
+            status=200,
+            path=_USER,
+            headers={"If-Match": TAG},
+            body={
+                "timezone": "Europe/Berlin",
+                "contacts": [{"channel": "email", "address": "maria@work.example"}],
+            },
+        ),
+    },
+    "get_recipient": {
+        "minimal": Example(summary="A recipient with contacts", status=200, path=_USER),
+        "usual": Example(
+            summary="Only if the recipient has changed",
+            status=304,
+            path=_USER,
+            headers={"If-None-Match": TAG},
+        ),
+    },
+    "erase_recipient": {
+        "minimal": Example(summary="Erase a recipient", status=202, path=_USER),
+        "usual": Example(
+            summary="Erase a recipient, unless the recipient has changed",
+            status=202,
+            path=_USER,
+            headers={"If-Match": TAG},
+        ),
+    },
+    "get_erasure_job": {
+        "minimal": Example(summary="A running job", status=200, path={"job_id": 31}),
+        "finished": Example(summary="A finished job", status=200, path={"job_id": 32}),
+    },
+    "add_contact": {
+        "minimal": Example(summary="A mailbox", status=201, path=_USER, body=_MAIL),
+        "usual": Example(
+            summary="A phone for SMS that is used first, with an idempotency key",
+            status=201,
+            path=_USER,
+            headers={"Idempotency-Key": "contact-u_789012-2"},
+            body={"channel": "sms", "address": "+5511987654321", "primary": True},
+        ),
+    },
+    "remove_contact": {
+        "minimal": Example(
+            summary="The first contact", status=204, path={**_USER, "contact_id": 51}
+        ),
+        "another": Example(
+            summary="The second contact", status=204, path={**_USER, "contact_id": 52}
+        ),
+    },
+    "list_signing_secrets": {
+        "minimal": Example(
+            summary="The secrets of a webhook contact", status=200, path={**_USER, "contact_id": 53}
+        ),
+        "another": Example(
+            summary="The secrets of a contact whose secret was rotated",
+            status=200,
+            path={**_USER, "contact_id": 54},
+        ),
+    },
+    "rotate_signing_secret": {
+        "minimal": Example(
+            summary="A new secret beside the old one",
+            status=201,
+            path={**_USER, "contact_id": 53},
+            body={},
+        ),
+        "usual": Example(
+            summary="A new secret although the last rotation is recent",
+            status=201,
+            path={**_USER, "contact_id": 54},
+            headers={"Idempotency-Key": "rotate-secret-54-2"},
+            body={"end_overlap": True},
+        ),
+    },
+    "issue_client_token": {
+        "minimal": Example(
+            summary="A token for an hour",
+            status=201,
+            path=_USER,
+            body={},
+        ),
+        "usual": Example(
+            summary="A token for the inbox and for receipts, for a day",
+            status=201,
+            path=_USER,
+            body={
+                "expires_in_seconds": 86_400,
+                "scopes": ["inbox:read", "inbox:write", "receipts:write"],
+            },
+        ),
+    },
+    "get_web_push_key": {
+        "minimal": Example(summary="The key of this service", status=200),
+        "usual": Example(summary="The key with a test key", status=200, mode=Mode.TEST),
+    },
+    "revoke_client_tokens": {
+        "minimal": Example(summary="Sign the recipient out everywhere", status=204, path=_USER),
+        "usual": Example(summary="After a token was stolen", status=204, path=_USER),
+    },
+    "list_recipient_changes": {
+        "minimal": Example(summary="The latest changes", status=200, path=_USER),
+        "usual": Example(
+            summary="Ten changes after a cursor",
+            status=200,
+            path=_USER,
+            query={"limit": 10, "cursor": 4711},
+        ),
+    },
+    "get_preferences": {
+        "minimal": Example(summary="Read the preferences", status=200, path=_USER),
+        "usual": Example(
+            summary="Only if the preferences have changed",
+            status=304,
+            path=_USER,
+            headers={"If-None-Match": TAG},
+        ),
+    },
+    "put_preferences": {
+        "minimal": Example(summary="Reset to the defaults", status=200, path=_USER, body={}),
+        "usual": Example(
+            summary="Quiet nights, no marketing, at most three SMS a day",
+            status=200,
+            path=_USER,
+            headers={"If-Match": TAG},
+            body={
+                "channel_order": ["push", "sms", "email"],
+                "categories_off": ["marketing"],
+                "quiet_hours": [{"start": "22:00", "end": "07:00"}],
+                "caps": {"sms": "3/day"},
+            },
+        ),
+    },
+    "change_preferences": {
+        "minimal": Example(
+            summary="No SMS", status=200, path=_USER, body={"channels_off": ["sms"]}
+        ),
+        "usual": Example(
+            summary="Do not disturb until an instant",
+            status=200,
+            path=_USER,
+            headers={"If-Match": TAG},
+            body={"do_not_disturb_until": "2100-01-01T07:00:00Z"},
+        ),
+    },
+}
+
+SUPPRESSIONS: Final[Examples] = {
+    "list_suppressions": {
+        "minimal": Example(summary="The latest active entries", status=200),
+        "usual": Example(
+            summary="Whether one address is suppressed",
+            status=200,
+            query={"channel": "email", "address": "gone@example.com"},
+        ),
+        "file": Example(
+            summary="All entries as a file", status=200, headers={"Accept": "text/csv"}
+        ),
+    },
+    "suppress": {
+        "minimal": Example(
+            summary="One mailbox",
+            status=201,
+            body={"channel": "email", "address": "former@example.com"},
+        ),
+        "usual": Example(
+            summary="One number with a note and an idempotency key",
+            status=201,
+            headers={"Idempotency-Key": "suppress-1"},
+            body={"channel": "sms", "address": "+5511912345678", "note": "asked by phone"},
+        ),
+        "file": Example(
+            summary="A file of addresses",
+            status=200,
+            media_type="text/csv",
+            body="channel,address,note\nemail,a@example.com,moved\nsms,+5511900000001,wrong\n",
+        ),
+    },
+    "get_suppression": {
+        "minimal": Example(summary="An active entry", status=200, path={"suppression_id": 61}),
+        "undone": Example(summary="A removed entry", status=200, path={"suppression_id": 62}),
+    },
+    "undo_suppression": {
+        "minimal": Example(summary="Remove an entry", status=204, path={"suppression_id": 61}),
+        "usual": Example(
+            summary="Remove an entry, with a reason",
+            status=204,
+            path={"suppression_id": 61},
+            query={"note": "new owner of the number"},
+        ),
+    },
+}
+ATTRIBUTES: Final[Examples] = {
+    "list_attributes": {
+        "minimal": Example(summary="The latest attributes", status=200),
+        "usual": Example(summary="Ten attributes", status=200, query={"limit": 10}),
+    },
+    "define_attribute": {
+        "minimal": Example(
+            summary="A number", status=201, path={"name": "age"}, body={"kind": "number"}
+        ),
+        "usual": Example(
+            summary="A date with a description",
+            status=201,
+            path={"name": "seen_on"},
+            body={"kind": "date", "description": "Last visit of the shop."},
+        ),
+    },
+    "get_attribute": {
+        "minimal": Example(summary="An attribute", status=200, path={"name": "plan"}),
+        "usual": Example(summary="A list of texts", status=200, path={"name": "interests"}),
+    },
+}

@@ -1,0 +1,113 @@
+"""`/v1/receipts/{provider}`: delivery receipts and inbound SMS from providers.
+
+The path needs no key: the adapter verifies the provider's signature.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Final
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from notifications.core import conf
+from notifications.core.api.address_limits import raise_failed
+from notifications.core.api.base_view import OpenView, raise_not_found
+from notifications.core.api.json_io import RawParser
+from notifications.core.api.problems import raise_problem
+from notifications.core.api.schemas import ResponseModel
+from notifications.core.delivery import routing
+from notifications.core.feedback import delivery_receipts, inbound_sms, vendor_removals
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.store.redis import last_receipts
+from providers.contract import InboundText, Provider, Receipt, ReceiptRequest, Removal, Said
+from providers.errors import CannotVerify, InvalidSignature, MalformedReceipt, NoReceipts
+
+_AGAIN: Final = dt.timedelta(seconds=30)
+
+
+class ReceiptsTaken(ResponseModel):
+    """The number of receipts in the callback."""
+
+    receipts: int
+    matched: int
+    """Receipts which changed a delivery."""
+
+
+class ReceiptView(OpenView):
+    """`/v1/receipts/{provider}`: callback for a provider."""
+
+    parser_classes = (RawParser,)
+
+    @extend_schema(
+        operation_id="take_receipts",
+        summary="Receive a provider's callback",
+        request={"application/json": OpenApiTypes.ANY},
+        responses={200: ReceiptsTaken, 204: None},
+        auth=[],
+        tags=["Receipts"],
+    )
+    def post(self, request: Request, provider: str) -> Response:
+        """Record the receipts and inbound messages of a provider's callback.
+
+        Early, late and repeated receipts are safe. A receipt for an unknown message is only
+        counted. A callback with inbound messages only gets a 204 response.
+        """
+        adapter = routing.provider_named(provider)
+        if adapter is None:
+            raise_not_found("provider")
+        _check_head(adapter, request)
+        said = _parse(adapter, request)
+        receipts = [each for each in said if isinstance(each, Receipt)]
+        texts = [each for each in said if isinstance(each, InboundText)]
+        if said:
+            last_receipts.note(adapter.name)
+        removals = [each for each in said if isinstance(each, Removal)]
+        vendor_removals.record(adapter.name, removals)
+        inbound_sms.process(adapter.name, texts)
+        if texts and not receipts:
+            # A vendor may send the body of this response to the person as a reply.
+            return Response(status=204)
+        matched = delivery_receipts.record(adapter.name, receipts)
+        return Response(ReceiptsTaken(receipts=len(receipts), matched=matched).to_json())
+
+
+def _check_head(adapter: Provider, request: Request) -> None:
+    """Refuse a request which cannot be a receipt before the body is read.
+
+    Raises:
+        ProblemError: the provider sends no receipts (404), or the signature header is missing
+            (401).
+    """
+    if not adapter.capabilities.gives_receipts:
+        raise_not_found("provider that sends receipts")
+    missing = [name for name in adapter.capabilities.receipt_headers if name not in request.headers]
+    if missing:
+        said = f"the header {min(missing)} is missing"
+        raise_failed(request, Problem(Kind.UNAUTHENTICATED, said))
+
+
+def _parse(adapter: Provider, request: Request) -> list[Said]:
+    # For an empty body DRF gives an empty form instead of bytes.
+    raw: object = request.data
+    call = ReceiptRequest(
+        # The public URL: some providers sign the URL they called, not the URL behind a proxy.
+        url=conf.current().public_url + request.get_full_path(),
+        headers={name.lower(): value for name, value in request.headers.items()},
+        body=raw if isinstance(raw, bytes) else b"",
+    )
+    try:
+        return list(adapter.parse_receipt(call))
+    except InvalidSignature as error:
+        said = str(error) or "the signature is wrong"
+        raise_failed(request, Problem(Kind.UNAUTHENTICATED, said))
+    except MalformedReceipt as error:
+        raise_problem(Problem(Kind.MALFORMED, str(error) or "the receipt cannot be read"))
+    except CannotVerify as error:
+        said = str(error) or "the signature cannot be checked now; call again"
+        raise_problem(Problem(Kind.UNAVAILABLE, said, retry_after=_AGAIN))
+    except NoReceipts:
+        raise_not_found("provider that sends receipts")

@@ -1,0 +1,333 @@
+"""Slots limit the requests which a process works on at the same time.
+
+    server's thread --> slot (database connection) --> Django --> response
+                          |              ^
+                          v              |
+                        body of the client, read without a slot
+
+The server starts a thread for every request, up to a maximum. A thread works only with a slot, and
+every slot has a database connection. A thread waiting for a client (for a body, or for the client
+to read a file) holds no slot, so slow clients hold threads only. `body_readers` limits the number
+of waiting threads. A view reads the body after authentication, so a client without a key can hold a
+thread on the few open paths only. The reverse proxy limits the time for
+a body.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Final, TypeAlias, cast
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.http import HttpResponse, StreamingHttpResponse
+
+from notifications.core.api import authentication, body_limits, clients
+from notifications.core.api.body_readers import Readers
+from notifications.core.api.problems import TooManyReaders
+from notifications.core.store.postgres import api_keys
+
+Environ: TypeAlias = dict[str, Any]
+StartResponse: TypeAlias = Callable[..., Callable[[bytes], object]]
+_Answer: TypeAlias = HttpResponse | StreamingHttpResponse
+Django: TypeAlias = Callable[[Environ, StartResponse], object]
+"""Django's WSGIHandler with a changed return value: the response object."""
+
+CALLER: Final = authentication.CALLER
+_CHUNK: Final = 64 * body_limits.KIBIBYTE
+"""Bytes of a stream produced while holding a slot."""
+
+
+_WITHOUT_SLOT: Final = frozenset({"/healthz"})
+"""Paths answered without a slot: liveness does not depend on free slots."""
+_BUSY: Final = b"too many files are being read; try again"
+
+
+class BrokenBody(OSError):
+    """The client disconnected, or was too slow, before the whole body arrived."""
+
+
+class _Free:
+    """The database connections of free slots, given to waiting threads in order of arrival.
+
+    A queue of the standard library gives a slot to the next thread which asks, also before waiting
+    threads: with 32 callers the slowest hundredth then waited three times as long.
+    """
+
+    def __init__(self) -> None:
+        self._free: list[BaseDatabaseWrapper] = []
+        self._waiting: deque[_Waiter] = deque()
+        self._lock = threading.Lock()
+
+    def take(self) -> BaseDatabaseWrapper:
+        with self._lock:
+            if self._free:
+                return self._free.pop()
+            mine = _Waiter()
+            self._waiting.append(mine)
+        return mine.given()
+
+    def give_back(self, connection: BaseDatabaseWrapper) -> None:
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().give(connection)
+            else:
+                self._free.append(connection)
+
+    def close(self) -> None:
+        with self._lock:
+            for connection in self._free:
+                connection.close()
+
+
+class _Waiter:
+    """A thread waiting for a slot. A lock is cheaper than an Event."""
+
+    __slots__ = ("_connection", "_is_given")
+
+    def __init__(self) -> None:
+        self._is_given = threading.Lock()
+        self._is_given.acquire()
+        self._connection: BaseDatabaseWrapper | None = None
+
+    def give(self, connection: BaseDatabaseWrapper) -> None:
+        self._connection = connection
+        self._is_given.release()
+
+    def given(self) -> BaseDatabaseWrapper:
+        self._is_given.acquire()
+        assert self._connection is not None  # noqa: S101 - `give` has set it
+        return self._connection
+
+
+class _Lease:
+    """The slot of a request, held while the process works on the request."""
+
+    __slots__ = ("_connection", "_free")
+
+    def __init__(self, free: _Free) -> None:
+        self._free = free
+        self._connection: BaseDatabaseWrapper | None = None
+
+    @property
+    def is_held(self) -> bool:
+        return self._connection is not None
+
+    def take(self) -> None:
+        self._connection = self._free.take()
+        connections[DEFAULT_DB_ALIAS] = self._connection
+
+    def give_back(self) -> None:
+        held, self._connection = self._connection, None
+        if held is not None:
+            del connections[DEFAULT_DB_ALIAS]
+            self._free.give_back(held)
+
+
+class _Body:
+    """`wsgi.input`: the first read reads the whole body, without a slot.
+
+    A read of a streamed body (`body_limits.Limit.is_streamed`) reads a piece, also without a slot.
+    """
+
+    def __init__(self, environ: Environ, lease: _Lease, readers: Readers) -> None:
+        self._environ = environ
+        self._source = environ["wsgi.input"]
+        self._lease = lease
+        self._readers = readers
+        self._come: io.BytesIO | None = None
+        self._fault: BrokenBody | None = None
+        self._left = int(environ.get("CONTENT_LENGTH") or 0)
+        self.is_streamed = body_limits.limit_of(environ.get("PATH_INFO", "")).is_streamed
+        self.counted = 0
+        """Bytes counted in `readers` for this body."""
+
+    def read(self, size: int = -1) -> bytes:
+        """Read like a file."""
+        return self._piece(size) if self.is_streamed else self._whole().read(size)
+
+    def readline(self, size: int = -1) -> bytes:
+        """Read a line like a file."""
+        return self._whole().readline(size)
+
+    def fetch(self, *, caller: str) -> None:
+        """Wait for the body, and keep the body in memory.
+
+        Raises:
+            TooManyReaders: too many threads wait already.
+            BrokenBody: the client disconnected.
+        """
+        length = int(self._environ.get("CONTENT_LENGTH") or 0)
+        body = self._receive(length, caller=caller)
+        if len(body) < length:
+            self._fault = BrokenBody("the body ended before its Content-Length")
+            raise self._fault
+        self._come = io.BytesIO(body)
+
+    def _receive(self, size: int, *, caller: str) -> bytes:
+        """Read from the client without a slot."""
+        held = self._lease.is_held
+        address = clients.rate_limit_key(clients.address_of(self._environ))
+        since = self._readers.enter(caller=caller, address=address, size=size)
+        self.counted += size
+        self._lease.give_back()
+        try:
+            return cast("bytes", self._source.read(size))
+        finally:
+            self._readers.leave(since, caller=caller, address=address)
+            if held:
+                self._lease.take()
+
+    def _piece(self, size: int) -> bytes:
+        """Read the next bytes of a streamed body.
+
+        Raises:
+            BrokenBody: the client disconnected.
+        """
+        wanted = min(_CHUNK, self._left) if size < 0 else min(size, _CHUNK, self._left)
+        if not wanted:
+            return b""
+        piece = self._receive(wanted, caller=self._environ.get(CALLER, ""))
+        self._readers.forget(wanted)
+        self.counted -= wanted
+        self._left -= len(piece)
+        if len(piece) < wanted:
+            raise BrokenBody("the body ended before its Content-Length")
+        return piece
+
+    def _whole(self) -> io.BytesIO:
+        if self._fault is not None:
+            raise self._fault
+        if self._come is None:
+            self.fetch(caller=self._environ.get(CALLER, ""))
+        assert self._come is not None  # noqa: S101 - `fetch` keeps it or raises
+        return self._come
+
+
+class Slots:
+    """The WSGI application: Django with at most one request per slot at a time."""
+
+    def __init__(self, django: Django, *, slots: int, threads: int) -> None:
+        """Create the slots. Connections are opened at first use.
+
+        Args:
+            django: the WSGI handler.
+            slots: number of slots.
+            threads: maximum number of threads of the server.
+        """
+        self._django = django
+        self._readers = Readers(threads)
+        self._streams = threading.BoundedSemaphore(max(1, threads // 4))
+        self._free = _Free()
+        for _ in range(slots):
+            connection = connections.create_connection(DEFAULT_DB_ALIAS)
+            connection.inc_thread_sharing()
+            self._free.give_back(connection)
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> object:
+        """Answer a request. A list has the whole body; any other iterable is a stream."""
+        lease = _Lease(self._free)
+        if not environ.get("CONTENT_LENGTH"):
+            return self._answer(environ, start_response, lease)
+        body = environ["wsgi.input"] = _Body(environ, lease, self._readers)
+        _fetch_early(environ, body)
+        try:
+            return self._answer(environ, start_response, lease)
+        finally:
+            self._readers.forget(body.counted)
+
+    def close(self) -> None:
+        """Close the database connections, after the last request."""
+        self._free.close()
+
+    def _answer(self, environ: Environ, start_response: StartResponse, lease: _Lease) -> object:
+        if environ.get("PATH_INFO") not in _WITHOUT_SLOT:
+            lease.take()
+        try:
+            answer = cast("_Answer", self._django(environ, start_response))
+            if isinstance(answer, StreamingHttpResponse):
+                return self._stream_response(answer, lease, start_response)
+            answer.close()
+            return [answer.content]
+        finally:
+            lease.give_back()
+
+    def _stream_response(
+        self, answer: StreamingHttpResponse, lease: _Lease, start_response: StartResponse
+    ) -> object:
+        length = answer.headers.get("Content-Length", "")
+        if length.isdecimal() and int(length) <= _CHUNK:
+            content = b"".join(answer)
+            answer.close()
+            return [content]
+        if self._streams.acquire(blocking=False):
+            return _Stream(answer, lease, self._streams)
+        answer.close()
+        start_response("503 Service Unavailable", [("Retry-After", "5")])
+        return [_BUSY]
+
+
+def _fetch_early(environ: Mapping[str, Any], body: _Body) -> None:
+    """Read the body of a caller with a cached key before taking a slot, which avoids a slot change.
+
+    Errors are ignored here: the view reads the body again and reports the error.
+    """
+    scheme, _, secret = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
+    if scheme != "Bearer" or "HTTP_TRANSFER_ENCODING" in environ:
+        return
+    caller = api_keys.verified_prefix(secret)
+    found = caller and body_limits.fault(
+        environ.get("PATH_INFO", ""),
+        length=environ.get("CONTENT_LENGTH", ""),
+        media_type=environ.get("CONTENT_TYPE", ""),
+        chunked=False,
+    )
+    if caller and found is None and not body.is_streamed:
+        with suppress(TooManyReaders, BrokenBody):
+            body.fetch(caller=caller)
+
+
+class _Stream:
+    """A long response: a slot is held while a chunk is produced, not while the client reads."""
+
+    def __init__(
+        self, answer: StreamingHttpResponse, lease: _Lease, streams: threading.BoundedSemaphore
+    ) -> None:
+        self._answer = answer
+        self._streams = streams
+        self._pieces: Iterator[bytes] = iter(answer)
+        self._lease = lease
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        self._lease.take()
+        try:
+            return self._piece()
+        finally:
+            self._lease.give_back()
+
+    def close(self) -> None:
+        """End the response."""
+        self._lease.take()
+        try:
+            self._answer.close()
+        finally:
+            self._lease.give_back()
+            self._streams.release()
+
+    def _piece(self) -> bytes:
+        made, size = [], 0
+        for part in self._pieces:
+            made.append(part)
+            size += len(part)
+            if size >= _CHUNK:
+                break
+        if not made:
+            raise StopIteration
+        return b"".join(made)

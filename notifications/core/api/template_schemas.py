@@ -1,0 +1,337 @@
+"""Request and response schemas of templates."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
+
+from notifications.core.api.pagination import PageQuery
+from notifications.core.api.schemas import ChannelWord, RequestModel, ResponseModel
+from notifications.core.rules import in_app_fields, request_faults
+from notifications.core.rules.in_app import MAX_ACTIONS, MAX_URL, Action, InAppPart
+from notifications.core.rules.in_app_fields import ActionId
+from notifications.core.rules.language import locales, templating
+from notifications.core.rules.language.syntax import MAX_SOURCE
+from notifications.core.rules.language.variables import MAX_DECLARED, Type, parse_declarations
+from notifications.core.rules.recipient import Locale
+from notifications.core.rules.request import MAX_VARIABLES_BYTES, Name, Text, check_size
+from notifications.core.rules.request_fields import AskedChannel
+from notifications.core.rules.templates import contents
+from notifications.core.rules.templates.contents import TemplateContent
+from notifications.core.rules.templates.sms_policy import MAX_SEGMENTS
+from notifications.core.rules.texts import wording
+
+MAX_TEXTS: Final = 600
+"""Texts of a version: six channels in a hundred locales."""
+MAX_VERSION: Final = 2**31 - 1
+"""The largest value of the column."""
+
+
+def _renderable(source: str) -> str:
+    for fault in templating.check(source):
+        msg = f"line {fault.line}: {fault.detail}"
+        raise ValueError(msg)
+    return source
+
+
+Source = Annotated[Text, Field(max_length=MAX_SOURCE), AfterValidator(_renderable)]
+TemplateId = Annotated[
+    str, StringConstraints(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_\-]+$")
+]
+Version = Annotated[int, Field(ge=1, le=MAX_VERSION)]
+State = Literal["draft", "published"]
+
+
+class VariableRequest(RequestModel):
+    """The declaration of a template variable."""
+
+    name: Name
+    type: Type
+    required: bool = True
+    """An optional variable may be absent or null."""
+    example: Any = None
+    """Value for previews and for the checks before publishing; mandatory for a required variable.
+    """
+
+
+Link = Annotated[Text, Field(max_length=MAX_URL), AfterValidator(_renderable)]
+
+
+class ActionSource(RequestModel):
+    """A button of an in-app message, in the template language."""
+
+    id: ActionId
+    """Name of the action in the webhook `inbox.action`; unique in the text."""
+    label: Annotated[Text, Field(min_length=1, max_length=MAX_URL), AfterValidator(_renderable)]
+    url: Link | None = None
+    """Null: the button tells the producer (webhook `inbox.action`)."""
+
+
+class TextRequest(RequestModel):
+    """The text for a channel and locale, in the template language."""
+
+    channel: AskedChannel
+    locale: Locale = "en"
+    title: Source = ""
+    """Title or subject; not used for SMS."""
+    body: Source = ""
+    """Empty in an e-mail: derived from the HTML.
+
+    An e-mail may use `unsubscribe_url`, which the service fills in: the page for unsubscribing from
+    messages of the type. The variable is empty for P0, P1 and test mode: `{% if unsubscribe_url
+    %}`. `preferences_url` is the recipient's preference page, in each e-mail."""
+    html: Source = ""
+    """HTML part of an e-mail; variables are escaped."""
+    transliterate: bool = False
+    """SMS: replace characters outside GSM-7 where possible."""
+    max_segments: Annotated[int, Field(ge=1, le=MAX_SEGMENTS)] | None = None
+    """SMS: publishing fails if the examples render to more segments; null: to more than one."""
+    shorten_links: bool = False
+    """SMS: replace links by short links with click counts."""
+    url: Link = ""
+    """In-app and push: the link of the message: an https URL, a path, or a URL of an allowed app
+    scheme. A push carries the link as `data.url`."""
+    image_url: Link = ""
+    """In-app and push: an https URL or a path. A push carries it as `data.image_url`."""
+    actions: list[ActionSource] = Field(default_factory=list, max_length=MAX_ACTIONS)
+    """In-app: the buttons. An action whose label or link renders to nothing is left out."""
+
+    @property
+    def part(self) -> InAppPart:
+        """Link, image and actions of an in-app or push message."""
+        actions = [Action(each.id, each.label, each.url or "") for each in self.actions]
+        return InAppPart(self.url, self.image_url, tuple(actions))
+
+    @model_validator(mode="after")
+    def _check_that_it_says_something(self) -> Self:
+        if not self.body and not self.html:
+            raise request_faults.error_at("a text needs a body or html", "body")
+        in_app_fields.check_structure(self.part)
+        return self
+
+    def as_words(self) -> wording.TextSource:
+        """Return the text as the store keeps texts."""
+        told = {name: value for name, value in self if name not in InAppPart._fields}
+        return contents.normalize(wording.TextSource(**told, in_app=self.part))
+
+
+class TemplateRequest(RequestModel):
+    """A draft: the first version of a template, or the next version."""
+
+    template_id: TemplateId
+    texts: Annotated[list[TextRequest], Field(min_length=1, max_length=MAX_TEXTS)]
+    sensitive_variables: list[Name] = Field(default_factory=list, max_length=100)
+    """Variables to encrypt at rest, mask in all output and wipe after the final status."""
+    no_longer_sensitive: list[Name] = Field(default_factory=list, max_length=100)
+    """Variables which are sensitive in the current version and not in this version. A draft which
+    drops a sensitive variable without this list cannot be published."""
+    variables: list[VariableRequest] = Field(default_factory=list, max_length=MAX_DECLARED)
+    """Variables which producers must send; empty: the variables without which the texts cannot
+    render."""
+    default_locale: Locale = "en"
+    """Locale for recipients whose language has no text."""
+    fallback_on: Literal["", "failure", "unconfirmed"] = ""
+    """Condition for the next channel of a fallback chain; empty: as the notification type."""
+    confirm_seconds: Annotated[int, Field(ge=0, le=32_767)] = 0
+    """Seconds to wait for a receipt before the next channel of a fallback chain; 0: as the
+    notification type."""
+    note: Annotated[Text, Field(max_length=200)] = ""
+
+    @field_validator("variables")
+    @classmethod
+    def _check_declarations(cls, declared: list[VariableRequest]) -> list[VariableRequest]:
+        examples = {each.name: each.example for each in declared}
+        check_size(examples, MAX_VARIABLES_BYTES)
+        parse_declarations([dict(each) for each in declared])
+        return declared
+
+    @model_validator(mode="after")
+    def _check_that_each_is_once(self) -> Self:
+        pairs = [(words.channel, words.locale) for words in self.as_content().texts]
+        if len(set(pairs)) < len(pairs):
+            raise request_faults.error_at("must not repeat a channel and locale", "texts")
+        return self
+
+    def as_content(self) -> TemplateContent:
+        """Return the draft as the store keeps versions."""
+        return contents.content(
+            (text.as_words() for text in self.texts),
+            {
+                "sensitive_variables": self.sensitive_variables,
+                "no_longer_sensitive": self.no_longer_sensitive,
+                "variables": [
+                    each.model_dump(mode="json", exclude_defaults=True) for each in self.variables
+                ],
+                "default_locale": locales.normalize(self.default_locale),
+                "fallback_on": self.fallback_on,
+                "confirm_seconds": self.confirm_seconds,
+            },
+        )
+
+
+class VersionRequest(RequestModel):
+    """The version to publish."""
+
+    version: Version
+
+
+class PreviewRequest(RequestModel):
+    """The text and variables to render."""
+
+    channel: AskedChannel
+    locale: Locale = "en"
+    """The preview uses the nearest locale with a text."""
+    variables: dict[Name, Any] = Field(default_factory=dict)
+    version: Version | None = None
+    """Omitted: the current version, or the newest draft if nothing is published."""
+
+    @model_validator(mode="after")
+    def _check_size(self) -> Self:
+        if self.variables:
+            check_size(self.variables, MAX_VARIABLES_BYTES, "variables")
+        return self
+
+
+class TemplateQuery(PageQuery):
+    """Parameters of the list of templates."""
+
+    cursor: TemplateId | None = None
+    """The value of `next` on the previous page."""
+
+
+class DiffQuery(RequestModel):
+    """The two versions to compare. The default is the current version and the newest version."""
+
+    old: Annotated[Version | None, Field(alias="from")] = None
+    """The earlier version; omitted: the current version."""
+    new: Annotated[Version | None, Field(alias="to")] = None
+    """The later version; omitted: the newest version."""
+
+
+class TemplateLine(ResponseModel):
+    """A template in a list."""
+
+    template_id: str
+    current_version: int | None
+    """The version used for new notifications; null if nothing is published."""
+    newest_version: int
+    """Higher than `current_version` if there is a draft."""
+    updated_at: dt.datetime
+
+
+class VersionLine(ResponseModel):
+    """A version without texts."""
+
+    template_id: str
+    version: int
+    state: State
+    note: str
+    created_at: dt.datetime
+    created_by: str
+    published_at: dt.datetime | None
+    published_by: str
+
+
+class InAppAction(ResponseModel):
+    """A button of an in-app message."""
+
+    id: str
+    label: str
+    url: str | None
+    """Null: the button tells the producer."""
+
+
+class InAppAnswer(ResponseModel):
+    """Link and image of an in-app or push message, and actions of an in-app message."""
+
+    url: str | None
+    image_url: str | None
+    actions: list[InAppAction]
+
+    @staticmethod
+    def fields_of(part: InAppPart) -> dict[str, Any]:
+        """Return the fields of a part."""
+        actions = [{**each._asdict(), "url": each.url or None} for each in part.actions]
+        return {
+            "url": part.url or None,
+            "image_url": part.image_url or None,
+            "actions": actions,
+        }
+
+
+class TextAnswer(InAppAnswer):
+    """The text for a channel and locale."""
+
+    channel: ChannelWord
+    locale: str
+    title: str
+    body: str
+    html: str
+    transliterate: bool
+    max_segments: int | None
+    shorten_links: bool
+
+
+class VersionAnswer(VersionLine):
+    """A version with texts."""
+
+    sensitive_variables: list[str]
+    no_longer_sensitive: list[str]
+    variables: list[dict[str, Any]]
+    """The declarations: name, type, required, example."""
+    default_locale: str
+    fallback_on: str
+    confirm_seconds: int
+    texts: list[TextAnswer]
+
+
+class TemplateStep(ResponseModel):
+    """An event in the history of a template."""
+
+    at: dt.datetime
+    version: int
+    verb: str
+    by: str
+    """An operator's name, the prefix of an API key, or `files`."""
+    detail: str
+
+
+class TemplateAnswer(ResponseModel):
+    """A template with the latest versions and events, newest first."""
+
+    template_id: str
+    current_version: int | None
+    versions: list[VersionLine]
+    history: list[TemplateStep]
+
+
+class PreviewAnswer(InAppAnswer):
+    """The rendered message."""
+
+    version: int
+    channel: ChannelWord
+    locale: str
+    """Locale of the chosen text."""
+    title: str | None
+    """Null, like the other parts, if rendering fails; `problems` has the reason."""
+    body: str | None
+    html: str | None
+    sizes: dict[str, int]
+    """Bytes of UTF-8 by part."""
+    segments: int | None
+    """Segments of an SMS; null on other channels."""
+    missing: list[str]
+    """Variables used in the text and missing from the request; some may be optional."""
+    problems: list[str]
+
+
+class DiffAnswer(ResponseModel):
+    """The differences between two versions."""
+
+    template_id: str
+    old_version: int
+    new_version: int
+    diff: str
+    """A unified diff of the versions' files; empty for equal versions."""

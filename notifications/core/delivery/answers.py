@@ -1,0 +1,192 @@
+"""Answers: the outcomes of calls, on the way from the thread of a wave to the task.
+
+    thread of the wave: flight recorder ──> thread of the answers: sent-ledger ──> task: settle
+
+The ledger has an answer before the task sees the answer. A settle behind a lock or a frozen
+Postgres therefore keeps no answer from the ledger. One thread of the process writes for all tasks,
+with one Redis call for the answers of the moment. Answers of P2 and P3 are gathered for a few
+milliseconds. A hanging state Redis delays the answers by the timeout of a call, and stops no thread
+of a wave.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import threading
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from queue import Empty, SimpleQueue
+from typing import Final, NamedTuple
+from uuid import UUID
+
+import structlog
+
+from notifications.core.delivery import withholding
+from notifications.core.delivery.claimed import ClaimedDelivery
+from notifications.core.delivery.evidence import entry_of
+from notifications.core.store.redis import sent_ledger
+from providers.contract import Accepted, Provider, Result, Throttled, Unanswered, Unavailable
+
+_log = structlog.get_logger(__name__)
+
+_LINGER: Final = 0.004
+"""Seconds for which answers of P2 and P3 are gathered, because a group costs one Redis call."""
+_LONGEST_CODE: Final = 200
+"""Characters of the code of an outcome."""
+_LONGEST_WAIT: Final = dt.timedelta(days=60)
+"""No time to live is longer."""
+
+
+@dataclass(slots=True, eq=False)
+class Wave:
+    """Calls that began together."""
+
+    called: Mapping[UUID, ClaimedDelivery]
+    provider: Provider
+    arrived: SimpleQueue[list[Arrival]]
+    """The queue of the task: results of its waves, in groups."""
+    unanswered: set[UUID]
+    accepted: set[UUID] = field(default_factory=set)
+    error: Exception | None = None
+
+
+class Arrival(NamedTuple):
+    """A result of a wave; `result` is None at the end of the wave."""
+
+    wave: Wave
+    result: Result | None = None
+
+
+class _Answer(NamedTuple):
+    arrival: Arrival
+    lingers: bool
+    key: str = ""
+    entry: bytes = b""
+    """Key and value of the ledger's entry; empty if the answer is not definite."""
+
+
+def pass_on(wave: Wave, result: Result) -> None:
+    """Pass a result on to the task, by way of the ledger."""
+    claimed = wave.called[result.delivery_id]
+    if isinstance(result.outcome, Accepted):
+        wave.accepted.add(result.delivery_id)
+    elif result.delivery_id in wave.accepted:
+        _log.error("second_result_of_a_call", provider=wave.provider.name)
+        return  # the message is sent, whatever the adapter makes of the rest of the answer
+    result = _storable(result)
+    if claimed.notification.sealed is not None:
+        result = withholding.without_provider_text(result)
+    key, entry = "", b""
+    if sent_ledger.is_definite(result.outcome):
+        key = sent_ledger.key_of(claimed.delivery.id, claimed.call)
+        entry = sent_ledger.encode(entry_of(claimed, result, provider=wave.provider))
+        if claimed.flight is not None:
+            claimed.flight.answer(entry)
+    lingers = not claimed.delivery.priority.is_urgent
+    _answers.put(_Answer(Arrival(wave, result), lingers, key, entry))
+
+
+def of_silent_calls(wave: Wave) -> list[Result]:
+    """Return `Unanswered` for calls without a result, because the message may be sent."""
+    silence = Unanswered(code="no_result")
+    return [
+        Result(delivery_id=each, outcome=silence, latency=dt.timedelta(0))
+        for each in sorted(wave.unanswered)
+    ]
+
+
+def _storable(result: Result) -> Result:
+    """Return the result with texts for JSON and Postgres: a vendor may answer anything."""
+    outcome = result.outcome
+    if isinstance(outcome, Accepted):
+        given = outcome.message_id
+        if given.isascii() and given.isprintable():
+            return result
+        return replace(result, outcome=replace(outcome, message_id=_text(given)))
+    code, detail = _text(outcome.code)[:_LONGEST_CODE], _text(outcome.detail)
+    outcome = replace(outcome, code=code, detail=detail)
+    if isinstance(outcome, Throttled | Unavailable) and outcome.retry_after is not None:
+        outcome = replace(outcome, retry_after=min(outcome.retry_after, _LONGEST_WAIT))
+    return replace(result, outcome=outcome)
+
+
+def _text(given: str) -> str:
+    """Return a text without NUL and without half of a surrogate pair."""
+    whole = given.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return whole.replace("\x00", "")
+
+
+def end(wave: Wave) -> None:
+    """Pass the end of a wave on, behind the wave's results."""
+    _answers.put(_Answer(Arrival(wave), lingers=False))
+
+
+class _Answers:
+    """The queue and the thread of the process; the first answer starts the thread."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        self._queue: SimpleQueue[_Answer] = SimpleQueue()
+        self._urgent = threading.Event()
+        self._starting = threading.Lock()
+        self._is_running = False
+
+    def put(self, answer: _Answer) -> None:
+        if self._is_running or self._start():
+            self._queue.put(answer)
+            if not answer.lingers:
+                self._urgent.set()
+        else:
+            _hand_over([answer])
+
+    def _start(self) -> bool:
+        """Start the thread; False if the host has no thread left."""
+        with self._starting:
+            if not self._is_running:
+                work = threading.Thread(target=self._run, name="answers", daemon=True)
+                try:
+                    work.start()
+                except RuntimeError:
+                    return False
+                self._is_running = True
+        return True
+
+    def _run(self) -> None:
+        while True:
+            _hand_over(self._group())
+
+    def _group(self) -> list[_Answer]:
+        """Wait for an answer, and return the answers that have come.
+
+        The thread sleeps while answers gather: a wake-up for each of them costs more than the work.
+        """
+        group = [self._queue.get()]
+        if group[0].lingers:
+            self._urgent.wait(_LINGER)
+        self._urgent.clear()
+        while True:
+            try:
+                group.append(self._queue.get_nowait())
+            except Empty:
+                return group
+
+
+_answers: Final = _Answers()
+os.register_at_fork(after_in_child=_answers.forget)
+
+
+def _hand_over(answers: Sequence[_Answer]) -> None:
+    """Write the ledger, then give each task its results."""
+    try:
+        sent_ledger.write_encoded({each.key: each.entry for each in answers if each.entry})
+    except Exception:  # noqa: BLE001 - whatever it is, the answers go on to their tasks
+        _log.exception("answers_not_noted", count=len(answers))
+    groups: dict[int, list[Arrival]] = defaultdict(list)
+    for each in answers:
+        groups[id(each.arrival.wave.arrived)].append(each.arrival)
+    for together in groups.values():
+        together[0].wave.arrived.put(together)

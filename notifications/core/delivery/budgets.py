@@ -1,0 +1,193 @@
+"""Budgets: hold P2 and P3 after the money of the day is spent.
+
+    hold_without_money    before the providers are chosen: budgets that are known to be spent
+    reserve               before each wave of calls: reserves the exact prices
+    settle                with the outcomes of the calls
+
+`hold_without_money` reads a cache and spares spent budgets the slots of providers; `reserve` is
+exact (`store.postgres.budgets`). A P3 text message goes by e-mail if the message and the recipient
+allow it (`budget_email`). Another held row is due at the start of the budget's next day; the sweep
+`budgets` brings rows forward when there is money again. A channel without a budget and without a
+price costs no query. Deliveries in test mode have no budget.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+from uuid import UUID
+
+from notifications.core import conf
+from notifications.core.delivery import budget_email
+from notifications.core.delivery.batch import Batch
+from notifications.core.delivery.claimed import ClaimedDelivery
+from notifications.core.rules import phone, prices
+from notifications.core.rules.budgets import Budget, PricedCall
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.outcomes import Decision
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.times import deferral
+from notifications.core.rules.transitions import HOLD
+from notifications.core.store.cached import budgets as cached
+from notifications.core.store.cached import prices as price_list
+from notifications.core.store.postgres import budgets
+from providers.contract import Accepted, Channel, Outcome, Result, Unanswered
+
+_SHORTEST: Final = dt.timedelta(seconds=1)
+"""Shortest hold, for a time to live that ends now."""
+Held = tuple[ClaimedDelivery, Budget]
+"""A delivery and the spent budget that holds it."""
+Pair = tuple[ClaimedDelivery, Result]
+
+
+def country_of(claimed: ClaimedDelivery) -> str:
+    """Return the country of the price: of a text message's number, empty on other channels."""
+    is_text = claimed.delivery.channel is Channel.SMS
+    return phone.country_of(claimed.destination.address) if is_text else ""
+
+
+def price_of(claimed: ClaimedDelivery, provider: str) -> int:
+    """Return the price of a call in microdollars: the reserved price, or else the present one."""
+    if claimed.reserved is not None:
+        return claimed.reserved
+    return price_list.price_of(
+        claimed.delivery.channel,
+        provider=provider,
+        country=country_of(claimed),
+        segments=claimed.segments or 1,
+    )
+
+
+def segments_of(claimed: ClaimedDelivery, outcome: Outcome) -> int | None:
+    """Return the segments of a text by the provider's answer, or else by our count."""
+    told = outcome.segments if isinstance(outcome, Accepted) else None
+    return told if told and claimed.segments else claimed.segments
+
+
+def price_by_answer(claimed: ClaimedDelivery, provider: str, outcome: Outcome) -> int:
+    """Return the price of a call with the segments of the answer, in microdollars."""
+    # A price is a price of a segment, multiplied by the segments, so the division is exact.
+    unit = price_of(claimed, provider) // (claimed.segments or 1)
+    return unit * (segments_of(claimed, outcome) or 1)
+
+
+def hold_without_money(batch: Batch) -> None:
+    """Hold P2 and P3 of a batch with a budget that is known to be spent."""
+    spent = [each for each in cached.every().values() if each.is_spent]
+    if not spent:
+        return
+    held: list[Held] = []
+    for claimed in batch.deliveries:
+        budget = next((each for each in spent if _counts(claimed, each)), None)
+        if budget and not claimed.delivery.priority.is_urgent:
+            held.append((claimed, budget))
+    _hold(batch, held)
+
+
+def reserve(
+    batch: Batch, deliveries: Sequence[ClaimedDelivery], *, provider: str
+) -> Sequence[ClaimedDelivery]:
+    """Reserve the prices of calls, and hold deliveries without money; returns the others.
+
+    A delivery that another claim holds by now is left out.
+
+    Raises:
+        OperationalError: the database failed; no call may begin.
+    """
+    known = cached.every()
+    asks = []
+    for claimed in deliveries:
+        claimed.reserved_under = claimed.reserved = claimed.reserved_at = None
+        ask = _ask(claimed, provider, known) if known else None
+        if ask is not None:
+            asks.append(ask)
+            claimed.reserved_under, claimed.reserved = batch.token, ask.micros
+            claimed.reserved_at = batch.now
+    if not asks:
+        return deliveries
+    shares = budgets.reserve(asks, token=batch.token, budgets=known, now=batch.now)
+    unpaid = {each.delivery_id for each in asks} - shares.granted.keys()
+    if not unpaid:
+        return deliveries
+    for claimed in deliveries:
+        if claimed.delivery.id in unpaid:
+            claimed.reserved_under = claimed.reserved = claimed.reserved_at = None
+    refused = [each for each in deliveries if each.delivery.id in shares.refused]
+    _hold(batch, [(each, known[shares.refused[each.delivery.id]]) for each in refused])
+    batch.commit()
+    return [each for each in deliveries if each.delivery.id not in unpaid]
+
+
+def settle(pairs: Iterable[Pair]) -> None:
+    """Settle the reservations of calls with outcomes; joins the transaction of the outcomes.
+
+    A call costs the price at its reservation: a later price change cannot exceed a budget. If the
+    answer has another number of segments, the call costs these. A call without an answer may have
+    sent its message, so its price counts as spent.
+    """
+    final: dict[UUID, int | None] = {}
+    token = None
+    for claimed, result in pairs:
+        if claimed.reserved_under is None:
+            continue
+        token = claimed.reserved_under
+        match result.outcome:
+            case Accepted() as outcome:
+                final[claimed.delivery.id] = price_by_answer(claimed, "", outcome)
+            case Unanswered():
+                final[claimed.delivery.id] = None
+            case _:
+                final[claimed.delivery.id] = 0
+    budgets.settle(final, token=token)
+
+
+def _ask(claimed: ClaimedDelivery, provider: str, known: Mapping[int, Budget]) -> PricedCall | None:
+    """Return the request for money; None: the call costs nothing or has no budget."""
+    own = [each.id for each in known.values() if _counts(claimed, each)]
+    price = price_of(claimed, provider) if own else 0
+    if not price:
+        return None
+    is_limited = not claimed.delivery.priority.is_urgent
+    return PricedCall(claimed.delivery.id, price, own, is_limited)
+
+
+def _counts(claimed: ClaimedDelivery, budget: Budget) -> bool:
+    """Return True if a call of the delivery counts in a budget."""
+    row = claimed.delivery
+    if row.mode is not Mode.LIVE:
+        return False
+    return budget.covers(producer_id=claimed.notification.producer_id, channel=row.channel)
+
+
+def _hold(batch: Batch, held: Sequence[Held]) -> None:
+    """Send P3 text messages by e-mail if possible, and hold the other deliveries.
+
+    Safe if the process dies between the writes: the lease ends, and the next claim decides again.
+    """
+    texts = [
+        claimed
+        for claimed, _ in held
+        if claimed.delivery.channel is Channel.SMS and claimed.delivery.priority is Priority.P3
+    ]
+    moved = budget_email.send_by_email(batch, texts) if texts else set()
+    staying = [(claimed, each) for claimed, each in held if claimed.delivery.id not in moved]
+    if not staying:
+        return
+    budgets.hold({claimed.delivery.id: each.id for claimed, each in staying}, token=batch.token)
+    for claimed, budget in staying:
+        detail = f"budget {budget.name}: {prices.dollars(budget.amount)} a day"
+        wait = max(_SHORTEST, _end(claimed, budget, batch.now) - batch.now)
+        batch.decide(
+            claimed, Decision(transition=HOLD, reason=Reason.BUDGET, detail=detail, due_in=wait)
+        )
+
+
+def _end(claimed: ClaimedDelivery, budget: Budget, now: dt.datetime) -> dt.datetime:
+    """Return a place on the release ramp behind midnight, or the end of the time to live."""
+    place = deferral.place_on(
+        conf.current().release_ramp,
+        priority=claimed.delivery.priority,
+        notification_id=claimed.notification.id,
+    )
+    return min(budget.next_day(now) + place, claimed.notification.expires_at)

@@ -1,0 +1,109 @@
+"""The metrics of provider calls, added once for each group of results.
+
+Counters cover both modes. Histograms cover live mode, because the sandbox answers test deliveries.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+
+import structlog
+from django.db import Error
+
+from notifications.core.delivery.claimed import ClaimedDelivery
+from notifications.core.rules import ids
+from notifications.core.rules.lane import Lane, Mode
+from notifications.core.rules.times.stages import Stage
+from notifications.core.store.postgres import attempts
+from notifications.core.telemetry import instruments
+from providers.contract import Accepted, NotStarted, Provider, Repeat, Result
+
+Pair = tuple[ClaimedDelivery, Result]
+_log = structlog.get_logger(__name__)
+
+
+def record(pairs: Sequence[Pair], *, provider: Provider, now: dt.datetime) -> None:
+    """Count results, retries and repeats, and observe latencies.
+
+    Args:
+        pairs: deliveries and the results of their calls.
+        provider: the called provider.
+        now: the time on Postgres's clock, shortly after the results.
+    """
+    if not instruments.are_on():
+        return
+    # The results of one claim have one lane; several lanes make several groups.
+    for (mode, priority, channel), group in groupby(pairs, key=_lane):
+        lane = Lane.of(mode, priority, channel)
+        labels = (lane.mode.label, lane.priority.name, lane.channel.label)
+        together = list(group)
+        outcomes = Counter(result.outcome.__class__ for _, result in together)
+        for outcome, count in outcomes.items():
+            instruments.CALLS.labels(*labels, provider.name, outcome.__name__.lower()).inc(count)
+        if retries := sum(claimed.call > 1 for claimed, _ in together):
+            instruments.RETRIES.labels(*labels, provider.name).inc(retries)
+            if repeats := _repeats(together, provider):
+                instruments.REPEATS.labels(*labels, provider.name).inc(repeats)
+        if lane.mode is Mode.LIVE:
+            _observe(together, lane, provider=provider.name, now=now)
+
+
+def _repeats(pairs: Sequence[Pair], provider: Provider) -> int:
+    """Count the accepted calls after a call with a message that the person may have seen."""
+    calls = {
+        claimed.delivery.id: claimed.call
+        for claimed, result in pairs
+        if claimed.call > 1 and isinstance(result.outcome, Accepted)
+    }
+    if not calls:
+        return 0
+    is_visible = provider.capabilities.repeat is Repeat.VISIBLE
+    try:
+        return attempts.perhaps_seen_before(calls, provider=provider.name, is_visible=is_visible)
+    except Error as error:
+        # The outcomes are committed: without this count nothing else may fail.
+        _log.warning("repeats_not_counted", provider=provider.name, error=type(error).__name__)
+        return 0
+
+
+def settled(*, seconds: float) -> None:
+    """Observe the time of the transaction that stored the outcomes of a group."""
+    if instruments.are_on():
+        instruments.SETTLE_SECONDS.observe(seconds)
+
+
+def _lane(pair: Pair) -> tuple[int, int, int]:
+    delivery = pair[0].delivery
+    return delivery.mode, delivery.priority, delivery.channel
+
+
+def _observe(pairs: Sequence[Pair], lane: Lane, *, provider: str, now: dt.datetime) -> None:
+    """Observe the latencies of live calls, the lag of retries, and first calls since accept.
+
+    The time from accept means nothing after a wait that the producer or a replay chose.
+    """
+    now_s = now.timestamp()
+    latencies, called, sent, retried = [], [], [], []
+    for claimed, result in pairs:
+        if isinstance(result.outcome, NotStarted):
+            continue
+        latency = result.latency.total_seconds()
+        latencies.append(latency)
+        if claimed.call == 1 and not claimed.notification.is_scheduled:
+            since_accept = max(0.0, now_s - ids.milliseconds(claimed.delivery.id) / 1000)
+            called.append(max(0.0, since_accept - latency))
+            if isinstance(result.outcome, Accepted):
+                sent.append(since_accept)
+        due_at = claimed.delivery.retry_due_at
+        if due_at is not None and claimed.call == claimed.delivery.attempts + 1:
+            retried.append(max(0.0, now_s - latency - due_at.timestamp()))
+    instruments.CALL_SECONDS.labels(provider, lane.channel.label).observe_all(latencies)
+    if retried:
+        lags = instruments.RETRY_LAG_SECONDS.labels(lane.priority.name, lane.channel.label)
+        lags.observe_all(retried)
+    for stage, seconds in ((Stage.CALLED, called), (Stage.SENT, sent)):
+        histogram = instruments.STAGE_SECONDS
+        histogram.labels(stage.value, lane.priority.name, lane.channel.label).observe_all(seconds)

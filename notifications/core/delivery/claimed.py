@@ -1,0 +1,74 @@
+"""The data of a claimed delivery: row, notification, contact and providers."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from uuid import UUID
+
+from notifications.core.rules.retries import Preset
+from notifications.core.store.cached import retry_presets
+from notifications.core.store.flight_recorder import Flight
+from notifications.core.store.postgres import reads
+from notifications.core.store.postgres.claims import Claimed
+
+
+@dataclass(slots=True, kw_only=True)
+class ClaimedDelivery:
+    """A claimed delivery with all data for the provider call."""
+
+    delivery: Claimed
+    notification: reads.NotificationRow
+    destination: reads.ContactState
+    providers: tuple[str, ...] = ()
+    """Names of providers that may take the delivery, in order; set by `routing` and `failover`."""
+    waits_for_turn: bool = False
+    """True if an earlier delivery with the same ordering key must leave first; set by
+    `ordering`."""
+    is_confirmed_elsewhere: bool = False
+    """True if another channel of the fallback chain has reached the recipient; set by
+    `fall_back`."""
+    is_fallback: bool = False
+    """True for a later channel of a fallback chain whose earlier channel failed without a
+    rejection of the address, or whose push was accepted; set by `fall_back`."""
+    segments: int | None = None
+    """SMS segments of the text; None on other channels."""
+    call: int = 0
+    """Number of the current provider call, starting at 1."""
+    reserved_under: UUID | None = None
+    """The claim under which the budgets have reserved the price of the call; None: no claim."""
+    reserved: int | None = None
+    """Reserved price of the call in microdollars; None: nothing is reserved."""
+    reserved_at: dt.datetime | None = None
+    """Time that chose the days of the budgets; None: nothing is reserved."""
+    passed_by: bool = False
+    """True if a provider of this round had a temporary failure."""
+    in_doubt: bool = False
+    """True if a provider of this round returned an error after which it may have sent the
+    message."""
+    flight: Flight | None = None
+    """The flight recorder's note of the current call; None: the call is not noted."""
+    is_probe: bool = False
+    """True if the call probes a provider whose breaker is open; a probe counts as no attempt."""
+
+    def note_begin(self) -> None:
+        """Note that bytes of the current call may leave from now on."""
+        if self.flight is not None:
+            self.flight.begin()
+
+    def note_end(self) -> None:
+        """Note that the current call is settled, or was not made."""
+        if self.flight is not None:
+            self.flight.end()
+            self.flight = None
+
+    @property
+    def preset(self) -> Preset:
+        """The retry policy."""
+        return retry_presets.preset_for(
+            self.delivery.priority, self.delivery.channel, chosen=self.notification.retry_preset
+        )
+
+    def time_to_live(self, now: dt.datetime) -> dt.timedelta:
+        """Return the remaining time to live."""
+        return self.notification.expires_at - now

@@ -1,0 +1,122 @@
+"""Routing: choose the providers of each delivery, in the order of use.
+
+    admin's rows (rules.routing)  ─ no match ─>  NOTIFY_ROUTES  ─ no match ─>  held, with an alert
+
+A provider matches if it is configured and takes the channel and the kind of address. Deliveries in
+test mode go to the sandbox, except for those to the inbox of a test recipient: a recipient belongs
+to one mode, so no live inbox shows them. An in_app contact of a test recipient leads to the
+sandbox, which its address steers. In a dry run all other deliveries go to the null provider.
+
+Deliveries of a batch with equal channel, kind and number prefix share one lookup; weighted routes
+need a draw for each delivery. Adapters are built once a process, on first use, because connections
+must not cross a fork.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from notifications.core import conf, feature
+from notifications.core.delivery.batch import Batch
+from notifications.core.rules import in_app, routing
+from notifications.core.rules.channels import INBOX_KIND
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.routing import Choice, RoutingRule
+from notifications.core.store.cached import provider_routes
+from providers import dry_run, registry
+from providers.contract import Channel, Provider
+
+_NULL: Final = dry_run.DryRun()
+
+
+@functools.cache
+def providers_by_name() -> Mapping[str, Provider]:
+    """Return the adapters configured by the environment and those of features, by name."""
+    of_features: list[Provider] = [make() for make in feature.functions("providers")]
+    return {**registry.build_all(os.environ), **{each.name: each for each in of_features}}
+
+
+def forget() -> None:
+    """Clear the caches of adapters and routes."""
+    providers_by_name.cache_clear()
+    provider_routes.forget()
+
+
+def provider_named(name: str) -> Provider | None:
+    """Return the configured adapter or the null provider with a name."""
+    return _NULL if name == dry_run.NAME else providers_by_name().get(name)
+
+
+class _Place(NamedTuple):
+    """The properties of a delivery by which routes are chosen."""
+
+    channel: Channel
+    mode: Mode
+    kind: str
+    beginning: str
+    """Prefix of the address, as long as the longest region."""
+
+
+def choose_providers(batch: Batch) -> None:
+    """Set the providers of each delivery; an empty tuple if no provider matches."""
+    stored = provider_routes.current()
+    reach = {channel: max(len(rule.region) for rule in rules) for channel, rules in stored.items()}
+    choices: dict[_Place, Choice] = {}
+    for claimed in batch.deliveries:
+        channel, to = claimed.delivery.channel, claimed.destination
+        beginning = to.address[: reach.get(channel, 0)]
+        place = _Place(channel, claimed.delivery.mode, to.kind, beginning)
+        choice = choices.get(place)
+        if choice is None:
+            choice = choices[place] = _choose(place, stored.get(channel, ()))
+        claimed.providers = choice.order(claimed.delivery.id)
+
+
+def providers_for(channel: Channel, mode: Mode, *, kind: str, address: str) -> list[str]:
+    """Return the names of all providers that a contact can be routed to."""
+    choice = _choose(
+        _Place(channel, mode, kind, address), provider_routes.current().get(channel, ())
+    )
+    return list(dict.fromkeys(rule.provider for rule in choice.rules))
+
+
+def live_providers(channel: Channel) -> list[Provider]:
+    """Return the providers of live deliveries on a channel."""
+    settings = conf.current()
+    names = {rule.provider for rule in provider_routes.current().get(channel, ())}
+    names = names or {settings.routes.get(channel, "")}
+    found = map(provider_named, {dry_run.NAME} if settings.dry_run else names)
+    return [each for each in found if each is not None]
+
+
+def _choose(place: _Place, stored: Sequence[RoutingRule]) -> Choice:
+    settings = conf.current()
+    if place.mode is Mode.TEST and place.kind == INBOX_KIND:
+        return _among([RoutingRule(channel=place.channel, provider=in_app.PROVIDER)], place)
+    if place.mode is Mode.TEST:
+        return _among([RoutingRule(channel=place.channel, provider=settings.test_provider)], place)
+    if settings.dry_run:
+        return _among([RoutingRule(channel=place.channel, provider=dry_run.NAME)], place)
+    default = RoutingRule(channel=place.channel, provider=settings.routes.get(place.channel, ""))
+    choice = _among(stored, place)
+    return choice if choice.rules else _among([default], place)
+
+
+def _among(rules: Sequence[RoutingRule], place: _Place) -> Choice:
+    usable = [
+        rule
+        for rule in rules
+        if (found := provider_named(rule.provider)) is not None
+        and takes_address(found, channel=place.channel, kind=place.kind)
+    ]
+    return routing.choose(usable, address=place.beginning, kind=place.kind)
+
+
+def takes_address(provider: Provider, *, channel: Channel, kind: str) -> bool:
+    """Return True if a provider takes an address; an unknown kind counts as any kind."""
+    able = provider.capabilities
+    known = not able.address_kinds or not kind or kind in able.address_kinds
+    return known and channel in able.channels

@@ -1,0 +1,399 @@
+"""Send: call a provider for the deliveries of a batch, in waves of concurrent calls.
+
+    permits (in_flight) -> switches -> render -> renew (committed) -> provider.send -> outcomes
+       ^                                                                                  |
+       '---------------- given back as outcomes arrive ------------------ settle <--------'
+
+A wave is as large as the number of permits, so `call_started_at` is set only for calls that begin.
+After a worker's death only such calls may have sent a message; the rest of the claim returns to the
+queue and counts as no attempt. Several waves of one task overlap. No transaction is open during a
+call.
+
+Each outcome goes to the sent-ledger on arrival, and is settled with retries until Postgres takes
+it. The outcome of a locked row is settled at the end of the task, behind the calls of all
+providers. An outcome survives a failed settle, a database restart and an error in another wave for
+as long as the process lives.
+
+Deliveries without a call return to the queue when the task's time is over or the process stops.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from queue import SimpleQueue
+from typing import Final, TypeVar
+from uuid import UUID
+
+import structlog
+from django.db import InterfaceError, InternalError, OperationalError, connection
+
+from notifications.core import clock, stopping
+from notifications.core.delivery import (
+    answers,
+    budgets,
+    call_spans,
+    failover,
+    flights,
+    gates,
+    in_flight,
+    provider_health,
+    render,
+    settle,
+    switches,
+    waves,
+)
+from notifications.core.delivery.answers import Arrival, Wave
+from notifications.core.delivery.batch import Batch
+from notifications.core.delivery.claimed import ClaimedDelivery
+from notifications.core.delivery.evidence import entry_of
+from notifications.core.rules.lane import PACE
+from notifications.core.rules.outcomes import RETURN_GRACE, Decision
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.transitions import RETURN
+from notifications.core.store.postgres import claims, db_errors
+from notifications.core.store.rate_limits import frequency_caps as caps
+from notifications.core.store.redis import sent_ledger
+from providers.contract import Message, Misconfigured, Provider, Rejected, Result
+
+Answer = TypeVar("Answer")
+_log = structlog.get_logger(__name__)
+
+_SETTLE_AT: Final = 250
+"""Number of outcomes settled together: half a chunk, so that Postgres works during the calls."""
+_SETTLE_AFTER: Final = 0.25
+"""Seconds after which outcomes are settled, even a few."""
+_GATES_HOLD_FOR: Final = 1.0
+"""Seconds after which the gates of waiting deliveries run again before a call."""
+_LOOK_AGAIN: Final = 0.05
+"""Seconds after which a task with calls in flight asks again for permits."""
+_MOST_WAVES: Final = 16
+"""Maximum number of concurrent waves of a task; each wave has a thread. Four waves use all permits.
+A wave with a hanging call lasts until its deadline, and must not stop the task."""
+_DATABASE_PAUSE: Final = 0.5
+"""Seconds between two tries of a failed write."""
+_RENEW_WITHIN: Final = 10.0
+"""Seconds for which the write that marks calls as begun is tried again."""
+
+
+def send(
+    batch: Batch, deliveries: Sequence[ClaimedDelivery], *, provider: Provider, at_end: ExitStack
+) -> None:
+    """Send deliveries through a provider and settle the outcomes.
+
+    Failed-over deliveries stay in the batch, with their next provider first. `at_end` settles the
+    outcomes of locked rows, which takes as long as the locks.
+
+    Raises:
+        OperationalError: Postgres failed; every call that had begun is settled.
+        Exception: the error of a wave; every call that had begun is settled.
+    """
+    _Sending(batch, deliveries, provider).run(at_end)
+
+
+class _Sending:
+    """The waves of a task at a provider."""
+
+    def __init__(
+        self, batch: Batch, deliveries: Sequence[ClaimedDelivery], provider: Provider
+    ) -> None:
+        self._batch = batch
+        self._provider = provider
+        self._waiting = deque(deliveries)
+        self._pace = PACE[deliveries[0].delivery.priority]
+        self._is_urgent = deliveries[0].delivery.priority.is_urgent
+        self._called: dict[UUID, ClaimedDelivery] = {}
+        self._waves: list[Wave] = []
+        self._arrived: SimpleQueue[list[Arrival]] = SimpleQueue()
+        self._unsettled: list[Result] = []
+        self._locked: list[settle.Pair] = []
+        self._settled_at = clock.monotonic()
+        self._renewed_at = clock.steady()
+        self._gated_at = batch.claim.taken_at
+        self._error: Exception | None = None
+
+    def run(self, at_end: ExitStack) -> None:
+        while self._waiting and not self._error and self._may_begin():
+            self._run_step(self._begin_wave)
+            self._run_step(self._handle_arrivals)
+        while self._waves or self._unsettled:
+            self._run_step(self._handle_arrivals)
+        if self._locked:
+            at_end.callback(self._settle_locked)
+        self._raise_error()
+        self._return_waiting()
+
+    def _run_step(self, step: Callable[[], None]) -> None:
+        """Run a step and keep the first error: `run` settles begun calls, then raises."""
+        try:
+            step()
+        except Exception as error:  # noqa: BLE001 - raised again by `run`
+            self._error = self._error or error
+
+    def _raise_error(self) -> None:
+        if self._error:
+            error, self._error = self._error, None
+            raise error
+
+    def _may_begin(self) -> bool:
+        return not stopping.is_stopping() and self._seconds_left() > 0
+
+    def _seconds_left(self) -> float:
+        worked = clock.steady() - self._batch.claim.taken_at
+        return self._pace.begin_within.total_seconds() - worked
+
+    def _begin_wave(self) -> None:
+        if len(self._waves) >= _MOST_WAVES:
+            return
+        permits = in_flight.acquire(
+            self._provider,
+            min(len(self._waiting), self._provider.capabilities.batch_limit),
+            urgent=self._is_urgent,
+            timeout=0.0 if self._waves else max(0.0, self._seconds_left()),
+        )
+        if not permits:
+            return
+        messages: list[Message] = []
+        try:
+            if taken := self._take_waiting(permits):
+                messages = self._prepare(taken)
+        finally:
+            in_flight.release(self._provider, permits - len(messages), ())
+        if messages:
+            called = {each.delivery_id: self._called[each.delivery_id] for each in messages}
+            wave = Wave(called, self._provider, self._arrived, set(called))
+            waves.start(
+                wave,
+                messages,
+                pace=self._pace,
+                renewed_at=self._renewed_at,
+                expires_at=self._expires_at(messages),
+            )
+            self._waves.append(wave)
+
+    def _take_waiting(self, count: int) -> list[ClaimedDelivery]:
+        """Take deliveries for a wave, without those for which a gate or a switch has closed."""
+        batch = self._batch
+        if (now := clock.steady()) - self._gated_at > _GATES_HOLD_FOR:
+            self._gated_at = now
+            waiting = list(self._waiting)
+            free = self._write_with_retries(
+                lambda: gates.look_again(batch, waiting), within=_RENEW_WITHIN
+            )
+            self._waiting = deque(self._without_stopped(waiting, free))
+        taken = [self._waiting.popleft() for _ in range(min(count, len(self._waiting)))]
+        unexpired = gates.stop_expired(batch, taken)
+        free = switches.stop_before_calls(batch, list(unexpired), provider=self._provider.name)
+        return self._without_stopped(taken, free)
+
+    def _without_stopped(
+        self, deliveries: Sequence[ClaimedDelivery], free: Sequence[ClaimedDelivery]
+    ) -> list[ClaimedDelivery]:
+        """Give back the capacity of stopped deliveries; returns the free ones."""
+        if len(free) < len(deliveries):
+            ids = {claimed.delivery.id for claimed in free}
+            stopped = [claimed for claimed in deliveries if claimed.delivery.id not in ids]
+            provider_health.return_capacity(stopped, self._provider)
+        return list(free)
+
+    def _expires_at(self, messages: Sequence[Message]) -> float:
+        """Return the time on the steady clock at which the first of the messages expires."""
+        called = (self._called[each.delivery_id] for each in messages)
+        left = min(each.notification.expires_at for each in called) - self._batch.now
+        return clock.steady() + left.total_seconds()
+
+    def _prepare(self, deliveries: Sequence[ClaimedDelivery]) -> list[Message]:
+        """Render deliveries and mark the calls as begun; returns messages of valid leases."""
+        messages, broken = render.messages(deliveries, now=self._batch.now)
+        settle.dead_letter(self._batch, broken, reason=Reason.RENDER_ERROR)
+        messages = self._with_money(deliveries, messages)
+        calls = self._begin_calls(deliveries, [each.delivery_id for each in messages])
+        for claimed in deliveries:
+            if (call := calls.get(claimed.delivery.id)) is not None:
+                claimed.call = call
+                self._called[claimed.delivery.id] = claimed
+        uncalled = [each for each in deliveries if each.delivery.id not in calls]
+        provider_health.return_capacity(uncalled, self._provider)
+        lost = {each.delivery_id for each in messages} - calls.keys()
+        caps.refund_unsent(each.delivery for each in uncalled if each.delivery.id in lost)
+        return [each for each in messages if each.delivery_id in calls]
+
+    def _begin_calls(
+        self, deliveries: Sequence[ClaimedDelivery], ids: Sequence[UUID]
+    ) -> Mapping[UUID, int]:
+        """Mark the calls as begun, and return their numbers.
+
+        Retried after an error: a lost COMMIT must not leave rows marked as called.
+        """
+        wanted = set(ids)
+        going = [each for each in deliveries if each.delivery.id in wanted]
+        flights.plan(going, token=self._batch.token, provider=self._provider.name)
+        try:
+            calls = self._write_with_retries(lambda: self._renew(ids), within=_RENEW_WITHIN)
+        except Exception:
+            flights.publish(going)
+            raise
+        flights.correct(going, calls)
+        return calls
+
+    def _renew(self, ids: Sequence[UUID]) -> Mapping[UUID, int]:
+        self._renewed_at = clock.steady()
+        return claims.renew(ids, token=self._batch.token, provider=self._provider.name)
+
+    def _with_money(
+        self, deliveries: Sequence[ClaimedDelivery], messages: Sequence[Message]
+    ) -> list[Message]:
+        """Return the messages with a reserved price."""
+        rendered = {each.delivery_id for each in messages}
+        asking = [each for each in deliveries if each.delivery.id in rendered]
+        paid = budgets.reserve(self._batch, asking, provider=self._provider.name)
+        ids = {each.delivery.id for each in paid}
+        return [each for each in messages if each.delivery_id in ids]
+
+    def _handle_arrivals(self) -> None:
+        """Receive outcomes, and settle them when enough have arrived."""
+        if self._waves:
+            self._take(timeout=self._wait_limit())
+        is_late = clock.monotonic() - self._settled_at >= _SETTLE_AFTER
+        if self._unsettled and (not self._waves or is_late or len(self._unsettled) >= _SETTLE_AT):
+            results, self._unsettled = self._unsettled, []
+            self._settle_each(self._fail_over(self._judge(self._pairs(results))))
+            self._settled_at = clock.monotonic()
+
+    def _wait_limit(self) -> float | None:
+        """Return the seconds to wait for an outcome before the next settle is due."""
+        look_again = _LOOK_AGAIN if self._waiting else None
+        if not self._unsettled:
+            return look_again
+        left = max(0.0, self._settled_at + _SETTLE_AFTER - clock.monotonic())
+        return left if look_again is None else min(left, look_again)
+
+    def _take(self, *, timeout: float | None) -> None:
+        results = []
+        for arrival in waves.group(self._arrived, timeout=timeout):
+            if arrival.result is None:
+                self._waves.remove(arrival.wave)
+                self._error = self._error or arrival.wave.error
+                results += answers.of_silent_calls(arrival.wave)
+            else:
+                arrival.wave.unanswered.discard(arrival.result.delivery_id)
+                results.append(arrival.result)
+        if not results:
+            return
+        self._unsettled += results
+        in_flight.release(self._provider, len(results), results)
+        try:
+            call_spans.record(self._pairs(results), provider=self._provider.name)
+        except Exception:  # noqa: BLE001 - whatever the exporter raises, a trace costs no answer
+            _log.exception("spans_not_recorded", provider=self._provider.name)
+
+    def _pairs(self, results: Iterable[Result]) -> list[settle.Pair]:
+        return [(self._called[each.delivery_id], each) for each in results]
+
+    def _settle_locked(self) -> None:
+        """Settle the outcomes of locked rows, until no row is locked."""
+        while self._locked:
+            pairs, self._locked = self._locked, []
+            self._run_step(functools.partial(self._settle_each, pairs))
+        self._raise_error()
+
+    def _settle_each(self, pairs: Sequence[settle.Pair]) -> None:
+        """Settle outcomes. An error that is not the database's keeps no outcome from the rows."""
+        try:
+            self._settle_final(pairs)
+        except Exception:  # noqa: BLE001 - whatever it is, it is raised again for its own outcome
+            # An outcome that cannot be stored must not block other outcomes.
+            _log.warning("settled_one_by_one", provider=self._provider.name, count=len(pairs))
+            for pair in pairs:
+                self._run_step(functools.partial(self._settle_alone, pair))
+
+    def _judge(self, pairs: Sequence[settle.Pair]) -> Sequence[settle.Pair]:
+        """Report the calls to the breakers, and note the verdicts on which a decision depends."""
+        try:
+            judged = provider_health.record(pairs, provider=self._provider)
+        except Exception as error:  # noqa: BLE001 - raised again by `run`, after the settle
+            self._error = self._error or error
+            return pairs
+        sent_ledger.write(
+            entry_of(claimed, result, provider=self._provider)._replace(is_judged=True)
+            for claimed, result in judged
+            if isinstance(result.outcome, Rejected | Misconfigured) or claimed.is_probe
+        )
+        return judged
+
+    def _fail_over(self, pairs: Sequence[settle.Pair]) -> Sequence[settle.Pair]:
+        """Pass deliveries on to their next provider; returns the pairs to settle."""
+        try:
+            final = self._write_with_retries(
+                lambda: failover.fail_over(pairs, provider=self._provider, token=self._batch.token)
+            )
+        except Exception as error:  # noqa: BLE001 - raised again by `run`, after the settle
+            self._error = self._error or error
+            return failover.as_retries(pairs)
+        if len(final) < len(pairs):
+            staying = {claimed.delivery.id for claimed, _ in final}
+            for claimed, _ in pairs:
+                if claimed.delivery.id not in staying:
+                    claimed.note_end()
+        return final
+
+    def _settle_alone(self, pair: settle.Pair) -> None:
+        """Settle an outcome, or leave the outcome to the rescue, which reads the ledger."""
+        try:
+            self._settle_final([pair])
+        except Exception:
+            if sent_ledger.add([entry_of(*pair, provider=self._provider)]):
+                pair[0].note_end()
+            raise
+
+    def _settle_final(self, pairs: Sequence[settle.Pair]) -> None:
+        locked = self._write_with_retries(
+            lambda: settle.settle(self._batch, pairs, provider=self._provider)
+        )
+        self._locked += locked
+        later = {claimed.delivery.id for claimed, _ in locked}
+        settled = [pair for pair in pairs if pair[0].delivery.id not in later]
+        sent_ledger.forget([
+            (claimed.delivery.id, claimed.call)
+            for claimed, result in settled
+            if sent_ledger.is_definite(result.outcome)
+        ])
+        for claimed, _ in settled:
+            claimed.note_end()
+
+    def _write_with_retries(
+        self, write: Callable[[], Answer], *, within: float = float("inf")
+    ) -> Answer:
+        """Repeat a write until Postgres takes it; meanwhile, outcomes go to the ledger.
+
+        Raises:
+            OperationalError: Postgres failed for `within` seconds.
+            InterfaceError: as OperationalError.
+            InternalError: not by the end of the session.
+        """
+        until = clock.monotonic() + within
+        while True:
+            try:
+                return write()
+            except (OperationalError, InterfaceError, InternalError) as error:
+                if not db_errors.is_away(error) or clock.monotonic() >= until:
+                    raise
+                _log.warning("write_repeated", why=type(error.__cause__ or error).__name__)
+                connection.close_if_unusable_or_obsolete()
+                self._take(timeout=_DATABASE_PAUSE)
+
+    def _return_waiting(self) -> None:
+        """Queue deliveries without a call; due at once if the process stops."""
+        stops = stopping.is_stopping()
+        decision = Decision(
+            transition=RETURN,
+            reason=Reason.CLAIM_RETURNED,
+            due_in=clock.AT_ONCE if stops else RETURN_GRACE,
+            republish_in=None if stops else clock.AT_ONCE,
+        )
+        provider_health.return_capacity(self._waiting, self._provider)
+        for claimed in self._waiting:
+            self._batch.decide(claimed, decision)
+        self._batch.commit()

@@ -1,0 +1,377 @@
+"""Settle: store the outcomes of calls, many in one transaction.
+
+`rules.outcomes` decides, and the claim's token guards every write. An acceptance after the lease
+expired still counts: the row becomes `sent`, unless a receipt has come, also while another worker
+repeats the call. So does an acceptance after a cancellation, an opt-out or the end of the time to
+live. A refusal after the lease moves a row that the rescue has made `unknown` (`late_refusals`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
+from uuid import UUID
+
+from notifications.core import clock, conf, telemetry
+from notifications.core.delivery import budgets, call_metrics, confirm, late_refusals
+from notifications.core.delivery.batch import (
+    Batch,
+    DeliveryDecision,
+    decisions_of,
+    delivery_decision,
+    members_of,
+    refund_caps,
+    retries_of,
+    secrets_to_wipe,
+    write_decisions,
+)
+from notifications.core.delivery.claimed import ClaimedDelivery
+from notifications.core.delivery.provider_health import NOT_BELIEVED
+from notifications.core.rules import prices
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.outcomes import Circumstances, Decision, decide
+from notifications.core.rules.rate_limits.circuit_breaker import HealthKey
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.redaction import address_hash, redact
+from notifications.core.rules.transitions import ACCEPT, REJECT
+from notifications.core.store.postgres import (
+    alerts,
+    attempts,
+    db,
+    dead_contacts,
+    locked_rows,
+    moved_contacts,
+    opted_out_contacts,
+    secret_variables,
+    transitions,
+)
+from notifications.core.store.postgres.dead_contacts import DeadReport
+from notifications.core.store.postgres.moved_contacts import NewAddress
+from notifications.core.store.postgres.opted_out_contacts import OptOut
+from notifications.core.store.postgres.transitions import Move
+from providers.contract import (
+    Accepted,
+    Misconfigured,
+    NotStarted,
+    Outcome,
+    Provider,
+    Rejected,
+    Result,
+    Throttled,
+    Unanswered,
+    Unavailable,
+)
+
+_LONGEST_WAIT_S: Final = 2**31 - 1
+"""Largest value of the column; a chat service may ask for a longer wait."""
+
+Pair = tuple[ClaimedDelivery, Result]
+
+
+def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
+    """Store outcomes, and add the deliveries to retry soon to `batch.retries`.
+
+    Safe to run twice or late: a row under another claim stays unchanged.
+
+    Returns:
+        The pairs of locked rows: call again with these pairs.
+
+    Raises:
+        django.db.OperationalError: call again with the same pairs.
+    """
+    if not pairs:
+        return ()
+    decided = _decided(batch, pairs, provider)
+
+    def write(ids: Sequence[UUID]) -> tuple[list[DeliveryDecision], set[UUID]]:
+        some, entries = pairs, decided
+        if len(ids) < len(pairs):
+            some, entries = _only(pairs, ids), decisions_of(ids, decided)
+        return db.in_transaction(lambda: _write(batch, some, entries, provider=provider))
+
+    began = clock.monotonic()
+    ids = [each.delivery.id for each in decided]
+    written, locked = locked_rows.leave_out(write, ids, members=members_of(decided))
+    entries, moved = written
+    _move_contacts(_without(pairs, locked), provider=provider.name)
+    late = _settle_late(_without(pairs, locked), decided, moved, provider)
+    if late.moved:
+        entries = [each for each in entries if each.delivery.id not in late.moved] + late.changed
+        moved = moved | late.moved
+    locked = [*locked, *late.locked]
+    settled = _without(pairs, locked)
+    call_metrics.settled(seconds=clock.monotonic() - began)
+    refund_caps(entries, moved=moved)
+    batch.retries += retries_of(entries, moved=moved)
+    _log_calls(settled, provider)
+    call_metrics.record(settled, provider=provider, now=batch.now)
+    return _only(pairs, locked)
+
+
+def _only(pairs: Sequence[Pair], delivery_ids: Collection[UUID]) -> Sequence[Pair]:
+    wanted = set(delivery_ids)
+    return [pair for pair in pairs if pair[0].delivery.id in wanted] if wanted else ()
+
+
+def _without(pairs: Sequence[Pair], delivery_ids: Collection[UUID]) -> Sequence[Pair]:
+    if not delivery_ids:
+        return pairs
+    return [pair for pair in pairs if pair[0].delivery.id not in delivery_ids]
+
+
+def _decided(batch: Batch, pairs: Sequence[Pair], provider: Provider) -> list[DeliveryDecision]:
+    now = batch.now
+    perhaps_sent = _with_unanswered_call(pairs)
+    decided = []
+    for claimed, result in pairs:
+        known = _circumstances(
+            claimed, provider, now, perhaps_sent=claimed.delivery.id in perhaps_sent
+        )
+        decision = confirm.with_window(claimed, decide(result.outcome, known), provider=provider)
+        entry = delivery_decision(claimed, decision)
+        if confirm.keeps_secrets(claimed, decision, provider=provider):
+            entry = entry._replace(secrets_of=None)
+        decided.append(entry)
+    return decided
+
+
+def _settle_late(
+    pairs: Sequence[Pair],
+    decided: Sequence[DeliveryDecision],
+    moved: Collection[UUID],
+    provider: Provider,
+) -> late_refusals.Settled:
+    """Settle the refusals that came after the lease: those of rows that the claim has not moved."""
+    refused = [
+        _call(claimed, result, provider)
+        for claimed, result in pairs
+        if isinstance(result.outcome, late_refusals.REFUSALS) and claimed.delivery.id not in moved
+    ]
+    if not refused:
+        return late_refusals.Settled([], set())
+    return late_refusals.settle(decided, refused, provider=provider.name)
+
+
+def record_calls(pairs: Sequence[Pair], *, provider: Provider) -> None:
+    """Record the calls of deliveries that fail over, each with an event; no row is settled."""
+    if not pairs:
+        return
+    calls = [_call(claimed, result, provider) for claimed, result in pairs]
+
+    def work() -> None:
+        attempts.record_failed_over(calls, provider=provider.name)
+        budgets.settle(pairs)
+
+    db.in_transaction(work)
+    _log_calls(pairs, provider)
+    call_metrics.record(pairs, provider=provider, now=clock.now())
+    _alert_if_misconfigured(pairs, provider)
+
+
+def dead_letter(
+    batch: Batch, deliveries: Iterable[tuple[ClaimedDelivery, str]], *, reason: Reason
+) -> None:
+    """Dead-letter unsendable deliveries with an explanation."""
+    for claimed, why in deliveries:
+        batch.decide(claimed, Decision(transition=REJECT, reason=reason, detail=redact(why)))
+    batch.commit()
+
+
+def _with_unanswered_call(pairs: Iterable[Pair]) -> set[UUID]:
+    """Return deliveries with a failed call now and an earlier unanswered call.
+
+    After the lease the present call has an attempt of the rescue, also without an answer.
+    """
+    calls = {
+        claimed.delivery.id: claimed.call
+        for claimed, result in pairs
+        if claimed.call > 1 and isinstance(result.outcome, Throttled | Unavailable)
+    }
+    return attempts.without_answer(calls, before=calls) if calls else set()
+
+
+def _circumstances(
+    claimed: ClaimedDelivery, provider: Provider, now: dt.datetime, *, perhaps_sent: bool
+) -> Circumstances:
+    return Circumstances(
+        channel=claimed.delivery.channel,
+        priority=claimed.delivery.priority,
+        repeat=provider.capabilities.repeat,
+        preset=claimed.preset,
+        calls=claimed.call,
+        calls_counted=claimed.call - claimed.delivery.attempts_before,
+        resent=claimed.delivery.resent,
+        is_probe=claimed.is_probe,
+        perhaps_sent=perhaps_sent,
+        passed_by=claimed.passed_by,
+        in_doubt=claimed.in_doubt,
+        time_to_live=claimed.time_to_live(now),
+        chance=clock.jitter(),
+    )
+
+
+def _write(
+    batch: Batch, pairs: Sequence[Pair], decided: list[DeliveryDecision], *, provider: Provider
+) -> tuple[list[DeliveryDecision], set[UUID]]:
+    made = [pair for pair in pairs if not isinstance(pair[1].outcome, NotStarted)]
+    calls = [_call(claimed, result, provider) for claimed, result in made]
+    attempts.record(calls, provider=provider.name)
+    budgets.settle(pairs)
+    entries, moved = write_decisions(decided, token=batch.token)
+    late = [
+        Move(
+            id=delivery.id,
+            reason=Reason.ACCEPTED_AFTER_LEASE,
+            due_in=decision.due_in,
+            provider_message_id=decision.provider_message_id,
+        )
+        for delivery, decision, *_ in entries
+        if decision.transition is ACCEPT and delivery.id not in moved
+    ]
+    accepted_late = _accept_late(batch, late, entries, calls, provider.name) if late else ()
+    attempts.tell(calls, moved=moved.union(accepted_late))
+    _end_contacts(made, provider=provider.name)
+    _alert_if_misconfigured(pairs, provider)
+    secret_variables.wipe(secrets_to_wipe(entries))
+    return entries, moved
+
+
+def _end_contacts(pairs: Iterable[Pair], *, provider: str) -> None:
+    """Invalidate dead contacts, and suppress the addresses of opt-outs."""
+    dead: dict[int, DeadReport] = {}
+    opted_out: dict[int, OptOut] = {}
+    for claimed, result in pairs:
+        if isinstance(result.outcome, Rejected):
+            why = f"{provider}: {result.outcome.code}"
+            if result.outcome.contact_is_dead:
+                at, since = claimed.delivery.claimed_at, result.outcome.gone_since
+                dead[claimed.delivery.contact_id] = DeadReport(why, at, since)
+            if result.outcome.has_opted_out:
+                opted_out[claimed.delivery.contact_id] = OptOut(why, claimed.delivery.claimed_at)
+    dead_contacts.invalidate(dead, provider=provider)
+    opted_out_contacts.record(opted_out, provider=provider)
+
+
+def _move_contacts(pairs: Iterable[Pair], *, provider: str) -> None:
+    """Store the addresses that replaced those of accepted messages."""
+    moves = {
+        claimed.delivery.contact_id: NewAddress(
+            claimed.destination.address, result.outcome.new_address
+        )
+        for claimed, result in pairs
+        if isinstance(result.outcome, Accepted) and result.outcome.new_address
+    }
+    moved_contacts.record(moves, provider=provider)
+
+
+def _accept_late(
+    batch: Batch,
+    late: Sequence[Move],
+    entries: Iterable[DeliveryDecision],
+    calls: Iterable[attempts.AttemptRow],
+    provider: str,
+) -> Collection[UUID]:
+    """Store acceptances after the lease; returns the deliveries that have moved."""
+    wanted = {each.id for each in late}
+    attempts.answer_late([each for each in calls if each.delivery_id in wanted], provider=provider)
+    numbers = {delivery.id: call for delivery, _, _, call in entries}
+    return transitions.accept_late(late, calls=numbers, since=batch.claim.at)
+
+
+def _alert_if_misconfigured(pairs: Sequence[Pair], provider: Provider) -> None:
+    """Raise an alert about our account, except for a single endpoint or doubted rejections."""
+    if provider.capabilities.endpoint_of is not None:
+        return
+    refused = {
+        claimed.delivery.channel
+        for claimed, result in pairs
+        if isinstance(result.outcome, Misconfigured)
+        and result.outcome.detail != NOT_BELIEVED
+        and claimed.delivery.mode is Mode.LIVE
+    }
+    detail = "it refused our credentials or account; its deliveries wait or go by another"
+    for channel in sorted(refused):
+        subject = HealthKey(provider.name, channel).label
+        alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, subject, detail)
+
+
+def _outcome_name(outcome: object) -> str:
+    return type(outcome).__name__.lower()
+
+
+def _call(claimed: ClaimedDelivery, result: Result, provider: Provider) -> attempts.AttemptRow:
+    outcome = result.outcome
+    said = (
+        ("", outcome.message_id)
+        if isinstance(outcome, Accepted)
+        else (outcome.code, outcome.detail)
+    )
+    return attempts.AttemptRow(
+        delivery_id=claimed.delivery.id,
+        number=claimed.call,
+        outcome=_outcome_name(outcome),
+        code=said[0],
+        # Only a message id is safe to store: other texts of a provider may contain an address.
+        detail=said[1][:500] if isinstance(outcome, Accepted) else redact(said[1]),
+        latency_ms=_milliseconds(result.latency),
+        segments=budgets.segments_of(claimed, outcome),
+        http_status=result.http_status,
+        retry_after_s=_retry_after_s(result),
+        signed_with=result.signed_with,
+        country=claimed.destination.country_on(claimed.delivery.channel),
+        cost_micros=_cost(claimed, provider, outcome),
+        reserved_at=claimed.reserved_at,
+    )
+
+
+def _cost(claimed: ClaimedDelivery, provider: Provider, outcome: Outcome) -> int | None:
+    """Return the price of a call that may have sent, in microdollars; None on a free channel."""
+    if not isinstance(outcome, Accepted | Unanswered):
+        return None
+    price = budgets.price_by_answer(claimed, provider.name, outcome)
+    return price if price or claimed.delivery.channel in prices.DEFAULTS else None
+
+
+def _log_calls(pairs: Sequence[Pair], provider: Provider) -> None:
+    hash_key = conf.current().hash_key
+    telemetry.write_calls([
+        _log_fields(claimed, result, provider, hash_key) for claimed, result in pairs
+    ])
+
+
+def _log_fields(
+    claimed: ClaimedDelivery, result: Result, provider: Provider, hash_key: bytes
+) -> dict[str, object]:
+    delivery, notification = claimed.delivery, claimed.notification
+    return {
+        "address_hash": address_hash(claimed.destination.address, key=hash_key),
+        "attempt": claimed.call,
+        "channel": delivery.channel.label,
+        "code": getattr(result.outcome, "code", ""),
+        "delivery_id": delivery.id,
+        "http_status": result.http_status,
+        "latency_ms": _milliseconds(result.latency),
+        "mode": delivery.mode.label,
+        "notification_id": notification.id,
+        "outcome": _outcome_name(result.outcome),
+        "priority": delivery.priority.name,
+        "producer_id": notification.producer_id,
+        "provider": provider.name,
+        "retry_after_s": _retry_after_s(result),
+        "signed_with": result.signed_with,
+        "trace_id": notification.traceparent[3:35],
+        "type": notification.type,
+    }
+
+
+def _retry_after_s(result: Result) -> int | None:
+    """Return the seconds to wait by the answer or the provider's documentation, rounded up."""
+    wait = result.retry_after or getattr(result.outcome, "retry_after", None)
+    return min(math.ceil(wait.total_seconds()), _LONGEST_WAIT_S) if wait else None
+
+
+def _milliseconds(latency: dt.timedelta) -> int:
+    return round(latency.total_seconds() * 1000)

@@ -1,0 +1,117 @@
+"""Unsubscribe links: the signed URL in each P2 and P3 e-mail of live mode.
+
+    render ── url_for(delivery) ──> List-Unsubscribe
+    /unsubscribe/{token} ── read(token) ──> Link, whose choice `feedback.unsubscribe` applies
+
+The token names a recipient, a topic, the channel and the day of its issue, and is signed. A link
+works for LIFETIME. Laws ask for 30 days (CAN-SPAM) or 60 days (CASL) after the mail, and an old
+mail that was passed on must not open the recipient's settings for ever. The first secret key signs,
+any key verifies (NOTIFY_SECRET_KEY_FALLBACKS). Tokens are never logged.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, replace
+from typing import Final
+
+from django.conf import settings
+
+from notifications.core import conf
+from notifications.core.delivery.claimed import ClaimedDelivery
+from notifications.core.delivery.preference_links import ExpiredLink
+from notifications.core.models import Recipient
+from notifications.core.rules import signed_token
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.signed_token import Key
+from notifications.core.store.cached import notification_types
+from notifications.core.store.postgres import merged_recipients
+from providers.contract import Channel
+
+LIFETIME: Final = dt.timedelta(days=365)
+"""As long as that of a preference link, because the unsubscribe page leads to the preferences."""
+_PURPOSE: Final = "notifications.unsubscribe"
+_FIRST_DAY: Final = dt.date(2026, 1, 1)
+_UNDATED: Final = dt.date(2026, 12, 31)
+"""The day of issue of links that were written before links had one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """The content of a token."""
+
+    recipient_id: int
+    channel: Channel
+    topic: str
+    """The category, or the type of a message without a category."""
+
+
+class BadLink(Exception):
+    """The token's signature is wrong, or its recipient was erased."""
+
+
+def url_for(claimed: ClaimedDelivery, *, now: dt.datetime) -> str:
+    """Return the unsubscribe URL of a delivery; empty if the message has none.
+
+    A message that the recipient cannot decline has none: the link would promise what is not done.
+    """
+    delivery, notification = claimed.delivery, claimed.notification
+    offers = delivery.channel is Channel.EMAIL and delivery.mode is Mode.LIVE
+    is_mandatory = notification_types.is_mandatory(notification.type)
+    if not offers or delivery.priority.is_urgent or is_mandatory:
+        return ""
+    link = Link(
+        recipient_id=delivery.recipient_id,
+        channel=delivery.channel,
+        topic=notification.category or notification.type,
+    )
+    return f"{conf.current().public_url}/unsubscribe/{token_of(link, now=now)}"
+
+
+def token_of(link: Link, *, now: dt.datetime) -> str:
+    """Return the token of a link that is issued today, in characters that a URL may contain."""
+    return signed_token.write([*token_fields(link), _day(now.date())], key=_keys()[0])
+
+
+def read(token: str, *, now: dt.datetime) -> tuple[Link, Recipient]:
+    """Return the link and its recipient.
+
+    Raises:
+        BadLink: the token is forged or truncated, or the recipient was erased.
+        ExpiredLink: the token is too old.
+    """
+    said = signed_token.verify(token, keys=_keys())
+    if said is None:
+        raise BadLink
+    recipient_id, channel, topic, *rest = said
+    [issued] = rest or [_day(_UNDATED)]
+    if _day(now.date()) - issued > LIFETIME.days:
+        raise ExpiredLink
+    link = Link(recipient_id=recipient_id, channel=Channel(channel), topic=topic)
+    recipient = Recipient.objects.filter(pk=recipient_id, mode=Mode.LIVE).first()
+    if recipient is None:
+        raise BadLink
+    stays = merged_recipients.survivor_of(recipient)
+    return replace(link, recipient_id=stays.pk), stays
+
+
+def hold(link: Link) -> Link:
+    """Return the link of the recipient that stays, until the open transaction ends."""
+    recipient = Recipient.objects.filter(pk=link.recipient_id).first()
+    if recipient is None:
+        return link
+    return replace(link, recipient_id=merged_recipients.staying(recipient).pk)
+
+
+def token_fields(link: Link) -> list[str | int]:
+    """Return the fields that are the same each day: recipient, channel, topic."""
+    return [link.recipient_id, int(link.channel), link.topic]
+
+
+def _day(date: dt.date) -> int:
+    return (date - _FIRST_DAY).days
+
+
+def _keys() -> tuple[Key, ...]:
+    secrets = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return signed_token.keys(*secrets, purpose=_PURPOSE)

@@ -1,0 +1,102 @@
+"""Waves: calls of a provider that begin together, in a thread of their own.
+
+No call of a wave begins if the host has no thread left, or if the call could outlast its lease: the
+process was frozen or the host suspended after the renewal of the lease, or the commit of the
+renewal took too long. Another worker may have the delivery by then. Neither does a call begin after
+the time to live of a message of the wave; the next claim decides about each.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import functools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from queue import Empty, SimpleQueue
+from typing import Final
+
+import structlog
+
+from notifications.core import clock
+from notifications.core.delivery import answers, withholding
+from notifications.core.delivery.answers import Arrival, Wave
+from notifications.core.rules.lane import Pace
+from providers.contract import Message, NotStarted, Provider, Result
+
+_log = structlog.get_logger(__name__)
+
+_RENEWED: Final = 0.9
+"""Part of a lease that is left after a renewal, at least (`renew.sql`)."""
+
+
+def start(
+    wave: Wave,
+    messages: Sequence[Message],
+    *,
+    pace: Pace,
+    renewed_at: float,
+    expires_at: float,
+) -> None:
+    """Start the calls of a wave; the results come by its queue, after the ledger has them.
+
+    Args:
+        wave: the wave.
+        messages: the messages of the wave, whose leases are renewed.
+        pace: the time limits of the calls.
+        renewed_at: a time on the steady clock before the renewal.
+        expires_at: the time on the steady clock at which the first message expires.
+    """
+    provider = wave.provider
+
+    def send() -> Iterator[Result]:
+        ends_by = renewed_at + _RENEWED * pace.lease.total_seconds()
+        now = clock.steady()
+        if now + pace.deadline.total_seconds() > ends_by or now >= expires_at:
+            return _no_calls(messages, provider, cause="late")
+        if not provider.capabilities.marks_begin:
+            for claimed in wave.called.values():
+                claimed.note_begin()
+        return provider.send(messages, deadline=pace.deadline)
+
+    # The thread also calls the adapter, so an error of the call ends the wave.
+    calls = functools.partial(_collect, send, wave)
+    try:
+        threading.Thread(target=calls, name="provider", daemon=True).start()
+    except RuntimeError:  # the host has no thread left
+        _collect(lambda: _no_calls(messages, provider, cause="no_thread"), wave)
+
+
+def group(arrived: SimpleQueue[list[Arrival]], *, timeout: float | None) -> Iterator[Arrival]:
+    """Wait `timeout` seconds for results, then return all results that have come."""
+    with contextlib.suppress(Empty):
+        yield from arrived.get(timeout=timeout)
+        while True:
+            yield from arrived.get_nowait()
+
+
+def _no_calls(messages: Sequence[Message], provider: Provider, *, cause: str) -> Iterator[Result]:
+    _log.warning("wave_not_started", provider=provider.name, cause=cause, count=len(messages))
+    outcome = NotStarted(code=cause)
+    return (
+        Result(delivery_id=each.delivery_id, outcome=outcome, latency=dt.timedelta(0))
+        for each in messages
+    )
+
+
+def _collect(send: Callable[[], Iterator[Result]], wave: Wave) -> None:
+    """Send a wave and pass the results on.
+
+    A result that cannot be passed on, as of a delivery that is not of the wave, must not cost the
+    results behind it.
+    """
+    try:
+        for result in send():
+            try:
+                answers.pass_on(wave, result)
+            except Exception as error:  # noqa: BLE001 - raised again by the task's own thread
+                wave.error = withholding.loggable_error(error)
+    except Exception as error:  # noqa: BLE001 - raised again by the task's own thread
+        wave.error = withholding.loggable_error(error)
+    finally:
+        answers.end(wave)

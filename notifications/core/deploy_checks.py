@@ -1,0 +1,59 @@
+"""The checks of `manage.py check --deploy`: connections that do not verify their server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from django.core import checks
+from django.db import connections
+from psycopg.pq import Conninfo
+
+from notifications.core import conf, server_tls
+
+_VERIFIES: Final = "verify-full"
+_LOCAL: Final = ("/", "@", "127.")
+"""Beginnings of the hosts of a PostgreSQL on the same machine; the first two are sockets."""
+
+
+def weak_servers() -> Iterator[tuple[str, str]]:
+    """Yield the variable and the words of each Redis, Valkey or RabbitMQ with a weaker check."""
+    settings = conf.current()
+    for name, url in (
+        ("REDIS_URL", settings.state_url),
+        ("CELERY_BROKER_URL", settings.broker_url),
+    ):
+        if weakness := server_tls.weakness(url):
+            yield name, weakness
+
+
+def check_servers(**_others: Any) -> list[checks.CheckMessage]:  # noqa: ANN401 - Django's protocol
+    """Return a warning for each server whose certificate or host name is not verified."""
+    found: list[checks.CheckMessage] = [
+        checks.Warning(
+            f"the server of {name} {weakness}",
+            hint=f"remove the parameter; {server_tls.CA}=/path/ca.pem trusts a private authority",
+            id="notifications.W002",
+        )
+        for name, weakness in weak_servers()
+    ]
+    if not _verifies_database(connections["default"].settings_dict):
+        found.append(
+            checks.Warning(
+                "the connection to the host of DATABASE_URL does not verify the server",
+                hint=f"add sslmode={_VERIFIES} to the URL, and sslrootcert=/path/ca.pem for a"
+                " private authority or sslrootcert=system for a public one",
+                id="notifications.W003",
+            )
+        )
+    return found
+
+
+def _verifies_database(settings: dict[str, Any]) -> bool:
+    options = settings["OPTIONS"]
+    hosts = str(settings["HOST"] or options.get("hostaddr", "")).split(",")
+    if all(host in {"", "localhost", "::1"} or host.startswith(_LOCAL) for host in hosts):
+        return True
+    [mode_of_process] = [each.val for each in Conninfo.get_defaults() if each.keyword == b"sslmode"]
+    default = (mode_of_process or b"").decode()  # of PGSSLMODE
+    return bool(options.get("sslmode", default) == _VERIFIES)

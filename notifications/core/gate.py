@@ -1,0 +1,64 @@
+"""Gates: the places at which a feature holds, stops, diverts or refuses.
+
+    delivery.gates.GATES    one delivery of a claim          (claimed, now) -> Decision | None
+    delivery.deliver.STEPS  the deliveries of a claim        (batch) -> None
+    intake.checks.ACCEPT    a list of planned requests       (entries) -> Undo | None
+
+The lists of the core have the order of all gates: they name the places, and `Feature.gates` names
+the function for a place. A place is empty without the feature. A place has at most one function.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any
+
+from django.core.checks import Error
+
+from notifications.core import feature
+
+
+class Place(StrEnum):
+    """A place of a feature in a list of the core."""
+
+    DIGEST = "digest"
+    """In GATES: holds a delivery for a message that replaces several."""
+    SMS_CEILING = "sms_ceiling"
+    """In STEPS: holds SMS above a ceiling."""
+    LANE_LAG_OF_POSTS = "lane_lag_of_posts"
+    """In ACCEPT: refuses posts to a lane that is far behind."""
+    SMS_CEILING_OF_POSTS = "sms_ceiling_of_posts"
+    """In ACCEPT: refuses posts of SMS above a ceiling."""
+
+
+def function_at(place: Place) -> tuple[Callable[..., Any], ...]:
+    """Return the function of the feature that has the place; empty without the feature.
+
+    Raises:
+        ImportError: the function does not exist; the message has the name.
+    """
+    named = [each.gates[place] for each in feature.all_features() if place in each.gates]
+    return tuple(feature.import_function(name) for name in named)
+
+
+def is_taken(place: Place) -> bool:
+    """Return True if an installed feature has a function for the place."""
+    return any(place in each.gates for each in feature.all_features())
+
+
+def wrong_places(**_options: object) -> list[Error]:
+    """Return an error for each unknown place and each place with two functions: a Django check."""
+    taken = Counter(place for each in feature.all_features() for place in each.gates)
+    return [
+        Error(
+            f"{each.name} has a gate for the place {place!r}, which "
+            + ("another feature has, too." if place in set(Place) else "does not exist."),
+            hint=f"Use one of {', '.join(Place)} in `gates` of {each.name}.apps, once.",
+            id="notifications.E003",
+        )
+        for each in feature.all_features()
+        for place in each.gates
+        if place not in set(Place) or taken[place] > 1
+    ]

@@ -1,0 +1,105 @@
+"""Idempotency keys of a list of requests: separate new requests from repeats.
+
+Used keys are read beforehand (`lookups.answered`). New keys are inserted with their rows. If a
+concurrent request inserts a key first, the unique index rejects all rows, and the list is sorted
+again.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+from uuid import UUID
+
+from notifications.core.intake.plan import Plan
+from notifications.core.intake.validation import IntakeRequest
+from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.request import canonical
+from notifications.core.store.postgres.idempotency import IdempotencyKey, IdempotencyRecord
+from notifications.core.store.postgres.secret_variables import Fingerprint
+
+IN_PROGRESS: Final = Problem(
+    Kind.IN_PROGRESS,
+    "a request with the same idempotency key is still running; ask again in a second",
+    retry_after=dt.timedelta(seconds=1),
+)
+KEY_REUSED: Final = Problem(
+    Kind.KEY_REUSED,
+    "this idempotency key was used in the last 24 hours with another body; use a new key",
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class KeyResolution:
+    """New plans and keys to store, and the first responses to repeats."""
+
+    new_plans: list[Plan] = field(default_factory=list)
+    entries: list[IdempotencyRecord] = field(default_factory=list)
+    """The keys of `new_plans`."""
+    earlier: dict[UUID, IdempotencyRecord] = field(default_factory=dict)
+    """Stored responses by the repeating plan's id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchKey:
+    """The idempotency key of a whole call."""
+
+    key: IdempotencyKey
+    fingerprint: Fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A request with a used key, found before planning."""
+
+    earlier: IdempotencyRecord
+    fingerprint: Fingerprint
+    """Fingerprint of the new request."""
+
+
+Entry = Plan | Repeat | Problem
+"""A request of a list after planning."""
+
+
+class AlreadyAnswered(Exception):
+    """The whole call was answered before."""
+
+    def __init__(self, earlier: IdempotencyRecord) -> None:
+        super().__init__(earlier.key.name)
+        self.body_hash = earlier.body_hash
+        self.response: Any = earlier.response
+
+
+def repeat_of(
+    ask: IntakeRequest, answered: Mapping[IdempotencyKey, IdempotencyRecord]
+) -> Repeat | None:
+    """Return the repeat of an earlier request; None for a new or missing key."""
+    name = ask.request.idempotency_key
+    if not name:
+        return None
+    earlier = answered.get(IdempotencyKey(ask.caller.producer_id, ask.caller.mode, name))
+    return None if earlier is None else Repeat(earlier, Fingerprint(canonical(ask.request)))
+
+
+def resolve(
+    plans: Sequence[Plan], answered: Mapping[IdempotencyKey, IdempotencyRecord]
+) -> KeyResolution:
+    """Separate new plans from repeats of this list or earlier requests.
+
+    The first plan with a key answers later plans with the same key.
+    """
+    found = KeyResolution()
+    here: dict[IdempotencyKey, IdempotencyRecord] = {}
+    for plan in plans:
+        key = plan.key
+        if key is None or plan.fingerprint is None:
+            found.new_plans.append(plan)
+        elif earlier := answered.get(key) or here.get(key):
+            found.earlier[plan.id] = earlier
+        else:
+            here[key] = IdempotencyRecord(key, plan.fingerprint.kept, plan.response)
+            found.new_plans.append(plan)
+    found.entries = list(here.values())
+    return found

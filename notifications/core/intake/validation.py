@@ -1,0 +1,362 @@
+"""Validation: check requests against recipients, templates, types and permissions.
+
+A single round trip reads the data for the whole list. New ordering keys are the only rows written.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from notifications.core import clock, conf
+from notifications.core.intake import content_urls, sms_size, webhook_urls
+from notifications.core.rules import request_faults
+from notifications.core.rules.channels import DEFAULT_ORDER, RecipientContacts
+from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.language import variables
+from notifications.core.rules.problems import FieldError, Kind, Problem
+from notifications.core.rules.request import MAX_TTL, NotificationRequest
+from notifications.core.rules.times.local_time import When
+from notifications.core.store.cached import notification_types
+from notifications.core.store.cached.notification_types import TypeRule
+from notifications.core.store.postgres import db, idempotency, ordering_queues, reads
+from notifications.core.store.templates import template_cache
+from notifications.core.store.templates.template_cache import TemplateVersion
+from providers.contract import Channel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The producer of an API key, with the key's permissions."""
+
+    producer_id: int
+    mode: Mode
+    priorities: frozenset[Priority]
+    may_send_content: bool
+    may_register: bool = False
+    """True if requests may register a recipient by address."""
+    is_post: bool = False
+    """True for posts of producers and steps of series: new P3 are refused while the lag of their
+    lane is too high, and new P0 and P1 SMS above a ceiling of SMS pumping protection."""
+    by: str = ""
+    """Name of the API key in the audit log; empty for requests of the service."""
+
+
+class IntakeRequest(NamedTuple):
+    """A request with its caller."""
+
+    caller: Caller
+    request: NotificationRequest
+    traceparent: str = ""
+    """W3C trace context of the call."""
+    recipient: AddressedRecipient | None = None
+    """The recipient of a request with addresses."""
+
+    @property
+    def user_id(self) -> str:
+        """The recipient's user id; empty before registration."""
+        return self.recipient.user_id if self.recipient else self.request.user_id or ""
+
+
+class AddressedRecipient(NamedTuple):
+    """The recipient of a request with addresses."""
+
+    user_id: str
+    is_new: bool
+    """True if the request registered the recipient."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lookups:
+    """The database rows that a list of requests refers to, read once."""
+
+    now: dt.datetime
+    types: Mapping[str, TypeRule]
+    reaches: Mapping[tuple[Mode, str], RecipientContacts]
+    """By mode and user id."""
+    templates: Mapping[str, TemplateVersion]
+    ordering_keys: Mapping[idempotency.IdempotencyKey, ordering_queues.OrderingKeyRow]
+    answered: dict[idempotency.IdempotencyKey, idempotency.IdempotencyRecord]
+    """Stored responses to used idempotency keys of the list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidRequest:
+    """A valid request with its resolved rule, template, recipient and times."""
+
+    rule: TypeRule
+    template: TemplateVersion | None
+    reach: RecipientContacts
+    ordering_key: int | None
+    """Id of the ordering key, if any."""
+    when: When | None
+    """The requested delivery time; None: now."""
+    expires_at: dt.datetime
+    chain: Sequence[Channel] = ()
+    """The channels of the fallback chain in order; empty without a chain."""
+
+
+_UNKNOWN: Final = TypeRule(priority=Priority.P3, category="", retry_preset="")
+"""Rule of an unknown type; such a request needs a priority."""
+
+
+class _Refusal(Exception):
+    """Carries the problem of a failed check."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
+
+
+def look_up(
+    asks: Sequence[IntakeRequest], *, also: Iterable[idempotency.IdempotencyKey] = ()
+) -> Lookups:
+    """Read the data for validating a list. `also`: further idempotency keys to look up."""
+    types = notification_types.every()
+    people: dict[Mode, set[str]] = {}
+    keys = set(also)
+    for ask in asks:
+        caller, request = ask.caller, ask.request
+        people.setdefault(caller.mode, set()).add(ask.user_id)
+        if request.idempotency_key:
+            keys.add(
+                idempotency.IdempotencyKey(caller.producer_id, caller.mode, request.idempotency_key)
+            )
+    webhook_urls.ensure_endpoints(
+        (each.caller.producer_id, each.caller.mode, each.request.webhook_url) for each in asks
+    )
+    queries: list[db.Query[Any]] = [reads.reaches_query(*each) for each in people.items()]
+    if keys:
+        queries.append(idempotency.first_answers(keys))
+    found = db.fetch_all(queries) if queries else []
+    answered = found.pop() if keys else []
+    return Lookups(
+        now=clock.now(),
+        types=types,
+        reaches={
+            (mode, reach.user_id): reach
+            for mode, those in zip(people, found, strict=True)
+            for reach in those
+        },
+        templates=template_cache.by_name({
+            each.request.template_id for each in asks if each.request.template_id
+        }),
+        ordering_keys=_ordering_keys(asks, types),
+        answered={each.key: each for each in answered},
+    )
+
+
+def validate(ask: IntakeRequest, lookups: Lookups) -> ValidRequest | Problem:
+    """Return the validated request, or the first problem."""
+    request, caller = ask.request, ask.caller
+    try:
+        rule = _type_rule(request, caller, lookups)
+        ordering_key = _ordering_key(request, caller, rule.priority, lookups)
+        template = _template(request, caller, lookups)
+        reach = _recipient(ask, lookups)
+        when = _when(request, reach, lookups.now)
+        if problem := sms_size.problem_of(request, template, reach):
+            return problem
+        if problem := webhook_urls.problem_of(request.webhook_url):
+            return problem
+        if problem := content_urls.problem_of(request.content):
+            return problem
+        return ValidRequest(
+            rule=rule,
+            template=template,
+            reach=reach,
+            ordering_key=ordering_key,
+            when=when,
+            expires_at=_expiry(request, rule.priority, when, lookups.now),
+            chain=_chain(request, template, reach),
+        )
+    except _Refusal as refusal:
+        return refusal.problem
+
+
+def _ordering_keys(
+    asks: Sequence[IntakeRequest], types: Mapping[str, TypeRule]
+) -> Mapping[idempotency.IdempotencyKey, ordering_queues.OrderingKeyRow]:
+    wanted: dict[tuple[int, Mode], dict[str, Priority]] = {}
+    for caller, each, *_ in asks:
+        if not each.ordering_key:
+            continue
+        rule = types.get(each.type)
+        priority = each.priority if each.priority is not None or rule is None else rule.priority
+        if priority is not None:
+            of = wanted.setdefault((caller.producer_id, caller.mode), {})
+            of.setdefault(each.ordering_key, priority)
+    return {
+        idempotency.IdempotencyKey(*whose, name): key
+        for whose, names in wanted.items()
+        for name, key in ordering_queues.keys(*whose, names).items()
+    }
+
+
+def _type_rule(request: NotificationRequest, caller: Caller, lookups: Lookups) -> TypeRule:
+    """Return the type's rule, with the request's own priority if given.
+
+    Raises:
+        _Refusal: the priority is missing, or the producer may not use it.
+    """
+    rule = lookups.types.get(request.type, _UNKNOWN)
+    if rule is _UNKNOWN and request.priority is None:
+        raise _Refusal(_invalid("/type", notification_types.unknown(request.type)))
+    priority = rule.priority if request.priority is None else request.priority
+    if priority not in caller.priorities:
+        may = ", ".join(sorted(each.name for each in caller.priorities)) or "none"
+        detail = f"this producer may not send with priority {priority.name}; it may use {may}"
+        raise _Refusal(Problem(Kind.FORBIDDEN, detail, (FieldError("/priority", detail),)))
+    return rule if priority is rule.priority else dataclasses.replace(rule, priority=priority)
+
+
+def _ordering_key(
+    request: NotificationRequest, caller: Caller, priority: Priority, lookups: Lookups
+) -> int | None:
+    """Return the id of the ordering key.
+
+    Raises:
+        _Refusal: the key is in use with another priority.
+    """
+    if request.ordering_key is None:
+        return None
+    whose = idempotency.IdempotencyKey(caller.producer_id, caller.mode, request.ordering_key)
+    key = lookups.ordering_keys[whose]
+    if key.priority is not priority:
+        detail = f"this ordering_key is in use with priority {key.priority.name}; a key has one"
+        raise _Refusal(Problem(Kind.CONFLICT, detail, (FieldError("/ordering_key", detail),)))
+    return key.id
+
+
+def _template(
+    request: NotificationRequest, caller: Caller, lookups: Lookups
+) -> TemplateVersion | None:
+    """Return the template version to pin; None for raw content.
+
+    Raises:
+        _Refusal: the template or a variable is missing, the template lacks a channel, or the
+            producer may not send raw content.
+    """
+    if request.template_id is None:
+        if not caller.may_send_content:
+            detail = "this producer may not send raw content; use a template"
+            raise _Refusal(Problem(Kind.FORBIDDEN, detail, (FieldError("/content", detail),)))
+        return None
+    template = lookups.templates.get(request.template_id)
+    if template is None:
+        meant = template_cache.did_you_mean(request.template_id)
+        detail = f"no published template has the name {request.template_id}{meant}"
+        raise _Refusal(_invalid("/template_id", detail))
+    for position, channel in enumerate(request.channels_in_order):
+        if channel not in template.texts:
+            detail = f"template {request.template_id} has no text for {channel.label}"
+            pointer = f"/channels/{position}" if request.channels else "/to"
+            raise _Refusal(_invalid(pointer, detail))
+    wrong = [
+        FieldError(f"/variables/{name}", detail)
+        for name, detail in variable_mistakes(
+            template,
+            request.channels_in_order or list(template.texts),
+            request.variables.reveal(),
+        )
+    ]
+    if wrong:
+        detail = f"{wrong[0].pointer}: {wrong[0].detail}"
+        errors = tuple([*wrong, *unknown_variables(request, template)][: request_faults.MAX_ERRORS])
+        raise _Refusal(Problem(Kind.INVALID, detail, errors))
+    return template
+
+
+def unknown_variables(
+    request: NotificationRequest, template: TemplateVersion | None
+) -> list[FieldError]:
+    """Return a warning for each variable that no text uses, with a similar name if any."""
+    if template is None or template.mentioned is None:
+        return []
+    given = request.variables.reveal().keys()
+    surplus = given - template.mentioned
+    if not surplus:
+        return []
+    free = template.mentioned - given
+    return [
+        FieldError(
+            f"/variables/{name}",
+            f"no text of the template uses this variable{request_faults.did_you_mean(name, free)}",
+        )
+        for name in sorted(surplus)[: request_faults.MAX_ERRORS]
+    ]
+
+
+def variable_mistakes(
+    template: TemplateVersion, wanted: Collection[Channel], given: Mapping[str, Any]
+) -> Iterable[tuple[str, str]]:
+    """List wrong variables with a sentence: by declaration, or missing in the texts of channels."""
+    if template.declared:
+        return variables.mistakes(template.declared, given)
+    needed = frozenset[str]().union(*(template.needed[channel] for channel in wanted))
+    missing = sorted(needed - given.keys())
+    return [(name, "the template needs this variable, and it is missing") for name in missing]
+
+
+def _recipient(ask: IntakeRequest, lookups: Lookups) -> RecipientContacts:
+    """Return the recipient's contacts and preferences.
+
+    Raises:
+        _Refusal: the recipient is unknown in the mode, or the caller may not register recipients.
+    """
+    caller = ask.caller
+    if ask.request.to is not None and not caller.may_register:
+        detail = "the key lacks the scope notifications:to, which `to` needs; send user_id"
+        raise _Refusal(Problem(Kind.FORBIDDEN, detail, (FieldError("/to", detail),)))
+    reach = lookups.reaches.get((caller.mode, ask.user_id))
+    if reach is None:
+        detail = (
+            f"unknown user_id in {caller.mode.label} mode; create the recipient with"
+            " PUT /v1/recipients/{user_id} and a key of the same mode, or send `to` with an"
+            " address instead of user_id"
+        )
+        raise _Refusal(Problem(Kind.UNKNOWN_RECIPIENT, detail, (FieldError("/user_id", detail),)))
+    return reach
+
+
+def _chain(
+    request: NotificationRequest, template: TemplateVersion | None, reach: RecipientContacts
+) -> Sequence[Channel]:
+    """Return the channels of the fallback chain for which the template has a text."""
+    if not request.fallback_chain:
+        return ()
+    order = dict.fromkeys(request.channels_in_order or reach.channel_order or DEFAULT_ORDER)
+    usable = [each for each in order if template is None or each in template.texts]
+    return usable if len(usable) > 1 else ()
+
+
+def _when(request: NotificationRequest, reach: RecipientContacts, now: dt.datetime) -> When | None:
+    if request.send_at_local is not None:
+        time = dt.time.fromisoformat(request.send_at_local)
+        return When.next_by_wall_clock(time, reach.timezone, after=now)
+    return When(request.scheduled_at) if request.scheduled_at is not None else None
+
+
+def _expiry(
+    request: NotificationRequest, priority: Priority, when: When | None, now: dt.datetime
+) -> dt.datetime:
+    """Return the end of the time to live.
+
+    Raises:
+        _Refusal: the end is too far ahead.
+    """
+    ttl = conf.current().times_to_live[priority]
+    if request.ttl_seconds:
+        ttl = dt.timedelta(seconds=request.ttl_seconds)
+    begins = max(when.at, now) if when else now
+    if begins - now + ttl > MAX_TTL:
+        detail = f"scheduled_at and TTL together may lie {MAX_TTL.days} days ahead"
+        raise _Refusal(_invalid("/scheduled_at", detail))
+    return begins + ttl
+
+
+def _invalid(pointer: str, detail: str) -> Problem:
+    return Problem(Kind.INVALID, detail, (FieldError(pointer, detail),))

@@ -1,0 +1,210 @@
+"""Lanes: publishing delivery ids to the broker, queue depths, and the order of consuming.
+
+No other module publishes. Queues and tasks are addressed by name, so no decision imports a task. A
+message is a list of delivery ids. A lost message loses no delivery, and a duplicate is harmless.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
+from uuid import UUID
+
+from celery import current_app
+from kombu import Connection, Producer, pools
+from kombu.transport.redis import Channel as RedisChannel
+from kombu.utils.scheduling import round_robin_cycle
+
+from notifications.core import broker, rabbitmq
+from notifications.core.rules.lane import Lane
+from providers.contract import Channel
+
+CHUNK: Final = 500
+"""Maximum ids in a message of P2 and P3, which share Celery's cost of a message."""
+URGENT_CHUNK: Final = 50
+"""Maximum ids in a message of P0 and P1, because their lease is short."""
+BrokerAway: Final = broker.Away
+"""The broker took no message; unpublished rows stay due in Postgres."""
+
+_paused: Final[set[str]] = set()
+"""Paused queues: the process has more messages of these queues than free slots. Without the pause,
+a backlog of one channel would be fetched and requeued, message by message."""
+
+
+def pause_queue(name: str) -> None:
+    """Stop consuming a queue until `resume_queues`; queues of P0 and P1 are never paused."""
+    if WeightedOrder.rank(name, p3_first=False) >= _P2_RANK:
+        _paused.add(name)
+
+
+def resume_queues(parts: Collection[str]) -> None:
+    """Resume paused queues by a part of the name, after a slot became free."""
+    _paused.difference_update([
+        name for name in _paused if not set(parts).isdisjoint(name.split("."))
+    ])
+
+
+class WeightedOrder(round_robin_cycle):
+    """The order in which a worker consumes queues: P0, P1, then P2 and P3 at four to one.
+
+    Within a priority, channels take turns; paused queues are skipped. The setting
+    `celeryconfig.broker_transport_options` names the class; kombu creates an instance for each
+    connection.
+    """
+
+    _TURNS: Final = 5
+
+    def __init__(self, it: list[str] | None = None) -> None:
+        """Create the order, as kombu calls it."""
+        super().__init__(it)
+        self._turn = 0
+
+    def consume(self, n: int) -> list[str]:
+        """Return queue names in order; kombu takes a message from the first non-empty queue."""
+        p3_first = self._turn % self._TURNS == self._TURNS - 1
+        awake = [name for name in self.items[:n] if name not in _paused]
+        return sorted(awake or self.items[:n], key=lambda name: self.rank(name, p3_first=p3_first))
+
+    def rotate(self, last_used: str) -> str:
+        """Record the queue of the last message."""
+        if self.rank(last_used, p3_first=False) >= _P2_RANK:
+            self._turn += 1
+        rotated: str = super().rotate(last_used)
+        return rotated
+
+    @staticmethod
+    def rank(name: str, *, p3_first: bool) -> int:
+        """Return the rank of a queue; the lowest rank is consumed first."""
+        priority = name.removeprefix("test.").partition(".")[0]
+        if priority == "p3" and p3_first:
+            return _P2_RANK - 1
+        return _RANKS.get(priority, 0)
+
+
+_P2_RANK: Final = 4
+_P3_RANK: Final = 5
+_RANKS: Final = {"p0": 0, "p1": 1, "p2": _P2_RANK, "p3": _P3_RANK}
+
+
+def prefetch(queues: Collection[str], *, slots: int) -> dict[str, int]:
+    """Return how many messages of each queue a worker may hold on RabbitMQ.
+
+    RabbitMQ has no order between queues, and a worker runs its messages in the order of arrival. A
+    worker that holds four messages of a P2 queue for each of a P3 queue also runs four for each.
+    """
+    ranks = {name: WeightedOrder.rank(name, p3_first=False) for name in queues}
+    if not {_P2_RANK, _P3_RANK} <= set(ranks.values()):
+        return dict.fromkeys(queues, slots)
+    quarter = math.ceil(slots / 4)
+    shares = {_P2_RANK: 4 * quarter, _P3_RANK: quarter}
+    return {name: shares.get(rank, slots) for name, rank in ranks.items()}
+
+
+def task_name(channel: Channel) -> str:
+    """Return the name of the channel's task."""
+    return f"deliver_{channel.label}"
+
+
+def describe(lane: str, count: int) -> str:
+    """Return Flower's text for a task's arguments: `p1.push, 37 deliveries`."""
+    return f"{lane}, {count} deliver{'y' if count == 1 else 'ies'}"
+
+
+@contextmanager
+def lent_producer() -> Iterator[Producer]:
+    """Lend a producer of the process, whose answers have a time limit; an error closes it.
+
+    Raises:
+        LimitExceeded: the other threads used all producers for a second.
+    """
+    with pools.producers[broker.connection()].acquire(block=True, timeout=1) as producer:
+        rabbitmq.drop_if_closed(producer.connection)
+        try:
+            yield producer
+        except BaseException:
+            rabbitmq.drop(producer.connection)
+            raise
+
+
+def publish(lane: Lane, delivery_ids: Iterable[Sequence[UUID]]) -> None:
+    """Publish lists of ids on the lane's queue, as a message for each list.
+
+    Raises:
+        BrokerAway: at least one message was not published. While the broker is known to be away, no
+            attempt is made.
+    """
+    if not broker.takes_messages():
+        raise BrokerAway
+    try:
+        with lent_producer() as producer:
+            for chunk in delivery_ids:
+                current_app.send_task(
+                    task_name(lane.channel),
+                    args=[[each.hex for each in chunk]],
+                    queue=lane.name,
+                    producer=producer,
+                    retry=False,
+                    argsrepr=describe(lane.name, len(chunk)),
+                    kwargsrepr="",
+                )
+    except broker.errors() as error:
+        broker.record_failure(error)
+        raise BrokerAway from error
+
+
+def chunk_size(lane: Lane) -> int:
+    """Return the maximum number of ids in a message of the lane."""
+    return URGENT_CHUNK if lane.priority.is_urgent else CHUNK
+
+
+def chunks(delivery_ids: Sequence[UUID], *, lane: Lane, most: int = CHUNK) -> list[Sequence[UUID]]:
+    """Split a list into messages of at most `most` ids."""
+    size = min(chunk_size(lane), most)
+    return [delivery_ids[start : start + size] for start in range(0, len(delivery_ids), size)]
+
+
+def depths(names: Sequence[str]) -> dict[str, int]:
+    """Return the number of ready messages by queue, without messages held by a worker.
+
+    Raises:
+        BrokerAway: the broker did not answer.
+    """
+    if not broker.takes_messages():
+        raise BrokerAway
+    quick = broker.connection()
+    try:
+        with pools.connections[quick].acquire(block=True, timeout=1) as connection:
+            # Reconnect: after an error kombu's pool keeps the closed connection.
+            connection.ensure_connection(max_retries=1, interval_start=0)
+            with connection.channel() as channel:
+                if isinstance(channel, RedisChannel):
+                    return _lengths(channel, names)
+                return {name: _depth_of_queue(connection, name) for name in names}
+    except broker.errors() as error:
+        broker.record_failure(error)
+        raise BrokerAway from error
+
+
+def _lengths(channel: RedisChannel, names: Sequence[str]) -> dict[str, int]:
+    """Return the lengths of kombu's lists on Redis, in one round trip.
+
+    A passive declaration does not work: kombu 5.7.0 asks `EXISTS` without the global key prefix
+    (`transport/redis.py`, `_has_queue`) and finds no queue.
+    """
+    with channel.conn_or_acquire() as client, client.pipeline(transaction=False) as together:
+        for name in names:
+            together.llen(name)
+        found = together.execute()
+    return dict(zip(names, map(int, found), strict=True))
+
+
+def _depth_of_queue(connection: Connection, name: str) -> int:
+    try:
+        # Use a new channel, because RabbitMQ closes a channel after a queue was not found.
+        with connection.channel() as channel:
+            waiting: int = channel.queue_declare(name, passive=True).message_count
+    except connection.channel_errors:
+        return 0  # the queue does not exist, so no message waits
+    return waiting

@@ -1,0 +1,311 @@
+"""Access rules: one line for each operation of the HTTP API.
+
+A line names the required scope of a key, the modes of permitted keys, and the admin permission for
+the same operation (`roles` has the permissions of each role). The API checks each request against
+the table; `docs/access.md` is generated from the table. An operation without a line is refused, and
+fails the build.
+
+Test keys may read rows shared by both modes (templates), but may not change shared rows, and may
+neither see nor change rows of live mode (alerts, the suppression list). `WHY_LIVE` gives the reason
+on the page and in the answer to a test key.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_tokens import TokenScope
+from notifications.core.rules.scopes import GRANTABLE, Scope
+
+
+class Entry(StrEnum):
+    """The requirement of an operation without a scope."""
+
+    OPEN = "no key"
+    """Anybody may call it."""
+    KEY = "any key"
+    """Any key may call it."""
+    SIGNED = "a signature"
+    """The provider's signature, or the signed token in the path."""
+    RECIPIENT = "a recipient token"
+    """The token of one recipient's app; keys are refused."""
+
+
+WHY_LIVE: Final = {
+    "alerts": "alerts tell of live lanes, sweeps and providers; test mode raises none",
+    "costs": "costs are those of live messages; test mode costs nothing",
+    "budgets": "budgets count live messages; test mode costs nothing",
+    "switches": "switches hold live deliveries of every producer",
+    "suppressions": "the suppression list stops live messages; test mode has no list",
+    "attributes": "definitions of attributes are shared: a change by a key holds in live mode",
+    "templates": "templates are shared: what a key changes there is sent in live mode",
+}
+"""Reasons why test keys may not call an operation, by the first part of the path."""
+BOTH: Final = frozenset(Mode)
+LIVE: Final = frozenset({Mode.LIVE})
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRule:
+    """One line of the table."""
+
+    operation: str
+    """Method and path: `POST /v1/alerts/{alert_id}/resolve`. A word behind them names a part of the
+    body that needs a scope of its own."""
+    needs: Scope | Entry
+    modes: frozenset[Mode] = BOTH
+    """Modes of the keys that may call the operation."""
+    right: str = ""
+    """The right that the same act needs in the admin; empty: the admin has no such act."""
+    token_scope: str = ""
+    """The scope with which a recipient token may call the operation for its own recipient; empty:
+    no recipient token may call the operation."""
+
+    @property
+    def writes(self) -> bool:
+        """Return True if the operation may change data."""
+        return not self.operation.startswith("GET ")
+
+    @property
+    def why_live(self) -> str:
+        """The reason why test keys may not call the operation; empty if test keys may."""
+        if Mode.TEST in self.modes or isinstance(self.needs, Entry):
+            return ""
+        return WHY_LIVE[self.operation.split("/")[2]]
+
+
+_NOTIFICATION: Final = "/v1/notifications/{notification_id}"
+_RECIPIENT: Final = "/v1/recipients/{user_id}"
+_CONTACT: Final = "/v1/recipients/{user_id}/contacts/{contact_id}"
+_SUPPRESSION: Final = "/v1/suppressions/{suppression_id}"
+_TEMPLATE: Final = "/v1/templates/{template_id}"
+_LETTER: Final = "/v1/dead-letters/{letter_id}"
+_WEBHOOK: Final = "/v1/webhook-endpoints/{endpoint_id}"
+_SWITCH: Final = "/v1/switches/{switch_id}"
+_ALERT: Final = "/v1/alerts/{alert_id}"
+
+TABLE: Final[list[AccessRule]] = [
+    AccessRule("GET /healthz", Entry.OPEN),
+    AccessRule("GET /readyz", Entry.OPEN),
+    AccessRule("GET /metrics", Entry.OPEN),
+    AccessRule("GET /problems/{kind}", Entry.OPEN),
+    AccessRule("GET /", Entry.OPEN),
+    AccessRule("GET /favicon.ico", Entry.OPEN),
+    AccessRule("GET /embed/{version}/{name}", Entry.OPEN),
+    AccessRule("GET /l/{token}", Entry.OPEN),
+    AccessRule("GET /v1/schema", Entry.OPEN),
+    AccessRule("GET /v1/docs", Entry.OPEN),
+    AccessRule("GET /o/{token}", Entry.SIGNED),
+    AccessRule("GET /c/{token}", Entry.SIGNED),
+    AccessRule("GET /unsubscribe/{token}", Entry.SIGNED),
+    AccessRule("POST /unsubscribe/{token}", Entry.SIGNED),
+    AccessRule("POST /v1/receipts/{provider}", Entry.SIGNED),
+    AccessRule("POST /v1/receipts/client", Entry.RECIPIENT, token_scope=TokenScope.RECEIPTS_WRITE),
+    AccessRule("GET /v1/me", Entry.KEY),
+    AccessRule("POST /v1/notifications", Scope.NOTIFICATIONS_WRITE),
+    AccessRule("POST /v1/notifications to", Scope.NOTIFICATIONS_TO),
+    AccessRule("POST /v1/notifications/batch", Scope.NOTIFICATIONS_WRITE),
+    AccessRule("GET /v1/notifications", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
+    AccessRule(
+        "GET /v1/notifications/changes", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"
+    ),
+    AccessRule(f"GET {_NOTIFICATION}", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
+    AccessRule(f"PATCH {_NOTIFICATION}", Scope.NOTIFICATIONS_WRITE),
+    AccessRule(f"POST {_NOTIFICATION}/cancel", Scope.NOTIFICATIONS_WRITE),
+    AccessRule(f"POST {_NOTIFICATION}/withdraw", Scope.NOTIFICATIONS_WRITE),
+    AccessRule(f"GET {_RECIPIENT}", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    AccessRule("GET /v1/recipients", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    AccessRule(f"PATCH {_RECIPIENT}", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"),
+    AccessRule(f"PATCH {_RECIPIENT} contacts", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
+    AccessRule(f"DELETE {_RECIPIENT}", Scope.ERASURES_WRITE, BOTH),
+    AccessRule("GET /v1/erasure-jobs/{job_id}", Scope.ERASURES_READ),
+    AccessRule(f"PUT {_RECIPIENT}", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"),
+    AccessRule(f"PUT {_RECIPIENT} contacts", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
+    AccessRule(
+        f"POST {_RECIPIENT}/contacts",
+        Scope.CONTACTS_WRITE,
+        BOTH,
+        "add_contact",
+        TokenScope.CONTACTS_WRITE,
+    ),
+    AccessRule(
+        f"DELETE {_CONTACT}",
+        Scope.CONTACTS_WRITE,
+        BOTH,
+        "change_contact",
+        TokenScope.CONTACTS_WRITE,
+    ),
+    AccessRule(f"GET {_CONTACT}/signing-secrets", Scope.RECIPIENTS_READ, BOTH, "view_contact"),
+    AccessRule(
+        f"POST {_CONTACT}/signing-secrets/rotate", Scope.SECRETS_ROTATE, BOTH, "change_contact"
+    ),
+    AccessRule(f"POST {_RECIPIENT}/client-tokens", Scope.RECIPIENTS_WRITE),
+    AccessRule(
+        f"DELETE {_RECIPIENT}/client-tokens", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"
+    ),
+    AccessRule(f"POST {_RECIPIENT}/client-tokens inbox:read", Scope.INBOX_READ),
+    AccessRule(f"POST {_RECIPIENT}/client-tokens inbox:write", Scope.INBOX_WRITE),
+    AccessRule(f"POST {_RECIPIENT}/client-tokens preferences:read", Scope.RECIPIENTS_READ),
+    AccessRule(f"POST {_RECIPIENT}/client-tokens preferences:write", Scope.PREFERENCES_WRITE),
+    AccessRule(f"POST {_RECIPIENT}/client-tokens contacts:write", Scope.CONTACTS_WRITE),
+    AccessRule(f"GET {_RECIPIENT}/changes", Scope.RECIPIENTS_READ, BOTH, "view_auditentry"),
+    AccessRule(
+        f"GET {_RECIPIENT}/preferences",
+        Scope.RECIPIENTS_READ,
+        BOTH,
+        "view_recipient",
+        token_scope=TokenScope.PREFERENCES_READ,
+    ),
+    AccessRule(f"PUT {_RECIPIENT}/preferences", Scope.PREFERENCES_WRITE, BOTH, "change_preference"),
+    AccessRule(
+        f"PATCH {_RECIPIENT}/preferences",
+        Scope.PREFERENCES_WRITE,
+        BOTH,
+        "change_preference",
+        token_scope=TokenScope.PREFERENCES_WRITE,
+    ),
+    AccessRule(
+        "GET /v1/push/web/key", Scope.RECIPIENTS_READ, token_scope=TokenScope.CONTACTS_WRITE
+    ),
+    AccessRule("GET /v1/attributes", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    AccessRule("GET /v1/attributes/{name}", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    AccessRule("PUT /v1/attributes/{name}", Scope.RECIPIENTS_WRITE, LIVE),
+    AccessRule("GET /v1/suppressions", Scope.SUPPRESSIONS_READ, LIVE, "view_suppression"),
+    AccessRule("POST /v1/suppressions", Scope.SUPPRESSIONS_WRITE, LIVE, "add_suppression"),
+    AccessRule(f"GET {_SUPPRESSION}", Scope.SUPPRESSIONS_READ, LIVE, "view_suppression"),
+    AccessRule(f"DELETE {_SUPPRESSION}", Scope.SUPPRESSIONS_WRITE, LIVE, "change_suppression"),
+    AccessRule("GET /v1/templates", Scope.TEMPLATES_READ, BOTH, "view_template"),
+    AccessRule("POST /v1/templates", Scope.TEMPLATES_WRITE, LIVE, "change_template"),
+    AccessRule(f"GET {_TEMPLATE}", Scope.TEMPLATES_READ, BOTH, "view_template"),
+    AccessRule(
+        f"GET {_TEMPLATE}/versions/{{version}}", Scope.TEMPLATES_READ, BOTH, "view_template"
+    ),
+    AccessRule(f"POST {_TEMPLATE}/publish", Scope.TEMPLATES_PUBLISH, LIVE, "publish_template"),
+    AccessRule(f"POST {_TEMPLATE}/rollback", Scope.TEMPLATES_PUBLISH, LIVE, "publish_template"),
+    AccessRule(f"POST {_TEMPLATE}/preview", Scope.TEMPLATES_READ, BOTH, "view_template"),
+    AccessRule(f"GET {_TEMPLATE}/diff", Scope.TEMPLATES_READ, BOTH, "view_template"),
+    AccessRule("GET /v1/dead-letters", Scope.OPERATIONS_READ, BOTH, "view_deadletter"),
+    AccessRule(f"GET {_LETTER}", Scope.OPERATIONS_READ, BOTH, "view_deadletter"),
+    AccessRule("POST /v1/dead-letters/replay", Scope.OPERATIONS_WRITE, BOTH, "replay_deadletter"),
+    AccessRule(f"POST {_LETTER}/discard", Scope.OPERATIONS_WRITE, BOTH, "replay_deadletter"),
+    AccessRule("GET /v1/replay-jobs", Scope.OPERATIONS_READ, BOTH, "view_replayjob"),
+    AccessRule("GET /v1/replay-jobs/{job_id}", Scope.OPERATIONS_READ, BOTH, "view_replayjob"),
+    AccessRule("GET /v1/switches", Scope.OPERATIONS_READ, LIVE, "view_switch"),
+    AccessRule("POST /v1/switches", Scope.OPERATIONS_WRITE, LIVE, "add_switch"),
+    AccessRule(f"GET {_SWITCH}", Scope.OPERATIONS_READ, LIVE, "view_switch"),
+    AccessRule(f"DELETE {_SWITCH}", Scope.OPERATIONS_WRITE, LIVE, "change_switch"),
+    AccessRule("GET /v1/alerts", Scope.OPERATIONS_READ, LIVE, "view_alert"),
+    AccessRule(f"POST {_ALERT}/acknowledge", Scope.OPERATIONS_WRITE, LIVE, "change_alert"),
+    AccessRule(f"POST {_ALERT}/resolve", Scope.OPERATIONS_WRITE, LIVE, "change_alert"),
+    AccessRule("GET /v1/webhook-endpoints", Scope.WEBHOOKS_READ, BOTH, "view_webhookendpoint"),
+    AccessRule("POST /v1/webhook-endpoints", Scope.WEBHOOKS_WRITE, BOTH, "add_webhookendpoint"),
+    AccessRule(f"GET {_WEBHOOK}", Scope.WEBHOOKS_READ, BOTH, "view_webhookendpoint"),
+    AccessRule(f"PATCH {_WEBHOOK}", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
+    AccessRule(f"DELETE {_WEBHOOK}", Scope.WEBHOOKS_WRITE, BOTH, "delete_webhookendpoint"),
+    AccessRule(f"GET {_WEBHOOK}/attempts", Scope.WEBHOOKS_READ, BOTH, "view_webhookattempt"),
+    AccessRule(f"POST {_WEBHOOK}/secrets", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
+    AccessRule(f"POST {_WEBHOOK}/replay", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
+    AccessRule(f"POST {_WEBHOOK}/test", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
+    AccessRule("POST /v1/keys/rotate", Scope.KEYS_ROTATE, BOTH, "add_apikey"),
+    AccessRule("GET /v1/costs", Scope.OPERATIONS_READ, LIVE, "view_budget"),
+    AccessRule("GET /v1/budgets", Scope.OPERATIONS_READ, LIVE, "view_budget"),
+    AccessRule("GET /v1/search", Scope.OPERATIONS_READ, BOTH, "view_notification"),
+]
+"""Every operation: those of the core by noun, then those of each feature (see `add`)."""
+
+RIGHTS_OF_FEATURES: Final[dict[Scope, frozenset[str]]] = {
+    Scope.NOTIFICATIONS_READ: frozenset({"view_notification", "view_schedule"}),
+    Scope.NOTIFICATIONS_WRITE: frozenset({"change_schedule"}),
+    Scope.CAMPAIGNS_READ: frozenset({
+        "view_bulkjob",
+        "view_recipient",
+        "view_series",
+        "view_seriesenrolment",
+    }),
+    Scope.CAMPAIGNS_WRITE: frozenset({
+        "add_bulkjob",
+        "change_bulkjob",
+        "change_series",
+        "change_seriesenrolment",
+    }),
+    Scope.INBOX_READ: frozenset({"view_recipient"}),
+    Scope.RECIPIENTS_READ: frozenset({"view_recipient"}),
+    Scope.ANALYTICS_READ: frozenset({"view_notification"}),
+    Scope.OPERATIONS_READ: frozenset({"view_notification"}),
+}
+"""Admin rights that operations of features need, by scope. A key may outlive the removal of a
+feature and its return, so these rights count whether the feature is installed or not."""
+_BY_OPERATION: Final = {rule.operation: rule for rule in TABLE}
+_PARAMETER: Final = re.compile(r"<(?:\w+:)?(\w+)>")
+
+
+def add(rules: Iterable[AccessRule]) -> None:
+    """Add the operations of a feature, at the start of the process."""
+    for rule in rules:
+        if rule.operation not in _BY_OPERATION:
+            TABLE.append(rule)
+            _BY_OPERATION[rule.operation] = rule
+    rule_of.cache_clear()
+
+
+@functools.lru_cache(maxsize=1_000)
+def rule_of(method: str, route: str, part: str = "") -> AccessRule | None:
+    """Return the line of an operation; None for an unknown operation.
+
+    Args:
+        method: `HEAD` counts as `GET`.
+        route: as Django's router spells it, `v1/alerts/<int:alert_id>/resolve`.
+        part: the part of the body with a separate scope.
+    """
+    asked = "GET" if method == "HEAD" else method
+    path = _PARAMETER.sub(r"{\1}", route)
+    return _BY_OPERATION.get(f"{asked} /{path} {part}".rstrip())
+
+
+def scopes_within(rights: Callable[[str], bool]) -> list[str]:
+    """Return the scopes that a user with these permissions may grant to a key, sorted.
+
+    Args:
+        rights: tells if the user has an admin permission, such as `change_alert`.
+    """
+    return sorted(scope for scope in GRANTABLE if _is_within(scope, rights))
+
+
+def _is_within(scope: str, rights: Callable[[str], bool]) -> bool:
+    needed = {
+        *(rule.right for rule in _rules_of(scope) if rule.right),
+        *(right for each in Scope if _names(scope, each) for right in _of_features(each)),
+    }
+    return all(map(rights, needed))
+
+
+def _of_features(scope: Scope) -> frozenset[str]:
+    return RIGHTS_OF_FEATURES.get(scope, frozenset())
+
+
+def _rules_of(scope: str) -> list[AccessRule]:
+    return [rule for rule in TABLE if isinstance(rule.needs, Scope) and _names(scope, rule.needs)]
+
+
+def _names(scope: str, needed: Scope) -> bool:
+    return scope in {needed.value, needed.wildcard}
+
+
+def useless(scopes: Iterable[str], mode: Mode) -> list[str]:
+    """Return the scopes without any use for a key of the mode, sorted."""
+    return sorted(scope for scope in set(scopes) if not _opens(scope, mode))
+
+
+def _opens(scope: str, mode: Mode) -> bool:
+    """Return False if no operation of the scope takes the mode.
+
+    A scope without an operation belongs to a feature that is not installed, and stays with the key.
+    """
+    rules = _rules_of(scope)
+    return not rules or any(mode in rule.modes for rule in rules)

@@ -1,0 +1,134 @@
+"""The normal form of addresses, and the key under which two spellings are one address.
+
+    normal_form     stored and sent to: `+52 1 55 1234 5678` -> `+525512345678`
+                    `Maria@FAß.example` -> `Maria@xn--fa-hia.example`
+    key             compared: `maria@xn--fa-hia.example`, the endpoint of a Web Push subscription
+
+Each address that enters, by the API, a file, the admin or a vendor's callback, passes
+`normal_form`; each look-up compares keys. The database function `suppressible` computes the same
+key, so that rows of an earlier normal form are found too.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from notifications.core.rules import phone
+from providers import endpoints, mailboxes
+from providers.contract import Channel
+from providers.push.web_push_encryption import Subscription
+
+_FULL_WIDTH: Final = {0xFF01 + place: 0x21 + place for place in range(0x5E)}
+"""Full-width ASCII, as East Asian keyboards write it."""
+_JOINERS: Final = frozenset("\u200c\u200d")
+"""Zero-width joiners, which belong to the spelling of Persian and Indic domains."""
+_BLANKS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | frozenset(
+    map(chr, range(0xFE00, 0xFE10))
+)
+"""Characters without a glyph that Unicode counts as letters, marks or symbols."""
+_SPACES: Final = " \u00a0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+_OPAQUE: Final = frozenset({Channel.PUSH, Channel.IN_APP, Channel.CHAT})
+_ENDPOINT: Final = re.compile(r'"endpoint"\s*:\s*"([^"]+)"')
+"""Of a subscription's JSON. The database function has the same pattern."""
+
+_WEB_PUSH: Final = "must be a PushSubscription's JSON: endpoint, keys.p256dh, keys.auth"
+
+
+def normal_form(channel: Channel, address: str) -> str:
+    """Return an address in the form that is stored and sent to.
+
+    Invisible characters and surrounding space are removed; the rest keeps the case of the local
+    part, of a path and of a token.
+
+    Raises:
+        ValueError: the address is invalid on the channel; the message does not repeat the address.
+    """
+    text = clean(channel, address)
+    match channel:
+        case Channel.SMS:
+            return phone.e164(text)
+        case Channel.EMAIL:
+            return mailboxes.check(_visible(text))
+        case Channel.WEBHOOK:
+            return endpoints.lower_host(_visible(text))
+        case Channel.PUSH if text.startswith("{"):
+            return _subscription(_visible(text))
+        case Channel.PUSH | Channel.IN_APP | Channel.CHAT:
+            return _visible(text)
+
+
+def _subscription(text: str) -> str:
+    try:
+        return Subscription.parse(text).to_json()
+    except ValueError:
+        raise ValueError(_WEB_PUSH) from None
+
+
+def key(channel: int, address: str) -> str:
+    """Return the text under which an address is compared, of an address in any valid spelling."""
+    match channel:
+        case Channel.SMS:
+            return phone.one_spelling(address)
+        case Channel.EMAIL:
+            return address.lower()
+        case Channel.PUSH if address.startswith("{"):
+            found = _ENDPOINT.search(address)
+            return found[1] if found else address
+        case _:
+            return address
+
+
+def usable_form(channel: Channel, text: str) -> str:
+    """Return the normal form of an address, or the cleaned text if it has no normal form."""
+    try:
+        return normal_form(channel, text)
+    except ValueError:
+        return clean(channel, text)
+
+
+def search_key(channel: Channel, text: str) -> str:
+    """Return the key of an address that a person or a vendor wrote, valid or not."""
+    return key(channel, usable_form(channel, text))
+
+
+def search_keys(text: str) -> list[str]:
+    """Return the keys of an address whose channel is unknown."""
+    return sorted({search_key(channel, text) for channel in Channel})
+
+
+def clean(channel: Channel, address: str) -> str:
+    """Return an address without what is pasted by mistake: surrounding space, invisible characters.
+
+    Full-width letters and digits become ASCII, except in a chat id, which can be a room's name.
+    Joiners stay beside letters that are not ASCII: they can belong to a domain. A line end stays in
+    numbers, mailboxes and URLs, and is a fault there: it can be the begin of a second address.
+    """
+    around = None if channel in _OPAQUE else _SPACES
+    if address.isascii():
+        return address.strip(around)
+    if channel is Channel.CHAT:
+        return "".join(each for each in address if not _is_format(each)).strip()
+    text = address.translate(_FULL_WIDTH)
+    shown = "".join(each for each in text if not (_is_format(each) or each in _BLANKS))
+    shown = shown.strip(around)
+    bare = "".join(each for each in shown if each not in _JOINERS).strip(around)
+    return bare if bare.isascii() or channel is Channel.SMS else shown
+
+
+def _visible(text: str) -> str:
+    """Return a text without characters that cannot be seen.
+
+    Raises:
+        ValueError: with the number and the name of the first such character.
+    """
+    for each in text:
+        if not each.isprintable() and each not in _JOINERS:
+            name = unicodedata.name(each, "control character")
+            raise ValueError(f"must be free of the character U+{ord(each):04X} ({name})")
+    return text
+
+
+def _is_format(char: str) -> bool:
+    return unicodedata.category(char) == "Cf" and char not in _JOINERS

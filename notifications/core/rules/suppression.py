@@ -1,0 +1,83 @@
+"""Causes of suppressed addresses, and which dead addresses enter the suppression list."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import Final
+
+from notifications.core.rules import addresses
+from providers.contract import Channel
+
+
+class Cause(StrEnum):
+    """The cause of a suppression. Undoing one cause leaves the others."""
+
+    BOUNCE = "bounce"
+    """A provider called the address dead."""
+    COMPLAINT = "complaint"
+    """The recipient reported our mail as spam."""
+    STOP_KEYWORD = "stop_keyword"
+    """The recipient answered STOP; START undoes it."""
+    UNSUBSCRIBE_ALL = "unsubscribe_all"
+    """The recipient opted out of the channel."""
+    MANUAL = "manual"
+    """An operator or a producer entered it."""
+    IMPORT = "import"
+    """From a file."""
+
+
+CONTACT_CHANGED: Final = "CONTACT_CHANGED"
+"""The type of the notice that goes to an address which a producer took away."""
+BY_PERSON: Final = frozenset({Cause.COMPLAINT, Cause.STOP_KEYWORD, Cause.UNSUBSCRIBE_ALL})
+"""Entries that the person made: only the person or an operator undoes them."""
+BY_PRODUCER: Final = frozenset({Cause.MANUAL, Cause.IMPORT})
+"""Entries that a producer may undo, if it made them."""
+
+CALLED_DEAD: Final = frozenset({Cause.BOUNCE, Cause.COMPLAINT})
+"""Entries of addresses that a provider called dead: these also invalidate contacts."""
+
+LISTED: Final = frozenset({Channel.SMS, Channel.EMAIL})
+"""Channels whose dead addresses are listed, because a number or a mailbox can come back under
+another user id. A push token dies with its installation."""
+
+LONGEST_ADDRESS: Final = 2_048
+"""Characters of a contact's address."""
+MOST_ADDRESS_BYTES: Final = 2_600
+"""In UTF-8. PostgreSQL indexes at most 2,704 bytes of a row, other columns included."""
+_LOOSE: Final = {
+    Channel.SMS: re.compile(r"\+[1-9]\d{6,14}"),
+    Channel.EMAIL: re.compile(r"[^\s@]{1,64}@[^\s@]{1,255}"),
+}
+"""E.164, and a mailbox of a server with other rules than ours."""
+_WANTED: Final = {
+    Channel.SMS: "must be an E.164 number, like +4915112345678",
+    Channel.EMAIL: "must be a mailbox, like maria@example.com",
+}
+
+
+def size_fault(address: str) -> str:
+    """Return the fault of an address's size; empty for an acceptable size."""
+    if len(address.encode(errors="surrogatepass")) > MOST_ADDRESS_BYTES:
+        return f"must have at most {MOST_ADDRESS_BYTES} bytes in UTF-8"
+    return ""
+
+
+def address_fault(channel: Channel, address: str) -> str:
+    """Return the fault of an address for the suppression list; empty for a valid address.
+
+    The list takes each address that a contact can have, in any spelling, and further mailboxes and
+    numbers that another system's list may have.
+    """
+    text = addresses.clean(channel, address)
+    if not 0 < len(text) <= LONGEST_ADDRESS:
+        return f"must have 1 to {LONGEST_ADDRESS} printable characters"
+    if fault := size_fault(text):
+        return fault
+    try:
+        addresses.normal_form(channel, text)
+    except ValueError as error:
+        is_usable = channel in _LOOSE and _LOOSE[channel].fullmatch(text) and text.isprintable()
+        said = str(error)
+        return "" if is_usable else said if "U+" in said else _WANTED.get(channel, said)
+    return ""

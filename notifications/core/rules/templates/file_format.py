@@ -1,0 +1,157 @@
+"""A template's content as files, for git.
+
+    <template_id>/template.json          settings: {"sensitive_variables": ["code"], ...}
+                                             (see `language.variables` and `sms_policy`)
+    <template_id>/<channel>.<locale>.txt     title, an empty line, body; an SMS is its body alone
+    <template_id>/<channel>.<locale>.html    the HTML part of that text
+    <template_id>/in_app.<locale>.json       its link, image and actions: {"url": "/orders/7",
+                                             "image_url": ..., "actions": [{"id", "label", "url"}]}
+    <template_id>/push.<locale>.json         its link and image: {"url": ..., "image_url": ...}
+
+`parse(write(content)) == content`, and equal contents produce equal files, so an export followed
+by an import changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import orjson
+
+from notifications.core.rules import in_app
+from notifications.core.rules.in_app import InAppPart
+from notifications.core.rules.language import locales, templating
+from notifications.core.rules.templates import contents, sms_policy
+from notifications.core.rules.templates.contents import LINKED, UNTITLED, TemplateContent
+from notifications.core.rules.texts.wording import TextSource
+from providers.contract import Channel
+
+SETTINGS_FILE: Final = "template.json"
+_TEXT_FILE: Final = re.compile(r"([a-z_]+)\.([A-Za-z0-9_\-]{1,35})\.(txt|html|json)")
+
+
+class BrokenFiles(Exception):
+    """The content of a file does not match the file name. Nothing was imported."""
+
+
+def write(content: TemplateContent) -> dict[str, str]:
+    """Return file name -> text; each text ends with a newline."""
+    told = {**content.settings, **sms_policy.written(content.texts)}
+    settings = orjson.dumps(dict(sorted(told.items())), option=orjson.OPT_INDENT_2)
+    files = {SETTINGS_FILE: f"{settings.decode()}\n"}
+    for text in content.texts:
+        name = f"{text.channel.label}.{text.locale}"
+        titled = text.body if text.channel in UNTITLED else f"{text.title}\n\n{text.body}"
+        files[f"{name}.txt"] = f"{titled}\n"
+        if text.html:
+            files[f"{name}.html"] = f"{text.html}\n"
+        if part := in_app.written(text.in_app):
+            written = orjson.dumps(part, option=orjson.OPT_INDENT_2).decode()
+            files[f"{name}.json"] = f"{written}\n"
+    return files
+
+
+def parse(files: Mapping[str, str]) -> TemplateContent:
+    """Return the content of files (name -> text).
+
+    Raises:
+        BrokenFiles: a name or a text makes no sense, or a source could not be rendered safely.
+    """
+    rest = dict(files)
+    settings = _settings(rest.pop(SETTINGS_FILE, "{}"))
+    found: dict[tuple[Channel, str], dict[str, str]] = {}
+    names: dict[tuple[Channel, str, str], str] = {}
+    for name, text in sorted(rest.items()):
+        channel, locale, kind = meaning = _meaning(name)
+        if (other := names.setdefault(meaning, name)) != name:
+            raise BrokenFiles(f"{other} and {name}: two files of one locale; keep one")
+        found.setdefault((channel, locale), {})[kind] = text
+    texts = [_text(channel, locale, parts) for (channel, locale), parts in found.items()]
+    try:
+        texts = sms_policy.apply(texts, settings)
+    except sms_policy.MalformedPolicy as error:
+        raise BrokenFiles(f"{SETTINGS_FILE}: {error}") from error
+    others = settings.keys() - {sms_policy.ALL, sms_policy.EACH}
+    return contents.content(texts, {name: settings[name] for name in others})
+
+
+def _meaning(name: str) -> tuple[Channel, str, str]:
+    """Parse channel, locale and kind from a file name.
+
+    Raises:
+        BrokenFiles: the name has another form.
+    """
+    matched = _TEXT_FILE.fullmatch(name)
+    channel = next((each for each in Channel if matched and each.label == matched[1]), None)
+    if matched is None or channel is None:
+        raise BrokenFiles(f"{name}: a text is called <channel>.<locale>.txt, like push.pt-BR.txt")
+    if not locales.is_known(matched[2]):
+        raise BrokenFiles(f"{name}: unknown locale; use a CLDR locale such as pt-BR")
+    return channel, locales.normalize(matched[2]), matched[3]
+
+
+def _text(channel: Channel, locale: str, parts: Mapping[str, str]) -> TextSource:
+    name = f"{channel.label}.{locale}"
+    if "txt" not in parts:
+        raise BrokenFiles(f"{name}.{next(iter(parts))}: the file {name}.txt is missing")
+    text = parts["txt"].replace("\r\n", "\n")
+    title, gap, body = ("", "", text) if channel in UNTITLED else text.partition("\n\n")
+    if channel not in UNTITLED and not gap:
+        raise BrokenFiles(f"{name}.txt: a title comes first, then an empty line, then the body")
+    for source, kind in ((title, "txt"), (body, "txt"), (parts.get("html", ""), "html")):
+        for fault in templating.check(source):
+            raise BrokenFiles(f"{name}.{kind}: line {fault.line}: {fault.detail}")
+    part = _in_app_part(channel, f"{name}.json", parts.get("json", ""))
+    html = parts.get("html", "")
+    return contents.words(channel, locale, title=title, body=body, html=html, part=part)
+
+
+def _in_app_part(channel: Channel, name: str, text: str) -> InAppPart:
+    """Read link, image and actions.
+
+    Raises:
+        BrokenFiles: with the place.
+    """
+    if not text:
+        return in_app.EMPTY
+    if channel not in LINKED:
+        raise BrokenFiles(f"{name}: only in_app and push texts have a link and an image")
+    try:
+        stored = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise BrokenFiles(f"{name}: {error}") from error
+    part = in_app.read(stored)
+    if in_app.written(part) != stored:
+        raise BrokenFiles(
+            f"{name}: it holds url, image_url and actions, a list of id, label and url; all are"
+            " texts, and empty ones are left out"
+        )
+    if part.actions and channel is not Channel.IN_APP:
+        raise BrokenFiles(f"{name}: only in_app texts have actions")
+    _check_part(name, part)
+    return part
+
+
+def _check_part(name: str, part: InAppPart) -> None:
+    """Check the actions and the sources of a part.
+
+    Raises:
+        BrokenFiles: with the place.
+    """
+    for place, detail in in_app.structure_faults(part):
+        raise BrokenFiles(f"{name}: {'.'.join(map(str, place))} {detail}")
+    for label, source in in_app.sources(part):
+        for fault in templating.check(source):
+            raise BrokenFiles(f"{name}: {label}: {fault.detail}")
+
+
+def _settings(text: str) -> dict[str, Any]:
+    try:
+        settings = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise BrokenFiles(f"{SETTINGS_FILE}: {error}") from error
+    if not isinstance(settings, dict):
+        raise BrokenFiles(f"{SETTINGS_FILE}: it holds one JSON object")
+    return settings

@@ -1,0 +1,132 @@
+"""Previews: a version rendered with sample variables, measured, and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from notifications.core.rules import in_app
+from notifications.core.rules.language import locales, variables
+from notifications.core.rules.language.syntax import BrokenTemplate
+from notifications.core.rules.language.templating import Reader, Rendered, RenderError
+from notifications.core.rules.language.variables import LINK_NAMES, NO_LINKS
+from notifications.core.rules.texts import sms_segments, wording
+from notifications.core.rules.texts.sms_segments import SmsSize
+from notifications.core.rules.texts.wording import TextSource
+from providers.chat import limits
+from providers.contract import Channel
+
+CLIPPED_HTML_BYTES: Final = 102_400
+"""Gmail clips a larger message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """The preview of a text, rendered or with problems."""
+
+    words: TextSource
+    rendered: Rendered | None
+    """None if the text cannot be rendered with these variables; `problems` says why."""
+    sizes: Mapping[str, int]
+    """Bytes of UTF-8 of each part."""
+    sms: SmsSize | None
+    """Size as an SMS; None on other channels."""
+    missing: tuple[str, ...]
+    """Mentioned variables without a value; the text may not need all of them."""
+    problems: tuple[str, ...]
+
+
+def chosen(
+    texts: Sequence[TextSource], channel: Channel, locale: str, *, default: str = locales.DEFAULT
+) -> TextSource | None:
+    """Return the text for a locale on a channel; None without a text."""
+    there = {text.locale: text for text in texts if text.channel is channel}
+    nearest = locales.choose(tuple(there), locale, default=default)
+    return None if nearest is None else there[nearest]
+
+
+def samples(texts: Iterable[TextSource], declared: object) -> dict[str, Any]:
+    """Return a value for each variable: the declared example, or words made from the name."""
+    names = frozenset[str]().union(*map(wording.mentions, texts))
+    made = {name: name.replace("_", " ").title() for name in sorted(names)}
+    try:
+        return made | variables.examples(variables.parse_declarations(declared))
+    except variables.MalformedDeclaration:
+        return made
+
+
+def preview(
+    words: TextSource, given: Mapping[str, Any], *, url_schemes: Collection[str] = ()
+) -> Preview:
+    """Render a text with sample variables, for a reader of the text's locale.
+
+    Args:
+        words: the text.
+        given: the sample variables.
+        url_schemes: app schemes that links of in-app and push texts may have.
+    """
+    missing = tuple(sorted(wording.mentions(words) - given.keys()))
+    reader = Reader(words.locale)
+    links = variables.link_examples() if words.channel is Channel.EMAIL else NO_LINKS
+    try:
+        text = wording.compile_text(words)
+        whole = text.text.render({**links._asdict(), **given}, reader)
+        rendered = text.render(given, reader, mail_links=links)
+    except BrokenTemplate as error:
+        faults = tuple(wording.fault_sentences(words)) or (f"{words.label}, HTML, {error}.",)
+        return _without_text(words, missing, faults)
+    except RenderError as error:
+        return _without_text(words, missing, (f"It cannot be rendered: {error}.",))
+    parts = {"title": rendered.title, "body": rendered.body, "html": rendered.html}
+    sizes = {name: len(part.encode()) for name, part in parts.items() if part}
+    sms = sms_segments.measure(rendered.body) if words.channel is Channel.SMS else None
+    problems = (*_cut(words.channel, whole, rendered), *_bad_links(rendered, url_schemes))
+    return Preview(
+        words=words,
+        rendered=rendered,
+        sizes=sizes,
+        sms=sms,
+        missing=missing,
+        problems=(*problems, *_warnings(words, sizes, sms)),
+    )
+
+
+def _cut(channel: Channel, whole: Rendered, rendered: Rendered) -> Iterator[str]:
+    if channel is Channel.PUSH and whole.body != rendered.body:
+        yield "The body is cut off at the end: a push holds no more."
+    if channel is Channel.IN_APP and (whole.title, whole.body) != (rendered.title, rendered.body):
+        yield (
+            f"The text is cut off: an inbox shows {in_app.MAX_TITLE} characters of a title and"
+            f" {in_app.MAX_BODY} of a body."
+        )
+    if channel is Channel.CHAT and (found := limits.limits_under(rendered.title, rendered.body)):
+        yield f"The text is cut off at the end by {', '.join(map(str, found))}."
+
+
+def _bad_links(rendered: Rendered, url_schemes: Collection[str]) -> Iterator[str]:
+    for place, fault in in_app.url_faults(rendered.in_app, url_schemes):
+        yield f"{'.'.join(map(str, place))} {fault}."
+
+
+def _without_text(
+    words: TextSource, missing: tuple[str, ...], problems: tuple[str, ...]
+) -> Preview:
+    return Preview(
+        words=words, rendered=None, sizes={}, sms=None, missing=missing, problems=problems
+    )
+
+
+def _warnings(words: TextSource, sizes: Mapping[str, int], sms: SmsSize | None) -> Iterator[str]:
+    if sms and sms.segments > words.most_segments:
+        yield f"{sms.segments} segments; its limit is {words.most_segments}."
+    if words.channel is Channel.EMAIL and sizes.get("html", 0) > CLIPPED_HTML_BYTES:
+        yield f"Gmail clips a message above {CLIPPED_HTML_BYTES} bytes."
+    if words.channel is Channel.EMAIL and "title" not in sizes:
+        yield "A mail without a subject looks like spam."
+    if words.channel is not Channel.EMAIL and wording.has_link(words):
+        yield f"{' or '.join(sorted(LINK_NAMES))} is for e-mail, and empty here."
+    if fault := wording.style_fault(words):
+        yield f"The style sheets are not inlined, and some mail programs ignore them: {fault}."
+    if "body" not in sizes:
+        yield "The body is empty."

@@ -1,0 +1,233 @@
+"""Stored texts for channels: compiled once, rendered for each message.
+
+    Source  -> compile_text()  -> Wording.render(variables, reader) -> Rendered
+               e-mail: frame, inlined CSS, plain text       SMS: short links, transliteration
+                                                            push, in-app: shortened to fit
+
+Callers keep the result of `compile_text`; apart from rendering, a message then costs a few
+microseconds.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from notifications.core.rules import in_app
+from notifications.core.rules.in_app import InAppPart
+from notifications.core.rules.language import locales, needs, templating, variables
+from notifications.core.rules.language.templating import CompiledText, Reader, Rendered
+from notifications.core.rules.language.variables import (
+    LINK_NAMES,
+    NO_LINKS,
+    PREFERENCES_URL,
+    UNSUBSCRIBE_URL,
+    MailLinks,
+)
+from notifications.core.rules.texts import (
+    in_app_text,
+    mail_html,
+    mail_text,
+    push_size,
+    short_links,
+    sms_transliteration,
+)
+from notifications.core.rules.texts.in_app_text import CompiledPart
+from providers.contract import Channel
+
+COLUMNS: Final = (
+    *("locale", "title", "body", "html"),
+    *("transliterate", "max_segments", "shorten_links", "in_app"),
+)
+"""Fields of a `TextSource` besides the channel, which are columns of the table as well; `columns`
+and `source` convert."""
+Shorten = Callable[[str], str]
+"""Returns a short link for a long one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextSource:
+    """A template's text for one channel and locale, as written by the author."""
+
+    channel: Channel
+    locale: str
+    title: str = ""
+    body: str = ""
+    html: str = ""
+    transliterate: bool = False
+    """SMS: into GSM-7, if all of it can be written there."""
+    max_segments: int | None = None
+    """SMS: publishing fails if the example renders to more; None: one segment. Sent text is never
+    truncated: the cut part could be the link or the code."""
+    shorten_links: bool = False
+    in_app: InAppPart = in_app.EMPTY
+    """In-app and push: link and image; in-app: actions."""
+
+    @property
+    def most_segments(self) -> int:
+        """The segments up to which the examples of an SMS may render."""
+        return self.max_segments or 1
+
+    @property
+    def label(self) -> str:
+        """Channel and locale, for people."""
+        return f"{self.channel.label} {self.locale}"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Return the sources that may mention variables."""
+        return tuple(source for _, source in self.named_parts)
+
+    @property
+    def named_parts(self) -> list[tuple[str, str]]:
+        """Return the sources with their names for authors."""
+        title = "subject" if self.channel is Channel.EMAIL else "title"
+        texts = [(title, self.title), ("text", self.body), ("HTML", self.html)]
+        return [*texts, *in_app.sources(self.in_app)]
+
+
+def columns(source: TextSource) -> dict[str, Any]:
+    """Return the values of COLUMNS for the table."""
+    told = {name: getattr(source, name) for name in COLUMNS}
+    return told | {"in_app": in_app.written(source.in_app)}
+
+
+def source_of(channel: Channel, stored: Mapping[str, Any]) -> TextSource:
+    """Return the text of a stored row, by the names of COLUMNS."""
+    told = {name: stored[name] for name in COLUMNS}
+    return TextSource(channel=channel, **told | {"in_app": in_app.read(stored["in_app"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A compiled text, shared by all threads."""
+
+    source: TextSource
+    text: CompiledText
+    has_link: bool = False
+    """The text holds a link of `MailLinks`."""
+    part: CompiledPart | None = None
+    """The compiled `TextSource.in_app`; None: empty."""
+
+    def render(
+        self,
+        variables: Mapping[str, Any],
+        reader: Reader,
+        *,
+        shorten: Shorten | None = None,
+        mail_links: MailLinks = NO_LINKS,
+    ) -> Rendered:
+        """Render the message for a reader.
+
+        Raises:
+            RenderError: the variables do not match the template, or the result is too large.
+        """
+        source = self.source
+        if self.has_link:
+            ours = mail_links._asdict()
+            variables = {**ours, **variables, UNSUBSCRIBE_URL: mail_links.unsubscribe_url}
+        reader = _reader_for(source.locale, reader, plain=source.channel is Channel.SMS)
+        rendered = self.text.render(variables, reader)
+        if self.part is not None:
+            rendered = rendered._replace(in_app=self.part.render(variables, reader))
+        if source.channel is Channel.SMS:
+            return self._reduce_segments(rendered, shorten)
+        return fit(source.channel, rendered)
+
+    def _reduce_segments(self, rendered: Rendered, shorten: Shorten | None) -> Rendered:
+        body = rendered.body
+        if shorten is not None and self.source.shorten_links:
+            body = short_links.replace_links(body, shorten)
+        if self.source.transliterate:
+            body = sms_transliteration.transliterate(body)
+        return rendered if body is rendered.body else rendered._replace(body=body)
+
+
+def compile_text(source: TextSource) -> Wording:
+    """Compile a text; callers keep it as long as the source is the same.
+
+    Raises:
+        BrokenTemplate: one of its parts would not be safe to render.
+    """
+    body, html = source.body, source.html
+    if source.channel is Channel.EMAIL and html:
+        html = mail_html.prepare(source.html, locale=source.locale)
+        body = body or mail_text.text_of(source.html)
+    text = templating.compile_text(source.title, body, html)
+    part = in_app_text.compile_part(source.in_app)
+    return Wording(source, text, has_link=has_link(source), part=part)
+
+
+def style_fault(source: TextSource) -> str:
+    """Return why the style sheets of a mail are not inlined, as a clause; empty if they are.
+
+    Raises:
+        BrokenTemplate: one of its parts would not be safe to render.
+    """
+    if source.channel is not Channel.EMAIL or not source.html:
+        return ""
+    return mail_html.style_fault(source.html, locale=source.locale)
+
+
+def fault_sentences(source: TextSource) -> Iterator[str]:
+    """Yield a sentence for each fault: channel, language, field, line and what is wrong."""
+    for place, fault_text in in_app.structure_faults(source.in_app):
+        yield f"{source.label}, {'.'.join(map(str, place))} {fault_text}."
+    for field, part in source.named_parts:
+        for fault in templating.check(part):
+            yield f"{source.label}, {field}, line {fault.line}: {fault.detail}."
+
+
+def mentions(source: TextSource) -> frozenset[str]:
+    """Return the producer's variables mentioned in a text; empty for an invalid text."""
+    return _names(source) - LINK_NAMES
+
+
+def has_link(source: TextSource) -> bool:
+    """Return True if the text contains a link of `MailLinks` that is not empty."""
+    links = LINK_NAMES if variables.has_preference_page() else LINK_NAMES - {PREFERENCES_URL}
+    return not links.isdisjoint(_names(source))
+
+
+@functools.lru_cache(maxsize=4096)
+def _names(source: TextSource) -> frozenset[str]:
+    if any(map(templating.check, source.parts)):
+        return frozenset()
+    return frozenset[str]().union(*map(templating.variables_of, source.parts))
+
+
+def required_variables(source: TextSource) -> frozenset[str]:
+    """Return the producer's variables required by every render of a text.
+
+    Raises:
+        BrokenTemplate: a part would not be safe to render.
+    """
+    names = frozenset[str]().union(*map(needs.required_variables, source.parts))
+    return names - LINK_NAMES
+
+
+def fit(channel: Channel, rendered: Rendered) -> Rendered:
+    """Shorten a text to the limits of the channel."""
+    if channel is Channel.IN_APP:
+        title, body = in_app.fit(rendered.title, rendered.body)
+        return rendered._replace(title=title, body=body, html="")
+    if channel is not Channel.PUSH:
+        return rendered
+    part = rendered.in_app
+    body = push_size.shorten(rendered.title, rendered.body, urls=(part.url, part.image_url))
+    return rendered if body is rendered.body else rendered._replace(body=body)
+
+
+def raw(content: Mapping[str, object]) -> Rendered:
+    """Read stored raw content; unknown fields, of another release, are ignored."""
+    texts = [content.get(name) for name in ("title", "body", "html")]
+    title, body, html = (text if isinstance(text, str) else "" for text in texts)
+    return Rendered(title, body, html, in_app.read(content))
+
+
+@functools.lru_cache(maxsize=4096)
+def _reader_for(locale: str, reader: Reader, *, plain: bool) -> Reader:
+    own = locales.of_reader(locale, reader.locale)
+    return Reader(locale=own, timezone=reader.timezone, plain_characters=plain)

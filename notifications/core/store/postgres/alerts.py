@@ -1,0 +1,103 @@
+"""Alerts: one open alert for each cause, resolved by its end, by time or by an operator."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from typing import Final
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from notifications.core import clock
+from notifications.core.models import Alert
+from notifications.core.rules.alerts import (
+    GONE_AFTER,
+    RENEWED,
+    WITH_BREAKER,
+    AlertKind,
+    OpenAlert,
+    causes,
+)
+from providers import graphemes
+
+_LINKED: Final = 1_000
+"""Open alerts that are compared at most: the newest."""
+_OWNER: Final = 128
+_NOTE: Final = 500
+_DETAIL: Final = 500
+"""Characters of the columns."""
+
+
+def raise_once(kind: AlertKind, subject: str, detail: str) -> None:
+    """Raise an alert, or renew the open alert of the same kind and subject."""
+    with connection.cursor() as running:
+        running.execute(
+            "INSERT INTO notifications_alert (kind, subject, detail, raised_at, seen_at)"
+            " VALUES (%s, %s, %s, now(), now())"
+            " ON CONFLICT (kind, subject) WHERE resolved_at IS NULL"
+            " DO UPDATE SET seen_at = now(), detail = excluded.detail",
+            [kind.value, subject[:128], graphemes.cut(detail, _DETAIL)],
+        )
+
+
+def resolve(kind: AlertKind, subject: str) -> None:
+    """Resolve the open alert of a kind and subject."""
+    Alert.objects.filter(kind=kind, subject=subject[:128], resolved_at=None).update(
+        resolved_at=clock.now()
+    )
+
+
+def resolve_gone(*, now: dt.datetime, paused: Iterable[str]) -> int:
+    """Resolve alerts of `RENEWED` that were not raised for `GONE_AFTER`; return the count.
+
+    Alerts of `WITH_BREAKER` whose subject is one of `paused` stay open.
+    """
+    gone = Alert.objects.filter(kind__in=RENEWED, seen_at__lt=now - GONE_AFTER, resolved_at=None)
+    gone = gone.exclude(kind__in=WITH_BREAKER, subject__in=list(paused))
+    return gone.update(resolved_at=now)
+
+
+def open_subjects(kind: AlertKind) -> set[str]:
+    """Return the subjects of the open alerts of a kind."""
+    return set(Alert.objects.filter(kind=kind, resolved_at=None).values_list("subject", flat=True))
+
+
+def open_causes() -> QuerySet[Alert]:
+    """Return the open alerts that no other open alert covers, newest first."""
+    return Alert.objects.filter(resolved_at=None, cause=None)
+
+
+def link_causes() -> None:
+    """Set the cause of each open alert (`rules.alerts.COVERED`). Safe at any time.
+
+    Only the sweep of the notices calls the function, outside any transaction: a settle that
+    updated alerts of other causes could deadlock with another settle.
+    """
+    rows = Alert.objects.filter(resolved_at=None).order_by("-id")[:_LINKED]
+    stored = {row.id: row for row in rows}
+    found = causes(OpenAlert(row.id, row.kind, row.subject) for row in stored.values())
+    for alert_id, row in stored.items():
+        if row.cause_id != found.get(alert_id):
+            Alert.objects.filter(pk=alert_id).update(cause=found.get(alert_id))
+
+
+def acknowledge(
+    alerts: QuerySet[Alert], *, by: str, until: dt.datetime, owner: str = "", note: str = ""
+) -> int:
+    """Acknowledge open alerts until an instant; return the count.
+
+    An empty `owner` keeps the owner, or sets `by` for an alert without an owner. An empty `note`
+    keeps the note.
+    """
+    count = 0
+    for alert in alerts.filter(resolved_at=None):
+        changed = Alert.objects.filter(pk=alert.pk, resolved_at=None).update(
+            acknowledged_at=clock.now(),
+            acknowledged_by=by[:_OWNER],
+            acknowledged_until=until,
+            owner=(owner or alert.owner or by)[:_OWNER],
+            note=graphemes.cut(note or alert.note, _NOTE),
+        )
+        count += changed
+    return count

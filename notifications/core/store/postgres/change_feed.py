@@ -1,0 +1,185 @@
+"""The change feed: all status changes in the order of their commits.
+
+Each event has the id of its transaction (`xid`, a default of the column), and the order of the feed
+is (`xid`, `seq`). A reader stops before the oldest open transaction, because a transaction that has
+its id already can commit later. Behind that line nothing can appear, so a reader that keeps its
+position sees each change once. The price: a transaction that stays open holds the feed back, in any
+database of the cluster. Sessions of the service are ended after
+`idle_in_transaction_session_timeout`.
+
+`since` needs no index on the time: housekeeping stores a mark each minute (`mark`), and a reader
+begins at the last mark before the instant and leaves earlier changes out.
+
+A page reads at most SCANNED events, so a producer with few changes among many gets an empty page
+with a later position in place of a slow query. Positions are of one cluster: after a restore of a
+dump a position is refused (`Foreign`), and events with transaction ids of the former cluster leave
+the feed (`forget_foreign`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from uuid import UUID
+
+from notifications.core.rules.feed_position import FeedPosition
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import db
+from providers.contract import Channel
+
+SCANNED: Final = 5_000
+"""Upper bound of events that a page reads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A status change."""
+
+    notification_id: UUID
+    delivery_id: UUID | None
+    user_id: str
+    type: str
+    channel: Channel | None
+    status: Status
+    reason: str
+    occurred_at: dt.datetime
+    metadata: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedBounds:
+    """The state of the feed."""
+
+    cluster: int
+    open_from: int
+    """The oldest open transaction; a page ends before it."""
+    next: int
+    """The next transaction."""
+    marked: int | None
+    """The transaction at which `since` begins; None: the first one."""
+
+    def refuses(self, position: FeedPosition) -> bool:
+        """Return True for a position of another cluster, or of transactions that a restore lost."""
+        return position.cluster != self.cluster or position.xid > self.next
+
+
+class ForeignPositionError(ValueError):
+    """The position is of another cluster, or lies ahead of this one after a restore."""
+
+
+def bounds(*, since: dt.datetime | None = None) -> FeedBounds:
+    """Return the state of the feed, and the start of the changes since an instant."""
+    [row] = db.rows("feed_bounds", {"since": since})
+    return FeedBounds(
+        cluster=row["cluster"] % 2**64,
+        open_from=row["open_from"],
+        next=row["next"],
+        marked=row["marked"],
+    )
+
+
+def page(
+    position: FeedPosition | None,
+    *,
+    producer_id: int,
+    mode: Mode,
+    limit: int,
+    since: dt.datetime | None = None,
+) -> tuple[list[Change], FeedPosition]:
+    """Return changes after a position, and the position after them.
+
+    Args:
+        position: None starts at `since`, or at the oldest change that is kept.
+        producer_id: the producer of the notifications.
+        mode: the mode of the notifications.
+        limit: the most changes.
+        since: where the feed starts without a position.
+
+    Raises:
+        ForeignPositionError: the position is not of this feed.
+    """
+    state = bounds(since=since)
+    if position is None:
+        position = FeedPosition(cluster=state.cluster, xid=state.marked or 0, since=since)
+    elif state.refuses(position):
+        raise ForeignPositionError
+    end = end_of(position, state)
+    if end == position:
+        return [], position
+    found = db.rows(
+        "feed_page",
+        {
+            "xid": position.xid,
+            "seq": position.seq,
+            "end_xid": end.xid,
+            "end_seq": end.seq,
+            "scanned": SCANNED,
+            "since": position.since,
+            "producer": producer_id,
+            "mode": int(mode),
+            "limit": limit,
+        },
+    )
+    if len(found) == limit:
+        end = replace(position, xid=found[-1]["xid"], seq=found[-1]["seq"])
+    return [_change(row) for row in found], end
+
+
+def end_of(position: FeedPosition, state: FeedBounds, *, below: int | None = None) -> FeedPosition:
+    """Return where a scan from a position ends; the position itself without a further event.
+
+    Args:
+        position: where the scan begins.
+        state: the bounds of the feed.
+        below: a transaction that the scan does not reach; None: the oldest open one.
+    """
+    scan = {
+        "xid": position.xid,
+        "seq": position.seq,
+        "below": state.open_from if below is None else min(below, state.open_from),
+        "scanned": SCANNED,
+    }
+    last = db.rows("feed_end", scan)
+    return replace(position, **last[0]) if last else position
+
+
+def mark() -> None:
+    """Store the feed's present line with the time."""
+    db.run("feed_mark", {})
+
+
+def held_since() -> dt.datetime | None:
+    """Return since when the newest mark has the same oldest open transaction; None: no mark.
+
+    The service writes at least each minute, so older marks with the same transaction mean that one
+    transaction has been open since then.
+    """
+    [row] = db.rows("feed_held_since", {})
+    since: dt.datetime | None = row["since"]
+    return since
+
+
+def forget_marks(*, before: dt.datetime, limit: int) -> int:
+    """Delete marks from before an instant, and marks of another cluster."""
+    return db.run("feed_forget_marks", {"before": before, "limit": limit})
+
+
+def forget_foreign(*, limit: int) -> int:
+    """Take events with transaction ids of another cluster out of the feed."""
+    return db.run("feed_forget_foreign", {"limit": limit})
+
+
+def _change(row: dict[str, Any]) -> Change:
+    return Change(
+        notification_id=row["notification_id"],
+        delivery_id=row["delivery_id"],
+        user_id=row["user_id"],
+        type=row["type"],
+        channel=None if row["channel"] is None else Channel(row["channel"]),
+        status=Status(row["status"]),
+        reason=row["reason"],
+        occurred_at=row["at"],
+        metadata=row["metadata"],
+    )

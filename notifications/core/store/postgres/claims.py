@@ -1,0 +1,143 @@
+"""Claims: take deliveries under a lease, and renew the lease before a provider call.
+
+The statements leave out rows locked by other transactions (`locked_rows`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+from uuid import UUID, uuid4
+
+from notifications.core import clock
+from notifications.core.models import Delivery
+from notifications.core.rules import suspects
+from notifications.core.rules.lane import PACE, Mode, Priority
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import db, id_ranges, locked_rows
+from providers.contract import Channel
+
+_LEASES: Final = {
+    "leases": [PACE[priority].lease for priority in Priority],
+    "sending": Status.SENDING,
+}
+
+
+class Claimed(NamedTuple):
+    """A delivery under the lease of this process."""
+
+    id: UUID
+    mode: Mode
+    priority: Priority
+    channel: Channel
+    recipient_id: int
+    contact_id: int
+    attempts: int
+    attempts_before: int
+    resent: bool
+    generation: int
+    slot_provider: str
+    slot_at: dt.datetime | None
+    """Time of the send slot in the provider's bucket, if one was reserved."""
+    falls_back: bool
+    """True for a member of a fallback chain."""
+    claims: int
+    """Consecutive claims without a result, with this claim."""
+    claimed_at: dt.datetime
+    """Time of the claim on Postgres's clock, equal for all deliveries of a claim."""
+    retry_due_at: dt.datetime | None
+    """Due time of the retry that the claim takes; None: the delivery waited for no retry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """The deliveries claimed by one task, and the token of the claim."""
+
+    token: UUID
+    deliveries: list[Claimed]
+    at: dt.datetime
+    """Postgres's clock at the claim."""
+    locked: Sequence[UUID] = ()
+    """Rows that another transaction holds: to publish again, as their message is acknowledged."""
+    taken_at: float
+    """The steady clock at the claim, in seconds; the clock counts a suspension of the host."""
+
+    @property
+    def now(self) -> dt.datetime:
+        """Return the current time on Postgres's clock, independent of the host's clock."""
+        return self.at + dt.timedelta(seconds=clock.steady() - self.taken_at)
+
+
+def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
+    """Claim the due deliveries among the given ids under a lease."""
+    token = uuid4()
+    parameters = {
+        "queued": Status.QUEUED,
+        "retrying": Status.RETRYING,
+        "waiting": [Status.RETRYING, Status.SCHEDULED],
+        "poison": suspects.POISON_AFTER,
+        "small_after": suspects.SMALL_AFTER,
+        "small": suspects.SMALL,
+        "alone_after": suspects.ALONE_AFTER,
+        "token": token,
+        **_LEASES,
+    }
+
+    def take(ids: Sequence[UUID]) -> list[Claimed]:
+        return db.retry_on_deadlock(
+            lambda: db.fetch_as("claim", {**parameters, "ids": list(ids)}, _claim_of)
+        )
+
+    taken, locked = locked_rows.leave_out(take, delivery_ids)
+    at = taken[0].claimed_at if taken else now
+    return Claim(token=token, deliveries=taken, at=at, locked=locked, taken_at=clock.steady())
+
+
+def _claim_of(delivery_id: UUID, mode: int, priority: int, channel: int, *others: Any) -> Claimed:  # noqa: ANN401 - the rest of the row, as it comes
+    return Claimed(delivery_id, Mode(mode), Priority(priority), Channel(channel), *others)
+
+
+def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[UUID, int]:
+    """Before a wave of calls: renew the leases and count the calls, committed.
+
+    Returns the rows that are still ours, each with the number of its call.
+    """
+    parameters = {"token": token, "provider": provider, **_LEASES}
+
+    def write(ids: Sequence[UUID]) -> Sequence[Mapping[str, Any]]:
+        return db.fetch_in_own_transaction("renew", {**parameters, "ids": list(ids)})
+
+    rows, _ = locked_rows.leave_out(write, delivery_ids)
+    return {row["id"]: row["attempts"] for row in rows}
+
+
+def held(delivery_ids: Collection[UUID], *, token: UUID) -> set[UUID]:
+    """Return the rows that a claim still holds. Locks nothing, so the next write asks again."""
+    span = id_ranges.around(delivery_ids)
+    rows = Delivery.objects.filter(id__in=list(delivery_ids), claim_token=token)
+    bounded = rows.filter(id__gte=span["floor"], id__lt=span["ceiling"])
+    return set(bounded.values_list("id", flat=True))
+
+
+def wait_for_evidence(delivery_ids: Sequence[UUID], *, wait: dt.timedelta) -> None:
+    """Look again after `wait` at rows with an ended lease and unknown calls."""
+    db.run("wait_for_evidence", {"ids": list(delivery_ids), "wait": wait, **_LEASES})
+
+
+def set_contacts(contacts: Mapping[UUID, int]) -> None:
+    """Set the contacts of scheduled deliveries at their release."""
+    db.run("set_contacts", {"ids": list(contacts), "contacts": list(contacts.values())})
+
+
+def set_slots(waits: Mapping[UUID, dt.timedelta], *, provider: str, token: UUID) -> None:
+    """Store the time until a provider's bucket admits rows of a claim."""
+    parameters = {"ids": list(waits), "waits": list(waits.values())}
+    db.fetch_in_own_transaction("set_slots", {**parameters, "provider": provider, "token": token})
+
+
+def set_switches(switches: Mapping[UUID, int], *, token: UUID) -> None:
+    """Store the switches that hold rows of a claim."""
+    parameters = {"ids": list(switches), "switches": list(switches.values()), "token": token}
+    db.fetch_in_own_transaction("set_switches", parameters)

@@ -1,0 +1,368 @@
+"""Named SQL on Django's own connection.
+
+A psycopg cursor is used under Django's, because it binds on the server and reads in binary: an
+array of five hundred ids is one parameter instead of twenty kilobytes of text. Transactions stay
+Django's.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import itertools
+import select
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Generic, LiteralString, TypeAlias, TypeVar, cast
+
+import psycopg
+from django.db import InternalError, OperationalError, connection, transaction
+from psycopg import sql
+from psycopg.pq import ConnStatus, Format, TransactionStatus
+from psycopg.pq.abc import PGconn
+from psycopg.rows import RowFactory, args_row, dict_row
+
+from notifications.core import feature
+from notifications.core.store.postgres import arrays, copy_text, disk
+from notifications.core.store.postgres.arrays import bound
+
+Answer = TypeVar("Answer")
+
+_SQL: Final = Path(__file__).parent / "sql"
+_FEW: Final = 100
+"""Records that are inserted without COPY, which takes two round trips a table."""
+_MILLISECOND: Final = dt.timedelta(milliseconds=1)
+_DEADLOCK_TRIES: Final = 3
+"""Rows are locked in id order, so a deadlock comes from outside (an operator's UPDATE) and passes.
+"""
+
+
+@functools.cache
+def statement(name: str) -> LiteralString:
+    """Return the text of `sql/<name>.sql`, of the core or of a feature, without its comments.
+
+    Names are unique over the core and the features.
+    """
+    lines = feature.path_of(_SQL, f"{name}.sql").read_text().splitlines()
+    # The file is part of the program: nobody's input can reach it.
+    text = "\n".join(line for line in lines if not line.lstrip().startswith("--"))
+    return cast("LiteralString", text)  # type: ignore[redundant-cast]  # mypy: str, psycopg: not
+
+
+def cursor() -> psycopg.Cursor[dict[str, Any]]:
+    """Return a server-binding cursor on this thread's connection; rows are dicts."""
+    return _cursor(dict_row)
+
+
+def drop_broken() -> None:
+    """Close this thread's connection if the server has closed it; the next statement reconnects.
+
+    Checks only the socket, without a round trip. A restart, a failover and a pooler close the
+    socket; TCP keepalives detect a vanished server. Does nothing inside a transaction.
+    """
+    link = connection.connection
+    if link is not None and not connection.in_atomic_block and _is_broken(link.pgconn):
+        connection.close()
+
+
+def _is_broken(link: PGconn) -> bool:
+    if link.status != ConnStatus.OK:
+        return True
+    if link.transaction_status != TransactionStatus.IDLE:
+        return False
+    watch = select.poll()
+    watch.register(link.socket, select.POLLIN)
+    while watch.poll(0):  # a notice, a server's last words, or the end
+        try:
+            link.consume_input()
+        except psycopg.OperationalError:
+            return True
+    return False
+
+
+def is_writable() -> bool:
+    """Return True if the server takes writes: no standby, and not read-only.
+
+    Raises:
+        django.db.Error: the server is away.
+    """
+    with errors, cursor() as running:
+        running.execute("SELECT current_setting('transaction_read_only') = 'off' AS writable")
+        return bool((running.fetchone() or {}).get("writable"))
+
+
+class _Errors:
+    """Translates psycopg's errors into Django's; a read-only server counts as away.
+
+    After a failover, sessions may be connected to a server that became a standby. The refusal of
+    the standby (25006) closes the session, so that the next session finds the new primary.
+    """
+
+    def __enter__(self) -> None:
+        """Do nothing."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Translate.
+
+        Raises:
+            OperationalError: the server is away, or takes no writes.
+            InternalError: as psycopg raised it.
+        """
+        if error is None:
+            return
+        disk.note(error)
+        try:
+            connection.wrap_database_errors.__exit__(kind, error, trace)
+        except InternalError as translated:
+            if not is_read_only(translated):
+                raise
+            connection.close()
+            raise OperationalError(*translated.args) from error
+
+
+errors: Final = _Errors()
+"""For statements outside the functions of this module."""
+
+
+def is_read_only(error: Exception) -> bool:
+    """Return True if a Django error says that the server is read-only."""
+    return isinstance(error.__cause__, psycopg.errors.ReadOnlySqlTransaction)
+
+
+def is_undone(error: Exception) -> bool:
+    """Return True if the server answered with a refusal, so that the transaction is rolled back.
+
+    After any other error the result of a running commit is unknown.
+    """
+    cause, link = error.__cause__, connection.connection
+    refused = isinstance(cause, psycopg.Error) and cause.sqlstate is not None
+    return refused and link is not None and link.pgconn.status == ConnStatus.OK
+
+
+def _cursor(factory: RowFactory[Answer]) -> psycopg.Cursor[Answer]:
+    drop_broken()
+    connection.ensure_connection()
+    fresh = psycopg.Cursor(connection.connection, row_factory=factory)
+    fresh.format = Format.BINARY
+    arrays.register(fresh)
+    return fresh
+
+
+def rows(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
+    """Run `sql/<name>.sql` and return all rows.
+
+    Raises:
+        django.db.Error: the translated error of psycopg.
+    """
+    return _rows(name, parameters, dict_row)
+
+
+def fetch_as(
+    name: str, parameters: Mapping[str, object], make: Callable[..., Answer]
+) -> list[Answer]:
+    """Run `sql/<name>.sql` and call `make` with the columns of each row.
+
+    Raises:
+        django.db.Error: as `rows`.
+    """
+    return _rows(name, parameters, args_row(make))
+
+
+def _rows(name: str, parameters: Mapping[str, object], factory: RowFactory[Answer]) -> list[Answer]:
+    with errors, _cursor(factory) as running:
+        running.execute(statement(name), bound(parameters))
+        return running.fetchall() if running.description else []
+
+
+@dataclass(frozen=True, slots=True)
+class Query(Generic[Answer]):
+    """A statement of `sql/`, the parameters, and the row constructor (see `fetch_as`)."""
+
+    name: str
+    parameters: Mapping[str, object]
+    make: Callable[..., Answer]
+
+
+def fetch_all(queries: Sequence[Query[Answer]]) -> list[list[Answer]]:
+    """Run several reading statements in one round trip; return one result per statement.
+
+    Raises:
+        django.db.Error: as `rows`.
+    """
+    if len(queries) == 1:
+        return [fetch_as(each.name, each.parameters, each.make) for each in queries]
+    with errors, ExitStack() as closing:
+        cursors = [closing.enter_context(_cursor(args_row(each.make))) for each in queries]
+        with cursors[0].connection.pipeline():
+            for running, each in zip(cursors, queries, strict=True):
+                running.execute(statement(each.name), bound(each.parameters))
+            return [running.fetchall() for running in cursors]
+
+
+def run(name: str, parameters: Mapping[str, object]) -> int:
+    """Run `sql/<name>.sql` and return the number of affected rows."""
+    with errors, cursor() as running:
+        running.execute(statement(name), bound(parameters))
+        return running.rowcount
+
+
+def columns(rows_: Sequence[Any]) -> dict[str, object]:
+    """Return the fields of named tuples (at least one) as lists: parameters for `unnest`."""
+    return dict(zip(rows_[0]._fields, map(list, zip(*rows_, strict=True)), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Records of a table; each record has a value for each column."""
+
+    table: str
+    columns: tuple[str, ...]
+    records: Sequence[Sequence[object]]
+
+
+def insert(*tables: Rows, patience: dt.timedelta | None = None) -> None:
+    """Insert records into tables, all or none; joins an open transaction.
+
+    A few records use one statement; many records use COPY. `patience` limits the wait for a lock,
+    except in an open transaction.
+
+    Raises:
+        IntegrityError: a violation, such as of a unique index.
+        OperationalError: a lock was not granted in time, or the database is away.
+    """
+    filled = [each for each in tables if each.records]
+    if not filled:
+        return
+    if sum(len(each.records) for each in filled) <= _FEW:
+        shape = tuple([(each.table, each.columns, len(each.records)) for each in filled])
+        values = [value for each in filled for record in each.records for value in record]
+        # SET LOCAL would also apply to later statements of the caller's transaction.
+        is_patient = patience is not None and not connection.in_atomic_block
+        if patience is not None and is_patient:
+            values.append(str(patience // _MILLISECOND))
+        with errors, _raw_cursor() as running:
+            running.execute(_insert(shape, is_patient=is_patient), values)
+        return
+    with transaction.atomic(), errors, cursor() as running:
+        for each in filled:
+            with running.copy(_copy(each.table, each.columns)) as stream:
+                stream.write(copy_text.encode(each.records))
+
+
+def copy_lines(table: str, columns: tuple[str, ...], lines: Sequence[str]) -> None:
+    """Insert rows by COPY, encoded by `copy_text`; joins the open transaction.
+
+    Raises:
+        IntegrityError: a violation, such as of a unique index.
+        DataError: a value does not fit its column.
+    """
+    if not lines:
+        return
+    with errors, cursor() as running, running.copy(_copy(table, columns)) as stream:
+        stream.write("".join(lines).encode())
+
+
+def wait_for_locks(patience: dt.timedelta) -> None:
+    """Limit the waits for locks until the open transaction ends."""
+    with errors, _raw_cursor() as running:
+        running.execute(
+            "SELECT set_config('lock_timeout', $1, true)", [str(patience // _MILLISECOND)]
+        )
+
+
+def _raw_cursor() -> psycopg.RawCursor[Any]:
+    """Return a cursor with Postgres's placeholders ($1), so that psycopg skips parsing."""
+    drop_broken()
+    connection.ensure_connection()
+    return psycopg.RawCursor(connection.connection)
+
+
+_Shape: TypeAlias = tuple[tuple[str, tuple[str, ...], int], ...]
+"""Table, columns and number of records."""
+
+
+@functools.lru_cache(maxsize=512)
+def _insert(shape: _Shape, *, is_patient: bool) -> LiteralString:
+    """Build one statement for all tables: one round trip, one transaction.
+
+    With patience the last value is in milliseconds: the first record sets the lock timeout, before
+    any wait for a lock.
+    """
+    number = itertools.count(1)
+    places = [
+        [[f"${next(number)}" for _ in columns] for _ in range(count)] for _, columns, count in shape
+    ]
+    if is_patient:
+        first = places[-1][0]  # the last INSERT is the outermost one, which runs first
+        limit = f"set_config('lock_timeout', ${next(number)}, true)"
+        first[-1] = f"CASE WHEN {limit} <> '' THEN {first[-1]} END"
+    texts = [  # names of our own tables and columns: nobody's input can reach them
+        f"INSERT INTO {table} ({', '.join(columns)}) VALUES "  # noqa: S608 - our own names
+        + ", ".join([f"({', '.join(each)})" for each in records])
+        for (table, columns, _), records in zip(shape, places, strict=True)
+    ]
+    inner = ", ".join(f"_{place} AS ({text})" for place, text in enumerate(texts[:-1]))
+    text = f"WITH {inner} {texts[-1]}" if inner else texts[-1]
+    return cast("LiteralString", text)  # type: ignore[redundant-cast]  # as in statement
+
+
+@functools.cache
+def _copy(table: str, columns: tuple[str, ...]) -> sql.SQL:
+    return _own(f"COPY {table} ({', '.join(columns)}) FROM STDIN")
+
+
+def _own(text: str) -> sql.SQL:
+    # Names of our own tables and columns: nobody's input can reach them.
+    return sql.SQL(cast("LiteralString", text))  # type: ignore[redundant-cast]  # as in statement
+
+
+def in_transaction(work: Callable[[], Answer]) -> Answer:
+    """Run `work` in one transaction, again after a deadlock; joins an open transaction.
+
+    Raises:
+        OperationalError: any refusal of the database except a deadlock.
+    """
+
+    def atomically() -> Answer:
+        with transaction.atomic():
+            return work()
+
+    return work() if connection.in_atomic_block else _retry(atomically)
+
+
+def fetch_in_own_transaction(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
+    """Run `sql/<name>.sql` in a separate transaction, again after a deadlock.
+
+    Raises:
+        OperationalError: any refusal of the database except a deadlock.
+    """
+    return retry_on_deadlock(lambda: rows(name, parameters))
+
+
+def retry_on_deadlock(one: Callable[[], Answer]) -> Answer:
+    """Run one statement without BEGIN and COMMIT, again after a deadlock.
+
+    Joins an open transaction.
+
+    Raises:
+        OperationalError: any refusal of the database except a deadlock.
+    """
+    return one() if connection.in_atomic_block else _retry(one)
+
+
+def _retry(work: Callable[[], Answer]) -> Answer:
+    for tries_left in reversed(range(_DEADLOCK_TRIES)):
+        try:
+            return work()
+        except OperationalError as error:
+            if not isinstance(error.__cause__, psycopg.errors.DeadlockDetected) or not tries_left:
+                raise
+    raise AssertionError  # the last try returns or raises

@@ -1,0 +1,68 @@
+"""A device belongs to one recipient of a mode at a time: the recipient of the last registration.
+
+An app or browser keeps its push token when another person signs in, so the former owner would get
+nothing and the new owner would read the former owner's messages. Mailboxes and phone numbers have
+no single owner: a household can share them, and producers name each recipient as a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from django.db.models import QuerySet
+
+from notifications.core import clock
+from notifications.core.models import Contact, Recipient
+from notifications.core.rules import addresses
+from notifications.core.store.postgres import audit, contacts_by_address, db
+from providers.contract import Channel
+
+MOVED: Final = "registered later by another contact"
+"""Reason of a contact that ended; the contact is valid again when its recipient registers it."""
+_OPERATION: Final = "move_device"
+"""Action in the audit log."""
+_CLASS: Final = 7_237_003
+"""Lock class of devices, apart from other advisory locks in the same database."""
+
+
+def lock(recipient: Recipient, registered: Iterable[str] = ()) -> None:
+    """Lock devices until the open transaction ends: those of a recipient, and new addresses.
+
+    Called before each change or erasure of devices, also by a caller who registers none: another
+    recipient may take one of the devices just then. The caller has locked the recipient. Two
+    recipients who exchange devices lock the same devices, in the order of the keys.
+    """
+    push = Channel.PUSH
+    known = recipient.contacts.filter(channel=push, invalidated_at=None)
+    mine = known.values_list("address", flat=True)
+    keys = {f"{recipient.mode}:{addresses.key(push, each)}" for each in (*mine, *registered)}
+    if not keys:
+        return
+    with db.cursor() as running:
+        running.execute(
+            "SELECT pg_advisory_xact_lock(%s, hashed) FROM ("
+            " SELECT DISTINCT hashtext(key) AS hashed FROM unnest(%s::text[]) AS key ORDER BY 1"
+            ") AS ordered",
+            [_CLASS, list(keys)],
+        )
+
+
+def take(contact: Contact, *, by: str) -> None:
+    """End every other valid contact of the mode with the device of a valid contact."""
+    if contact.channel != Channel.PUSH or contact.invalidated_at is not None:
+        return
+    for other in others(contact).order_by("pk").select_for_update(of=("self",)):
+        before = audit.facts_of(other)
+        other.invalidated_at, other.invalid_reason = clock.now(), MOVED
+        other.changed_at, other.changed_by, other.is_primary = clock.now(), by, False
+        other.save()
+        audit.record(by, _OPERATION, other, before=before, after=audit.facts_of(other))
+
+
+def others(contact: Contact) -> QuerySet[Contact]:
+    """Return the other valid contacts of the mode with the device of a contact."""
+    same = contacts_by_address.of_keys([addresses.key(contact.channel, contact.address)])
+    return same.filter(
+        channel=contact.channel, recipient__mode=contact.recipient.mode, invalidated_at=None
+    ).exclude(pk=contact.pk)

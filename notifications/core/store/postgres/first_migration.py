@@ -1,0 +1,29 @@
+"""Tells a database whose tables were made by another first migration than this version's.
+
+Until release 1.0 a change of a model is folded into the first migration, which gets another name
+then. Such a database lacks the name, and no migration leads from its tables to the present tables.
+A database of a later release has the name and further names, so a rollback is accepted.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from typing import Final
+
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+
+from notifications.core import migrations
+
+NAME: Final = min(each.name for each in pkgutil.iter_modules(migrations.__path__))
+
+
+def is_another() -> bool:
+    """Return True if the database has tables of this app, and not from this first migration.
+
+    Raises:
+        django.db.Error: the database is away.
+    """
+    applied = MigrationRecorder(connection).applied_migrations()
+    ours = {name for app, name in applied if app == "notifications"}
+    return bool(ours) and NAME not in ours

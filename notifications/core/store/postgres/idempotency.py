@@ -1,0 +1,101 @@
+"""Idempotency keys and their first answers, for 24 hours, in Postgres.
+
+A key is inserted in the transaction that stores the notifications, so neither exists without the
+other. Of two concurrent inserts of a key, the second waits for the first and violates the index.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from notifications.core import conf
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres import db
+
+_COLUMNS: Final = ("producer_id", "mode", "key", "body_hash", "response", "expires_at")
+
+
+class IdempotencyKey(NamedTuple):
+    """An idempotency key and its owner."""
+
+    producer_id: int
+    mode: Mode
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotencyRecord:
+    """A key with the request body and the answer."""
+
+    key: IdempotencyKey
+    body_hash: bytes
+    response: Any
+
+
+def rows(entries: Iterable[IdempotencyRecord], *, now: dt.datetime) -> db.Rows:
+    """Return entries to insert in key order, so that two batches never deadlock."""
+    expires_at = now + conf.current().idempotency_keys_kept
+    records = [
+        (*each.key, each.body_hash, orjson.dumps(each.response).decode(), expires_at)
+        for each in sorted(entries, key=lambda each: each.key)
+    ]
+    return db.Rows("idempotency_key", _COLUMNS, records)
+
+
+def first_answers(keys: Collection[IdempotencyKey]) -> db.Query[IdempotencyRecord]:
+    """Return the query for the stored answers to keys.
+
+    With several producers, the result may include answers to equal keys of another producer.
+    """
+    whose = {(each.producer_id, each.mode) for each in keys}
+    parameters = {
+        "producer_ids": sorted({producer_id for producer_id, _ in whose}),
+        "modes": sorted({mode for _, mode in whose}),
+        "keys": sorted({each.name for each in keys}),
+    }
+    return db.Query("first_answers", parameters, _entry)
+
+
+def take(key: IdempotencyKey, body_hash: bytes) -> IdempotencyRecord | None:
+    """Take a key in the open transaction, or return the stored entry of the key.
+
+    Waits for another transaction that has taken the key. `keep` adds the answer.
+
+    Raises:
+        django.db.OperationalError: the other transaction took longer than the lock timeout.
+    """
+    parameters = {
+        **key._asdict(),
+        "body_hash": body_hash,
+        "lasts": conf.current().idempotency_keys_kept,
+    }
+    if db.run("take_key", parameters):
+        return None
+    [[earlier]] = db.fetch_all([first_answers([key])])
+    return earlier
+
+
+def keep(key: IdempotencyKey, response: Mapping[str, Any]) -> None:
+    """Store the answer under a key taken by this transaction."""
+    parameters = {**key._asdict(), "response": orjson.dumps(response).decode()}
+    db.run("keep_answer", parameters)
+
+
+def forget_expired(keys: Collection[IdempotencyKey]) -> None:
+    """Delete the expired keys among `keys`."""
+    producer_ids, modes, names = (list(column) for column in zip(*sorted(keys), strict=True))
+    parameters = {"producer_ids": producer_ids, "modes": modes, "keys": names}
+    db.fetch_in_own_transaction("forget_keys", parameters)
+
+
+def _entry(
+    producer_id: int, mode: int, name: str, body_hash: bytes, response: str
+) -> IdempotencyRecord:
+    return IdempotencyRecord(
+        IdempotencyKey(producer_id, Mode(mode), name), bytes(body_hash), orjson.loads(response)
+    )

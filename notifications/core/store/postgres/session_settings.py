@@ -1,0 +1,55 @@
+"""Settings of every database session, stored at the database role.
+
+A transaction pooler (pgbouncer) refuses or drops settings that a client sends when it connects. So
+`migrate` stores them with ALTER ROLE ... IN DATABASE. If the processes connect as another role,
+docs/compose/roles.sql stores them at that role; `/readyz` and
+`manage.py check --database default` name the missing settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, LiteralString
+
+from django.db import connection
+from psycopg import sql
+
+from notifications.core.store.postgres import db
+
+WANTED: Final[Mapping[LiteralString, str]] = {
+    # A transaction that a stuck process leaves open would keep its row locks.
+    "idle_in_transaction_session_timeout": "30s",
+    # A row that is locked for two seconds has its holder in trouble; the caller comes back.
+    "lock_timeout": "2s",
+    # Compiling costs more than our short statements take, above all with many partitions.
+    "jit": "off",
+}
+
+_KEEP: Final = sql.SQL("ALTER ROLE CURRENT_USER IN DATABASE {database} SET {setting} = {value}")
+_USE: Final = sql.SQL("SET {setting} = {value}")
+
+
+def missing() -> dict[str, str]:
+    """Return name and value of each session setting that differs from the required value.
+
+    Raises:
+        django.db.Error: the database is away.
+    """
+    with connection.cursor() as running:
+        running.execute(
+            "SELECT name, current_setting(name) FROM unnest(%s::text[]) AS name",
+            [list(WANTED)],
+        )
+        found: dict[str, str] = dict(running.fetchall())
+    return {name: value for name, value in found.items() if value != WANTED[name]}
+
+
+def store() -> None:
+    """Store the settings at the current role for this database, and apply them to this session."""
+    if not missing():
+        return
+    with db.cursor() as running:
+        name = sql.Identifier(connection.settings_dict["NAME"])
+        for setting, value in WANTED.items():
+            running.execute(_KEEP.format(database=name, setting=sql.SQL(setting), value=value))
+            running.execute(_USE.format(setting=sql.SQL(setting), value=value))

@@ -1,0 +1,44 @@
+"""Runs of sweeps: at most one start per interval, with any number of beats."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection
+from typing import Final, NamedTuple
+
+from notifications.core.models import SweepRun
+from notifications.core.store.postgres import db
+
+UNFINISHED_AFTER: Final = dt.timedelta(seconds=90)
+"""A run takes seconds, housekeeping up to a minute: a longer run hangs, or its process died."""
+
+
+def begin(name: str, *, every: dt.timedelta) -> bool:
+    """Return True if the caller may run the sweep now; at most one caller in `every`."""
+    return bool(db.rows("begin_sweep", {"name": name, "every": every}))
+
+
+def delete_unknown(known: Collection[str]) -> None:
+    """Delete the rows of unknown sweeps: an interrupted run would count as unfinished for ever."""
+    SweepRun.objects.exclude(name__in=known).delete()
+
+
+class SweepResult(NamedTuple):
+    """A sweep's row at the end of a run."""
+
+    failed_before: int
+    """Failed rows of the previous run."""
+    took: dt.timedelta
+    """Time since the first run that has not ended."""
+
+
+def end(name: str, *, moved: int, failed: int) -> SweepResult:
+    """Note the end of a run. `moved`, `failed`: rows; `failed` is 1 if the sweep itself failed."""
+    [before] = db.rows("end_sweep", {"name": name, "moved": moved, "failed": failed})
+    return SweepResult(before["failed"], before["took"])
+
+
+def overdue(*, now: dt.datetime) -> dict[str, dt.timedelta]:
+    """Return the sweeps with a run longer than UNFINISHED_AFTER, and the duration."""
+    old = SweepRun.objects.filter(running_since__lt=now - UNFINISHED_AFTER)
+    return {name: now - since for name, since in old.values_list("name", "running_since") if since}

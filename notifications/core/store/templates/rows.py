@@ -1,0 +1,36 @@
+"""Conversion of stored templates for the rules."""
+
+from __future__ import annotations
+
+from notifications.core import conf
+from notifications.core.models import Template, TemplateText
+from notifications.core.rules.language import variables
+from notifications.core.rules.language.variables import MalformedDeclaration
+from notifications.core.rules.templates import publishing
+from notifications.core.rules.texts import wording
+from notifications.core.rules.texts.wording import COLUMNS, TextSource
+from providers.contract import Channel
+
+
+def source_of(text: TemplateText) -> TextSource:
+    """Return the source of a text, before compilation."""
+    stored = {name: getattr(text, name) for name in COLUMNS}
+    return wording.source_of(Channel(text.channel), stored)
+
+
+def objections(template: Template) -> list[str]:
+    """Return the objections to publishing a version, one sentence per objection; empty: none."""
+    sources = [source_of(text) for text in template.texts.all()]
+    if not sources:
+        return ["a version without a text cannot be published"]
+    try:
+        declared = variables.parse_declarations(template.variables)
+    except MalformedDeclaration as error:
+        return [str(error)]
+    return publishing.objections(
+        sources,
+        declared=declared,
+        sensitive=template.sensitive_variables,
+        public_url=conf.current().public_url,
+        url_schemes=conf.current().inbox_url_schemes,
+    )

@@ -1,0 +1,273 @@
+"""Sweeps: periodic tasks that complete unfinished work, also after a crash.
+
+    deliveries    release, resume, relay, due_rows (rescue, retry), expiry, ordering,
+                  withdrawals; hold_checks and switches run in release
+    the relay     publish_quota and broker_share, the limits of the rows in the broker
+    lag           lane_lag, sms_outage
+    money         budgets
+    reports       rollups, webhooks
+    operators     alert_notices, breakers, delivery_health, service_levels, overdue,
+                  provider_checks, switches, replays
+    upkeep        partitions, retention, housekeeping, dead_letters, erasures
+
+Each sweep is a function `run_once(*, now, limit) -> Swept` and an entry in SWEEPS. Beat sends a
+task for each (`sweep_relay`), at the interval of the periodic task in the database. Several `ops`
+processes may run a sweep concurrently: sweeps over deliveries work lane by lane and skip locked
+rows (`rounds`); other sweeps lock the rows they change.
+
+A sweep is safe to run twice (every status change expects a status), late (rows stay due) or never
+(rows wait, and the web process raises an alert). An exception in a sweep stops no other sweep: it
+raises the alert `sweep_failed`, and the next run without an exception resolves the alert.
+
+A run ends within a second even if rows are left, so that it does not delay the relay. Its task then
+sends a further run, which any `ops` process takes (`help_out`), so all `ops` processes work on a
+backlog without a pause.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+from django.db import Error, connection
+
+from notifications.core import clock, feature
+from notifications.core.feature import FeatureSweep
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.store.postgres import alerts, periodic_tasks, sweep_runs
+from notifications.core.store.postgres.periodic_tasks import PeriodicSweep
+from notifications.core.store.postgres.sweep_runs import SweepResult
+from notifications.core.sweeps import (
+    alert_notices,
+    breakers,
+    budgets,
+    dead_letters,
+    delivery_health,
+    due_rows,
+    erasures,
+    expiry,
+    housekeeping,
+    lane_lag,
+    ordering,
+    partitions,
+    provider_checks,
+    relay,
+    release,
+    replays,
+    resume,
+    retention,
+    rollups,
+    service_levels,
+    webhooks,
+    withdrawals,
+)
+from notifications.core.sweeps.rounds import RunOnce, Swept
+from notifications.core.telemetry import instruments
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A sweep with its interval and batch size."""
+
+    name: str
+    every: dt.timedelta
+    """Interval in a new installation; the periodic task's row has the current interval."""
+    limit: int
+    """Rows in a batch; the keyword arguments of the periodic task may have another number."""
+    run_once: RunOnce
+    stops: str
+    """The effect of switching the sweep off, for operators."""
+    queue: str = periodic_tasks.QUEUE
+    """The queue of the task."""
+
+
+_EARLY: Final = 0.9
+"""Fraction of the interval after which a run may begin, because a message can arrive early."""
+
+
+_EVERY: Final = (
+    ("relay", 1, 20_000, relay.run_once),
+    ("release", 1, 500, release.run_once),
+    ("rescue", 3, 500, due_rows.rescue_lost),
+    ("retry", 10, 500, due_rows.retry),
+    ("expiry", 10, 500, expiry.run_once),
+    ("resume", 5, 5_000, resume.run_once),
+    ("lane_lag", 5, 5_000, lane_lag.run_once),
+    ("replays", 10, 500, replays.run_once),
+    ("withdrawals", 2, 500, withdrawals.run_once),
+    ("erasures", 10, 500, erasures.run_once),
+    ("recheck_unknown", 10, 500, due_rows.recheck_unknown),
+    ("dead_letters", 60, 5_000, dead_letters.run_once),
+    ("breakers", 60, 5_000, breakers.run_once),
+    ("alert_notices", 5, 500, alert_notices.run_once),
+    ("budgets", 5, 1_000, budgets.run_once),
+    ("provider_checks", 30, 20, provider_checks.run_once),
+    ("service_levels", 60, 5_000, service_levels.run_once),
+    ("delivery_health", 60, 1, delivery_health.run_once),
+    ("ordering", 5, 1_000, ordering.run_once),
+    ("webhooks", 2, 5_000, webhooks.run_once),
+    ("rollups", 5, 20_000, rollups.run_once),
+    ("tell", 2, 256, webhooks.tell),
+    ("housekeeping", 60, 5_000, housekeeping.run_once),
+    ("partitions", 3_600, 500, partitions.run_once),
+    ("archive", 600, 500, retention.run_once),
+)
+"""Name, interval in seconds of a new installation, rows in a batch, function."""
+_STOPS: Final = {
+    "relay": "P2 and P3 deliveries, and P0 and P1 deliveries after a failed publish, stay queued.",
+    "release": "Scheduled and held deliveries stay scheduled; unconfirmed deliveries stay sent.",
+    "rescue": "Deliveries of a killed worker stay in the status sending.",
+    "retry": "A retry whose broker message was lost is not sent.",
+    "expiry": "Due deliveries that no worker takes wait beyond their time to live.",
+    "resume": "P0 and P1 deliveries held by a circuit breaker wait after the circuit has closed.",
+    "lane_lag": "The lag of lanes is unknown; no alert recommends workers.",
+    "replays": "Replays of dead letters stop.",
+    "withdrawals": "Withdrawn messages stay on the devices.",
+    "erasures": "Notifications of erased recipients are kept until the end of the retention time.",
+    "recheck_unknown": "Deliveries with an unanswered call are not sent again and stay unknown.",
+    "dead_letters": "Dead letters raise no alert and are not deleted.",
+    "breakers": "Alerts of closed circuit breakers stay open.",
+    "alert_notices": "Alerts are not sent to alert destinations.",
+    "budgets": "Messages held by a budget wait till the next day, also after a raise, and budgets"
+    " raise no alert.",
+    "provider_checks": "A paused provider without traffic stays paused until the next message.",
+    "service_levels": "Burn rates, deep queues, late lanes and stuck deliveries raise no alert; the"
+    " reach is missing.",
+    "delivery_health": "Failing providers and low delivery rates raise no alert.",
+    "ordering": "An ordering key stops after a lost broker message; unused keys are kept.",
+    "webhooks": "Webhooks to producers are made late, when the sweep is on again.",
+    "rollups": "Figures of the analytics stay as they are, and follow when the sweep is on again.",
+    "tell": "Webhooks to producers wait and are not sent.",
+    "housekeeping": "Expired secrets and keys are kept; new sensitive variables stay unencrypted.",
+    "partitions": "No partitions are created; after two weeks all requests are refused.",
+    "archive": "Days past retention stay in the database.",
+}
+_QUEUES: Final = {"tell": periodic_tasks.TELL_QUEUE}
+"""Queues of the sweeps that may take longer than a second; no other sweep waits for them."""
+
+
+def _of_feature(sweep: FeatureSweep) -> Sweep:
+    """Return the sweep; its module is imported by the first run."""
+
+    def run_once(*, now: dt.datetime, limit: int) -> Swept:
+        swept: Swept = feature.import_function(sweep.run)(now=now, limit=limit)
+        return swept
+
+    every = dt.timedelta(seconds=sweep.seconds)
+    queue = sweep.queue or periodic_tasks.QUEUE
+    return Sweep(sweep.name, every, sweep.limit, run_once, sweep.stops, queue)
+
+
+SWEEPS: Final = {
+    name: Sweep(
+        name,
+        dt.timedelta(seconds=seconds),
+        limit,
+        run_once,
+        _STOPS[name],
+        _QUEUES.get(name, periodic_tasks.QUEUE),
+    )
+    for name, seconds, limit, run_once in _EVERY
+} | {each.name: _of_feature(each) for app in feature.all_features() for each in app.sweeps}
+"""Sweeps by name; a sweep of a feature replaces the sweep of the core with the same name."""
+
+
+def create_periodic_tasks() -> None:
+    """Create missing periodic tasks of sweeps."""
+    periodic_tasks.create_missing({
+        each.name: PeriodicSweep(each.every, f"If off: {each.stops}", each.queue)
+        for each in SWEEPS.values()
+    })
+
+
+def run(name: str, *, every: dt.timedelta | None = None, limit: int | None = None) -> Swept:
+    """Run a sweep, unless another run began within the interval. Never raises.
+
+    Args:
+        name: the name of the sweep.
+        every: the interval; default: the interval of the periodic task.
+        limit: rows in a batch; default: the sweep's own limit.
+    """
+    sweep = SWEEPS[name]
+    try:
+        if every is None:
+            rhythm = periodic_tasks.rhythms().get(name)
+            every = (rhythm and rhythm.every) or sweep.every
+        if not sweep_runs.begin(name, every=every * _EARLY):
+            return Swept()
+        swept, detail = _run_safely(sweep, limit)
+        ended = sweep_runs.end(name, moved=swept.moved, failed=swept.failed)
+        _report(name, swept, detail, ended)
+    except Error:
+        # The alert can fail as well: the database is away, and the web process reports it.
+        _log.exception("sweep_not_reported", sweep=name)
+        connection.close()
+        return Swept(failed=1)
+    return swept
+
+
+_helping: Final = threading.Lock()
+"""Held by the process's further run; other threads of the process stay free for beat's messages."""
+
+
+def help_out(name: str, *, limit: int | None = None) -> Swept:
+    """Run a sweep beside other runs, unless the process executes a further run. Never raises.
+
+    The run logs exceptions; only runs sent by beat raise and resolve alerts.
+    """
+    if not _helping.acquire(blocking=False):
+        return Swept()
+    try:
+        swept, _ = _run_safely(SWEEPS[name], limit) if _is_on(name) else (Swept(), "")
+    except Error:
+        _log.exception("sweep_failed", sweep=name)
+        connection.close()
+        return Swept(failed=1)
+    finally:
+        _helping.release()
+    if swept.moved or swept.failed:
+        _log.info("swept", sweep=name, moved=swept.moved, failed=swept.failed)
+    return swept
+
+
+def _is_on(name: str) -> bool:
+    rhythm = periodic_tasks.rhythms().get(name)
+    return rhythm is None or rhythm.is_on
+
+
+def _run_safely(sweep: Sweep, limit: int | None) -> tuple[Swept, str]:
+    """Run and measure a sweep, and catch exceptions; also returns the alert's text."""
+    began = clock.monotonic()
+    swept, detail = _run_and_catch(sweep, limit or sweep.limit)
+    instruments.SWEEP_SECONDS.labels(sweep.name).observe(clock.monotonic() - began)
+    # Also nothing: `rate` in Prometheus does not see the first count of a new series.
+    for result, count in (("moved", swept.moved), ("failed", swept.failed)):
+        instruments.SWEPT_ROWS.labels(sweep.name, result).inc(count)
+    return swept, detail
+
+
+def _run_and_catch(sweep: Sweep, limit: int) -> tuple[Swept, str]:
+    try:
+        swept = sweep.run_once(now=clock.now(), limit=limit)
+    except Exception as error:  # noqa: BLE001 - a sweep that fails, however, must not stop the others
+        _log.exception("sweep_failed", sweep=sweep.name)
+        if isinstance(error, Error):
+            connection.close()
+        return Swept(failed=1), f"{type(error).__name__} ended it; the log has the traceback"
+    return swept, f"{swept.failed} rows or lanes raised an exception; the log says which"
+
+
+def _report(name: str, swept: Swept, detail: str, ended: SweepResult) -> None:
+    if swept.moved or swept.failed:
+        _log.info("swept", sweep=name, moved=swept.moved, failed=swept.failed)
+    if swept.failed:
+        alerts.raise_once(AlertKind.SWEEP_FAILED, name, detail)
+    elif ended.failed_before:
+        alerts.resolve(AlertKind.SWEEP_FAILED, name)
+    if ended.took > sweep_runs.UNFINISHED_AFTER:
+        alerts.resolve(AlertKind.SWEEP_UNFINISHED, name)

@@ -1,0 +1,114 @@
+"""The channel tasks `deliver_push`, `deliver_sms` and so on, with a common body.
+
+Each channel has a task, so that Flower shows its name. The queue is the lane (priority and mode).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from uuid import UUID, uuid4
+
+import structlog
+from celery import Task, shared_task
+from celery.exceptions import Ignore, Reject, Retry
+from celery.signals import celeryd_after_setup, worker_shutting_down
+
+from notifications.core import broker, lanes, stopping
+from notifications.core.delivery import deliver
+from notifications.core.rules.lane import queue_of
+from notifications.core.tasks.slots import Slots
+from providers.contract import Channel
+
+_log = structlog.get_logger(__name__)
+_SLOT_RETRY_SECONDS: Final = 0.25
+"""Seconds until a task without a free slot runs again."""
+SLOTS: Final = Slots()
+"""The slots of the process."""
+
+
+class TryAgain(Exception):
+    """Deliveries are published again after a wait; Flower shows the reason."""
+
+
+@celeryd_after_setup.connect
+def _set_limits(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
+    """Divide the worker's slots among the lanes of its queues."""
+    SLOTS.limit(instance.concurrency, queues=list(instance.app.amqp.queues.consume_from))
+
+
+@worker_shutting_down.connect
+def _stop(**_signal: object) -> None:
+    """Set the stop flag on SIGTERM."""
+    stopping.begin()
+
+
+def _deliver(self: Task[Any, Any], delivery_ids: list[str]) -> None:
+    """Deliver ids. Duplicates are harmless; the rows of a lost message come due in Postgres.
+
+    Raises:
+        Reject: the process stops; the message returns to its queue.
+        Retry: some deliveries are published again after a wait.
+    """
+    if stopping.is_stopping():
+        raise Reject(requeue=True)
+    lane = queue_of((self.request.delivery_info or {}).get("routing_key", ""))
+    with SLOTS.hold(lane) as free:
+        if not free:
+            raise (
+                _publish_again(self, lane, delivery_ids, countdown=_SLOT_RETRY_SECONDS) or Ignore()
+            )
+        groups = deliver.deliver([UUID(each) for each in delivery_ids], lane=lane)
+    retry: Retry | None = None
+    for group in groups:
+        later = [each.hex for each in group.delivery_ids]
+        # Each further group gets a new id, so that Flower shows all groups.
+        options = {"task_id": str(uuid4())} if retry else {}
+        seconds = group.countdown.total_seconds()
+        retry = _publish_again(self, lane, later, countdown=seconds, **options) or retry
+    if retry:
+        raise retry
+
+
+def _publish_again(
+    task: Task[Any, Any], lane: str, delivery_ids: list[str], *, countdown: float, **options: str
+) -> Retry | None:
+    """Publish deliveries again after a wait; returns the exception to raise, which Flower shows.
+
+    Returns None if publishing failed: the rows come due in Postgres, a little later.
+    """
+    text = lanes.describe(lane, len(delivery_ids))
+    countdown = broker.countdown(countdown)
+    if not broker.takes_messages():
+        return None
+    try:
+        with lanes.lent_producer() as producer:
+            return task.retry(
+                args=(delivery_ids,),
+                countdown=countdown,
+                queue=lane,  # else Celery takes the default queue for a second wait on RabbitMQ
+                producer=producer,
+                exc=TryAgain(f"{text} in {countdown:g} s"),
+                throw=False,
+                argsrepr=text,
+                kwargsrepr="",
+                **options,
+            )
+    except (Reject, *broker.errors()) as error:
+        # `retry` wraps the client's error; the connection is lent before it.
+        reason = error.reason if isinstance(error, Reject) else error
+        if isinstance(reason, broker.errors()):
+            broker.record_failure(reason)
+        _log.warning(
+            "retry_not_published",
+            count=len(delivery_ids),
+            countdown=countdown,
+            reason=type(reason).__name__,
+        )
+        return None
+
+
+TASKS: Final = {
+    channel: shared_task(bind=True, name=lanes.task_name(channel), max_retries=None)(_deliver)
+    for channel in Channel
+}
+"""The task of each channel."""
