@@ -31,13 +31,14 @@ class NotificationsConfig(AppConfig):
         """Connect the handlers that create database objects after each `migrate`.
 
         The handlers create missing partitions, periodic tasks, role groups and session settings,
-        delete the periodic tasks of earlier releases, and record the release. Every deployment runs
-        `migrate`.
+        delete the periodic tasks of earlier releases, resolve the alerts of removed features, and
+        record the release. Every deployment runs `migrate`.
         """
         post_migrate.connect(_store_session_settings, sender=self)
         post_migrate.connect(_make_partitions, sender=self)
         post_migrate.connect(_make_periodic_tasks, sender=self)
         post_migrate.connect(_keep_roles, sender=self)
+        post_migrate.connect(_resolve_removed_alerts, sender=self)
         post_migrate.connect(_record_deploy, sender=self)
         checks.register(feature.missing_needs)
         checks.register(gate.wrong_places)
@@ -136,6 +137,14 @@ def _keep_roles(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol
     from notifications.core.store.postgres import role_groups  # noqa: PLC0415 - the models are ready only now
 
     role_groups.keep()
+
+
+def _resolve_removed_alerts(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol
+    from notifications.core import sweeps  # noqa: PLC0415 - the models are ready only now
+    from notifications.core.rules import alert_links  # noqa: PLC0415 - as above
+    from notifications.core.store.postgres import alerts  # noqa: PLC0415 - as above
+
+    alerts.resolve_removed(kinds=alert_links.kinds(), sweeps=sweeps.SWEEPS)
 
 
 def _record_deploy(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol

@@ -216,9 +216,9 @@ def test_the_service_runs_without_the_feature_and_makes_its_tables(
     own = {str(each.pattern) for found in removed for each in found.url_patterns()}
     own_paths = {re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", f"/{each}") for each in own}
     assert documented - set(facts["paths"]) == documented & own_paths
-    assert set(AlertKind) - set(facts["linked"]) == {
-        kind for found in removed for kind, _ in found.alert_pages
-    }
+    of_removed = {kind for found in removed for kind, _ in found.alert_pages}
+    assert set(AlertKind) - set(facts["linked"]) == of_removed
+    assert set(facts["open_alerts"]) - of_removed == set(facts["open_alerts"]) != set()
     assert facts["scopes"] == without_feature.scopes()
     own_sweeps = {f"sweep_{each.name}" for found in removed for each in found.sweeps}
     assert own_sweeps & set(facts["tasks"]) <= _OF_CORE

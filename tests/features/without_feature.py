@@ -237,8 +237,12 @@ def _facts(names: list[str]) -> dict[str, Any]:
     from django.core.management import call_command  # noqa: PLC0415 - after Django is set up
 
     from notifications.core.api import schema  # noqa: PLC0415 - as above
-    from notifications.core.rules import alert_links, alerts  # noqa: PLC0415 - as above
+    from notifications.core.models import Alert  # noqa: PLC0415 - as above
+    from notifications.core.rules import alert_links  # noqa: PLC0415 - as above
+    from notifications.core.rules.alerts import AlertKind  # noqa: PLC0415 - as above
     from notifications.core.rules.states import Status  # noqa: PLC0415 - as above
+    from notifications.core.store.postgres import alerts  # noqa: PLC0415 - as above
+    from notifications.core.sweeps import SWEEPS  # noqa: PLC0415 - as above
     from notifyproj.celery import app  # noqa: PLC0415 - as above
 
     call_command("check")
@@ -260,7 +264,10 @@ def _facts(names: list[str]) -> dict[str, Any]:
     assert erased.status_code == 202, erased.content
     facts |= {"failed": _sweep(), "pages": _pages()}
     facts["paths"] = sorted(schema.document()["paths"])
-    facts["linked"] = [each for each in alerts.AlertKind if alert_links.page_of(each, "12")]
+    alerts.resolve_removed(kinds=alert_links.kinds(), sweeps=SWEEPS)  # as `migrate` does
+    opened = Alert.objects.filter(resolved_at=None)
+    facts["open_alerts"] = sorted(opened.values_list("kind", flat=True).distinct())
+    facts["linked"] = [each for each in AlertKind if alert_links.page_of(each, "12")]
     facts["tasks"] = sorted(each for each in app.tasks if each.startswith("sweep_"))
     facts["scopes"] = scopes()
     packages = tuple(f"notifications.features.{name}" for name in names)

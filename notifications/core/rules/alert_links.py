@@ -78,6 +78,11 @@ def add(pages: Iterable[tuple[AlertKind, str]]) -> None:
     _PAGES.update(pages)
 
 
+def kinds() -> frozenset[str]:
+    """Return the kinds of the core and of the installed features: each kind has a page."""
+    return frozenset(map(str, _PAGES))
+
+
 def page_of(kind: str, subject: str) -> str:
     """Return the path of the page that shows the cause of an alert; empty for an unknown kind."""
     pattern = {str(each): path for each, path in _PAGES.items()}.get(kind, "")

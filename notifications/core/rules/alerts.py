@@ -300,6 +300,13 @@ WITH_BREAKER: Final = frozenset({
     AlertKind.REFUSALS_NOT_BELIEVED,
 })
 """Kinds of `RENEWED` about a provider and channel: open while the circuit breaker is open."""
+OF_SWEEPS: Final = frozenset({
+    AlertKind.SWEEP_FAILED,
+    AlertKind.SWEEP_LATE,
+    AlertKind.SWEEP_OFF,
+    AlertKind.SWEEP_UNFINISHED,
+})
+"""Kinds whose subject is the name of a sweep."""
 GONE_AFTER: Final = dt.timedelta(minutes=5)
 """Ten times as long as a delivery waits before it meets the cause again."""
 

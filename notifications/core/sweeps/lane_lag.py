@@ -24,11 +24,8 @@ from notifications.core.sweeps.rounds import Swept
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Sample the lag, and end the effects of back-pressure, which is not installed."""
     del limit
+    sample(now=now)
     ended = {"refuses_since": None, "drops_since": None, "dropped_at": None}
-    for row in sample(now=now):
-        if row.refuses_since or row.drops_since or row.dropped_at:
-            for kind in (AlertKind.LANE_REFUSES_POSTS, AlertKind.STALE_DROPPED):
-                alerts.resolve(kind, lane_lag.lane_of(row).name)
     in_effect = LaneLag.objects.exclude(**ended)
     in_effect.update(**ended, retry_after_seconds=0, dropped=0)
     return Swept()

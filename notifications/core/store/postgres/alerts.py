@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Final
 
 from django.db import connection
@@ -13,6 +13,7 @@ from notifications.core import clock
 from notifications.core.models import Alert
 from notifications.core.rules.alerts import (
     GONE_AFTER,
+    OF_SWEEPS,
     RENEWED,
     WITH_BREAKER,
     AlertKind,
@@ -56,6 +57,13 @@ def resolve_gone(*, now: dt.datetime, paused: Iterable[str]) -> int:
     gone = Alert.objects.filter(kind__in=RENEWED, seen_at__lt=now - GONE_AFTER, resolved_at=None)
     gone = gone.exclude(kind__in=WITH_BREAKER, subject__in=list(paused))
     return gone.update(resolved_at=now)
+
+
+def resolve_removed(*, kinds: Container[str], sweeps: Container[str]) -> None:
+    """Resolve the alerts that no installed app resolves: of other kinds, and about other sweeps."""
+    for alert in Alert.objects.filter(resolved_at=None):
+        if alert.kind not in kinds or (alert.kind in OF_SWEEPS and alert.subject not in sweeps):
+            Alert.objects.filter(pk=alert.pk).update(resolved_at=clock.now())
 
 
 def open_subjects(kind: AlertKind) -> set[str]:
