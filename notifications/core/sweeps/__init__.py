@@ -13,7 +13,8 @@
 Each sweep is a function `run_once(*, now, limit) -> Swept` and an entry in SWEEPS. Beat sends a
 task for each (`sweep_relay`), at the interval of the periodic task in the database. Several `ops`
 processes may run a sweep concurrently: sweeps over deliveries work lane by lane and skip locked
-rows (`rounds`); other sweeps lock the rows they change.
+rows (`rounds`); other sweeps work batch by batch or job by job (`loops`) and lock the rows they
+change.
 
 A sweep is safe to run twice (every status change expects a status), late (rows stay due) or never
 (rows wait, and the web process raises an alert). An exception in a sweep stops no other sweep: it

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from typing import Final
 
 import structlog
 
-from notifications.core import clock, feature
+from notifications.core import feature
 from notifications.core.models import ErasureJob
 from notifications.core.store.postgres import erasure
-from notifications.core.sweeps import rounds
+from notifications.core.sweeps import loops
 from notifications.core.sweeps.rounds import Swept
 
 _log = structlog.get_logger(__name__)
@@ -29,28 +30,17 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     Raises:
         DATABASE_TROUBLE: the database is away; the next run goes on.
     """
-    ends_at, done = rounds.deadline(), Swept()
-    failed: set[int] = set()
-    while True:
-        before = done.moved
-        for job in erasure.open_jobs(limit=_JOBS, without=failed):
-            swept = _work_off(job, now, limit)
-            failed |= {job.pk} if swept.failed else set()
-            done += swept
-        if done.moved == before:
-            return done
-        if clock.monotonic() >= ends_at:
-            return done + Swept(more=True)
+    jobs = erasure.open_jobs(limit=_JOBS)
+    batch = functools.partial(_work_off, now=now, limit=limit)
+    return loops.in_turn(jobs, batch, on_error=_log_error)
 
 
-def _work_off(job: ErasureJob, now: dt.datetime, limit: int) -> Swept:
-    try:
-        ways = feature.functions("inbox_erasures") or [erasure.erase_inbox]
-        items = sum(erase(job.recipient_id) for erase in ways)
-        removed = erasure.work_off(job, now=now, limit=limit, inbox_items=items)
-    except rounds.DATABASE_TROUBLE:
-        raise
-    except Exception:  # noqa: BLE001 - whatever a job causes, it must not stop the others
-        _log.exception("erasure_job_failed", job=job.pk)
-        return Swept(failed=1)
-    return Swept(items + removed)
+def _work_off(job: ErasureJob, *, now: dt.datetime, limit: int) -> Swept:
+    ways = feature.functions("inbox_erasures") or [erasure.erase_inbox]
+    items = sum(erase(job.recipient_id) for erase in ways)
+    removed = erasure.work_off(job, now=now, limit=limit, inbox_items=items)
+    return Swept(items + removed, more=items + removed > 0)
+
+
+def _log_error(job: ErasureJob, _error: Exception) -> None:
+    _log.exception("erasure_job_failed", job=job.pk)

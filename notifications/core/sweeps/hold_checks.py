@@ -34,7 +34,7 @@ from notifications.core.store.postgres.hold_checks import CheckResult, HoldCheck
 from notifications.core.store.rate_limits import frequency_caps
 from notifications.core.store.rate_limits.frequency_caps import Window
 from notifications.core.store.redis import state
-from notifications.core.sweeps import rounds
+from notifications.core.sweeps import loops, rounds
 from notifications.core.sweeps.rounds import Swept
 from providers.contract import Channel
 
@@ -54,15 +54,15 @@ def end_holds(*, ends_at: float) -> Swept:
     Safe to run twice, concurrently or late: a row is made due once, and without any run the rows
     come due at the end of the former hold.
     """
-    done = Swept()
-    while checks := hold_checks.due(limit=_CHECKS):
-        done += Swept(_check(checks))
-        if clock.monotonic() >= ends_at:
-            done += Swept(more=True)
-            break
+    done = loops.repeat(_check_batch, ends_at=ends_at)
     if done.moved:
         id_ranges.forget()  # a row of an older day is due now
     return done
+
+
+def _check_batch() -> Swept:
+    checks = hold_checks.due(limit=_CHECKS)
+    return Swept(_check(checks) if checks else 0, more=bool(checks))
 
 
 def _check(checks: Sequence[HoldCheckDue]) -> int:

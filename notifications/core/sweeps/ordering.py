@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 
 from django.db import transaction
 
-from notifications.core import clock
 from notifications.core.store.postgres import ordering_queues
-from notifications.core.sweeps import rounds
+from notifications.core.sweeps import loops
 from notifications.core.sweeps.rounds import Swept
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Check due ordering keys; counts the published deliveries. Safe at any time."""
     del now  # Postgres's clock decides
-    ends_at = rounds.deadline()
-    done = Swept()
-    while True:
-        with transaction.atomic():
-            looked, woken = ordering_queues.advance_due(limit=limit)
-        done += Swept(woken)
-        if looked < limit or clock.monotonic() > ends_at:
-            break
+    done = loops.repeat(functools.partial(_advance, limit=limit))
     return done + Swept(ordering_queues.trim(limit=limit))
+
+
+def _advance(*, limit: int) -> Swept:
+    with transaction.atomic():
+        looked, woken = ordering_queues.advance_due(limit=limit)
+    return Swept(woken, more=looked >= limit)

@@ -1,16 +1,16 @@
-"""Replays: process open replay jobs in turn, so that a large job does not block a small job."""
+"""Replays: process open replay jobs in turn."""
 
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from typing import Final
 
 import structlog
 
-from notifications.core import clock
 from notifications.core.models import ReplayJob
 from notifications.core.operations import replay
-from notifications.core.sweeps import rounds
+from notifications.core.sweeps import loops
 from notifications.core.sweeps.rounds import Swept
 
 _log = structlog.get_logger(__name__)
@@ -27,27 +27,14 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     job, and the next run tries the job again.
     """
     del now  # the age of a dead letter does not matter
-    ends_at, done = rounds.deadline(), Swept()
-    failed: set[int] = set()
-    while True:
-        jobs = ReplayJob.objects.filter(finished_at=None).exclude(id__in=failed).order_by("id")
-        before = done.moved
-        for job in jobs[:_JOBS]:
-            swept = _run_job(job, limit=limit)
-            failed |= {job.pk} if swept.failed and not swept.moved else set()
-            done += swept
-        if done.moved == before:
-            return done
-        if clock.monotonic() >= ends_at:
-            return done + Swept(more=True)
+    jobs = ReplayJob.objects.filter(finished_at=None).order_by("id")[:_JOBS]
+    return loops.in_turn(jobs, functools.partial(_run_job, limit=limit), on_error=_log_error)
 
 
 def _run_job(job: ReplayJob, *, limit: int) -> Swept:
-    try:
-        ran = replay.run(job, limit=limit)
-    except rounds.DATABASE_TROUBLE:
-        raise
-    except Exception:  # noqa: BLE001 - whatever a letter causes, it must not stop the other jobs
-        _log.exception("replay_job_failed", job=job.pk)
-        return Swept(failed=1)
-    return Swept(ran.letters, ran.failed)
+    ran = replay.run(job, limit=limit)
+    return Swept(ran.letters, ran.failed, more=ran.letters > 0)
+
+
+def _log_error(job: ReplayJob, _error: Exception) -> None:
+    _log.exception("replay_job_failed", job=job.pk)

@@ -8,18 +8,18 @@ change feed for as long as their notifications are kept.
 from __future__ import annotations
 
 import datetime as dt
+import functools
 
-from notifications.core import clock
 from notifications.core.store.postgres import rollups
-from notifications.core.sweeps import rounds
+from notifications.core.sweeps import loops
 from notifications.core.sweeps.rounds import Swept
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:  # noqa: ARG001 - arguments of a sweep
     """Count events, about `limit` in a transaction, until none is left or the time is over."""
-    ends_at, events = rounds.deadline(), 0
-    while True:
-        counted = rollups.count_next(limit=limit)
-        events += counted.events
-        if not counted.more or clock.monotonic() >= ends_at:
-            return Swept(events, more=counted.more)
+    return loops.repeat(functools.partial(_count, limit=limit))
+
+
+def _count(*, limit: int) -> Swept:
+    counted = rollups.count_next(limit=limit)
+    return Swept(counted.events, more=counted.more)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from notifications.core import clock
-from notifications.core.sweeps import rounds
+from notifications.core.sweeps import loops
 from notifications.core.sweeps.rounds import Swept
 from notifications.core.webhooks import calls, fan_out
 
@@ -17,12 +16,12 @@ from notifications.core.webhooks import calls, fan_out
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Make messages until no event is left, or the time is over. A page is `SCANNED` events."""
     del now, limit  # positions, not times, order the feed; a page has a limit of its own
-    ends_at, pages = rounds.deadline(), 0
-    while fan_out.work_off() or fan_out.replay_next():
-        pages += 1
-        if clock.monotonic() >= ends_at:
-            return Swept(pages, more=True)
-    return Swept(pages)
+    return loops.repeat(_make_page)
+
+
+def _make_page() -> Swept:
+    made = fan_out.work_off() or fan_out.replay_next()
+    return Swept(int(made), more=bool(made))
 
 
 def tell(*, now: dt.datetime, limit: int) -> Swept:

@@ -6,14 +6,16 @@ Several expanders share a job by its ranges: a locked range is skipped.
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from typing import Final
 
 import structlog
+from django.db import OperationalError
 from psycopg.errors import LockNotAvailable
 
 from notifications.core import clock
 from notifications.core.models import BulkJob
-from notifications.core.sweeps import rounds
+from notifications.core.sweeps import loops
 from notifications.core.sweeps.rounds import Swept
 from notifications.features.audiences.rules.faults import ExpressionError
 from notifications.features.bulk_jobs import changes, expand, progress, ranges
@@ -38,44 +40,37 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     del now  # the start times and the pace of the jobs decide
     ends_at = clock.monotonic() + SECONDS
     done = Swept(progress.start_due(limit=limit) + changes.end_cancelled(limit=limit))
-    jobs = progress.running()
-    while jobs:
-        for job in tuple(jobs):
-            swept = _one_page(job, limit=limit)
-            done += swept
-            if not swept.moved:
-                jobs.remove(job)
-        if jobs and clock.monotonic() >= ends_at:
-            return done + Swept(more=True)
-    return done
+    page = functools.partial(_one_page, limit=limit)
+    return done + loops.in_turn(progress.running(), page, on_error=_note_error, ends_at=ends_at)
+
+
+def _note_error(job: BulkJob, error: Exception) -> None:
+    _log.exception("page_not_expanded", job=str(job.pk))
+    progress.note_error(job, type(error).__name__)
 
 
 def _one_page(job: BulkJob, *, limit: int) -> Swept:
     """Expand a page of the first range that is free and may go on; no move: nothing to do now.
 
     Raises:
-        DATABASE_TROUBLE: the database is away.
+        OperationalError: the database is away.
     """
     try:
         for part in ranges.expandable(job, now=clock.now()):
             found = expand.expand_page(part, limit=limit)
             if found.read or found.is_range_done:
                 progress.note_error(job, "")
-                return Swept(max(1, found.accepted))
+                return Swept(max(1, found.accepted), more=True)
         progress.finish(job)
-    except rounds.DATABASE_TROUBLE as error:
-        if isinstance(error.__cause__, LockNotAvailable):
-            _log.warning("bulk_job_locked", job=str(job.pk))
-            return Swept()  # another process has the slots of the job: the next run goes on
-        raise
+    except OperationalError as error:
+        if not isinstance(error.__cause__, LockNotAvailable):
+            raise
+        _log.warning("bulk_job_locked", job=str(job.pk))
+        return Swept()  # another process has the slots of the job: the next run goes on
     except TemplateGone:
         progress.pause(job, str(TemplateGone.__doc__))
         return Swept(failed=1)
     except ExpressionError as error:
         progress.pause(job, f"audience: {error}")
-        return Swept(failed=1)
-    except Exception as error:  # noqa: BLE001 - whatever a job causes, it must not stop the others
-        _log.exception("page_not_expanded", job=str(job.pk))
-        progress.note_error(job, type(error).__name__)
         return Swept(failed=1)
     return Swept()

@@ -25,7 +25,7 @@ from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.bulk_job import STOPPED, BulkJobState, Total
 from notifications.core.store.cached import switches as cached
 from notifications.core.store.postgres import alerts, audit
-from notifications.core.sweeps import rounds
+from notifications.core.sweeps import loops
 from notifications.core.sweeps.rounds import Swept
 from notifications.features.bulk_jobs import changes, figure_rows, figures, ranges, stages
 from notifications.features.bulk_jobs.rules import limits, winner
@@ -44,18 +44,17 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         DATABASE_TROUBLE: the database is away; the next run goes on.
     """
     figure_rows.sample(now=now)
-    done = Swept()
     jobs = _jobs(now)[:limit]
     breaches = _breaches(jobs)
-    for job in jobs:
-        try:
-            done += Swept(int(_aborts(job, breaches.get(job.pk, "")) or _goes_on(job, now)))
-        except rounds.DATABASE_TROUBLE:
-            raise
-        except Exception:  # noqa: BLE001 - a job that fails, however, must not stop the others
-            _log.exception("bulk_job_not_checked", job=str(job.pk))
-            done += Swept(failed=1)
-    return done
+
+    def check(job: BulkJob) -> Swept:
+        return Swept(int(_aborts(job, breaches.get(job.pk, "")) or _goes_on(job, now)))
+
+    return loops.in_turn(jobs, check, on_error=_log_error)
+
+
+def _log_error(job: BulkJob, _error: Exception) -> None:
+    _log.exception("bulk_job_not_checked", job=str(job.pk))
 
 
 def _jobs(now: dt.datetime) -> list[BulkJob]:

@@ -1,4 +1,4 @@
-"""Cancel jobs: process open cancel jobs in turn, so that a large job does not block a small job."""
+"""Cancel jobs: process open cancel jobs in turn."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Final
 
 import structlog
 
-from notifications.core import clock
 from notifications.core.models import CancelJob
-from notifications.core.sweeps import rounds
+from notifications.core.sweeps import loops
 from notifications.core.sweeps.rounds import Swept
 from notifications.features.cancel_jobs import jobs as cancel_jobs
 
@@ -29,26 +28,14 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         DATABASE_TROUBLE: the database is away; the next run goes on.
     """
     del now  # the position of a job decides
-    ends_at, done = rounds.deadline(), Swept()
-    jobs = list(
-        CancelJob.objects
-        .filter(finished_at=None)
-        .order_by("id")
-        .values_list("pk", flat=True)[: min(limit, _JOBS)]
-    )
-    while jobs:
-        for job in tuple(jobs):
-            try:
-                examined = cancel_jobs.run(job)
-            except rounds.DATABASE_TROUBLE:
-                raise
-            except Exception:  # noqa: BLE001 - whatever a job causes, it must not stop the others
-                _log.exception("cancel_job_failed", job=job)
-                done += Swept(failed=1)
-                examined = None
-            done += Swept(examined or 0)
-            if examined is None:
-                jobs.remove(job)
-        if jobs and clock.monotonic() >= ends_at:
-            return done + Swept(more=True)
-    return done
+    jobs = CancelJob.objects.filter(finished_at=None).order_by("id").values_list("pk", flat=True)
+    return loops.in_turn(jobs[: min(limit, _JOBS)], _run, on_error=_log_error)
+
+
+def _run(job: int) -> Swept:
+    examined = cancel_jobs.run(job)
+    return Swept(examined or 0, more=examined is not None)
+
+
+def _log_error(job: int, _error: Exception) -> None:
+    _log.exception("cancel_job_failed", job=job)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from uuid import UUID
 
 from notifications.core import clock, conf
-from notifications.core.sweeps import rounds
+from notifications.core.sweeps import loops
 from notifications.core.sweeps.rounds import Swept
 from notifications.features.inbox.rows import retention, settling
 
@@ -19,16 +20,14 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     the changes, and an entry that a writer could not clear stays for up to an hour.
     """
     del now  # each batch has its own time
-    ends_at, done = rounds.deadline(), Swept()
-    while True:
-        cleared = settling.clear_uncleared(limit=limit)
-        recipients = settling.due(now=clock.now(), limit=limit)
-        settled = settling.settle(recipients) if recipients else 0
-        done += Swept(cleared + settled)
-        if cleared < limit and len(recipients) < limit:
-            return done
-        if clock.monotonic() >= ends_at:
-            return done + Swept(more=True)
+    return loops.repeat(functools.partial(_settle, limit=limit))
+
+
+def _settle(*, limit: int) -> Swept:
+    cleared = settling.clear_uncleared(limit=limit)
+    recipients = settling.due(now=clock.now(), limit=limit)
+    settled = settling.settle(recipients) if recipients else 0
+    return Swept(cleared + settled, more=cleared >= limit or len(recipients) >= limit)
 
 
 class _Position:
@@ -43,13 +42,11 @@ def purge(*, now: dt.datetime, limit: int) -> Swept:
     Safe to run twice, concurrently, late or never: the items stay in their inboxes until then. A
     new process begins with the oldest items again.
     """
-    ends_at, done = rounds.deadline(), Swept()
     before = (now - conf.current().inbox_retention).date()
-    while True:
-        purged = retention.purge(before=before, after=_Position.after, limit=limit)
-        _Position.after = purged.position
-        done += Swept(purged.deleted)
-        if purged.position == retention.START:
-            return done
-        if clock.monotonic() >= ends_at:
-            return done + Swept(more=True)
+    return loops.repeat(functools.partial(_purge, before=before, limit=limit))
+
+
+def _purge(*, before: dt.date, limit: int) -> Swept:
+    purged = retention.purge(before=before, after=_Position.after, limit=limit)
+    _Position.after = purged.position
+    return Swept(purged.deleted, more=purged.position != retention.START)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from collections.abc import Collection
 from typing import Final
 
 import structlog
 from django.db.models import BooleanField, Case, Q, QuerySet, When
 
-from notifications.core import clock
 from notifications.core.models import Schedule
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.store.postgres import alerts
-from notifications.core.sweeps import rounds
-from notifications.core.sweeps.rounds import DATABASE_TROUBLE, Swept
+from notifications.core.sweeps import loops
+from notifications.core.sweeps.rounds import Swept
 from notifications.features.schedules import occurrences
 
 _log = structlog.get_logger(__name__)
@@ -29,16 +29,16 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     A failing schedule stops no other schedule: its page shows the problem, an alert is raised, and
     the sweep tries it again every hour.
     """
-    ends_at = rounds.deadline()
-    done = Swept()
     seen: set[int] = set()
-    while batch := list(_due(now, seen)[:limit]):
-        for schedule_id, had_problem in batch:
-            done += _run_schedule(schedule_id, now=now, had_problem=had_problem)
-            seen.add(schedule_id)
-        if clock.monotonic() > ends_at:
-            break
-    return done
+
+    def batch() -> Swept:
+        rows = list(_due(now, seen)[:limit])
+        seen.update(schedule_id for schedule_id, _ in rows)
+        run = functools.partial(_run_schedule, now=now)
+        done = loops.in_turn(rows, run, on_error=functools.partial(_record_failure, now=now))
+        return Swept(done.moved, done.failed, more=len(rows) == limit)
+
+    return loops.repeat(batch)
 
 
 def _due(now: dt.datetime, seen: Collection[int]) -> QuerySet[Schedule, tuple[int, bool]]:
@@ -49,23 +49,19 @@ def _due(now: dt.datetime, seen: Collection[int]) -> QuerySet[Schedule, tuple[in
     return fresh.order_by("due_at", "id").values_list("id", "had_problem")
 
 
-def _run_schedule(schedule_id: int, *, now: dt.datetime, had_problem: bool) -> Swept:
-    try:
-        made = occurrences.materialise(schedule_id, now=now)
-    except DATABASE_TROUBLE:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever one schedule causes, it must not stop the others
-        problem = (
-            str(error)
-            if isinstance(error, occurrences.UnreadableSchedule)
-            else type(error).__name__
-        )
-        _log.exception("schedule_failed", schedule=schedule_id)
-        occurrences.record_failure(schedule_id, problem=problem, until=now + _RETRY_EVERY)
-        alerts.raise_once(
-            AlertKind.SCHEDULE_FAILED, str(schedule_id), f"schedule {schedule_id}: {problem}"
-        )
-        return Swept(failed=1)
+def _run_schedule(due: tuple[int, bool], *, now: dt.datetime) -> Swept:
+    schedule_id, had_problem = due
+    made = occurrences.materialise(schedule_id, now=now)
     if had_problem:
         alerts.resolve(AlertKind.SCHEDULE_FAILED, str(schedule_id))
     return Swept(made)
+
+
+def _record_failure(due: tuple[int, bool], error: Exception, *, now: dt.datetime) -> None:
+    schedule_id, _ = due
+    is_unreadable = isinstance(error, occurrences.UnreadableSchedule)
+    problem = str(error) if is_unreadable else type(error).__name__
+    _log.exception("schedule_failed", schedule=schedule_id)
+    occurrences.record_failure(schedule_id, problem=problem, until=now + _RETRY_EVERY)
+    detail = f"schedule {schedule_id}: {problem}"
+    alerts.raise_once(AlertKind.SCHEDULE_FAILED, str(schedule_id), detail)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 
 from notifications.core import clock
-from notifications.core.sweeps import rounds
+from notifications.core.sweeps import loops, rounds
 from notifications.core.sweeps.rounds import Swept
 from notifications.features.series import events, steps
 from notifications.features.series import rows as store
@@ -19,16 +20,9 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     many events do not stop due steps. Series take turns, the series with the longest due enrolment
     first, so a large series does not block a small series.
     """
-    ends_at, done, began = rounds.deadline(), Swept(), clock.now()
-    events_end_at = ends_at - rounds.SECONDS / 2
-    has_more_events = True
-    while has_more_events:
-        handled = events.handle_batch(limit=limit)
-        done += Swept(handled.claimed, handled.failed)
-        has_more_events = handled.claimed == limit
-        if clock.monotonic() >= events_end_at:
-            break
-    done += Swept(more=has_more_events)
+    ends_at, began = rounds.deadline(), clock.now()
+    handle = functools.partial(_handle_events, limit=limit)
+    done = loops.repeat(handle, ends_at=ends_at - rounds.SECONDS / 2)
     waiting = store.due(now)
     while waiting:
         full = []
@@ -42,3 +36,8 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
                 return done + Swept(more=bool(full) or each is not waiting[-1])
         waiting = full
     return done
+
+
+def _handle_events(*, limit: int) -> Swept:
+    handled = events.handle_batch(limit=limit)
+    return Swept(handled.claimed, handled.failed, more=handled.claimed == limit)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hmac
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import orjson
@@ -154,10 +154,9 @@ def _leave_audiences(mode: Mode, user_id: str) -> None:
             RecipientList.objects.filter(id=row["snapshot"]).update(expression=left)
 
 
-def open_jobs(*, limit: int, without: Collection[int] = ()) -> list[ErasureJob]:
-    """Return the oldest jobs without a receipt, except those of `without`."""
-    found = ErasureJob.objects.filter(receipt__isnull=True).exclude(pk__in=without)
-    return list(found.order_by("id")[:limit])
+def open_jobs(*, limit: int) -> list[ErasureJob]:
+    """Return the oldest jobs without a receipt."""
+    return list(ErasureJob.objects.filter(receipt__isnull=True).order_by("id")[:limit])
 
 
 def erase_inbox(recipient_id: int) -> int:
