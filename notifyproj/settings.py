@@ -62,6 +62,7 @@ INSTALLED_APPS = [
     "notifications.features.connect",
     "notifications.features.digests",
     "notifications.features.inbox",
+    "notifications.features.money",
     "notifications.features.preference_page",
     "notifications.features.schedules",
     "notifications.features.series",

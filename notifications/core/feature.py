@@ -99,7 +99,8 @@ class Feature(AppConfig):
     alert_pages: tuple[tuple[AlertKind, str], ...] = ()
     """Kind of an alert, and the path of the page that shows the cause: see `rules.alert_links`."""
     gates: Mapping[str, str] = MappingProxyType({})
-    """Place in a list of the core -> function that holds, stops or refuses: see `gate`."""
+    """Place in a list of the core -> function that holds, stops, refuses or
+    reserves: see `gate`."""
     releases: Mapping[str, str] = MappingProxyType({})
     """Kind of switch -> function `(switch, *, limit, grace) -> int` that gives due times to at most
     `limit` deliveries that a resumed switch held, `grace` before the time at which they leave, and

@@ -1,8 +1,12 @@
-"""Gates: the places at which a feature holds, stops, diverts or refuses.
+"""Gates: the places at which a feature holds, stops, refuses, reserves or settles.
 
     delivery.gates.GATES    one delivery of a claim          (claimed, now) -> Decision | None
     delivery.deliver.STEPS  the deliveries of a claim        (batch) -> None
     intake.checks.ACCEPT    a list of planned requests       (entries) -> Undo | None
+    delivery.call_reservations.RESERVE, SETTLE, SETTLE_RESCUED
+                            calls of a wave, calls with outcomes, calls of dead workers
+    feedback.delivery_receipts.PRICES
+                            receipts of a provider           (provider, receipts) -> None
 
 The lists of the core have the order of all gates: they name the places, and `Feature.gates` names
 the function for a place. A place is empty without the feature. A place has at most one function.
@@ -25,6 +29,16 @@ class Place(StrEnum):
 
     DIGEST = "digest"
     """In GATES: holds a delivery for a message that replaces several."""
+    BUDGET = "budget"
+    """In STEPS: holds deliveries of a spent budget."""
+    RESERVE = "reserve"
+    """In RESERVE: reserves the prices of calls that are about to begin, and holds others."""
+    SETTLE = "settle"
+    """In SETTLE: settles the reservations of calls with outcomes."""
+    SETTLE_RESCUED = "settle_rescued"
+    """In SETTLE_RESCUED: settles the reservations of calls of dead workers."""
+    RECEIPT_PRICES = "receipt_prices"
+    """In PRICES: stores the prices and the segments of receipts."""
     SMS_CEILING = "sms_ceiling"
     """In STEPS: holds SMS above a ceiling."""
     LANE_LAG_OF_POSTS = "lane_lag_of_posts"

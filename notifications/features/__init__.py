@@ -9,6 +9,7 @@
     connect          set-up of the accounts at providers
     digests          one message in place of several
     inbox            in-app messages of each recipient, with live changes
+    money            budgets of a day, settled costs, the report of a month
     preference_page  the page with all choices of a recipient
     schedules        recurring notifications
     series           several messages to a recipient over days

@@ -12,7 +12,6 @@ from django.test import Client
 
 from notifications.core import clock
 from notifications.core.delivery import deliver, preference_links
-from notifications.core.figures import budget_figures
 from notifications.core.models import (
     Budget,
     BudgetDay,
@@ -25,11 +24,12 @@ from notifications.core.models import (
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.states import Status
 from notifications.core.rules.times import local_time
-from notifications.core.store.cached import budgets as cached
 from notifications.core.store.cached import producer_windows
 from notifications.core.store.postgres import reads
 from notifications.core.sweeps import SWEEPS, rounds
 from notifications.features.bulk_jobs import ranges
+from notifications.features.money import figures
+from notifications.features.money import known as cached
 from notifications.features.schedules import occurrences
 from providers.contract import Channel
 from tests.journey import (
@@ -114,7 +114,7 @@ def test_a_budget_counts_its_day_by_the_tz_database_of_python(
     assert status_and_reason(text.id) == (Status.SENT, "")
     now = clock.now()
     assert BudgetDay.objects.get().day == now.astimezone(local_time.zone(name)).date()
-    assert list(budget_figures.of([row.pk], now=now)) == [row.pk]
+    assert list(figures.of([row.pk], now=now)) == [row.pk]
 
 
 def test_sweeps_run_beside_unknown_timezones(reach: Reach) -> None:

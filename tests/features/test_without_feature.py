@@ -23,7 +23,9 @@ from django.db import connection
 from notifications.core import clock, feature
 from notifications.core.api import schema
 from notifications.core.models import (
+    Attempt,
     Audience,
+    Budget,
     BulkJob,
     BulkJobFigure,
     CancelJob,
@@ -203,6 +205,8 @@ def test_the_service_runs_without_the_feature_and_makes_its_tables(
     name: str, empty_database: str, sandbox: str
 ) -> None:
     removed = _removed_with(name)
+    if name == "money":
+        Budget.objects.create(channel=Channel.EMAIL, amount_micros=0, is_hard=True)
     facts = _run_without(_labels(removed), empty_database=empty_database, sandbox=sandbox)
     assert facts["sent"] == _sent(has_inbox=name != "inbox")
     assert facts["inbox_pages"] == _inbox_pages(has_inbox=name != "inbox")
@@ -231,6 +235,7 @@ def test_the_service_runs_without_the_feature_and_makes_its_tables(
     assert Audience.objects.get().expression == {"user_ids": ["staying"]}
     assert BulkJob.objects.get().audience == {"user_ids": ["staying"]}
     assert CancelJob.objects.get().metadata == {}
+    assert Attempt.objects.get(cost_micros__gt=0).provider == "sandbox"  # of the e-mail
 
     groups, producers = _groups_and_producers(empty_database)
     assert (groups > len(ROLES), producers) == (True, 0)

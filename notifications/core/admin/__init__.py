@@ -13,7 +13,7 @@
     recipient_page               a recipient's contacts and latest notifications, for support
     predictions                  obstacles for a message to a contact now
     suppressions                 suppression list with import and export
-    prices, budgets              prices of provider calls, budgets of a day
+    prices                       prices of provider calls
     names                        existing names, for lists and completion in forms
     preview_panel                preview of a text of a template
     model_pages                  addresses of pages of models that features show
@@ -47,7 +47,6 @@ from notifications.core.admin import (
     attributes,
     audit_log,
     breakers,
-    budgets,
     dead_letters,
     deliveries,
     deploys,
@@ -83,7 +82,6 @@ __all__ = [
     "attributes",
     "audit_log",
     "breakers",
-    "budgets",
     "dead_letters",
     "deliveries",
     "deploys",

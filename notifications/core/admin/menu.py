@@ -47,7 +47,6 @@ _CORE: Final = (
             Item("Overview", "speed", "index"),
             Item("Activity", "notifications", "activity"),
             Item("Alerts", "warning", "alert"),
-            Item("Costs", "payments", "costs"),
         ),
         (
             Item("Workers", "conveyor_belt", "workers"),
@@ -100,7 +99,6 @@ _CORE: Final = (
             Item("Producers", "dns", "producer"),
             Item("API keys", "key", "apikey"),
             Item("Webhook endpoints", "webhook", "webhookendpoint"),
-            Item("Budgets", "savings", "budget"),
             Item("Alert destinations", "notifications_active", "alertdestination"),
             Item("Provider routes", "fork_right", "providerroute"),
             Item("Provider rate limits", "speed", "providerpace"),
@@ -128,14 +126,12 @@ _PAGES: Final = {
     "activity": "admin:notifications_activity",
     "providers": "admin:notifications_providers",
     "workers": "admin:notifications_workers",
-    "costs": "admin:notifications_costs",
     "second_factor": "admin:second_factor",
     "system": "admin:monitoring_system",
 }
 """Pages which are not the list of a model."""
 _MODELS: Final = {
     "activity": "notification",
-    "costs": "budget",
     "providers": "providerroute",
     "system": "sweeprun",
     "workers": "delivery",

@@ -8,12 +8,10 @@ from notifications.core import feature
 from notifications.core.api import (
     alerts,
     attributes,
-    budgets,
     changes,
     client_receipts,
     client_tokens,
     contacts,
-    costs,
     dead_letters,
     embed,
     front_page,
@@ -115,8 +113,6 @@ urlpatterns = [
     path(f"{_WEBHOOK}/test", webhook_endpoints.WebhookTestView.as_view()),
     path(f"{_WEBHOOK}/attempts", webhook_endpoints.WebhookAttemptListView.as_view()),
     path("v1/keys/rotate", keys.KeyRotateView.as_view()),
-    path("v1/costs", costs.CostsView.as_view()),
-    path("v1/budgets", budgets.BudgetListView.as_view()),
     path("v1/search", search.SearchView.as_view()),
     *(found for each in feature.all_features() for found in each.url_patterns()),
 ]

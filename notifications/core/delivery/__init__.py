@@ -4,14 +4,14 @@
              ├─ ordering         marks deliveries that wait for an earlier delivery
              ├─ gates            hold or stop deliveries: consent, quiet hours, expiry ...
              ├─ switches         hold deliveries that an operator's kill switch stops
-             ├─ budgets          holds deliveries of a spent budget (budget_email: sends by e-mail)
              ├─ frequency_caps   hold or drop deliveries over the recipient's cap
              ├─ routing          chooses the providers
              ├─ admission        asks circuit breakers and rate limits of the provider
              ├─ render           writes the text; unsubscribe_links, preference_links,
              │                   mail_tracking, webhook_signing
-             ├─ send             reserves money, calls the provider (waves, in_flight: permits,
-             │                   flights: notes of the calls; answers: the way of the outcomes)
+             ├─ send             calls the provider (call_reservations: money for the calls,
+             │                   waves, in_flight: permits, flights: notes of the calls; answers:
+             │                   the way of the outcomes)
              ├─ failover         passes failed deliveries to the next provider
              └─ settle           stores the outcome (provider_health: for the breaker,
                                  late_refusals: refusals after the lease)
@@ -25,6 +25,7 @@
     rescue          settles deliveries of dead workers (evidence: the outcomes of their calls)
     lane_pauses     pauses a lane whose tasks raise errors whatever the delivery
     unclaimed       ends deliveries that no worker takes
+    call_prices     the prices of provider calls
     call_metrics    the metrics of provider calls (call_spans: the traces)
 
 Every step takes a list. No step holds a transaction or a row lock during a provider call: claim

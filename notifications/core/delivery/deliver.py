@@ -24,7 +24,6 @@ from django.db import InterfaceError, OperationalError, ProgrammingError
 from notifications.core import clock
 from notifications.core.delivery import (
     admission,
-    budgets,
     fall_back,
     frequency_caps,
     gates,
@@ -59,7 +58,7 @@ Step = Callable[[Batch], None]
 STEPS: Final[Sequence[Step]] = (
     gates.run_gates,
     switches.apply_switches,
-    budgets.hold_without_money,
+    *function_at(Place.BUDGET),
     *function_at(Place.SMS_CEILING),
     frequency_caps.apply_caps,
     routing.choose_providers,

@@ -19,7 +19,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from notifications.core import clock
-from notifications.core.delivery import confirm, evidence, fall_back, routing
+from notifications.core.delivery import call_reservations, confirm, evidence, fall_back, routing
 from notifications.core.rules.lane import Priority
 from notifications.core.rules.outcomes import Circumstances, Decision, decide
 from notifications.core.rules.reasons import Reason
@@ -39,7 +39,6 @@ from notifications.core.rules.unanswered import RECHECK_AFTER
 from notifications.core.store.cached import prices, retry_presets
 from notifications.core.store.postgres import (
     attempts,
-    budgets,
     db,
     dead_contacts,
     fair_queue,
@@ -169,7 +168,7 @@ def _settle_money(
 ) -> Mapping[UUID, int]:
     """Settle the reserved prices of changed rows; a call that may have sent counts as spent."""
     sent = Accepted | Unanswered
-    return budgets.settle({
+    return call_reservations.settle_rescued({
         each: None if isinstance(outcomes[each], sent) else 0 for each in sorted(moved)
     })
 

@@ -33,7 +33,7 @@ from django.db import InterfaceError, InternalError, OperationalError, connectio
 from notifications.core import clock, stopping
 from notifications.core.delivery import (
     answers,
-    budgets,
+    call_reservations,
     call_spans,
     failover,
     flights,
@@ -245,10 +245,10 @@ class _Sending:
     def _with_money(
         self, deliveries: Sequence[ClaimedDelivery], messages: Sequence[Message]
     ) -> list[Message]:
-        """Return the messages with a reserved price."""
+        """Return the messages that may be sent."""
         rendered = {each.delivery_id for each in messages}
         asking = [each for each in deliveries if each.delivery.id in rendered]
-        paid = budgets.reserve(self._batch, asking, provider=self._provider.name)
+        paid = call_reservations.reserve(self._batch, asking, provider=self._provider.name)
         ids = {each.delivery.id for each in paid}
         return [each for each in messages if each.delivery_id in ids]
 

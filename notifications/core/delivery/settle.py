@@ -15,7 +15,13 @@ from typing import Final
 from uuid import UUID
 
 from notifications.core import clock, conf, telemetry
-from notifications.core.delivery import budgets, call_metrics, confirm, late_refusals
+from notifications.core.delivery import (
+    call_metrics,
+    call_prices,
+    call_reservations,
+    confirm,
+    late_refusals,
+)
 from notifications.core.delivery.batch import (
     Batch,
     DeliveryDecision,
@@ -163,7 +169,7 @@ def record_calls(pairs: Sequence[Pair], *, provider: Provider) -> None:
 
     def work() -> None:
         attempts.record_failed_over(calls, provider=provider.name)
-        budgets.settle(pairs)
+        call_reservations.settle(pairs)
 
     db.in_transaction(work)
     _log_calls(pairs, provider)
@@ -219,7 +225,7 @@ def _write(
     made = [pair for pair in pairs if not isinstance(pair[1].outcome, NotStarted)]
     calls = [_call(claimed, result, provider) for claimed, result in made]
     attempts.record(calls, provider=provider.name)
-    budgets.settle(pairs)
+    call_reservations.settle(pairs)
     entries, moved = write_decisions(decided, token=batch.token)
     late = [
         Move(
@@ -317,7 +323,7 @@ def _call(claimed: ClaimedDelivery, result: Result, provider: Provider) -> attem
         # Only a message id is safe to store: other texts of a provider may contain an address.
         detail=said[1][:500] if isinstance(outcome, Accepted) else redact(said[1]),
         latency_ms=_milliseconds(result.latency),
-        segments=budgets.segments_of(claimed, outcome),
+        segments=call_prices.segments_of(claimed, outcome),
         http_status=result.http_status,
         retry_after_s=_retry_after_s(result),
         signed_with=result.signed_with,
@@ -331,7 +337,7 @@ def _cost(claimed: ClaimedDelivery, provider: Provider, outcome: Outcome) -> int
     """Return the price of a call that may have sent, in microdollars; None on a free channel."""
     if not isinstance(outcome, Accepted | Unanswered):
         return None
-    price = budgets.price_by_answer(claimed, provider.name, outcome)
+    price = call_prices.price_by_answer(claimed, provider.name, outcome)
     return price if price or claimed.delivery.channel in prices.DEFAULTS else None
 
 

@@ -1,6 +1,6 @@
 """Delivery receipts: apply the providers' reports to deliveries.
 
-A receipt with a price settles the cost of its call (`store.postgres.receipt_prices`).
+A feature stores the prices of the receipts (`PRICES`), which settle the costs of the calls.
 
 Receipts arrive early, late, twice, out of order or never; the transition table handles each case. A
 failure counts only for the last call of a delivery (`failed_calls`). A receipt for a dead address
@@ -12,7 +12,7 @@ callback repeated after a crash has the full effect.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -21,6 +21,7 @@ import structlog
 from notifications.core.delivery import withholding
 from notifications.core.feedback import failed_calls, fallback_receipts
 from notifications.core.feedback.receipt_groups import receipt_group
+from notifications.core.gate import Place, function_at
 from notifications.core.rules import ids
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.redaction import redact
@@ -32,13 +33,14 @@ from notifications.core.store.postgres import (
     dead_contacts,
     id_ranges,
     opted_out_contacts,
-    receipt_prices,
     secret_variables,
 )
 from notifications.core.store.postgres.dead_contacts import DeadReport
 from notifications.core.store.postgres.opted_out_contacts import OptOut
 from notifications.core.store.postgres.transitions import FromProvider, Move
 from providers.contract import Receipt, ReceiptKind
+
+AddPrices = Callable[[str, Sequence[tuple[Receipt, UUID]]], None]
 
 _log = structlog.get_logger(__name__)
 
@@ -55,6 +57,9 @@ _MEANS: Final = {
 }
 """Transition and reason by receipt kind, in the order of application within a callback."""
 
+
+PRICES: Final[Sequence[AddPrices]] = (*function_at(Place.RECEIPT_PRICES),)
+"""Functions that store the prices of receipts, in the transaction of the callback."""
 
 _FAILURES: Final = frozenset({ReceiptKind.FAILED, ReceiptKind.BOUNCED})
 
@@ -87,7 +92,8 @@ def _record(callbacks: Sequence[_Callback]) -> list[int]:
             if delivery_id is not None
         ]
         moved[provider] = _apply(provider, applicable)
-        receipt_prices.add(provider, applicable)
+        for add in PRICES:
+            add(provider, applicable)
     counts = []
     for callback, ids_ in zip(callbacks, targets, strict=True):
         mine = moved[callback.provider].intersection(ids_)

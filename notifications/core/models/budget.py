@@ -16,7 +16,7 @@ _FIRST_ALERT_PERCENT: Final = 80
 
 
 class Budget(models.Model):
-    """The most that the messages of a day may cost (see `rules.budgets`)."""
+    """The most that the messages of a day may cost (see `features.money.rules`)."""
 
     producer = models.ForeignKey(
         Producer,

@@ -11,7 +11,7 @@ Modules:
     bulk jobs     bulk_job: states and counts, which tables, webhooks and costs use
     requests      request, request_fields, request_faults, in_app_fields, problems, sensitive, ids,
                   schedule_limits
-    money         prices, budgets
+    money         prices
     rights        scopes, access, roles, recipient_tokens, signed_token, origins, single_sign_on
     operators     alerts, alert_notices, alert_links, alert_thresholds, audit_facts,
                   dead_letter_filter, redaction, masking, rollups, row_retention,

@@ -213,8 +213,6 @@ TABLE: Final[list[AccessRule]] = [
     AccessRule(f"POST {_WEBHOOK}/replay", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
     AccessRule(f"POST {_WEBHOOK}/test", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
     AccessRule("POST /v1/keys/rotate", Scope.KEYS_ROTATE, BOTH, "add_apikey"),
-    AccessRule("GET /v1/costs", Scope.OPERATIONS_READ, LIVE, "view_budget"),
-    AccessRule("GET /v1/budgets", Scope.OPERATIONS_READ, LIVE, "view_budget"),
     AccessRule("GET /v1/search", Scope.OPERATIONS_READ, BOTH, "view_notification"),
 ]
 """Every operation: those of the core by noun, then those of each feature (see `add`)."""
@@ -237,7 +235,7 @@ RIGHTS_OF_FEATURES: Final[dict[Scope, frozenset[str]]] = {
     Scope.INBOX_READ: frozenset({"view_recipient"}),
     Scope.RECIPIENTS_READ: frozenset({"view_recipient"}),
     Scope.ANALYTICS_READ: frozenset({"view_notification"}),
-    Scope.OPERATIONS_READ: frozenset({"view_notification"}),
+    Scope.OPERATIONS_READ: frozenset({"view_budget", "view_notification"}),
 }
 """Admin rights that operations of features need, by scope. A key may outlive the removal of a
 feature and its return, so these rights count whether the feature is installed or not."""

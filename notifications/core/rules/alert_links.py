@@ -27,8 +27,6 @@ _PAGES: Final[dict[AlertKind, str]] = {
     AlertKind.BEAT_DEAD: f"{_LISTS}sweeprun/",
     AlertKind.BREAKER_OPEN: f"{_LISTS}breaker/",
     AlertKind.BROKER_AWAY: f"{_LISTS}delivery/workers/",
-    AlertKind.BUDGET_NEARLY_SPENT: f"{_LISTS}budget/",
-    AlertKind.BUDGET_SPENT: f"{_LISTS}budget/",
     AlertKind.CLOCK_SKEW: "/readyz",
     AlertKind.DEAD_LETTERS_GROW: f"{_LISTS}deadletter/?{_LIVE}",
     AlertKind.DELIVERY_RATE_LOW: f"{_ACTIVITY}?{_LIVE}&status={Status.FAILED:d}"

@@ -4,7 +4,6 @@
                   withdrawals; hold_checks and switches run in release
     the relay     publish_quota and broker_share, the limits of the rows in the broker
     lag           lane_lag, sms_outage
-    money         budgets
     reports       rollups, webhooks
     operators     alert_notices, breakers, delivery_health, service_levels, overdue,
                   provider_checks, switches, replays
@@ -44,7 +43,6 @@ from notifications.core.store.postgres.sweep_runs import SweepResult
 from notifications.core.sweeps import (
     alert_notices,
     breakers,
-    budgets,
     dead_letters,
     delivery_health,
     due_rows,
@@ -106,7 +104,6 @@ _EVERY: Final = (
     ("dead_letters", 60, 5_000, dead_letters.run_once),
     ("breakers", 60, 5_000, breakers.run_once),
     ("alert_notices", 5, 500, alert_notices.run_once),
-    ("budgets", 5, 1_000, budgets.run_once),
     ("provider_checks", 30, 20, provider_checks.run_once),
     ("service_levels", 60, 5_000, service_levels.run_once),
     ("delivery_health", 60, 1, delivery_health.run_once),
@@ -134,8 +131,6 @@ _STOPS: Final = {
     "dead_letters": "Dead letters raise no alert and are not deleted.",
     "breakers": "Alerts of closed circuit breakers stay open.",
     "alert_notices": "Alerts are not sent to alert destinations.",
-    "budgets": "Messages held by a budget wait till the next day, also after a raise, and budgets"
-    " raise no alert.",
     "provider_checks": "A paused provider without traffic stays paused until the next message.",
     "service_levels": "Burn rates, deep queues, late lanes and stuck deliveries raise no alert; the"
     " reach is missing.",

@@ -232,18 +232,6 @@ OPERATIONS: Final[Examples] = {
             headers={"Idempotency-Key": "resolve-91"},
         ),
     },
-    "get_costs": {
-        "minimal": Example(summary="The costs of the month by producer", status=200),
-        "usual": Example(
-            summary="The bulk jobs of the month by cost, as a CSV file",
-            status=200,
-            query={"by": "bulk_job", "format": "csv"},
-        ),
-    },
-    "list_budgets": {
-        "minimal": Example(summary="The budgets with the money of the day", status=200),
-        "usual": Example(summary="Ten budgets", status=200, query={"limit": 10}),
-    },
     "search": {
         "minimal": Example(
             summary="Deliveries to an address",

@@ -7,5 +7,5 @@ answers that are the same for all readers.
     producers     notification_types, retry_presets, producer_windows, topic_texts, attributes,
                   sms_countries
     providers     provider_routes, provider_overrides, prices
-    operators     switches, budgets, paused_lanes
+    operators     switches, paused_lanes
 """

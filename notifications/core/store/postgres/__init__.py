@@ -14,7 +14,6 @@
     accept        idempotency, api_keys, token_revocations, ordering_queues, fair_queue
     broker        publish (ids of committed rows)
     bulk_jobs     bulk_job_expansions
-    money         budgets, receipt_prices
     webhooks      webhook_messages
     operators     alerts, alert_notices, fallbacks, looks, audit, role_groups, second_factors
     upkeep        partitions, past_days, row_retention, periodic_tasks, sweep_runs, host_clock,

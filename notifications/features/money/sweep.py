@@ -17,11 +17,12 @@ from typing import Final
 from notifications.core.models import BudgetDay
 from notifications.core.rules import prices
 from notifications.core.rules.alerts import AlertKind
-from notifications.core.rules.budgets import Budget, BudgetState
-from notifications.core.store.cached import budgets as cached
-from notifications.core.store.postgres import alerts, budgets, id_ranges, receipt_prices
+from notifications.core.store.postgres import alerts, id_ranges
 from notifications.core.sweeps import rounds
 from notifications.core.sweeps.rounds import Swept
+from notifications.features.money import known as cached
+from notifications.features.money import ledgers, receipt_prices
+from notifications.features.money.rules import Budget, BudgetState
 
 RAMP: Final = 5_000
 """Most rows of a budget that a run makes due."""
@@ -38,7 +39,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     Safe to run twice, concurrently or late: a reservation is settled once, a row is made due once,
     and without any run the held rows come due on the next day.
     """
-    settled = budgets.settle_lost(limit=limit) + budgets.apply(limit=limit)
+    settled = ledgers.settle_lost(limit=limit) + ledgers.apply(limit=limit)
     costs = receipt_prices.settle(budgets=[each.budget for each in cached.read()], limit=limit)
     states = cached.read()
     _alert(states, now=now)
@@ -51,10 +52,10 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 def _release(known: Mapping[int, Budget]) -> int:
     """Make held rows due for which there is money; returns the number."""
     done = 0
-    for budget_id in budgets.holding():
+    for budget_id in ledgers.holding():
         room = _room(known.get(budget_id))
         if room > 0:
-            done += budgets.end_holds(budget_id, limit=room, grace=rounds.retry_grace())
+            done += ledgers.end_holds(budget_id, limit=room, grace=rounds.retry_grace())
     return done
 
 
@@ -66,7 +67,7 @@ def _room(budget: Budget | None) -> int:
         return 0
     paid = (budget.amount - budget.used) // max(budget.refused or 1, 1)
     most = min(RAMP, paid)
-    return most - budgets.queued(budget, limit=most) if most > 0 else 0
+    return most - ledgers.queued(budget, limit=most) if most > 0 else 0
 
 
 def _alert(states: Iterable[BudgetState], *, now: dt.datetime) -> None:

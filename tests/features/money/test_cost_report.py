@@ -7,11 +7,11 @@ import uuid
 
 import pytest
 
-from notifications.core.figures import costs
-from notifications.core.figures.costs import CostGrouping
 from notifications.core.figures.questions import QuestionError
 from notifications.core.models import BulkJob, BulkJobFigure, Producer
 from notifications.core.rules.lane import Mode
+from notifications.features.money import cost_report
+from notifications.features.money.cost_report import CostGrouping
 from tests.figures.conftest import MakeRollup
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +25,7 @@ def _now(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _lines(by: CostGrouping, month: dt.date = MONTH) -> list[tuple[str, int]]:
-    report = costs.report(month, by=by, now=NOW)
+    report = cost_report.report(month, by=by, now=NOW)
     return [(each.name, each.micros) for each in report.lines]
 
 
@@ -41,11 +41,11 @@ def test_costs_are_grouped_by_producer_country_and_channel(make_rollup: MakeRoll
     assert _lines(CostGrouping.PRODUCER) == [("bank", 55), ("shop", 30)]
     assert _lines(CostGrouping.COUNTRY) == [("US", 50), ("DE", 30), ("", 5)]
     assert _lines(CostGrouping.CHANNEL) == [("sms", 85)]
-    report = costs.report(MONTH, by=CostGrouping.PROVIDER, now=NOW)
+    report = cost_report.report(MONTH, by=CostGrouping.PROVIDER, now=NOW)
     assert report.micros == 85
     assert report.forecast is not None
     assert report.forecast > report.micros
-    october = costs.report(dt.date(2026, 10, 1), by=CostGrouping.PRODUCER, now=NOW)
+    october = cost_report.report(dt.date(2026, 10, 1), by=CostGrouping.PRODUCER, now=NOW)
     assert (october.micros, october.forecast) == (999, None)
 
 
@@ -78,10 +78,10 @@ def _job(name: str, *, started_at: dt.datetime) -> BulkJob:
 @pytest.mark.parametrize("month", [dt.date(2026, 12, 1), dt.date(2020, 1, 1)])
 def test_a_month_without_figures_is_refused(month: dt.date) -> None:
     with pytest.raises(QuestionError):
-        costs.report(month, by=CostGrouping.PRODUCER, now=NOW)
+        cost_report.report(month, by=CostGrouping.PRODUCER, now=NOW)
 
 
 @pytest.mark.parametrize("text", ["2026-13", "2026-00", "26-11", "2026-11-01", "", "NaN"])
 def test_a_wrong_month_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="write a month"):
-        costs.month_of(text)
+        cost_report.month_of(text)

@@ -24,11 +24,10 @@ from notifications.core.models import (
 )
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.states import Status
-from notifications.core.store.cached import budgets as cached
 from notifications.core.store.cached import prices
-from notifications.core.store.postgres import budgets as ledgers
 from notifications.core.store.postgres import claims
-from notifications.core.sweeps import budgets as sweep
+from notifications.features.money import known as cached
+from notifications.features.money import ledgers, sweep
 from providers.contract import Accepted, Channel, Message, Outcome, Throttled, Unanswered
 from tests.journey import (
     Accept,

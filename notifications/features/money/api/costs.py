@@ -20,12 +20,12 @@ from notifications.core.api.pagination import parse_query
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import RequestModel, ResponseModel
 from notifications.core.api.suppressions import CSV, CsvRenderer
-from notifications.core.figures import costs
-from notifications.core.figures.costs import CostGrouping, CostReport
 from notifications.core.figures.questions import QuestionError
 from notifications.core.rules import csv_lines
 from notifications.core.rules.prices import MICROS
 from notifications.core.rules.problems import FieldError, Kind, Problem, Source
+from notifications.features.money import cost_report
+from notifications.features.money.cost_report import CostGrouping, CostReport
 
 
 class CostsQuery(RequestModel):
@@ -86,9 +86,9 @@ class CostsView(BaseView):
         """
         query = parse_query(request, CostsQuery)
         now = clock.now()
-        month = costs.month_of(query.month or f"{now:%Y-%m}")
+        month = cost_report.month_of(query.month or f"{now:%Y-%m}")
         try:
-            found = costs.report(month, by=CostGrouping(query.by), now=now)
+            found = cost_report.report(month, by=CostGrouping(query.by), now=now)
         except QuestionError as error:
             fault = FieldError("/month", str(error), Source.QUERY)
             raise_problem(Problem(Kind.INVALID, f"month: {error}", (fault,)))

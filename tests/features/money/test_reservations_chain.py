@@ -9,8 +9,8 @@ import pytest
 from notifications.core import clock
 from notifications.core.delivery import deliver
 from notifications.core.models import Attempt, Budget, BudgetReservation
-from notifications.core.store.cached import budgets as cached
-from notifications.core.sweeps import budgets as sweep
+from notifications.features.money import known as cached
+from notifications.features.money import sweep
 from providers.contract import Channel
 from tests.journey import CHAIN, Accept, Reach, chain_of, chain_statuses, deliver_chain
 

@@ -12,10 +12,10 @@ from django.http.response import HttpResponseBase
 
 from notifications.core import clock
 from notifications.core.admin import base, exports
-from notifications.core.figures import costs
-from notifications.core.figures.costs import CostGrouping, CostLine, CostReport
 from notifications.core.figures.questions import QuestionError
 from notifications.core.rules.prices import MICROS, dollars
+from notifications.features.money import cost_report
+from notifications.features.money.cost_report import CostGrouping, CostReport, GroupCost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class Table:
 
     title: str
     by: str
-    lines: Sequence[tuple[CostLine, str]]
+    lines: Sequence[tuple[GroupCost, str]]
     """Each line with its cost in words."""
 
 
@@ -39,23 +39,23 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:  # noqa: A
         raise PermissionDenied
     now = clock.now()
     try:
-        month = costs.month_of(request.GET.get("month") or f"{now:%Y-%m}")
+        month = cost_report.month_of(request.GET.get("month") or f"{now:%Y-%m}")
         if "csv" in request.GET:
             by = CostGrouping(request.GET["csv"])
-            return _export(request, costs.report(month, by=by, now=now), by)
-        found = {by: costs.report(month, by=by, now=now) for by in CostGrouping}
+            return _export(request, cost_report.report(month, by=by, now=now), by)
+        found = {by: cost_report.report(month, by=by, now=now) for by in CostGrouping}
     except (QuestionError, ValueError) as error:
         raise BadRequest(str(error)) from error
     whole = found[CostGrouping.PRODUCER]
     context = {
         "month": f"{month:%Y-%m}",
-        "before": f"{costs.month_before(month):%Y-%m}",
+        "before": f"{cost_report.month_before(month):%Y-%m}",
         "total": dollars(whole.micros),
         "forecast": "" if whole.forecast is None else dollars(whole.forecast),
         "tables": [_table(by, each) for by, each in found.items()],
     }
     return base.page(
-        model_admin, request, "admin/costs.html", title="Costs", context=context, is_of_model=False
+        model_admin, request, "money/costs.html", title="Costs", context=context, is_of_model=False
     )
 
 

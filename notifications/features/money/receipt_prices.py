@@ -18,10 +18,10 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from notifications.core.rules import prices
-from notifications.core.rules.budgets import Budget
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.reasons import Reason
 from notifications.core.store.postgres import db
+from notifications.features.money.rules import Budget
 from providers.contract import Channel, Receipt
 
 _UNNAMED_AFTER: Final = dt.timedelta(minutes=2)

@@ -22,11 +22,11 @@ from uuid import UUID
 from django.db import transaction
 
 from notifications.core.rules import ids
-from notifications.core.rules.budgets import Budget, Ledger, PricedCall, Shares, share_out
 from notifications.core.rules.lane import LANES, Mode
 from notifications.core.rules.rollups import Cube, DimensionSet, Step
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import db, partitions
+from notifications.features.money.rules import Budget, Ledger, PricedCall, Shares, share_out
 
 _COST_CUBE: Final = Cube(Step.MINUTE, DimensionSet.PRODUCER).number
 _CALLED: Final = sorted({

@@ -1,7 +1,7 @@
 """Costs of a month by producer, country, channel, provider or bulk job, with a forecast.
 
 Costs come from the roll-ups, seconds old, and are those of live messages. The forecast is that of
-`budget_figures` for all messages together. The roll-ups have no bulk jobs, so the cost of a bulk
+`figures` for all messages together. The roll-ups have no bulk jobs, so the cost of a bulk
 job is that of all its messages, in the month in which the job began.
 """
 
@@ -16,13 +16,13 @@ from typing import Final
 
 from django.db.models import Sum
 
-from notifications.core.figures import budget_figures
 from notifications.core.figures.questions import Question, QuestionError, ask
 from notifications.core.models import BulkJob, Producer
 from notifications.core.rules.bulk_job import Total
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.prices import MICROS
 from notifications.core.rules.rollups import OTHER, Dimension
+from notifications.features.money import figures
 from providers.contract import Channel
 
 MOST_LINES: Final = 1_000
@@ -41,7 +41,7 @@ class CostGrouping(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CostLine:
+class GroupCost:
     """The cost of a group."""
 
     name: str
@@ -60,7 +60,7 @@ class CostReport:
     micros: int
     forecast: int | None
     """Forecast of the whole month; None: the month is over."""
-    lines: Sequence[CostLine]
+    lines: Sequence[GroupCost]
     """The groups with a cost, the highest cost first."""
 
 
@@ -117,15 +117,15 @@ def _after(month: dt.date) -> dt.date:
 
 
 def _forecast(now: dt.datetime) -> int:
-    return budget_figures.forecast(budget_figures.daily_costs({}, now=now), now=now)
+    return figures.forecast(figures.daily_costs({}, now=now), now=now)
 
 
-def _groups(month: dt.date, dimension: Dimension, *, now: dt.datetime) -> list[CostLine]:
+def _groups(month: dt.date, dimension: Dimension, *, now: dt.datetime) -> list[GroupCost]:
     question = _question(month, (dimension,), now=now)
     groups = [each for each in ask(question).groups if each.total]
     names = _names(dimension, {each.key[0] for each in groups})
     return [
-        CostLine(
+        GroupCost(
             name=names.get(each.key[0], str(each.key[0])), micros=round((each.total or 0) * MICROS)
         )
         for each in groups
@@ -144,7 +144,7 @@ def _names(dimension: Dimension, keys: set[int | str]) -> Mapping[int | str, str
     return {}
 
 
-def _jobs(month: dt.date) -> list[CostLine]:
+def _jobs(month: dt.date) -> list[GroupCost]:
     rows = (
         BulkJob.objects
         .filter(
@@ -158,4 +158,4 @@ def _jobs(month: dt.date) -> list[CostLine]:
         .order_by("-micros", "pk")
         .values_list("pk", "name", "micros")[:MOST_LINES]
     )
-    return [CostLine(name=name, bulk_job=str(pk), micros=micros) for pk, name, micros in rows]
+    return [GroupCost(name=name, bulk_job=str(pk), micros=micros) for pk, name, micros in rows]

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from notifications.core import clock
 from notifications.core.models import Budget, BudgetDay
-from notifications.core.rules import budgets
-from notifications.core.rules.budgets import BudgetState
 from notifications.core.store.cached.ttl_cache import Fresh
+from notifications.features.money import rules as budgets
+from notifications.features.money.rules import BudgetState
 from providers.contract import Channel
 
 

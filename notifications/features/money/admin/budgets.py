@@ -15,14 +15,14 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from notifications.core import clock
-from notifications.core.admin import costs
 from notifications.core.admin.audited import AuditedAdmin
 from notifications.core.admin.fields import DollarsField
-from notifications.core.figures import budget_figures
-from notifications.core.figures.budget_figures import BudgetFigures
 from notifications.core.models import Budget
 from notifications.core.rules.prices import dollars
 from notifications.core.rules.times import local_time
+from notifications.features.money import figures as budget_figures
+from notifications.features.money.admin import costs
+from notifications.features.money.figures import BudgetFigures
 
 
 class BudgetForm(forms.ModelForm[Budget]):

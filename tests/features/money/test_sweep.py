@@ -13,8 +13,9 @@ from notifications.core import clock
 from notifications.core.delivery import deliver
 from notifications.core.models import Budget, Delivery
 from notifications.core.rules.states import Status
-from notifications.core.store.cached import budgets as cached
-from notifications.core.sweeps import budgets, release
+from notifications.core.sweeps import release
+from notifications.features.money import known as cached
+from notifications.features.money import sweep
 from providers.contract import Channel
 from tests.journey import (
     Accept,
@@ -51,7 +52,7 @@ def _texts(take: Accept, count: int) -> list[UUID]:
 
 def _sweep() -> int:
     cached.forget()
-    return budgets.run_once(now=clock.now(), limit=100).moved
+    return sweep.run_once(now=clock.now(), limit=100).moved
 
 
 def test_a_raise_releases_its_rows_beside_many_queued_rows_of_others(take: Accept) -> None:

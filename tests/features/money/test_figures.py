@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from notifications.core.figures.budget_figures import forecast
+from notifications.features.money.figures import forecast
 
 NOON = dt.datetime(2026, 6, 10, 12, tzinfo=dt.UTC)
 """A Wednesday; 20 further days follow."""

@@ -13,12 +13,13 @@ from django.db import connection
 
 from notifications.core import clock
 from notifications.core.models import Budget, BudgetDay, BudgetReservation, Delivery
-from notifications.core.rules.budgets import Budget as KnownBudget
-from notifications.core.rules.budgets import PricedCall
 from notifications.core.rules.states import Status
-from notifications.core.store.cached import budgets as cached
-from notifications.core.store.postgres import budgets, claims
+from notifications.core.store.postgres import claims
 from notifications.core.sweeps import due_rows
+from notifications.features.money import known as cached
+from notifications.features.money import ledgers
+from notifications.features.money.rules import Budget as KnownBudget
+from notifications.features.money.rules import PricedCall
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of
 
@@ -44,8 +45,8 @@ def test_a_claim_that_lost_its_lease_reserves_nothing_and_takes_nothing_back(
     for row, token in ((lost, next_claim), (held, frozen)):
         Delivery.objects.filter(id=row.id).update(status=Status.SENDING, claim_token=token)
 
-    budgets.reserve(asks[:1], token=next_claim, budgets=known, now=clock.now())
-    shares = budgets.reserve(asks, token=frozen, budgets=known, now=clock.now())
+    ledgers.reserve(asks[:1], token=next_claim, budgets=known, now=clock.now())
+    shares = ledgers.reserve(asks, token=frozen, budgets=known, now=clock.now())
 
     assert (set(shares.granted), shares.refused) == ({held.id}, {})
     tokens = dict(BudgetReservation.objects.values_list("delivery_id", "token"))
@@ -60,7 +61,7 @@ def test_no_claim_takes_a_delivery_while_its_price_is_being_reserved(
     budget, known = _budget(reach)
     [row] = deliveries_of(take(channels=["email"]))
     ask = PricedCall(row.id, 100, [budget.id], is_limited=True)
-    slow, lock = uuid4(), budgets._lock
+    slow, lock = uuid4(), ledgers._lock
     lapsed = clock.now() - dt.timedelta(minutes=1)
     Delivery.objects.filter(id=row.id).update(
         status=Status.SENDING, claim_token=slow, due_at=lapsed, claims=1
@@ -71,7 +72,7 @@ def test_no_claim_takes_a_delivery_while_its_price_is_being_reserved(
             rescued = due_rows.rescue_lost(now=clock.now(), limit=10).moved
             if rescued:
                 token = claims.claim([row.id], now=clock.now()).token
-                budgets.reserve([ask], token=token, budgets=known, now=clock.now())
+                ledgers.reserve([ask], token=token, budgets=known, now=clock.now())
             return rescued
         finally:
             connection.close()
@@ -80,12 +81,12 @@ def test_no_claim_takes_a_delivery_while_its_price_is_being_reserved(
 
     def lock_late(*arguments: Any) -> Any:  # noqa: ANN401 - as the function
         with ThreadPoolExecutor(1) as other:
-            monkeypatch.setattr(budgets, "_lock", lock)
+            monkeypatch.setattr(ledgers, "_lock", lock)
             rescued.append(other.submit(rescue_and_reserve).result())
         return lock(*arguments)
 
-    monkeypatch.setattr(budgets, "_lock", lock_late)
-    shares = budgets.reserve([ask], token=slow, budgets=known, now=clock.now())
+    monkeypatch.setattr(ledgers, "_lock", lock_late)
+    shares = ledgers.reserve([ask], token=slow, budgets=known, now=clock.now())
     assert (rescued, set(shares.granted)) == ([0], {row.id})
     assert due_rows.rescue_lost(now=clock.now(), limit=10).moved == 1
     assert BudgetDay.objects.get(budget=budget).used_micros == 0

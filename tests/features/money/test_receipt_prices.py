@@ -27,9 +27,9 @@ from notifications.core.models import (
 )
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.states import Status
-from notifications.core.store.cached import budgets as cached
 from notifications.core.store.postgres import partitions, rollups
-from notifications.core.sweeps import budgets as sweep
+from notifications.features.money import known as cached
+from notifications.features.money import sweep
 from providers.contract import Accepted, Channel, Receipt, ReceiptKind, Unanswered
 from tests.journey import Accept, Reach, deliveries_of, routed_to_scripted, status_and_reason
 from tests.old_days import recount_days

@@ -5,8 +5,8 @@
     settle                with the outcomes of the calls
 
 `hold_without_money` reads a cache and spares spent budgets the slots of providers; `reserve` is
-exact (`store.postgres.budgets`). A P3 text message goes by e-mail if the message and the recipient
-allow it (`budget_email`). Another held row is due at the start of the budget's next day; the sweep
+exact (`features.money.ledgers`). A P3 text message goes by e-mail if the message and the recipient
+allow it (`by_email`). Another held row is due at the start of the budget's next day; the sweep
 `budgets` brings rows forward when there is money again. A channel without a budget and without a
 price costs no query. Deliveries in test mode have no budget.
 """
@@ -19,57 +19,25 @@ from typing import Final
 from uuid import UUID
 
 from notifications.core import conf
-from notifications.core.delivery import budget_email
+from notifications.core.delivery import call_prices
 from notifications.core.delivery.batch import Batch
 from notifications.core.delivery.claimed import ClaimedDelivery
-from notifications.core.rules import phone, prices
-from notifications.core.rules.budgets import Budget, PricedCall
+from notifications.core.rules import prices
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.outcomes import Decision
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.times import deferral
 from notifications.core.rules.transitions import HOLD
-from notifications.core.store.cached import budgets as cached
-from notifications.core.store.cached import prices as price_list
-from notifications.core.store.postgres import budgets
-from providers.contract import Accepted, Channel, Outcome, Result, Unanswered
+from notifications.features.money import by_email, ledgers
+from notifications.features.money import known as cached
+from notifications.features.money.rules import Budget, PricedCall
+from providers.contract import Accepted, Channel, Result, Unanswered
 
 _SHORTEST: Final = dt.timedelta(seconds=1)
 """Shortest hold, for a time to live that ends now."""
 Held = tuple[ClaimedDelivery, Budget]
 """A delivery and the spent budget that holds it."""
 Pair = tuple[ClaimedDelivery, Result]
-
-
-def country_of(claimed: ClaimedDelivery) -> str:
-    """Return the country of the price: of a text message's number, empty on other channels."""
-    is_text = claimed.delivery.channel is Channel.SMS
-    return phone.country_of(claimed.destination.address) if is_text else ""
-
-
-def price_of(claimed: ClaimedDelivery, provider: str) -> int:
-    """Return the price of a call in microdollars: the reserved price, or else the present one."""
-    if claimed.reserved is not None:
-        return claimed.reserved
-    return price_list.price_of(
-        claimed.delivery.channel,
-        provider=provider,
-        country=country_of(claimed),
-        segments=claimed.segments or 1,
-    )
-
-
-def segments_of(claimed: ClaimedDelivery, outcome: Outcome) -> int | None:
-    """Return the segments of a text by the provider's answer, or else by our count."""
-    told = outcome.segments if isinstance(outcome, Accepted) else None
-    return told if told and claimed.segments else claimed.segments
-
-
-def price_by_answer(claimed: ClaimedDelivery, provider: str, outcome: Outcome) -> int:
-    """Return the price of a call with the segments of the answer, in microdollars."""
-    # A price is a price of a segment, multiplied by the segments, so the division is exact.
-    unit = price_of(claimed, provider) // (claimed.segments or 1)
-    return unit * (segments_of(claimed, outcome) or 1)
 
 
 def hold_without_money(batch: Batch) -> None:
@@ -106,7 +74,7 @@ def reserve(
             claimed.reserved_at = batch.now
     if not asks:
         return deliveries
-    shares = budgets.reserve(asks, token=batch.token, budgets=known, now=batch.now)
+    shares = ledgers.reserve(asks, token=batch.token, budgets=known, now=batch.now)
     unpaid = {each.delivery_id for each in asks} - shares.granted.keys()
     if not unpaid:
         return deliveries
@@ -134,18 +102,18 @@ def settle(pairs: Iterable[Pair]) -> None:
         token = claimed.reserved_under
         match result.outcome:
             case Accepted() as outcome:
-                final[claimed.delivery.id] = price_by_answer(claimed, "", outcome)
+                final[claimed.delivery.id] = call_prices.price_by_answer(claimed, "", outcome)
             case Unanswered():
                 final[claimed.delivery.id] = None
             case _:
                 final[claimed.delivery.id] = 0
-    budgets.settle(final, token=token)
+    ledgers.settle(final, token=token)
 
 
 def _ask(claimed: ClaimedDelivery, provider: str, known: Mapping[int, Budget]) -> PricedCall | None:
     """Return the request for money; None: the call costs nothing or has no budget."""
     own = [each.id for each in known.values() if _counts(claimed, each)]
-    price = price_of(claimed, provider) if own else 0
+    price = call_prices.price_of(claimed, provider) if own else 0
     if not price:
         return None
     is_limited = not claimed.delivery.priority.is_urgent
@@ -170,11 +138,11 @@ def _hold(batch: Batch, held: Sequence[Held]) -> None:
         for claimed, _ in held
         if claimed.delivery.channel is Channel.SMS and claimed.delivery.priority is Priority.P3
     ]
-    moved = budget_email.send_by_email(batch, texts) if texts else set()
+    moved = by_email.send_by_email(batch, texts) if texts else set()
     staying = [(claimed, each) for claimed, each in held if claimed.delivery.id not in moved]
     if not staying:
         return
-    budgets.hold({claimed.delivery.id: each.id for claimed, each in staying}, token=batch.token)
+    ledgers.hold({claimed.delivery.id: each.id for claimed, each in staying}, token=batch.token)
     for claimed, budget in staying:
         detail = f"budget {budget.name}: {prices.dollars(budget.amount)} a day"
         wait = max(_SHORTEST, _end(claimed, budget, batch.now) - batch.now)

@@ -14,10 +14,10 @@ from notifications.core.api import schema
 from notifications.core.api.base_view import BaseView
 from notifications.core.api.pagination import NumberedPageQuery, newest_rows, page, parse_query
 from notifications.core.api.schemas import ChannelWord, ResponseModel
-from notifications.core.figures import budget_figures
-from notifications.core.figures.budget_figures import BudgetFigures
 from notifications.core.models import Budget
 from notifications.core.rules.prices import MICROS
+from notifications.features.money import figures as budget_figures
+from notifications.features.money.figures import BudgetFigures
 from providers.contract import Channel
 
 

@@ -18,10 +18,10 @@ from django.db.models import Sum
 
 from notifications.core.figures.questions import Question, Value, ask
 from notifications.core.models import BudgetReservation
-from notifications.core.rules.budgets import Budget, BudgetState
 from notifications.core.rules.prices import MICROS
 from notifications.core.rules.rollups import Dimension, Step
-from notifications.core.store.cached import budgets
+from notifications.features.money import known as budgets
+from notifications.features.money.rules import Budget, BudgetState
 
 _DAY: Final = dt.timedelta(days=1)
 _WEEK: Final = 7
