@@ -12,6 +12,7 @@ from django.db.models.signals import post_migrate
 from django.utils.module_loading import import_string
 
 from notifications.core import feature, gate
+from notifications.core.rules import access
 
 _log: Final = structlog.get_logger(__name__)
 _GARBAGE_AT: Final = 50_000
@@ -32,7 +33,8 @@ class NotificationsConfig(AppConfig):
 
         The handlers create missing partitions, periodic tasks, role groups and session settings,
         delete the periodic tasks of earlier releases, resolve the alerts of removed features, and
-        record the release. Every deployment runs `migrate`.
+        record the release. Every deployment runs `migrate`. Connect the checks, and the
+        declarations of operations.
         """
         post_migrate.connect(_store_session_settings, sender=self)
         post_migrate.connect(_make_partitions, sender=self)
@@ -40,6 +42,7 @@ class NotificationsConfig(AppConfig):
         post_migrate.connect(_keep_roles, sender=self)
         post_migrate.connect(_resolve_removed_alerts, sender=self)
         post_migrate.connect(_record_deploy, sender=self)
+        access.complete_with(_import_operations)
         checks.register(feature.missing_needs)
         checks.register(gate.wrong_places)
         checks.register(_check_first_migration, checks.Tags.database)
@@ -49,6 +52,10 @@ class NotificationsConfig(AppConfig):
         request_started.connect(_drop_broken_connection)
         gc.freeze()  # loaded modules stay for ever, so exclude them from garbage collection
         gc.set_threshold(_GARBAGE_AT)
+
+
+def _import_operations() -> None:
+    import notifications.core.api.urls  # noqa: F401, PLC0415 - workers never need DRF
 
 
 def _store_session_settings(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol

@@ -83,12 +83,14 @@ class Feature(AppConfig):
     sign_in_urls: str = ""
     """Module with `urlpatterns` below `/admin/` that a browser opens without a sign-in."""
     access: str = ""
-    """Module with `RULES`, the access rules of the operations in `urls`. Imports `rules` alone."""
+    """Module with `RULES`, the access rules of the operations in `urls` without a declaration by
+    `api.operation`. Imports `rules` alone."""
     admin_urls: str = ""
     """Module with `urlpatterns` of pages without a model, below `/admin/`; the views are wrapped in
     `admin_view` of the site."""
     openapi: str = ""
-    """Module with `TAGS`, `PATH_PARAMETERS` and `EXAMPLES` for the OpenAPI document."""
+    """Module with `TAGS` and `PATH_PARAMETERS` for the OpenAPI document, and with `EXAMPLES` of the
+    operations without a declaration."""
     sweeps: tuple[FeatureSweep, ...] = ()
     retentions: tuple[RowRetention, ...] = ()
     """Tables whose rows are deleted at an age."""

@@ -80,7 +80,7 @@ def test_every_cell_of_the_lists(role: str) -> None:
 @pytest.mark.django_db
 def test_the_right_of_each_operation_is_a_right_of_the_admin() -> None:
     there = set(Permission.objects.values_list("codename", flat=True))
-    assert {rule.right for rule in access.TABLE if rule.right} <= there
+    assert {rule.right for rule in access.complete() if rule.right} <= there
     assert set(ACTS.values()) <= there
 
 

@@ -14,7 +14,7 @@ from notifications.core import clock
 from notifications.core.models import Alert, Audience, DeadLetter, Recipient, Suppression
 from notifications.core.operations import switches
 from notifications.core.operations.switches import SwitchTarget
-from notifications.core.rules.access import TABLE
+from notifications.core.rules import access
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.lane import Priority
 from notifications.core.rules.recipient_lists import ListKind
@@ -161,7 +161,9 @@ _OTHERS: Final[Mapping[str, Mapping[str, object]]] = {
 }
 """Operation -> parameters of its path in place of those of the world."""
 
-WRITING: Final = [rule for rule in TABLE if rule.writes and isinstance(rule.needs, Scope)]
+WRITING: Final = [
+    rule for rule in access.complete() if rule.writes and isinstance(rule.needs, Scope)
+]
 
 
 def furnish(caller: Caller, user_id: str = "maria") -> dict[str, object]:

@@ -8,7 +8,7 @@ from typing import Final
 
 import django
 
-from notifications.core.rules.access import TABLE, AccessRule, Entry
+from notifications.core.rules.access import AccessRule, Entry, complete
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.recipient_tokens import TokenScope
 from notifications.core.rules.roles import ACTS, GROUP_PREFIX, RIGHTS, ROLES, having
@@ -53,7 +53,7 @@ def _scopes_and_operations() -> list[str]:
         "",
         "| operation | needs | live key | test key | right in the admin | roles with it |",
         "| --- | --- | --- | --- | --- | --- |",
-        *map(_line, sorted(TABLE, key=_path)),
+        *map(_line, sorted(complete(), key=_path)),
         "",
     ]
 
@@ -120,5 +120,5 @@ def _line(rule: AccessRule) -> str:
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyproj.settings")
-    django.setup()  # adds the rules of the features
+    django.setup()  # adds the rules of operations
     PAGE.write_text(text())

@@ -193,7 +193,7 @@ class AlertAdmin(base.ReadOnlyAdmin):
     def resolve(self, request: HttpRequest, queryset: QuerySet[Alert]) -> None:
         """Resolve alerts. An alert is raised again if the cause lasts."""
         with audit.changes(name_of(request), "resolve_alert", queryset):
-            count = queryset.filter(resolved_at=None).update(resolved_at=clock.now())
+            count = alerts.resolve_rows(queryset)
         self.message_user(request, f"{count} alerts resolved.", messages.SUCCESS)
 
     @action("Acknowledge", permissions=["resolve"], url_path="acknowledge", icon="done")

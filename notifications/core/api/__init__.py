@@ -19,6 +19,8 @@
     metrics        /metrics, for Prometheus
     schemas        the words and answers that several of them share
     base_view      what all views share: scopes, limits, headers
+    operation      the declaration of an operation: path, access, schemas, examples
+    resource       declarations of operations that list, read and change rows
     pagination     query strings and cursors
     throttle       the cost of a call
     idempotency    the stored response of a repeated POST
@@ -34,7 +36,7 @@
     problems       errors as RFC 9457 problem details, and their help pages
     schema         the OpenAPI document, generated from the pydantic schemas
     operations     additions to the document: scope, problems, headers, examples
-    examples       the examples of all operations; a test sends them
+    examples       the examples of the operations without a declaration
 
 A 2xx response means a committed write. No input causes a 5xx. An object of another producer is
 answered with the same 404 as an unknown id. An operator's scopes (`operations:*`) see all

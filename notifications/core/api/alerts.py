@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
 from pydantic import Field
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from notifications.core import clock, conf
-from notifications.core.api import schema
-from notifications.core.api.authentication import actor_of
-from notifications.core.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
-from notifications.core.api.idempotency import idempotent
-from notifications.core.api.pagination import NumberedPageQuery, newest_page, parse_query
+from notifications.core.api.examples.shape import Example
+from notifications.core.api.operation import Access, Call
+from notifications.core.api.pagination import NumberedPageQuery
+from notifications.core.api.resource import Resource
 from notifications.core.api.schemas import RequestModel, ResponseModel
 from notifications.core.models import Alert
 from notifications.core.rules import alert_links
+from notifications.core.rules.access import LIVE
 from notifications.core.rules.alerts import severity
 from notifications.core.rules.request import Text
-from notifications.core.store.postgres import alerts, audit
+from notifications.core.rules.scopes import Scope
+from notifications.core.store.postgres import alerts
 
 _COLUMNS: Final = (
     *("id", "kind", "subject", "detail", "raised_at", "seen_at", "resolved_at", "cause_id"),
@@ -76,28 +74,7 @@ class AlertAnswer(ResponseModel):
     runbook_url: str
 
 
-class AlertListView(BaseView):
-    """`/v1/alerts`: list alerts."""
-
-    @extend_schema(
-        operation_id="list_alerts",
-        summary="List alerts, newest first",
-        parameters=schema.parameters(AlertQuery),
-        responses={200: schema.page_of(AlertAnswer)},
-        tags=["Operations"],
-    )
-    def get(self, request: Request) -> Response:
-        """List alerts.
-
-        A condition which lasts is listed once; `seen_at` is the time of the last check that found
-        the condition.
-        """
-        query = parse_query(request, AlertQuery)
-        found = Alert.objects.filter(resolved_at__isnull=not query.resolved)
-        return newest_page(request, query, found, _to_answer)
-
-
-def _to_answer(alert: Alert) -> dict[str, Any]:
+def _to_answer(alert: Alert) -> AlertAnswer:
     base = conf.current().public_url.rstrip("/")
     cause = alert_links.page_of(alert.kind, alert.subject)
     own = {name: getattr(alert, name) for name in _COLUMNS}
@@ -108,63 +85,82 @@ def _to_answer(alert: Alert) -> dict[str, Any]:
         url=base + alert_links.own_page_of(alert.pk),
         cause_url=base + cause if cause else "",
         runbook_url=base + alert_links.runbook_of(alert.kind),
-    ).to_json()
-
-
-class AlertAcknowledgeView(BaseView):
-    """`/v1/alerts/{alert_id}/acknowledge`: acknowledge an alert."""
-
-    @extend_schema(
-        operation_id="acknowledge_alert",
-        summary="Acknowledge an alert",
-        request=AlertAcknowledgement,
-        responses={200: AlertAnswer},
-        tags=["Operations"],
     )
-    @idempotent
-    def post(self, request: Request, alert_id: int) -> Response:
-        """Acknowledge an alert: no reminder leaves until the end of the time.
-
-        A second call renews the time. A resolved alert stays as it is. The end of the cause
-        resolves the alert as before, and a new occurrence raises a new alert.
-        """
-        wanted = parse_body(request.data, AlertAcknowledgement)
-        this = Alert.objects.filter(pk=min(alert_id, MAX_ID))
-        with audit.changes(actor_of(request), "acknowledge_alert", this):
-            alerts.acknowledge(
-                this,
-                by=actor_of(request),
-                until=clock.now() + dt.timedelta(minutes=wanted.minutes),
-                owner=wanted.owner,
-                note=wanted.note,
-            )
-        return _answer_of(this)
 
 
-class AlertResolveView(BaseView):
-    """`/v1/alerts/{alert_id}/resolve`: resolve an alert."""
+ALERTS: Final = Resource(
+    noun="alert",
+    path="v1/alerts/<int:alert_id>",
+    rows=lambda _call: Alert.objects.all(),
+    answer=AlertAnswer,
+    to_answer=_to_answer,
+    tag="Operations",
+)
 
-    @extend_schema(
-        operation_id="resolve_alert",
-        summary="Resolve an alert",
-        request=None,
-        responses={200: AlertAnswer},
-        tags=["Operations"],
+
+@ALERTS.list(
+    "List alerts, newest first",
+    Access(Scope.OPERATIONS_READ, LIVE, "view_alert"),
+    AlertQuery,
+    examples={
+        "minimal": Example("The open alerts"),
+        "usual": Example("Ten resolved alerts", query={"resolved": "true", "limit": 10}),
+    },
+)
+def list_alerts(_call: Call, query: AlertQuery) -> QuerySet[Alert]:
+    """List alerts.
+
+    A condition which lasts is listed once; `seen_at` is the time of the last check that found
+    the condition.
+    """
+    return Alert.objects.filter(resolved_at__isnull=not query.resolved)
+
+
+@ALERTS.change(
+    "POST /acknowledge",
+    "Acknowledge an alert",
+    Access(Scope.OPERATIONS_WRITE, LIVE, "change_alert"),
+    AlertAcknowledgement,
+    examples={
+        "minimal": Example("Acknowledge an alert for four hours", path={"alert_id": 91}, body={}),
+        "usual": Example(
+            "Acknowledge an alert for an hour, with owner and note",
+            path={"alert_id": 91},
+            body={"minutes": 60, "owner": "mail team", "note": "The vendor works on it."},
+        ),
+    },
+)
+def acknowledge_alert(call: Call, alert: Alert, wanted: AlertAcknowledgement) -> None:
+    """Acknowledge an alert: no reminder leaves until the end of the time.
+
+    A second call renews the time. A resolved alert stays as it is. The end of the cause
+    resolves the alert as before, and a new occurrence raises a new alert.
+    """
+    alerts.acknowledge(
+        Alert.objects.filter(pk=alert.pk),
+        by=call.by,
+        until=clock.now() + dt.timedelta(minutes=wanted.minutes),
+        owner=wanted.owner,
+        note=wanted.note,
     )
-    @idempotent
-    def post(self, request: Request, alert_id: int) -> Response:
-        """Resolve an alert.
-
-        A second call changes nothing. The alert is raised again if the cause lasts.
-        """
-        this = Alert.objects.filter(pk=min(alert_id, MAX_ID))
-        with audit.changes(actor_of(request), "resolve_alert", this):
-            this.filter(resolved_at=None).update(resolved_at=clock.now())
-        return _answer_of(this)
 
 
-def _answer_of(this: QuerySet[Alert]) -> Response:
-    alert = this.first()
-    if alert is None:
-        raise_not_found("alert")
-    return Response(_to_answer(alert))
+@ALERTS.change(
+    "POST /resolve",
+    "Resolve an alert",
+    Access(Scope.OPERATIONS_WRITE, LIVE, "change_alert"),
+    examples={
+        "minimal": Example("Resolve an alert", path={"alert_id": 91}),
+        "usual": Example(
+            "Resolve an alert, with an idempotency key",
+            path={"alert_id": 91},
+            headers={"Idempotency-Key": "resolve-91"},
+        ),
+    },
+)
+def resolve_alert(_call: Call, alert: Alert) -> None:
+    """Resolve an alert.
+
+    A second call changes nothing. The alert is raised again if the cause lasts.
+    """
+    alerts.resolve_rows(Alert.objects.filter(pk=alert.pk))

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Any
+from typing import Annotated, Final
 
 from django.db import transaction
-from drf_spectacular.utils import extend_schema
+from django.db.models import QuerySet
 from pydantic import Field, TypeAdapter, ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.core.api import schema
-from notifications.core.api.authentication import actor_of
-from notifications.core.api.base_view import BaseView, parse_body, raise_not_found
-from notifications.core.api.pagination import NumberedPageQuery, newest_page, parse_query
+from notifications.core.api.examples.shape import Example
+from notifications.core.api.operation import Access, Call, operation
+from notifications.core.api.pagination import NumberedPageQuery
 from notifications.core.api.problems import raise_problem
+from notifications.core.api.resource import Resource
 from notifications.core.api.schemas import RequestModel, ResponseModel
 from notifications.core.models import Attribute
+from notifications.core.rules.access import BOTH, LIVE
 from notifications.core.rules.attributes import (
     BUILT_IN,
     MAX_ATTRIBUTES,
@@ -26,8 +26,8 @@ from notifications.core.rules.attributes import (
 )
 from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.core.rules.request import Text
+from notifications.core.rules.scopes import Scope
 from notifications.core.store.cached import attributes
-from notifications.core.store.postgres import audit
 
 _NAME = TypeAdapter(Annotated[str, Field(pattern=NAME_PATTERN)])
 
@@ -50,75 +50,91 @@ class AttributeAnswer(ResponseModel):
     created_by: str
 
 
-class AttributeListView(BaseView):
-    """`/v1/attributes`: list definitions."""
-
-    @extend_schema(
-        operation_id="list_attributes",
-        summary="List the attributes of recipients, newest first",
-        parameters=schema.parameters(NumberedPageQuery),
-        responses={200: schema.page_of(AttributeAnswer)},
-        tags=["Recipients"],
-    )
-    def get(self, request: Request) -> Response:
-        """List the definitions, which both modes share."""
-        query = parse_query(request, NumberedPageQuery)
-        return newest_page(request, query, Attribute.objects.order_by("-pk"), _to_answer)
+ATTRIBUTES: Final = Resource(
+    noun="attribute",
+    path="v1/attributes/<str:name>",
+    key="name",
+    rows=lambda _call: Attribute.objects.all(),
+    answer=AttributeAnswer,
+    tag="Recipients",
+)
 
 
-class AttributeDetailView(BaseView):
-    """`/v1/attributes/{name}`: define and read an attribute."""
+@ATTRIBUTES.list(
+    "List the attributes of recipients, newest first",
+    Access(Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    NumberedPageQuery,
+    examples={
+        "minimal": Example("The latest attributes"),
+        "usual": Example("Ten attributes", query={"limit": 10}),
+    },
+)
+def list_attributes(_call: Call, _query: NumberedPageQuery) -> QuerySet[Attribute]:
+    """List the definitions, which both modes share."""
+    return Attribute.objects.all()
 
-    @extend_schema(
-        operation_id="define_attribute",
-        summary="Define an attribute of recipients",
-        request=AttributeRequest,
-        responses={200: AttributeAnswer, 201: AttributeAnswer},
-        tags=["Recipients"],
-    )
-    def put(self, request: Request, name: str) -> Response:
-        """Define an attribute, or change the description.
 
-        Only a defined attribute can be set for a recipient and compared in an audience. The kind of
-        an attribute cannot change.
-        """
-        wanted, by = parse_body(request.data, AttributeRequest), actor_of(request)
-        _check_name(name)
-        with transaction.atomic():
-            rows = Attribute.objects.select_for_update()
-            known = rows.filter(name=name).first()
-            if known is None and rows.count() >= MAX_ATTRIBUTES:
-                said = f"there are {MAX_ATTRIBUTES} attributes already"
-                raise_problem(Problem(Kind.CONFLICT, said))
-            if known is not None and known.kind != wanted.kind:
-                said = f"the attribute {name} has the kind {known.kind}; define another attribute"
-                raise_problem(Problem(Kind.CONFLICT, said))
-            with audit.changes(by, "define_attribute", Attribute.objects.filter(name=name)):
-                row, _ = Attribute.objects.update_or_create(
-                    name=name,
-                    defaults={"description": wanted.description},
-                    create_defaults={
-                        "kind": wanted.kind,
-                        "description": wanted.description,
-                        "created_by": by,
-                    },
-                )
-        attributes.kinds.forget()
-        return Response(_to_answer(row), status=201 if known is None else 200)
+@operation(
+    f"PUT {ATTRIBUTES.path}",
+    "Define an attribute of recipients",
+    Access(Scope.RECIPIENTS_WRITE, LIVE),
+    AttributeRequest,
+    answers={200: AttributeAnswer, 201: AttributeAnswer},
+    tag=ATTRIBUTES.tag,
+    problems={Kind.CONFLICT},
+    examples={
+        "minimal": Example("A number", status=201, path={"name": "age"}, body={"kind": "number"}),
+        "usual": Example(
+            "A date with a description",
+            status=201,
+            path={"name": "seen_on"},
+            body={"kind": "date", "description": "Last visit of the shop."},
+        ),
+    },
+)
+def define_attribute(call: Call, wanted: AttributeRequest) -> Response:
+    """Define an attribute, or change the description.
 
-    @extend_schema(
-        operation_id="get_attribute",
-        summary="Read the definition of an attribute",
-        responses={200: AttributeAnswer},
-        tags=["Recipients"],
-    )
-    def get(self, request: Request, name: str) -> Response:
-        """Return a definition."""
-        del request
-        row = Attribute.objects.filter(name=name.replace("\0", "")).first()
-        if row is None:
-            raise_not_found("attribute")
-        return Response(_to_answer(row))
+    Only a defined attribute can be set for a recipient and compared in an audience. The kind of
+    an attribute cannot change.
+    """
+    name = call.path["name"]
+    _check_name(name)
+    with transaction.atomic():
+        rows = Attribute.objects.select_for_update()
+        known = rows.filter(name=name).first()
+        if known is None and rows.count() >= MAX_ATTRIBUTES:
+            said = f"there are {MAX_ATTRIBUTES} attributes already"
+            raise_problem(Problem(Kind.CONFLICT, said))
+        if known is not None and known.kind != wanted.kind:
+            said = f"the attribute {name} has the kind {known.kind}; define another attribute"
+            raise_problem(Problem(Kind.CONFLICT, said))
+        with call.changes(Attribute.objects.filter(name=name)):
+            row, _ = Attribute.objects.update_or_create(
+                name=name,
+                defaults={"description": wanted.description},
+                create_defaults={
+                    "kind": wanted.kind,
+                    "description": wanted.description,
+                    "created_by": call.by,
+                },
+            )
+    attributes.kinds.forget()
+    told = AttributeAnswer.model_validate(row).to_json()
+    return Response(told, status=201 if known is None else 200)
+
+
+@ATTRIBUTES.read(
+    "Read the definition of an attribute",
+    Access(Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    examples={
+        "minimal": Example("An attribute", path={"name": "plan"}),
+        "usual": Example("A list of texts", path={"name": "interests"}),
+    },
+)
+def get_attribute(_call: Call, attribute: Attribute) -> Attribute:
+    """Return a definition."""
+    return attribute
 
 
 def _check_name(name: str) -> None:
@@ -135,7 +151,3 @@ def _check_name(name: str) -> None:
     if name in BUILT_IN:
         said = f"every recipient has the attribute {name}"
         raise_problem(Problem(Kind.INVALID, said, (FieldError("", said),)))
-
-
-def _to_answer(row: Attribute) -> dict[str, Any]:
-    return AttributeAnswer.model_validate(row).to_json()

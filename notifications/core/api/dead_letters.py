@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Final, Self
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
+from django.db.models import QuerySet
 from pydantic import Field, model_validator
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from notifications.core.api import schema
-from notifications.core.api.authentication import actor_of, key_of
-from notifications.core.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
-from notifications.core.api.idempotency import idempotent
-from notifications.core.api.pagination import (
-    AnyOf,
-    NumberedPageQuery,
-    SmallId,
-    newest_page,
-    newest_rows,
-    page,
-    parse_query,
-)
+from notifications.core.api.examples.shape import Example
+from notifications.core.api.operation import Access, Call
+from notifications.core.api.pagination import AnyOf, NumberedPageQuery, SmallId
 from notifications.core.api.problems import raise_problem
+from notifications.core.api.resource import Resource
 from notifications.core.api.schemas import (
     ChannelWord,
     ModeWord,
@@ -36,11 +25,17 @@ from notifications.core.api.schemas import (
 from notifications.core.models import DeadLetter, ReplayJob
 from notifications.core.operations import replay
 from notifications.core.rules import ids, request_faults
+from notifications.core.rules.access import BOTH
 from notifications.core.rules.dead_letter_filter import LetterFilter
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.request import Instant, Text
 from notifications.core.rules.request_fields import AskedChannel
-from notifications.core.store.postgres import audit, dead_letters
+from notifications.core.rules.scopes import Scope
+from notifications.core.store.postgres import dead_letters
+
+_READERS: Final = Access(Scope.OPERATIONS_READ, BOTH, "view_deadletter")
+_REPLAYERS: Final = Access(Scope.OPERATIONS_WRITE, BOTH, "replay_deadletter")
+_READERS_OF_JOBS: Final = Access(Scope.OPERATIONS_READ, BOTH, "view_replayjob")
 
 Reason = Annotated[Text, Field(min_length=1, max_length=64)]
 ProviderName = Annotated[Text, Field(min_length=1, max_length=32)]
@@ -119,154 +114,157 @@ class ReplayJobAnswer(ResponseModel):
     finished_at: dt.datetime | None
 
 
-class DeadLetterListView(BaseView):
-    """`/v1/dead-letters`: list dead letters."""
+def _to_answers(letters: Sequence[DeadLetter]) -> Iterable[DeadLetterAnswer]:
+    hashes = dead_letters.address_hashes(letters)
+    for letter in letters:
+        read = {name: getattr(letter, name, None) for name in DeadLetterAnswer.model_fields}
+        computed = {
+            "notification_id": ids.notification_of(letter.delivery_id),
+            "address_hash": hashes.get(letter.pk, ""),
+        }
+        yield DeadLetterAnswer.model_validate(read | computed)
 
-    @extend_schema(
-        operation_id="list_dead_letters",
-        summary="List dead letters, newest first",
-        parameters=schema.parameters(DeadLetterQuery),
-        responses={200: schema.page_of(DeadLetterAnswer)},
-        tags=["Operations"],
+
+LETTERS: Final = Resource(
+    noun="dead letter",
+    path="v1/dead-letters/<int:letter_id>",
+    rows=lambda call: DeadLetter.objects.filter(mode=call.key.mode),
+    answer=DeadLetterAnswer,
+    to_answer=lambda letter: next(iter(_to_answers([letter]))),
+    tag="Operations",
+)
+JOBS: Final = Resource(
+    noun="replay job",
+    path="v1/replay-jobs/<int:job_id>",
+    rows=lambda call: ReplayJob.objects.filter(mode=call.key.mode),
+    answer=ReplayJobAnswer,
+    tag=LETTERS.tag,
+)
+
+
+@LETTERS.list(
+    "List dead letters, newest first",
+    _READERS,
+    DeadLetterQuery,
+    to_lines=_to_answers,
+    examples={
+        "minimal": Example("The latest open dead letters"),
+        "usual": Example(
+            "E-mails rejected by a provider since November",
+            query={"reason": "permanent", "channel": "email", "since": "2026-11-01T00:00:00Z"},
+        ),
+    },
+)
+def list_dead_letters(call: Call, query: DeadLetterQuery) -> QuerySet[DeadLetter]:
+    """List the dead letters of all producers in the key's mode."""
+    return LETTERS.rows(call).filter(**_filters(query))
+
+
+@LETTERS.read(
+    "Read a dead letter",
+    _READERS,
+    examples={
+        "minimal": Example("An open dead letter", path={"letter_id": 71}),
+        "resolved": Example("A discarded dead letter", path={"letter_id": 72}),
+    },
+)
+def get_dead_letter(_call: Call, letter: DeadLetter) -> DeadLetter:
+    """Return a dead letter of any producer in the key's mode.
+
+    Resolved dead letters stay readable until retention removes them.
+    """
+    return letter
+
+
+@JOBS.create(
+    "Replay dead letters",
+    _REPLAYERS,
+    ReplayRequest,
+    at="v1/dead-letters/replay",
+    status=202,
+    problems={Kind.CONFLICT},
+    examples={
+        "minimal": Example("One dead letter", body={"ids": [71]}),
+        "usual": Example(
+            "All of one reason on one channel, with a new time to live",
+            headers={"Idempotency-Key": "replay-2026-11-22"},
+            body={"reason": "permanent", "channel": "email", "renew_ttl": True},
+        ),
+    },
+)
+def replay_dead_letters(call: Call, wanted: ReplayRequest) -> ReplayJob:
+    """Start a replay job.
+
+    Every delivery passes all checks again, with a new attempt budget. The job is paced, so that
+    new traffic is not delayed.
+    """
+    letters = LetterFilter(
+        ids=None if wanted.ids is None else tuple(wanted.ids),
+        reason=wanted.reason or "",
+        channel=wanted.channel,
+        provider=wanted.provider or "",
+        since=wanted.since,
+        until=wanted.until,
+        mode=call.key.mode,
     )
-    def get(self, request: Request) -> Response:
-        """List the dead letters of all producers in the key's mode."""
-        query = parse_query(request, DeadLetterQuery)
-        found = DeadLetter.objects.filter(mode=key_of(request).mode, **_filters(query))
-        shown, following = newest_rows(query, found)
-        hashes = dead_letters.address_hashes(shown)
-        answers = [_to_dead_letter(letter, hashes).to_json() for letter in shown]
-        return page(request, answers, following=following)
-
-
-class DeadLetterDetailView(BaseView):
-    """`/v1/dead-letters/{letter_id}`: read a dead letter."""
-
-    @extend_schema(
-        operation_id="get_dead_letter",
-        summary="Read a dead letter",
-        responses={200: DeadLetterAnswer},
-        tags=["Operations"],
+    return replay.start(
+        letters,
+        requested_by=call.key.prefix,
+        forced=wanted.force,
+        renews_ttl=wanted.renew_ttl,
     )
-    def get(self, request: Request, letter_id: int) -> Response:
-        """Return a dead letter of any producer in the key's mode.
-
-        Resolved dead letters stay readable until retention removes them.
-        """
-        mine = DeadLetter.objects.filter(pk=min(letter_id, MAX_ID), mode=key_of(request).mode)
-        letter = mine.first()
-        if letter is None:
-            raise_not_found("dead letter")
-        return Response(_to_dead_letter(letter, dead_letters.address_hashes([letter])).to_json())
 
 
-class DeadLetterReplayView(BaseView):
-    """`/v1/dead-letters/replay`: replay dead letters."""
+@LETTERS.change(
+    "POST /discard",
+    "Discard a dead letter",
+    _REPLAYERS,
+    problems={Kind.CONFLICT},
+    examples={
+        "minimal": Example("Discard a dead letter", path={"letter_id": 71}),
+        "usual": Example(
+            "Discard a dead letter, with an idempotency key",
+            path={"letter_id": 71},
+            headers={"Idempotency-Key": "discard-71"},
+        ),
+    },
+)
+def discard_dead_letter(call: Call, letter: DeadLetter) -> None:
+    """Discard a dead letter.
 
-    @extend_schema(
-        operation_id="replay_dead_letters",
-        summary="Replay dead letters",
-        request=ReplayRequest,
-        responses={202: ReplayJobAnswer},
-        tags=["Operations"],
-    )
-    @idempotent
-    def post(self, request: Request) -> Response:
-        """Start a replay job.
-
-        Every delivery passes all checks again, with a new attempt budget. The job is paced, so that
-        new traffic is not delayed.
-        """
-        wanted, key = parse_body(request.data, ReplayRequest), key_of(request)
-        letters = LetterFilter(
-            ids=None if wanted.ids is None else tuple(wanted.ids),
-            reason=wanted.reason or "",
-            channel=wanted.channel,
-            provider=wanted.provider or "",
-            since=wanted.since,
-            until=wanted.until,
-            mode=key.mode,
-        )
-        try:
-            with audit.changes(actor_of(request), "replay_dead_letters") as made:
-                job = replay.start(
-                    letters,
-                    requested_by=key.prefix,
-                    forced=wanted.force,
-                    renews_ttl=wanted.renew_ttl,
-                )
-                made.append(job)
-        except replay.ReplayRefused as refused:
-            raise_problem(refused.problem)
-        return Response(ReplayJobAnswer.model_validate(job).to_json(), status=202)
+    The dead letter stays readable until retention removes it; later replays skip it.
+    """
+    if not replay.discard([letter.pk], by=call.key.prefix):
+        letter.refresh_from_db()
+        said = f"the dead letter is {letter.resolution or 'part of a running replay job'}"
+        raise_problem(Problem(Kind.CONFLICT, said))
 
 
-class DeadLetterDiscardView(BaseView):
-    """`/v1/dead-letters/{letter_id}/discard`: discard a dead letter."""
-
-    @extend_schema(
-        operation_id="discard_dead_letter",
-        summary="Discard a dead letter",
-        request=None,
-        responses={200: DeadLetterAnswer},
-        tags=["Operations"],
-    )
-    @idempotent
-    def post(self, request: Request, letter_id: int) -> Response:
-        """Discard a dead letter.
-
-        The dead letter stays readable until retention removes it; later replays skip it.
-        """
-        key = key_of(request)
-        mine = DeadLetter.objects.filter(pk=min(letter_id, MAX_ID), mode=key.mode)
-        if not mine.exists():
-            raise_not_found("dead letter")
-        with audit.changes(actor_of(request), "discard_dead_letter", mine):
-            discarded = replay.discard([letter_id], by=key.prefix)
-        letter = mine.get()
-        if not discarded:
-            said = f"the dead letter is {letter.resolution or 'part of a running replay job'}"
-            raise_problem(Problem(Kind.CONFLICT, said))
-        return Response(_to_dead_letter(letter, dead_letters.address_hashes([letter])).to_json())
+@JOBS.list(
+    "List replay jobs, newest first",
+    _READERS_OF_JOBS,
+    NumberedPageQuery,
+    examples={
+        "minimal": Example("The latest replays"),
+        "usual": Example("Ten replays after a cursor", query={"limit": 10, "cursor": 4711}),
+    },
+)
+def list_replay_jobs(call: Call, _query: NumberedPageQuery) -> QuerySet[ReplayJob]:
+    """List the replay jobs of the key's mode, started by any caller."""
+    return JOBS.rows(call)
 
 
-class ReplayJobListView(BaseView):
-    """`/v1/replay-jobs`: list replay jobs."""
-
-    @extend_schema(
-        operation_id="list_replay_jobs",
-        summary="List replay jobs, newest first",
-        parameters=schema.parameters(NumberedPageQuery),
-        responses={200: schema.page_of(ReplayJobAnswer)},
-        tags=["Operations"],
-    )
-    def get(self, request: Request) -> Response:
-        """List the replay jobs of the key's mode, started by any caller."""
-        query = parse_query(request, NumberedPageQuery)
-        found = ReplayJob.objects.filter(mode=key_of(request).mode)
-        return newest_page(request, query, found, _to_replay_job)
-
-
-def _to_replay_job(job: ReplayJob) -> dict[str, Any]:
-    return ReplayJobAnswer.model_validate(job).to_json()
-
-
-class ReplayJobDetailView(BaseView):
-    """`/v1/replay-jobs/{job_id}`: read a replay job."""
-
-    @extend_schema(
-        operation_id="get_replay_job",
-        summary="Read a replay job",
-        responses={200: ReplayJobAnswer},
-        tags=["Operations"],
-    )
-    def get(self, request: Request, job_id: int) -> Response:
-        """Return the progress of a replay job. The job is done when `finished_at` is set."""
-        mine = ReplayJob.objects.filter(mode=key_of(request).mode)
-        job = mine.filter(pk=min(job_id, MAX_ID)).first()
-        if job is None:
-            raise_not_found("replay job")
-        return Response(ReplayJobAnswer.model_validate(job).to_json())
+@JOBS.read(
+    "Read a replay job",
+    _READERS_OF_JOBS,
+    examples={
+        "minimal": Example("A running replay", path={"job_id": 81}),
+        "finished": Example("A finished replay", path={"job_id": 82}),
+    },
+)
+def get_replay_job(_call: Call, job: ReplayJob) -> ReplayJob:
+    """Return the progress of a replay job. The job is done when `finished_at` is set."""
+    return job
 
 
 def _filters(query: DeadLetterQuery) -> dict[str, Any]:
@@ -280,12 +278,3 @@ def _filters(query: DeadLetterQuery) -> dict[str, Any]:
     }
     given: dict[str, Any] = {name: value for name, value in filters.items() if value is not None}
     return given | {"resolved_at__isnull": not query.resolved}
-
-
-def _to_dead_letter(letter: DeadLetter, hashes: Mapping[int, str]) -> DeadLetterAnswer:
-    read = {name: getattr(letter, name, None) for name in DeadLetterAnswer.model_fields}
-    computed = {
-        "notification_id": ids.notification_of(letter.delivery_id),
-        "address_hash": hashes.get(letter.pk, ""),
-    }
-    return DeadLetterAnswer.model_validate(read | computed)

@@ -5,19 +5,17 @@ from __future__ import annotations
 import datetime as dt
 from typing import Annotated
 
-from drf_spectacular.utils import extend_schema
 from pydantic import Field
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from notifications.core.api.authentication import actor_of, key_of
-from notifications.core.api.base_view import BaseView, parse_body
-from notifications.core.api.idempotency import idempotent
+from notifications.core.api.examples.shape import Example
+from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import RequestModel, ResponseModel
 from notifications.core.models import ApiKey
+from notifications.core.rules.access import BOTH
 from notifications.core.rules.problems import Kind, Problem
-from notifications.core.store.postgres import api_keys, audit
+from notifications.core.rules.scopes import Scope
+from notifications.core.store.postgres import api_keys
 
 
 class RotateRequest(RequestModel):
@@ -40,38 +38,41 @@ class KeyRotated(ResponseModel):
     old_key_expires_at: dt.datetime | None
 
 
-class KeyRotateView(BaseView):
-    """`/v1/keys/rotate`: rotate the caller's key."""
+@operation(
+    "POST v1/keys/rotate",
+    "Rotate the caller's key",
+    Access(Scope.KEYS_ROTATE, BOTH, "add_apikey"),
+    RotateRequest,
+    answers={201: KeyRotated},
+    tag="Keys",
+    problems={Kind.CONFLICT},
+    shows_secret=True,
+    examples={
+        "minimal": Example("Both keys work for a day", body={}),
+        "usual": Example(
+            "Both keys work for an hour; a repeat gets the same key",
+            headers={"Idempotency-Key": "rotation-2026-11"},
+            body={"overlap_hours": 1},
+        ),
+    },
+)
+def rotate_key(call: Call, wanted: RotateRequest) -> KeyRotated:
+    """Create a key with the same scopes.
 
-    @extend_schema(
-        operation_id="rotate_key",
-        summary="Rotate the caller's key",
-        request=RotateRequest,
-        responses={201: KeyRotated},
-        tags=["Keys"],
+    The key used for the call expires after `overlap_hours`.
+    """
+    rows = ApiKey.objects.filter(prefix=call.key.prefix)
+    overlap = dt.timedelta(hours=wanted.overlap_hours)
+    try:
+        with call.changes(rows) as news:
+            made, secret = api_keys.rotate(rows.get(), overlap=overlap, by=call.by)
+            news.append(made)
+    except api_keys.NotRotatable as error:
+        raise_problem(Problem(Kind.CONFLICT, str(error)))
+    return KeyRotated(
+        key=secret,
+        prefix=made.prefix,
+        scopes=made.scopes,
+        expires_at=made.expires_at,
+        old_key_expires_at=rows.get().expires_at,
     )
-    @idempotent
-    def post(self, request: Request) -> Response:
-        """Create a key with the same scopes.
-
-        The key used for the call expires after `overlap_hours`.
-        """
-        wanted = parse_body(request.data, RotateRequest)
-        rows = ApiKey.objects.filter(prefix=key_of(request).prefix)
-        actor, overlap = actor_of(request), dt.timedelta(hours=wanted.overlap_hours)
-        try:
-            with audit.changes(actor, "rotate_key", rows) as news:
-                made, secret = api_keys.rotate(rows.get(), overlap=overlap, by=actor)
-                news.append(made)
-        except api_keys.NotRotatable as error:
-            raise_problem(Problem(Kind.CONFLICT, str(error)))
-        told = KeyRotated(
-            key=secret,
-            prefix=made.prefix,
-            scopes=made.scopes,
-            expires_at=made.expires_at,
-            old_key_expires_at=rows.get().expires_at,
-        )
-        answer = Response(told.to_json(), status=201)
-        answer["Cache-Control"] = "no-store"
-        return answer

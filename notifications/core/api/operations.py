@@ -1,7 +1,7 @@
 """Additions to the operations of the OpenAPI document: scopes, problems, headers, examples.
 
-Scopes come from `rules.access`, examples from `examples`; problems and headers follow from the
-parameters and the body of an operation. The views do not repeat these facts.
+Scopes come from `rules.access`, examples from the declarations and `examples`; problems and headers
+follow from the parameters and the body of an operation. The views do not repeat these facts.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from urllib.parse import urlencode
 from drf_spectacular.generators import SchemaGenerator
 
 from notifications.core import conf, feature
+from notifications.core.api import operation as declarations
 from notifications.core.api import problems
-from notifications.core.api.examples import Example, of_all_operations
+from notifications.core.api.examples import CORE, Example, Examples
 from notifications.core.rules.access import TABLE, AccessRule, Entry
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.problems import Kind
@@ -99,21 +100,10 @@ _COME_BACK: Final = frozenset({Kind.IN_PROGRESS, Kind.RATE_LIMITED, Kind.UNAVAIL
 _CAN_CONFLICT: Final = frozenset({
     "change_preferences",
     "change_recipient",
-    "change_schedule",
-    "create_schedule",
-    "define_attribute",
-    "delete_audience",
-    "discard_dead_letter",
-    "publish_template",
-    "put_audience",
-    "replay_dead_letters",
     "reschedule_notification",
-    "roll_back_template",
-    "rotate_key",
-    "rotate_signing_secret",
 })
 """Operations which can fail with 409 because of the object's state."""
-_NAMES_RECIPIENTS: Final = frozenset({"create_notification", "create_schedule"})
+_NAMES_RECIPIENTS: Final = frozenset({"create_notification"})
 _KEY_HEADER: Final = "Idempotency-Key"
 _CONDITIONS: Final = frozenset({"If-Match", "If-None-Match"})
 _PROBLEM: Final = {"$ref": "#/components/schemas/ProblemDetails"}
@@ -135,11 +125,12 @@ def describe(
     result["tags"] = [
         {"name": name, "description": said} for name, said in sorted(_facts("TAGS", TAGS).items())
     ]
+    examples = of_all_operations()
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
             _add_access(operation, f"{method.upper()} {path}")
             _add_answers(operation, method, path, used)
-            _add_examples(operation, method, path)
+            _add_examples(operation, method, path, examples[operation["operationId"]])
     for operations in result.get("webhooks", {}).values():
         for operation in operations.values():
             operation["security"] = []  # the signature is in the headers of Standard Webhooks
@@ -148,10 +139,17 @@ def describe(
     return result
 
 
-def _facts(name: str, of_core: Mapping[str, str]) -> Mapping[str, str]:
+def of_all_operations() -> Examples:
+    """Return operationId -> name of the example -> example. The first example is minimal."""
+    declared = {name: each.examples for name, each in declarations.served().items()}
+    return _facts("EXAMPLES", {**CORE, **declared})
+
+
+def _facts(name: str, of_core: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the facts of the core with those of the features."""
     modules = [import_module(each.openapi) for each in feature.all_features() if each.openapi]
-    return functools.reduce(operator.or_, [getattr(each, name) for each in modules], dict(of_core))
+    facts = [getattr(each, name, {}) for each in modules]
+    return functools.reduce(operator.or_, facts, dict(of_core))
 
 
 def _headers_in_use(result: dict[str, Any]) -> dict[str, Any]:
@@ -210,7 +208,8 @@ def _add_answers(operation: Operation, method: str, path: str, used: dict[str, A
         )
         response["headers"] = _references([*headers, *extra])
         response["description"] = response.get("description") or HTTPStatus(int(status)).phrase
-    kinds = sorted(_possible(operation, path), key=lambda kind: kind.status)
+    order = list(Kind).index
+    kinds = sorted(set(_possible(operation, path)), key=lambda kind: (kind.status, order(kind)))
     for code, same in groupby(kinds, key=lambda kind: kind.status):
         group = list(same)
         name = "".join(_pascal(kind) for kind in group) + ("" if _has_key(operation) else "Open")
@@ -285,9 +284,7 @@ def _possible(operation: Operation, path: str) -> Iterator[Kind]:
         yield Kind.INVALID
     if has_key:
         yield Kind.FORBIDDEN
-        # A subscription creates the topic of its path, so the name of a topic is checked.
-        checks_path = operation["operationId"] == "subscribe"
-        if has_body or checks_path or any(each["in"] != "path" for each in taken):
+        if has_body or any(each["in"] != "path" for each in taken):
             yield Kind.INVALID
         yield from _of_state(operation, {each["name"] for each in taken})
 
@@ -301,14 +298,17 @@ def _of_state(operation: Operation, taken: set[str]) -> Iterator[Kind]:
         yield from (Kind.KEY_REUSED, Kind.IN_PROGRESS)
     if name in _CAN_CONFLICT:
         yield Kind.CONFLICT
+    if name in declarations.served():
+        yield from declarations.served()[name].problems
     if taken & _CONDITIONS and "412" not in operation["responses"]:
         yield Kind.PRECONDITION_FAILED
 
 
-def _add_examples(operation: Operation, method: str, path: str) -> None:
+def _add_examples(
+    operation: Operation, method: str, path: str, examples: Mapping[str, Example]
+) -> None:
     """Add the operation's examples: bodies, path parameters and curl commands."""
     parameters = _facts("PATH_PARAMETERS", PATH_PARAMETERS)
-    examples = of_all_operations().get(operation["operationId"], {})
     for parameter in operation.get("parameters", []):
         if parameter["in"] == "path":
             parameter.setdefault("description", parameters[parameter["name"]])

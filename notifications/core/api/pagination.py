@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, TypeVar
 from uuid import UUID
 
 from django.db.models import Model, QuerySet
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -21,7 +21,7 @@ from notifications.core.rules.problems import Source
 MAX_LIMIT: Final = 100
 MAX_VALUES: Final = 50
 """Maximum number of values for a filter."""
-Query = TypeVar("Query", bound=RequestModel)
+Query = TypeVar("Query", bound=BaseModel)
 Row = TypeVar("Row", bound=Model)
 Value = TypeVar("Value")
 
@@ -93,7 +93,9 @@ def link_header(request: Request, following: str) -> dict[str, str]:
     return {"Link": f'<{request.path}?{query.urlencode()}>; rel="next"'}
 
 
-def newest_rows(query: NumberedPageQuery, rows: QuerySet[Row]) -> tuple[list[Row], int | None]:
+def newest_rows(
+    query: NumberedPageQuery | DatedPageQuery, rows: QuerySet[Row]
+) -> tuple[list[Row], int | UUID | None]:
     """Return the rows of a page, newest first, and the cursor of the next page.
 
     The cursor is None on the last page.

@@ -11,7 +11,7 @@ import math
 import sys
 from http import HTTPStatus
 from types import MappingProxyType
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
 import orjson
 from django.core.exceptions import (
@@ -31,9 +31,10 @@ from rest_framework.request import Request
 from notifications.core import conf
 from notifications.core.api import correlation
 from notifications.core.models import Recipient
-from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.problems import Kind, Problem, Refused
 from notifications.core.store.postgres import db, db_errors
 
+Made = TypeVar("Made")
 MEDIA_TYPE: Final = "application/problem+json"
 _WAIT_FOR_DATABASE: Final = dt.timedelta(seconds=2)
 """Approximate duration of a restart of Postgres."""
@@ -124,13 +125,8 @@ CURES: Final = MappingProxyType({
 """Kind -> title and remedy."""
 
 
-class ProblemError(Exception):
+class ProblemError(Refused):
     """The request fails with `problem`."""
-
-    def __init__(self, problem: Problem) -> None:
-        """Store the problem."""
-        super().__init__(problem.detail)
-        self.problem = problem
 
 
 class TooManyReaders(OSError):
@@ -147,6 +143,15 @@ def raise_problem(problem: Problem) -> NoReturn:
         ProblemError: always.
     """
     raise ProblemError(problem)
+
+
+def unless_refused(made: Made | Problem) -> Made:
+    """Return what a stage has made.
+
+    Raises:
+        ProblemError: the stage has returned a problem.
+    """
+    return raise_problem(made) if isinstance(made, Problem) else made
 
 
 def body(problem: Problem, *, within: str = "") -> dict[str, Any]:
@@ -202,7 +207,7 @@ def _media_type(request: Request) -> Problem:
 
 
 def _problem_of(error: Exception) -> Problem | None:
-    if isinstance(error, ProblemError):
+    if isinstance(error, Refused):
         return error.problem
     if isinstance(error, exceptions.APIException):
         return _of_framework(error)

@@ -6,15 +6,13 @@ import datetime as dt
 from typing import Annotated, Self
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from pydantic import Field, model_validator
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.core.api import schema
-from notifications.core.api.authentication import key_of
-from notifications.core.api.base_view import BaseView
-from notifications.core.api.pagination import PageQuery, page, parse_query
+from notifications.core.api.examples.shape import NOTIFICATION, USER, Example
+from notifications.core.api.operation import Access, Call, operation
+from notifications.core.api.pagination import PageQuery, page
 from notifications.core.api.schemas import (
     ChannelWord,
     ModeWord,
@@ -23,8 +21,10 @@ from notifications.core.api.schemas import (
     StatusWord,
 )
 from notifications.core.rules import request_faults
+from notifications.core.rules.access import BOTH
 from notifications.core.rules.request import Text, UserId
-from notifications.core.store.postgres import search
+from notifications.core.rules.scopes import Scope
+from notifications.core.store.postgres import search as store
 
 
 class SearchQuery(PageQuery):
@@ -65,29 +65,33 @@ class HitAnswer(ResponseModel):
     provider_message_id: str
 
 
-class SearchView(BaseView):
-    """`/v1/search`: find deliveries."""
+@operation(
+    "GET v1/search",
+    "Find deliveries by address, recipient or id",
+    Access(Scope.OPERATIONS_READ, BOTH, "view_notification"),
+    SearchQuery,
+    answers={200: schema.page_of(HitAnswer)},
+    tag="Operations",
+    examples={
+        "minimal": Example("Deliveries to an address", query={"address": "maria@sandbox.example"}),
+        "usual": Example(
+            "The latest ten deliveries to a recipient", query={"user_id": USER, "limit": 10}
+        ),
+        "by_id": Example("Deliveries of a notification", query={"id": NOTIFICATION}),
+    },
+)
+def search(call: Call, query: SearchQuery) -> Response:
+    """Find deliveries of all producers in the key's mode, newest first.
 
-    @extend_schema(
-        operation_id="search",
-        summary="Find deliveries by address, recipient or id",
-        parameters=schema.parameters(SearchQuery),
-        responses={200: schema.page_of(HitAnswer)},
-        tags=["Operations"],
+    The result has a single page.
+    """
+    hits = store.find(
+        mode=call.key.mode,
+        limit=query.limit,
+        address=query.address or "",
+        user_id=query.user_id or "",
+        provider_message_id=query.provider_message_id or "",
+        any_id=query.id,
     )
-    def get(self, request: Request) -> Response:
-        """Find deliveries of all producers in the key's mode, newest first.
-
-        The result has a single page.
-        """
-        query = parse_query(request, SearchQuery)
-        hits = search.find(
-            mode=key_of(request).mode,
-            limit=query.limit,
-            address=query.address or "",
-            user_id=query.user_id or "",
-            provider_message_id=query.provider_message_id or "",
-            any_id=query.id,
-        )
-        answers = [HitAnswer.model_validate(hit).to_json() for hit in hits]
-        return page(request, answers, following=None)
+    answers = [HitAnswer.model_validate(hit).to_json() for hit in hits]
+    return page(call.request, answers, following=None)

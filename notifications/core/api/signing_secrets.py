@@ -6,24 +6,23 @@ Only the call which creates a secret shows the secret. Later a fingerprint ident
 from __future__ import annotations
 
 import datetime as dt
+from typing import Final
 
-from django.db import transaction
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from notifications.core import clock
-from notifications.core.api.authentication import actor_of
-from notifications.core.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
-from notifications.core.api.idempotency import idempotent
+from notifications.core.api.base_view import raise_not_found
+from notifications.core.api.examples.shape import USER, Example
+from notifications.core.api.operation import Access, Call
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.recipients import get_recipient
+from notifications.core.api.resource import Resource
 from notifications.core.api.schemas import RequestModel, ResponseModel
 from notifications.core.delivery import webhook_signing
 from notifications.core.models import Contact
+from notifications.core.rules.access import BOTH
 from notifications.core.rules.problems import Kind, Problem
-from notifications.core.store.postgres import audit
+from notifications.core.rules.scopes import Scope
 from providers.contract import Channel
 
 
@@ -67,69 +66,84 @@ class SecretRotated(ResponseModel):
     old_secret_signs_until: dt.datetime
 
 
-class SigningSecretListView(BaseView):
-    """`/v1/recipients/{user_id}/contacts/{contact_id}/signing-secrets`: list secrets."""
+def _webhooks(call: Call) -> QuerySet[Contact]:
+    recipient = get_recipient(call.request, call.path["user_id"])
+    return recipient.contacts.filter(channel=Channel.WEBHOOK)
 
-    @extend_schema(
-        operation_id="list_signing_secrets",
-        summary="List the signing secrets of a webhook contact",
-        responses={200: SigningSecrets},
-        tags=["Recipients"],
-    )
-    def get(self, request: Request, user_id: str, contact_id: int) -> Response:
-        """List the fingerprints of the active signing secrets."""
-        contact, now = _webhook(request, user_id, contact_id).first(), clock.now()
-        if contact is None:
-            raise_not_found("webhook contact")
-        secrets = [
-            SigningSecret(
-                fingerprint=each.fingerprint,
-                current=each.is_current,
-                signs_until=each.signs_until,
-            )
-            for each in webhook_signing.secrets_of(contact, now=now)
-        ]
-        shared = (
-            contact.shared_secret_until if webhook_signing.is_shared(contact, now=now) else None
+
+WEBHOOKS: Final = Resource(
+    noun="webhook contact",
+    path="v1/recipients/<str:user_id>/contacts/<int:contact_id>",
+    rows=_webhooks,
+    answer=SigningSecrets,
+    tag="Recipients",
+)
+
+
+@WEBHOOKS.read(
+    "List the signing secrets of a webhook contact",
+    Access(Scope.RECIPIENTS_READ, BOTH, "view_contact"),
+    at="/signing-secrets",
+    examples={
+        "minimal": Example(
+            "The secrets of a webhook contact", path={"user_id": USER, "contact_id": 53}
+        ),
+        "another": Example(
+            "The secrets of a contact whose secret was rotated",
+            path={"user_id": USER, "contact_id": 54},
+        ),
+    },
+)
+def list_signing_secrets(_call: Call, contact: Contact) -> SigningSecrets:
+    """List the fingerprints of the active signing secrets."""
+    now = clock.now()
+    secrets = [
+        SigningSecret(
+            fingerprint=each.fingerprint,
+            current=each.is_current,
+            signs_until=each.signs_until,
         )
-        return Response(SigningSecrets(secrets=secrets, shared_secret_until=shared).to_json())
+        for each in webhook_signing.secrets_of(contact, now=now)
+    ]
+    shared = contact.shared_secret_until if webhook_signing.is_shared(contact, now=now) else None
+    return SigningSecrets(secrets=secrets, shared_secret_until=shared)
 
 
-class SigningSecretRotateView(BaseView):
-    """`.../signing-secrets/rotate`: rotate the secret."""
+@WEBHOOKS.change(
+    "POST /signing-secrets/rotate",
+    "Rotate the signing secret of a webhook contact",
+    Access(Scope.SECRETS_ROTATE, BOTH, "change_contact"),
+    SecretRotation,
+    answers={201: SecretRotated},
+    locks=True,
+    problems={Kind.CONFLICT},
+    shows_secret=True,
+    examples={
+        "minimal": Example(
+            "A new secret beside the old one", path={"user_id": USER, "contact_id": 53}, body={}
+        ),
+        "usual": Example(
+            "A new secret although the last rotation is recent",
+            path={"user_id": USER, "contact_id": 54},
+            headers={"Idempotency-Key": "rotate-secret-54-2"},
+            body={"end_overlap": True},
+        ),
+    },
+)
+def rotate_signing_secret(_call: Call, contact: Contact, wanted: SecretRotation) -> SecretRotated:
+    """Create a new secret.
 
-    @extend_schema(
-        operation_id="rotate_signing_secret",
-        summary="Rotate the signing secret of a webhook contact",
-        request=SecretRotation,
-        responses={201: SecretRotated},
-        tags=["Recipients"],
+    The previous secret stays active for 7 days: update the receiver within this time.
+    """
+    _check_overlap(contact, wanted)
+    made = webhook_signing.rotate(contact.pk)
+    if made is None:
+        raise_not_found(WEBHOOKS.noun)
+    return SecretRotated(
+        secret=made.text(),
+        fingerprint=webhook_signing.fingerprint(made.key),
+        old_secret_signs_until=clock.now() + webhook_signing.OVERLAP,
     )
-    @idempotent
-    def post(self, request: Request, user_id: str, contact_id: int) -> Response:
-        """Create a new secret.
-
-        The previous secret stays active for 7 days: update the receiver within this time.
-        """
-        wanted = parse_body(request.data, SecretRotation)
-        rows = _webhook(request, user_id, contact_id)
-        with transaction.atomic():
-            contact = rows.select_for_update(of=("self",)).first()
-            if contact is None:
-                raise_not_found("webhook contact")
-            _check_overlap(contact, wanted)
-            with audit.changes(actor_of(request), "rotate_signing_secret", rows):
-                made = webhook_signing.rotate(contact.pk)
-        if made is None:
-            raise_not_found("webhook contact")
-        told = SecretRotated(
-            secret=made.text(),
-            fingerprint=webhook_signing.fingerprint(made.key),
-            old_secret_signs_until=clock.now() + webhook_signing.OVERLAP,
-        )
-        answer = Response(told.to_json(), status=201)
-        answer["Cache-Control"] = "no-store"
-        return answer
 
 
 def _check_overlap(contact: Contact, wanted: SecretRotation) -> None:
@@ -142,8 +156,3 @@ def _check_overlap(contact: Contact, wanted: SecretRotation) -> None:
     if until is not None and not wanted.end_overlap:
         said = f"the previous secret is active until {until:%Y-%m-%dT%H:%M:%SZ}; wait"
         raise_problem(Problem(Kind.CONFLICT, f"{said}, or send end_overlap to end that secret now"))
-
-
-def _webhook(request: Request, user_id: str, contact_id: int) -> QuerySet[Contact]:
-    found = get_recipient(request, user_id).contacts.filter(pk=min(contact_id, MAX_ID))
-    return found.filter(channel=Channel.WEBHOOK)

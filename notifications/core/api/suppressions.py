@@ -6,37 +6,39 @@ deliveries. JSON has a single entry, `text/csv` many.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 import io
-from typing import Annotated, Any, Self
+from typing import Annotated, Final, Self
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
 from pydantic import Field, model_validator
 from rest_framework.renderers import BaseRenderer
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.core.api import schema, throttle
-from notifications.core.api.authentication import actor_of, key_of
-from notifications.core.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
-from notifications.core.api.idempotency import idempotent
+from notifications.core.api import schema
+from notifications.core.api.base_view import BaseView, parse_body, raise_not_found
+from notifications.core.api.examples.shape import Example
 from notifications.core.api.json_io import JsonParser, JsonRenderer, RawParser
-from notifications.core.api.pagination import AnyOf, NumberedPageQuery, newest_page, parse_query
+from notifications.core.api.operation import Access, Call, operation
+from notifications.core.api.pagination import AnyOf, NumberedPageQuery, newest_page
 from notifications.core.api.problems import raise_problem
+from notifications.core.api.resource import Resource
 from notifications.core.api.schemas import ChannelWord, RequestModel, ResponseModel
 from notifications.core.models import Suppression
 from notifications.core.models.suppression import LONGEST_NOTE
 from notifications.core.operations import suppression_csv
 from notifications.core.rules import request_faults
+from notifications.core.rules.access import LIVE
 from notifications.core.rules.csv_reader import InvalidFile, NotText
 from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.core.rules.request import Text
 from notifications.core.rules.request_fields import AskedChannel
+from notifications.core.rules.scopes import Scope
 from notifications.core.rules.suppression import (
     BY_PERSON,
     BY_PRODUCER,
@@ -144,115 +146,151 @@ class SuppressionsImported(ResponseModel):
     """The first 100 rejected lines."""
 
 
-class SuppressionListView(BaseView):
-    """`/v1/suppressions`: list and create entries."""
+class ListView(BaseView):
+    """The view of the list, which takes and answers CSV too."""
 
     parser_classes = (JsonParser, CsvParser)
     renderer_classes = (JsonRenderer, CsvRenderer)
 
-    @extend_schema(
-        operation_id="list_suppressions",
-        summary="List suppressed addresses, newest first",
-        parameters=schema.parameters(SuppressionQuery),
-        responses={
-            (200, "application/json"): schema.page_of(SuppressionAnswer),
-            (200, CSV): OpenApiTypes.STR,
-        },
-        tags=["Recipients"],
+
+ENTRIES: Final = Resource(
+    noun="suppression",
+    path="v1/suppressions/<int:suppression_id>",
+    rows=lambda _call: Suppression.objects.all(),
+    answer=SuppressionAnswer,
+    tag="Recipients",
+)
+IN_FORCE: Final = dataclasses.replace(
+    ENTRIES,
+    noun="suppression in force",
+    rows=lambda _call: Suppression.objects.filter(undone_at=None),
+)
+
+
+@operation(
+    "GET v1/suppressions",
+    "List suppressed addresses, newest first",
+    Access(Scope.SUPPRESSIONS_READ, LIVE, "view_suppression"),
+    SuppressionQuery,
+    answers={
+        (200, "application/json"): schema.page_of(SuppressionAnswer),
+        (200, CSV): OpenApiTypes.STR,
+    },
+    tag=ENTRIES.tag,
+    base=ListView,
+    examples={
+        "minimal": Example("The latest active entries"),
+        "usual": Example(
+            "Whether one address is suppressed",
+            query={"channel": "email", "address": "gone@example.com"},
+        ),
+        "file": Example("All entries as a file", headers={"Accept": "text/csv"}),
+    },
+)
+def list_suppressions(call: Call, query: SuppressionQuery) -> HttpResponseBase:
+    """List the entries of the suppression list.
+
+    With `Accept: text/csv` the response is a file of all matching entries; `limit` and `cursor`
+    do not apply.
+    """
+    found = _queryset(query)
+    if call.request.accepted_renderer.media_type == CSV:
+        lines = suppression_csv.export_lines(found)
+        return StreamingHttpResponse(lines, content_type=f"{CSV}; charset=utf-8")
+    return newest_page(
+        call.request, query, found, lambda row: SuppressionAnswer.model_validate(row).to_json()
     )
-    def get(self, request: Request) -> HttpResponseBase:
-        """List the entries of the suppression list.
 
-        With `Accept: text/csv` the response is a file of all matching entries; `limit` and `cursor`
-        do not apply.
-        """
-        query = parse_query(request, SuppressionQuery)
-        found = _queryset(query)
-        if request.accepted_renderer.media_type == CSV:
-            lines = suppression_csv.export_lines(found)
-            return StreamingHttpResponse(lines, content_type=f"{CSV}; charset=utf-8")
-        return newest_page(request, query, found, _to_answer)
 
-    @extend_schema(
-        operation_id="suppress",
-        summary="Suppress an address, or import a file of addresses",
-        request={"application/json": SuppressionRequest, CSV: OpenApiTypes.STR},
-        responses={200: SuppressionsImported, 201: SuppressionAnswer},
-        tags=["Recipients"],
+@operation(
+    "POST v1/suppressions",
+    "Suppress an address, or import a file of addresses",
+    Access(Scope.SUPPRESSIONS_WRITE, LIVE, "add_suppression"),
+    answers={200: SuppressionsImported, 201: SuppressionAnswer},
+    tag=ENTRIES.tag,
+    raw_body={"application/json": SuppressionRequest, CSV: OpenApiTypes.STR},
+    base=ListView,
+    examples={
+        "minimal": Example(
+            "One mailbox",
+            status=201,
+            body={"channel": "email", "address": "former@example.com"},
+        ),
+        "usual": Example(
+            "One number with a note and an idempotency key",
+            status=201,
+            headers={"Idempotency-Key": "suppress-1"},
+            body={"channel": "sms", "address": "+5511912345678", "note": "asked by phone"},
+        ),
+        "file": Example(
+            "A file of addresses",
+            body="channel,address,note\nemail,a@example.com,moved\nsms,+5511900000001,wrong\n",
+            media_type="text/csv",
+        ),
+    },
+)
+def suppress(call: Call) -> SuppressionsImported | Response:
+    """Suppress an address, or import a file of addresses.
+
+    JSON gets 201 with the new or existing entry. A `text/csv` file gets 200 with counts.
+    """
+    raw: object = call.request.data
+    if isinstance(raw, bytes):
+        call.charge(raw.count(b"\n") // _PAID_BY)
+        return _import_file(raw, by=call.by)
+    wanted = parse_body(raw, SuppressionRequest)
+    entry = SuppressionEntry(
+        channel=wanted.channel, address=wanted.address, cause=Cause.MANUAL, note=wanted.note
     )
-    @idempotent
-    def post(self, request: Request) -> Response:
-        """Suppress an address, or import a file of addresses.
-
-        JSON gets 201 with the new or existing entry. A `text/csv` file gets 200 with counts.
-        """
-        raw: object = request.data
-        if isinstance(raw, bytes):
-            throttle.charge_afterwards(self, request, cost=raw.count(b"\n") // _PAID_BY)
-            return Response(_import_file(raw, by=actor_of(request)).to_json())
-        wanted = parse_body(raw, SuppressionRequest)
-        entry = SuppressionEntry(
-            channel=wanted.channel, address=wanted.address, cause=Cause.MANUAL, note=wanted.note
-        )
-        actor = actor_of(request)
-        with audit.changes(
-            actor, "suppress", suppressions.of_address(wanted.channel, wanted.address)
-        ):
-            suppressions.add([entry], by=actor)
-        row = suppressions.active(wanted.channel, wanted.address, cause=Cause.MANUAL)
-        return Response(SuppressionAnswer.model_validate(row).to_json(), status=201)
+    with call.changes(suppressions.of_address(wanted.channel, wanted.address)):
+        suppressions.add([entry], by=call.by)
+    row = suppressions.active(wanted.channel, wanted.address, cause=Cause.MANUAL)
+    return Response(SuppressionAnswer.model_validate(row).to_json(), status=201)
 
 
-class SuppressionDetailView(BaseView):
-    """`/v1/suppressions/{suppression_id}`: read and remove an entry."""
-
-    @extend_schema(
-        operation_id="get_suppression",
-        summary="Read an entry of the suppression list",
-        responses={200: SuppressionAnswer},
-        tags=["Recipients"],
-    )
-    def get(self, request: Request, suppression_id: int) -> Response:  # noqa: ARG002 - DRF's signature
-        """Return an entry of the suppression list. Removed entries stay readable."""
-        row = Suppression.objects.filter(pk=min(suppression_id, MAX_ID)).first()
-        if row is None:
-            raise_not_found("suppression")
-        return Response(SuppressionAnswer.model_validate(row).to_json())
-
-    @extend_schema(
-        operation_id="undo_suppression",
-        summary="Remove an entry of the suppression list",
-        parameters=schema.parameters(UndoQuery),
-        responses={204: None},
-        tags=["Recipients"],
-    )
-    def delete(self, request: Request, suppression_id: int) -> Response:
-        """Remove an entry.
-
-        The row stays and records the actor. Entries with another reason for the same address stay
-        active.
-
-        A producer can remove bounces and entries made by the same producer. Entries caused by the
-        person (STOP, complaint, unsubscription) can be removed by the person, or by an operator in
-        the admin.
-        """
-        query = parse_query(request, UndoQuery)
-        rows = Suppression.objects.filter(pk=min(suppression_id, MAX_ID))
-        row = rows.filter(undone_at=None).first()
-        if row is None:
-            raise_not_found("suppression in force")
-        if why := _why_protected(row, key_of(request)):
-            raise_problem(Problem(Kind.FORBIDDEN, why))
-        actor = actor_of(request)
-        with audit.changes(actor, "undo_suppression", rows):
-            undone = suppressions.undo(rows, by=actor, note=query.note)
-        if not undone:
-            raise_not_found("suppression in force")
-        return Response(status=204)
+@ENTRIES.read(
+    "Read an entry of the suppression list",
+    Access(Scope.SUPPRESSIONS_READ, LIVE, "view_suppression"),
+    examples={
+        "minimal": Example("An active entry", path={"suppression_id": 61}),
+        "undone": Example("A removed entry", path={"suppression_id": 62}),
+    },
+)
+def get_suppression(_call: Call, entry: Suppression) -> Suppression:
+    """Return an entry of the suppression list. Removed entries stay readable."""
+    return entry
 
 
-def _to_answer(row: Suppression) -> dict[str, Any]:
-    return SuppressionAnswer.model_validate(row).to_json()
+@IN_FORCE.change(
+    "DELETE",
+    "Remove an entry of the suppression list",
+    Access(Scope.SUPPRESSIONS_WRITE, LIVE, "change_suppression"),
+    UndoQuery,
+    answers={204: None},
+    examples={
+        "minimal": Example("Remove an entry", path={"suppression_id": 61}),
+        "usual": Example(
+            "Remove an entry, with a reason",
+            path={"suppression_id": 61},
+            query={"note": "new owner of the number"},
+        ),
+    },
+)
+def undo_suppression(call: Call, entry: Suppression, query: UndoQuery) -> None:
+    """Remove an entry.
+
+    The row stays and records the actor. Entries with another reason for the same address stay
+    active.
+
+    A producer can remove bounces and entries made by the same producer. Entries caused by the
+    person (STOP, complaint, unsubscription) can be removed by the person, or by an operator in
+    the admin.
+    """
+    if why := _why_protected(entry, call.key):
+        raise_problem(Problem(Kind.FORBIDDEN, why))
+    rows = Suppression.objects.filter(pk=entry.pk)
+    if not suppressions.undo(rows, by=call.by, note=query.note):
+        raise_not_found(IN_FORCE.noun)
 
 
 def _queryset(query: SuppressionQuery) -> QuerySet[Suppression]:

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Any
+from typing import Annotated, Final
 
-from django.db.models import Q
-from drf_spectacular.utils import extend_schema
+from django.db.models import Q, QuerySet
 from pydantic import Field
-from rest_framework import status
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from notifications.core import clock
-from notifications.core.api import schema
-from notifications.core.api.authentication import actor_of
-from notifications.core.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
-from notifications.core.api.idempotency import idempotent
-from notifications.core.api.pagination import NumberedPageQuery, newest_page, parse_query
+from notifications.core.api.examples.shape import Example
+from notifications.core.api.operation import Access, Call
+from notifications.core.api.pagination import NumberedPageQuery
 from notifications.core.api.problems import raise_problem
+from notifications.core.api.resource import Resource
 from notifications.core.api.schemas import ChannelWord, RequestModel, ResponseModel
 from notifications.core.models import Switch
 from notifications.core.operations import switches
+from notifications.core.rules.access import LIVE
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.request import Instant, Text
 from notifications.core.rules.request_fields import AskedChannel
+from notifications.core.rules.scopes import Scope
 from notifications.core.rules.switches import SwitchKind
-from notifications.core.store.postgres import audit
 
 
 class SwitchQuery(NumberedPageQuery):
@@ -66,94 +62,96 @@ class SwitchAnswer(ResponseModel):
     resumed_by: str
 
 
-class SwitchListView(BaseView):
-    """`/v1/switches`: list and set switches."""
+SWITCHES: Final = Resource(
+    noun="switch",
+    path="v1/switches/<int:switch_id>",
+    rows=lambda _call: Switch.objects.all(),
+    answer=SwitchAnswer,
+    tag="Operations",
+)
 
-    @extend_schema(
-        operation_id="list_switches",
-        summary="List switches, newest first",
-        parameters=schema.parameters(SwitchQuery),
-        responses={200: schema.page_of(SwitchAnswer)},
-        tags=["Operations"],
+
+@SWITCHES.list(
+    "List switches, newest first",
+    Access(Scope.OPERATIONS_READ, LIVE, "view_switch"),
+    SwitchQuery,
+    examples={
+        "minimal": Example("The active switches"),
+        "usual": Example("Ten ended switches", query={"ended": "true", "limit": 10}),
+    },
+)
+def list_switches(_call: Call, query: SwitchQuery) -> QuerySet[Switch]:
+    """List the switches that hold deliveries, or the ended switches."""
+    ended = Q(resumed_at__isnull=False) | Q(expires_at__lte=clock.now())
+    return Switch.objects.filter(ended if query.ended else ~ended)
+
+
+@SWITCHES.create(
+    "Hold deliveries",
+    Access(Scope.OPERATIONS_WRITE, LIVE, "add_switch"),
+    SwitchRequest,
+    examples={
+        "minimal": Example(
+            "Hold a notification type until an operator resumes",
+            body={"kind": "type", "value": "ORDER_READY", "reason": "the text is wrong"},
+        ),
+        "usual": Example(
+            "Hold the messages of a channel for some time",
+            headers={"Idempotency-Key": "hold-sms-2026-11-23"},
+            body={
+                "kind": "channel",
+                "value": "sms",
+                "reason": "the vendor moves our account",
+                "expires_at": "2099-11-23T18:00:00Z",
+            },
+        ),
+    },
+)
+def set_switch(call: Call, wanted: SwitchRequest) -> Switch:
+    """Hold the matching live deliveries of all producers, P0 too, within two seconds.
+
+    Requests are still accepted, and their deliveries wait. Waiting spends no attempt; the time
+    to live goes on. A delivery for a held provider goes to another provider, if a route names
+    one. A call that has begun is not stopped. A switch of a lane may name a test lane.
+    """
+    target = switches.SwitchTarget(kind=wanted.kind, value=wanted.value, channel=wanted.channel)
+    return switches.set_switch(
+        target, reason=wanted.reason, expires_at=wanted.expires_at, by=call.by
     )
-    def get(self, request: Request) -> Response:
-        """List the switches that hold deliveries, or the ended switches."""
-        query = parse_query(request, SwitchQuery)
-        ended = Q(resumed_at__isnull=False) | Q(expires_at__lte=clock.now())
-        found = Switch.objects.filter(ended if query.ended else ~ended)
-        return newest_page(request, query, found, _to_answer)
-
-    @extend_schema(
-        operation_id="set_switch",
-        summary="Hold deliveries",
-        request=SwitchRequest,
-        responses={201: SwitchAnswer},
-        tags=["Operations"],
-    )
-    @idempotent
-    def post(self, request: Request) -> Response:
-        """Hold the matching live deliveries of all producers, P0 too, within two seconds.
-
-        Requests are still accepted, and their deliveries wait. Waiting spends no attempt; the time
-        to live goes on. A delivery for a held provider goes to another provider, if a route names
-        one. A call that has begun is not stopped. A switch of a lane may name a test lane.
-        """
-        wanted = parse_body(request.data, SwitchRequest)
-        by = actor_of(request)
-        target = switches.SwitchTarget(kind=wanted.kind, value=wanted.value, channel=wanted.channel)
-        try:
-            with audit.changes(by, "set_switch") as made:
-                row = switches.set_switch(
-                    target, reason=wanted.reason, expires_at=wanted.expires_at, by=by
-                )
-                made.append(row)
-        except switches.SwitchRefused as refused:
-            raise_problem(refused.problem)
-        return Response(_to_answer(row), status=status.HTTP_201_CREATED)
 
 
-class SwitchDetailView(BaseView):
-    """`/v1/switches/{switch_id}`: read and resume a switch."""
-
-    @extend_schema(
-        operation_id="get_switch",
-        summary="Read a switch",
-        responses={200: SwitchAnswer},
-        tags=["Operations"],
-    )
-    def get(self, request: Request, switch_id: int) -> Response:
-        """Return a switch; ended switches stay readable."""
-        del request
-        return Response(_to_answer(_find(switch_id)))
-
-    @extend_schema(
-        operation_id="resume_switch",
-        summary="End a switch",
-        request=None,
-        responses={200: SwitchAnswer},
-        tags=["Operations"],
-    )
-    @idempotent
-    def delete(self, request: Request, switch_id: int) -> Response:
-        """End the pause: the held deliveries leave, P0 and P1 first, P2 and P3 over some minutes.
-
-        A second call changes nothing.
-        """
-        by = actor_of(request)
-        this = Switch.objects.filter(pk=min(switch_id, MAX_ID))
-        if this.filter(kind=SwitchKind.BULK_JOB).exists():
-            raise_problem(Problem(Kind.CONFLICT, "a bulk job has this switch; resume the bulk job"))
-        with audit.changes(by, "resume_switch", this):
-            switches.resume(this, by=by)
-        return Response(_to_answer(_find(switch_id)))
+@SWITCHES.read(
+    "Read a switch",
+    Access(Scope.OPERATIONS_READ, LIVE, "view_switch"),
+    examples={
+        "minimal": Example("An active switch", path={"switch_id": 85}),
+        "ended": Example("An ended switch", path={"switch_id": 86}),
+    },
+)
+def get_switch(_call: Call, switch: Switch) -> Switch:
+    """Return a switch; ended switches stay readable."""
+    return switch
 
 
-def _find(switch_id: int) -> Switch:
-    row = Switch.objects.filter(pk=min(switch_id, MAX_ID)).first()
-    if row is None:
-        raise_not_found("switch")
-    return row
+@SWITCHES.change(
+    "DELETE",
+    "End a switch",
+    Access(Scope.OPERATIONS_WRITE, LIVE, "change_switch"),
+    is_idempotent=True,
+    examples={
+        "minimal": Example("End a switch", path={"switch_id": 85}),
+        "usual": Example(
+            "End a switch, with an idempotency key",
+            path={"switch_id": 85},
+            headers={"Idempotency-Key": "resume-85"},
+        ),
+    },
+)
+def resume_switch(call: Call, switch: Switch) -> None:
+    """End the pause: the held deliveries leave, P0 and P1 first, P2 and P3 over some minutes.
 
-
-def _to_answer(row: Switch) -> dict[str, Any]:
-    return SwitchAnswer.model_validate(row).to_json()
+    A second call changes nothing.
+    """
+    if switch.kind == SwitchKind.BULK_JOB:
+        raise_problem(Problem(Kind.CONFLICT, "a bulk job has this switch; resume the bulk job"))
+    switches.resume(Switch.objects.filter(pk=switch.pk), by=call.by)

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 from django.db import transaction
 from django.db.models import Max, Q
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.core import conf
-from notifications.core.api import etags, schema, throttle
-from notifications.core.api.authentication import actor_of, key_of
-from notifications.core.api.base_view import BaseView, parse_body, raise_not_found
-from notifications.core.api.idempotency import idempotent
-from notifications.core.api.pagination import page, parse_query
+from notifications.core.api import etags, schema
+from notifications.core.api.base_view import raise_not_found
+from notifications.core.api.examples.shape import TAG, TEMPLATE, Example
+from notifications.core.api.operation import Access, Call, operation
+from notifications.core.api.pagination import page
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.template_schemas import (
     MAX_VERSION,
@@ -44,268 +42,327 @@ from notifications.core.api.template_schemas import (
 from notifications.core.clock import monotonic
 from notifications.core.models import Template, TemplateEvent
 from notifications.core.rules import in_app
+from notifications.core.rules.access import BOTH, LIVE
 from notifications.core.rules.problems import FieldError, Kind, Problem
+from notifications.core.rules.scopes import Scope
 from notifications.core.rules.templates import diff, previews
 from notifications.core.rules.texts.wording import TextSource
-from notifications.core.store.postgres import audit
 from notifications.core.store.templates import versions
 from notifications.core.store.templates.versions import NotPublishable
 
+_TEMPLATE: Final = {"template_id": TEMPLATE}
+_DRAFTED: Final = {"template_id": "rental_reminder"}
+
+_READERS: Final = Access(Scope.TEMPLATES_READ, BOTH, "view_template")
+_PUBLISHERS: Final = Access(Scope.TEMPLATES_PUBLISH, LIVE, "publish_template")
+_PATH: Final = "v1/templates/<slug:template_id>"
+_TAG: Final = "Templates"
 _PAID_BY: Final = dt.timedelta(milliseconds=10)
 """Rendering time of a preview which costs as much as a write, on top of the basic cost of 1."""
 SHOWN: Final = 100
 """Maximum number of versions and of events in a response; the latest are shown."""
 
 
-class TemplateListView(BaseView):
-    """`/v1/templates`: list and draft templates."""
-
-    @extend_schema(
-        operation_id="list_templates",
-        summary="List templates by name",
-        parameters=schema.parameters(TemplateQuery),
-        responses={200: schema.page_of(TemplateLine)},
-        tags=["Templates"],
-    )
-    def get(self, request: Request) -> Response:
-        """List templates with the number of the current version and of the newest version."""
-        query = parse_query(request, TemplateQuery)
-        found = (
-            Template.objects
-            .filter(template_id__gt=query.cursor or "")
-            .values("template_id")
-            .annotate(
-                current_version=Max("version", filter=Q(published_at__isnull=False)),
-                newest_version=Max("version"),
-                last_change=Max("updated_at"),
-            )
-            .order_by("template_id")[: query.limit + 1]
+@operation(
+    "GET v1/templates",
+    "List templates by name",
+    _READERS,
+    TemplateQuery,
+    answers={200: schema.page_of(TemplateLine)},
+    tag=_TAG,
+    examples={
+        "minimal": Example("The first fifty templates"),
+        "usual": Example("Ten templates after a name", query={"limit": 10, "cursor": TEMPLATE}),
+    },
+)
+def list_templates(call: Call, query: TemplateQuery) -> Response:
+    """List templates with the number of the current version and of the newest version."""
+    found = (
+        Template.objects
+        .filter(template_id__gt=query.cursor or "")
+        .values("template_id")
+        .annotate(
+            current_version=Max("version", filter=Q(published_at__isnull=False)),
+            newest_version=Max("version"),
+            last_change=Max("updated_at"),
         )
-        lines = [
-            TemplateLine.model_validate(row | {"updated_at": row["last_change"]}) for row in found
-        ]
-        shown = lines[: query.limit]
-        following = shown[-1].template_id if len(lines) > query.limit else None
-        return page(request, [line.to_json() for line in shown], following=following)
-
-    @extend_schema(
-        operation_id="create_template",
-        summary="Draft a template or a new version",
-        request=TemplateRequest,
-        responses={201: VersionAnswer},
-        tags=["Templates"],
+        .order_by("template_id")[: query.limit + 1]
     )
-    @idempotent
-    def post(self, request: Request) -> Response:
-        """Create a draft: a new template, or the next version of a template.
-
-        A draft is not used before publishing.
-        """
-        wanted = parse_body(request.data, TemplateRequest)
-        with audit.changes(actor_of(request), "create_template") as news:
-            made = versions.draft(
-                wanted.template_id, wanted.as_content(), by=key_of(request).prefix, note=wanted.note
-            )
-            news.append(made)
-        return Response(_version(made).to_json(), status=201)
+    lines = [TemplateLine.model_validate(row | {"updated_at": row["last_change"]}) for row in found]
+    shown = lines[: query.limit]
+    following = shown[-1].template_id if len(lines) > query.limit else None
+    return page(call.request, [line.to_json() for line in shown], following=following)
 
 
-class TemplateDetailView(BaseView):
-    """`/v1/templates/{template_id}`: read a template."""
+@operation(
+    "POST v1/templates",
+    "Draft a template or a new version",
+    Access(Scope.TEMPLATES_WRITE, LIVE, "change_template"),
+    TemplateRequest,
+    answers={201: VersionAnswer},
+    tag=_TAG,
+    examples={
+        "minimal": Example(
+            "One text",
+            body={
+                "template_id": "welcome",
+                "texts": [{"channel": "push", "title": "Welcome", "body": "Good to see you."}],
+            },
+        ),
+        "usual": Example(
+            "Two languages, a declared variable and a sensitive one",
+            headers={"Idempotency-Key": "welcome-code-2026-11"},
+            body={
+                "template_id": "welcome_code",
+                "texts": [
+                    {"channel": "sms", "locale": "en", "body": "{{ name }}, your code: {{ code }}"},
+                    {"channel": "sms", "locale": "de", "body": "{{ name }}, Ihr Code: {{ code }}"},
+                ],
+                "variables": [
+                    {"name": "name", "type": "string", "example": "Ada"},
+                    {"name": "code", "type": "string", "example": "482913"},
+                ],
+                "sensitive_variables": ["code"],
+                "note": "first version",
+            },
+        ),
+    },
+)
+def create_template(call: Call, wanted: TemplateRequest) -> VersionAnswer:
+    """Create a draft: a new template, or the next version of a template.
 
-    @extend_schema(
-        operation_id="get_template",
-        summary="Read a template's versions and history",
-        parameters=[etags.IF_NONE_MATCH],
-        responses={200: TemplateAnswer, 304: None},
-        tags=["Templates"],
-    )
-    def get(self, request: Request, template_id: str) -> Response:
-        """Return a template with the latest 100 versions and 100 events of the history."""
-        told = _whole(template_id)
-        return etags.etag_response(request, told, etags.tag_of(told))
-
-
-class TemplateVersionView(BaseView):
-    """`/v1/templates/{template_id}/versions/{version}`: read a version."""
-
-    @extend_schema(
-        operation_id="get_template_version",
-        summary="Read a version with all texts",
-        responses={200: VersionAnswer},
-        tags=["Templates"],
-    )
-    def get(self, request: Request, template_id: str, version: int) -> Response:  # noqa: ARG002 - DRF's signature
-        """Return a version with all texts as stored, with normalised line ends and locales."""
-        return Response(_version(_get_version(template_id, version)).to_json())
-
-
-class TemplatePublishView(BaseView):
-    """`/v1/templates/{template_id}/publish`: publish a draft."""
-
-    @extend_schema(
-        operation_id="publish_template",
-        summary="Publish a draft",
-        parameters=[etags.IF_MATCH],
-        request=VersionRequest,
-        responses={200: VersionAnswer},
-        tags=["Templates"],
-    )
-    @idempotent
-    def post(self, request: Request, template_id: str) -> Response:
-        """Make a draft the current version.
-
-        New notifications use the version within two seconds; accepted notifications keep the
-        version of acceptance.
-        """
-        made = _make_current(request, template_id, "publish_template")
-        return Response(_version(made).to_json())
-
-
-class TemplateRollbackView(BaseView):
-    """`/v1/templates/{template_id}/rollback`: publish an earlier version again."""
-
-    @extend_schema(
-        operation_id="roll_back_template",
-        summary="Publish an earlier version again",
-        parameters=[etags.IF_MATCH],
-        request=VersionRequest,
-        responses={201: VersionAnswer},
-        tags=["Templates"],
-    )
-    @idempotent
-    def post(self, request: Request, template_id: str) -> Response:
-        """Copy an earlier version to a new version and publish the copy.
-
-        The version number of a notification therefore always identifies the text.
-        """
-        made = _make_current(request, template_id, "roll_back_template")
-        return Response(_version(made).to_json(), status=201)
-
-
-class TemplatePreviewView(BaseView):
-    """`/v1/templates/{template_id}/preview`: render a version."""
-
-    @extend_schema(
-        operation_id="preview_template",
-        summary="Render a version with sample variables",
-        request=PreviewRequest,
-        responses={200: PreviewAnswer},
-        tags=["Templates"],
-    )
-    def post(self, request: Request, template_id: str) -> Response:
-        """Render a version with the given variables.
-
-        The call stores and sends nothing, so a repeat needs no idempotency key.
-        """
-        started = monotonic()
-        try:
-            return self._render_preview(request, template_id)
-        finally:
-            took = dt.timedelta(seconds=monotonic() - started)
-            throttle.charge_afterwards(self, request, cost=took // _PAID_BY)
-
-    def _render_preview(self, request: Request, template_id: str) -> Response:
-        wanted = parse_body(request.data, PreviewRequest)
-        version = _get_version(template_id, wanted.version)
-        texts = versions.content_of(version).texts
-        words = previews.chosen(
-            texts, wanted.channel, wanted.locale, default=version.default_locale
+    A draft is not used before publishing.
+    """
+    with call.changes() as news:
+        made = versions.draft(
+            wanted.template_id, wanted.as_content(), by=call.key.prefix, note=wanted.note
         )
-        if words is None:
-            detail = f"{version} has no text for {wanted.channel.label}"
-            raise_problem(Problem(Kind.INVALID, detail, (FieldError("/channel", detail),)))
-        shown = previews.preview(
-            words, wanted.variables, url_schemes=conf.current().inbox_url_schemes
-        )
-        told = PreviewAnswer(
-            version=version.version,
-            channel=words.channel,
-            locale=words.locale,
-            title=shown.rendered and shown.rendered.title,
-            body=shown.rendered and shown.rendered.body,
-            html=shown.rendered and shown.rendered.html,
-            **InAppAnswer.fields_of(shown.rendered.in_app if shown.rendered else in_app.EMPTY),
-            sizes=dict(shown.sizes),
-            segments=shown.sms and shown.sms.segments,
-            missing=list(shown.missing),
-            problems=list(shown.problems),
-        )
-        return Response(told.to_json())
+        news.append(made)
+    return _version(made)
 
 
-class TemplateDiffView(BaseView):
-    """`/v1/templates/{template_id}/diff`: compare two versions."""
+@operation(
+    f"GET {_PATH}",
+    "Read a template's versions and history",
+    _READERS,
+    answers={200: TemplateAnswer, 304: None},
+    tag=_TAG,
+    parameters=[etags.IF_NONE_MATCH],
+    examples={
+        "minimal": Example("Versions and history", path=_TEMPLATE),
+        "usual": Example(
+            "Only if the template has changed",
+            status=304,
+            path=_TEMPLATE,
+            headers={"If-None-Match": TAG},
+        ),
+    },
+)
+def get_template(call: Call) -> Response:
+    """Return a template with the latest 100 versions and 100 events of the history."""
+    told = _whole(call.path["template_id"]).to_json()
+    return etags.etag_response(call.request, told, etags.tag_of(told))
 
-    @extend_schema(
-        operation_id="diff_template",
-        summary="Compare two versions",
-        parameters=schema.parameters(DiffQuery),
-        responses={200: DiffAnswer},
-        tags=["Templates"],
+
+@operation(
+    f"GET {_PATH}/versions/<int:version>",
+    "Read a version with all texts",
+    _READERS,
+    answers={200: VersionAnswer},
+    tag=_TAG,
+    examples={
+        "minimal": Example("The first version", path={"template_id": TEMPLATE, "version": 1}),
+        "another": Example(
+            "The third version, a draft", path={"template_id": "rental_reminder", "version": 3}
+        ),
+    },
+)
+def get_template_version(call: Call) -> VersionAnswer:
+    """Return a version with all texts as stored, with normalised line ends and locales."""
+    return _version(_get_version(call, call.path["version"]))
+
+
+@operation(
+    f"POST {_PATH}/publish",
+    "Publish a draft",
+    _PUBLISHERS,
+    VersionRequest,
+    answers={200: VersionAnswer},
+    tag=_TAG,
+    parameters=[etags.IF_MATCH],
+    problems={Kind.CONFLICT},
+    examples={
+        "minimal": Example("Publish a draft", path=_DRAFTED, body={"version": 3}),
+        "usual": Example(
+            "Publish a draft, unless the template has changed",
+            path=_DRAFTED,
+            headers={"If-Match": TAG, "Idempotency-Key": "publish-rental-3"},
+            body={"version": 3},
+        ),
+    },
+)
+def publish_template(call: Call, wanted: VersionRequest) -> VersionAnswer:
+    """Make a draft the current version.
+
+    New notifications use the version within two seconds; accepted notifications keep the
+    version of acceptance.
+    """
+    return _make_current(call, wanted, versions.publish)
+
+
+@operation(
+    f"POST {_PATH}/rollback",
+    "Publish an earlier version again",
+    _PUBLISHERS,
+    VersionRequest,
+    answers={201: VersionAnswer},
+    tag=_TAG,
+    parameters=[etags.IF_MATCH],
+    problems={Kind.CONFLICT},
+    examples={
+        "minimal": Example("Publish the first version again", path=_DRAFTED, body={"version": 1}),
+        "usual": Example(
+            "Publish the first version again, unless the template has changed",
+            path=_DRAFTED,
+            headers={"If-Match": TAG, "Idempotency-Key": "back-to-1"},
+            body={"version": 1},
+        ),
+    },
+)
+def roll_back_template(call: Call, wanted: VersionRequest) -> VersionAnswer:
+    """Copy an earlier version to a new version and publish the copy.
+
+    The version number of a notification therefore always identifies the text.
+    """
+    return _make_current(call, wanted, versions.roll_back)
+
+
+@operation(
+    f"POST {_PATH}/preview",
+    "Render a version with sample variables",
+    _READERS,
+    PreviewRequest,
+    answers={200: PreviewAnswer},
+    tag=_TAG,
+    is_idempotent=False,
+    examples={
+        "minimal": Example(
+            "The text for push with the declared examples", path=_TEMPLATE, body={"channel": "push"}
+        ),
+        "usual": Example(
+            "The SMS in Spanish, with its segments",
+            path=_TEMPLATE,
+            body={
+                "channel": "sms",
+                "locale": "es",
+                "variables": {"restaurant": "Casa Paco", "order_id": "ORD-7"},
+            },
+        ),
+    },
+)
+def preview_template(call: Call, wanted: PreviewRequest) -> PreviewAnswer:
+    """Render a version with the given variables.
+
+    The call stores and sends nothing, so a repeat needs no idempotency key.
+    """
+    started = monotonic()
+    try:
+        return _preview(_get_version(call, wanted.version), wanted)
+    finally:
+        call.charge(dt.timedelta(seconds=monotonic() - started) // _PAID_BY)
+
+
+def _preview(version: Template, wanted: PreviewRequest) -> PreviewAnswer:
+    texts = versions.content_of(version).texts
+    words = previews.chosen(texts, wanted.channel, wanted.locale, default=version.default_locale)
+    if words is None:
+        detail = f"{version} has no text for {wanted.channel.label}"
+        raise_problem(Problem(Kind.INVALID, detail, (FieldError("/channel", detail),)))
+    shown = previews.preview(words, wanted.variables, url_schemes=conf.current().inbox_url_schemes)
+    return PreviewAnswer(
+        version=version.version,
+        channel=words.channel,
+        locale=words.locale,
+        title=shown.rendered and shown.rendered.title,
+        body=shown.rendered and shown.rendered.body,
+        html=shown.rendered and shown.rendered.html,
+        **InAppAnswer.fields_of(shown.rendered.in_app if shown.rendered else in_app.EMPTY),
+        sizes=dict(shown.sizes),
+        segments=shown.sms and shown.sms.segments,
+        missing=list(shown.missing),
+        problems=list(shown.problems),
     )
-    def get(self, request: Request, template_id: str) -> Response:
-        """Compare two versions line by line, in the format of exported files."""
-        query = parse_query(request, DiffQuery)
-        old = _get_version(template_id, query.old)
-        new = versions.newest(template_id) if query.new is None else None
-        new = new or _get_version(template_id, query.new)
-        patch = diff.unified_diff(
-            versions.content_of(old),
-            versions.content_of(new),
-            old_name=f"v{old.version}",
-            new_name=f"v{new.version}",
-        )
-        told = DiffAnswer(
-            template_id=template_id, old_version=old.version, new_version=new.version, diff=patch
-        )
-        return Response(told.to_json())
 
 
-def _whole(template_id: str) -> dict[str, Any]:
+@operation(
+    f"GET {_PATH}/diff",
+    "Compare two versions",
+    _READERS,
+    DiffQuery,
+    answers={200: DiffAnswer},
+    tag=_TAG,
+    examples={
+        "minimal": Example("The current version and the newest one", path=_DRAFTED),
+        "usual": Example("Two versions by number", path=_DRAFTED, query={"from": 1, "to": 2}),
+    },
+)
+def diff_template(call: Call, query: DiffQuery) -> DiffAnswer:
+    """Compare two versions line by line, in the format of exported files."""
+    template_id = call.path["template_id"]
+    old = _get_version(call, query.old)
+    new = versions.newest(template_id) if query.new is None else None
+    new = new or _get_version(call, query.new)
+    patch = diff.unified_diff(
+        versions.content_of(old),
+        versions.content_of(new),
+        old_name=f"v{old.version}",
+        new_name=f"v{new.version}",
+    )
+    return DiffAnswer(
+        template_id=template_id, old_version=old.version, new_version=new.version, diff=patch
+    )
+
+
+def _whole(template_id: str) -> TemplateAnswer:
     rows = Template.objects.filter(template_id=template_id).order_by("-version")[:SHOWN]
     if not rows:
         raise_not_found("template")
     current = versions.current(template_id)
     steps = TemplateEvent.objects.filter(template_id=template_id)[:SHOWN]
-    told = TemplateAnswer(
+    return TemplateAnswer(
         template_id=template_id,
         current_version=current.version if current else None,
         versions=[_line(row) for row in rows],
         history=[TemplateStep.model_validate(step) for step in steps],
     )
-    return told.to_json()
 
 
 def _current_tag(template_id: str) -> str | None:
     versions.lock(template_id)
     exists = Template.objects.filter(template_id=template_id).exists()
-    return etags.tag_of(_whole(template_id)) if exists else None
+    return etags.tag_of(_whole(template_id).to_json()) if exists else None
 
 
-_STEPS: Final[Mapping[str, Callable[..., Template]]] = {
-    "publish_template": versions.publish,
-    "roll_back_template": versions.roll_back,
-}
-
-
-def _make_current(request: Request, template_id: str, operation: str) -> Template:
+def _make_current(
+    call: Call, asked: VersionRequest, step: Callable[..., Template]
+) -> VersionAnswer:
     """Publish or roll back to the version in the body."""
-    wanted = _get_version(template_id, parse_body(request.data, VersionRequest).version)
+    wanted = _get_version(call, asked.version)
     before = Template.objects.filter(pk=wanted.pk)
     try:
         with transaction.atomic():
-            etags.check(request, lambda: _current_tag(template_id))
-            with audit.changes(actor_of(request), operation, before) as news:
-                made = _STEPS[operation](wanted, by=key_of(request).prefix)
+            etags.check(call.request, lambda: _current_tag(wanted.template_id))
+            with call.changes(before) as news:
+                made = step(wanted, by=call.key.prefix)
                 news.extend([made] * (made.pk != wanted.pk))
     except NotPublishable as error:
         raise_problem(Problem(Kind.CONFLICT, str(error)))
-    return made
+    return _version(made)
 
 
-def _get_version(template_id: str, version: int | None) -> Template:
+def _get_version(call: Call, version: int | None) -> Template:
     """Return a version by number; without a number the current version, else the newest."""
+    template_id = call.path["template_id"]
     if version is None:
         found = versions.current(template_id) or versions.newest(template_id)
     else:

@@ -25,7 +25,7 @@ from notifications.core.models import DeadLetter, Delivery, Notification, Produc
 from notifications.core.rules import ids, in_app_fields, request
 from notifications.core.rules.dead_letter_filter import LetterFilter
 from notifications.core.rules.lane import Lane, Mode, Priority
-from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.problems import Kind, Problem, Refused
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.states import Status
 from notifications.core.rules.transitions import RESOLVE_AS_FAILED, RESOLVE_AS_SENT
@@ -53,13 +53,8 @@ answer or drop the message as a duplicate."""
 WIPED: Final = "its sensitive variables were wiped"
 
 
-class ReplayRefused(Exception):
-    """An impossible replay; `problem` explains it."""
-
-    def __init__(self, problem: Problem) -> None:
-        """Store the problem for the HTTP response."""
-        super().__init__(problem.detail)
-        self.problem = problem
+class ReplayRefused(Refused):
+    """An impossible replay."""
 
 
 def start(letters: LetterFilter, *, requested_by: str, forced: bool, renews_ttl: bool) -> ReplayJob:

@@ -19,7 +19,7 @@ from notifications.core import clock
 from notifications.core.delivery import routing
 from notifications.core.models import Producer, Switch, Template
 from notifications.core.rules.lane import LANES, Mode, Priority
-from notifications.core.rules.problems import FieldError, Kind, Problem
+from notifications.core.rules.problems import FieldError, Kind, Problem, Refused
 from notifications.core.rules.states import Status
 from notifications.core.rules.switches import SwitchKind
 from notifications.core.store.cached import switches
@@ -34,14 +34,13 @@ _SOON: Final = dt.timedelta(hours=1)
 _LIVE_LANES: Final = [lane for lane in LANES if lane.mode is Mode.LIVE]
 
 
-class SwitchRefused(Exception):
-    """The switch cannot be set; `problem` has the reason."""
+class SwitchRefused(Refused):
+    """The switch cannot be set."""
 
     def __init__(self, field: str, detail: str) -> None:
         """Build the problem for a field of the request."""
-        super().__init__(detail)
+        super().__init__(Problem(Kind.INVALID, detail, (FieldError(f"/{field}", detail),)))
         self.field = field
-        self.problem = Problem(Kind.INVALID, detail, (FieldError(f"/{field}", detail),))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,9 @@
 """Access rules: one line for each operation of the HTTP API.
 
+Most operations have their line in their own declaration (`api.operation`), which the import of the
+URL table adds; `complete` imports the URL table in a process without one. The line of another
+operation is in `TABLE`, or in the folder of its feature.
+
 A line names the required scope of a key, the modes of permitted keys, and the admin permission for
 the same operation (`roles` has the permissions of each role). The API checks each request against
 the table; `docs/access.md` is generated from the table. An operation without a line is refused, and
@@ -83,12 +87,6 @@ class AccessRule:
 _NOTIFICATION: Final = "/v1/notifications/{notification_id}"
 _RECIPIENT: Final = "/v1/recipients/{user_id}"
 _CONTACT: Final = "/v1/recipients/{user_id}/contacts/{contact_id}"
-_SUPPRESSION: Final = "/v1/suppressions/{suppression_id}"
-_TEMPLATE: Final = "/v1/templates/{template_id}"
-_LETTER: Final = "/v1/dead-letters/{letter_id}"
-_WEBHOOK: Final = "/v1/webhook-endpoints/{endpoint_id}"
-_SWITCH: Final = "/v1/switches/{switch_id}"
-_ALERT: Final = "/v1/alerts/{alert_id}"
 
 TABLE: Final[list[AccessRule]] = [
     AccessRule("GET /healthz", Entry.OPEN),
@@ -141,10 +139,6 @@ TABLE: Final[list[AccessRule]] = [
         "change_contact",
         TokenScope.CONTACTS_WRITE,
     ),
-    AccessRule(f"GET {_CONTACT}/signing-secrets", Scope.RECIPIENTS_READ, BOTH, "view_contact"),
-    AccessRule(
-        f"POST {_CONTACT}/signing-secrets/rotate", Scope.SECRETS_ROTATE, BOTH, "change_contact"
-    ),
     AccessRule(f"POST {_RECIPIENT}/client-tokens", Scope.RECIPIENTS_WRITE),
     AccessRule(
         f"DELETE {_RECIPIENT}/client-tokens", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"
@@ -173,49 +167,8 @@ TABLE: Final[list[AccessRule]] = [
     AccessRule(
         "GET /v1/push/web/key", Scope.RECIPIENTS_READ, token_scope=TokenScope.CONTACTS_WRITE
     ),
-    AccessRule("GET /v1/attributes", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
-    AccessRule("GET /v1/attributes/{name}", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
-    AccessRule("PUT /v1/attributes/{name}", Scope.RECIPIENTS_WRITE, LIVE),
-    AccessRule("GET /v1/suppressions", Scope.SUPPRESSIONS_READ, LIVE, "view_suppression"),
-    AccessRule("POST /v1/suppressions", Scope.SUPPRESSIONS_WRITE, LIVE, "add_suppression"),
-    AccessRule(f"GET {_SUPPRESSION}", Scope.SUPPRESSIONS_READ, LIVE, "view_suppression"),
-    AccessRule(f"DELETE {_SUPPRESSION}", Scope.SUPPRESSIONS_WRITE, LIVE, "change_suppression"),
-    AccessRule("GET /v1/templates", Scope.TEMPLATES_READ, BOTH, "view_template"),
-    AccessRule("POST /v1/templates", Scope.TEMPLATES_WRITE, LIVE, "change_template"),
-    AccessRule(f"GET {_TEMPLATE}", Scope.TEMPLATES_READ, BOTH, "view_template"),
-    AccessRule(
-        f"GET {_TEMPLATE}/versions/{{version}}", Scope.TEMPLATES_READ, BOTH, "view_template"
-    ),
-    AccessRule(f"POST {_TEMPLATE}/publish", Scope.TEMPLATES_PUBLISH, LIVE, "publish_template"),
-    AccessRule(f"POST {_TEMPLATE}/rollback", Scope.TEMPLATES_PUBLISH, LIVE, "publish_template"),
-    AccessRule(f"POST {_TEMPLATE}/preview", Scope.TEMPLATES_READ, BOTH, "view_template"),
-    AccessRule(f"GET {_TEMPLATE}/diff", Scope.TEMPLATES_READ, BOTH, "view_template"),
-    AccessRule("GET /v1/dead-letters", Scope.OPERATIONS_READ, BOTH, "view_deadletter"),
-    AccessRule(f"GET {_LETTER}", Scope.OPERATIONS_READ, BOTH, "view_deadletter"),
-    AccessRule("POST /v1/dead-letters/replay", Scope.OPERATIONS_WRITE, BOTH, "replay_deadletter"),
-    AccessRule(f"POST {_LETTER}/discard", Scope.OPERATIONS_WRITE, BOTH, "replay_deadletter"),
-    AccessRule("GET /v1/replay-jobs", Scope.OPERATIONS_READ, BOTH, "view_replayjob"),
-    AccessRule("GET /v1/replay-jobs/{job_id}", Scope.OPERATIONS_READ, BOTH, "view_replayjob"),
-    AccessRule("GET /v1/switches", Scope.OPERATIONS_READ, LIVE, "view_switch"),
-    AccessRule("POST /v1/switches", Scope.OPERATIONS_WRITE, LIVE, "add_switch"),
-    AccessRule(f"GET {_SWITCH}", Scope.OPERATIONS_READ, LIVE, "view_switch"),
-    AccessRule(f"DELETE {_SWITCH}", Scope.OPERATIONS_WRITE, LIVE, "change_switch"),
-    AccessRule("GET /v1/alerts", Scope.OPERATIONS_READ, LIVE, "view_alert"),
-    AccessRule(f"POST {_ALERT}/acknowledge", Scope.OPERATIONS_WRITE, LIVE, "change_alert"),
-    AccessRule(f"POST {_ALERT}/resolve", Scope.OPERATIONS_WRITE, LIVE, "change_alert"),
-    AccessRule("GET /v1/webhook-endpoints", Scope.WEBHOOKS_READ, BOTH, "view_webhookendpoint"),
-    AccessRule("POST /v1/webhook-endpoints", Scope.WEBHOOKS_WRITE, BOTH, "add_webhookendpoint"),
-    AccessRule(f"GET {_WEBHOOK}", Scope.WEBHOOKS_READ, BOTH, "view_webhookendpoint"),
-    AccessRule(f"PATCH {_WEBHOOK}", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
-    AccessRule(f"DELETE {_WEBHOOK}", Scope.WEBHOOKS_WRITE, BOTH, "delete_webhookendpoint"),
-    AccessRule(f"GET {_WEBHOOK}/attempts", Scope.WEBHOOKS_READ, BOTH, "view_webhookattempt"),
-    AccessRule(f"POST {_WEBHOOK}/secrets", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
-    AccessRule(f"POST {_WEBHOOK}/replay", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
-    AccessRule(f"POST {_WEBHOOK}/test", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
-    AccessRule("POST /v1/keys/rotate", Scope.KEYS_ROTATE, BOTH, "add_apikey"),
-    AccessRule("GET /v1/search", Scope.OPERATIONS_READ, BOTH, "view_notification"),
 ]
-"""Every operation: those of the core by noun, then those of each feature (see `add`)."""
+"""The operations without a declaration by noun, then those that were added (see `complete`)."""
 
 RIGHTS_OF_FEATURES: Final[dict[Scope, frozenset[str]]] = {
     Scope.NOTIFICATIONS_READ: frozenset({"view_notification", "view_schedule"}),
@@ -240,11 +193,24 @@ RIGHTS_OF_FEATURES: Final[dict[Scope, frozenset[str]]] = {
 """Admin rights that operations of features need, by scope. A key may outlive the removal of a
 feature and its return, so these rights count whether the feature is installed or not."""
 _BY_OPERATION: Final = {rule.operation: rule for rule in TABLE}
+_LOADERS: Final[list[Callable[[], object]]] = []
 _PARAMETER: Final = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
+def complete_with(load: Callable[[], object]) -> None:
+    """Set the function that imports all declarations of operations, for `complete`."""
+    _LOADERS[:] = [load]
+
+
+def complete() -> list[AccessRule]:
+    """Return the table with the rules of all declared operations."""
+    for load in _LOADERS:
+        load()
+    return TABLE
+
+
 def add(rules: Iterable[AccessRule]) -> None:
-    """Add the operations of a feature, at the start of the process."""
+    """Add the rules of operations, at the import of their declarations or of their feature."""
     for rule in rules:
         if rule.operation not in _BY_OPERATION:
             TABLE.append(rule)
@@ -262,8 +228,12 @@ def rule_of(method: str, route: str, part: str = "") -> AccessRule | None:
         part: the part of the body with a separate scope.
     """
     asked = "GET" if method == "HEAD" else method
-    path = _PARAMETER.sub(r"{\1}", route)
-    return _BY_OPERATION.get(f"{asked} /{path} {part}".rstrip())
+    return _BY_OPERATION.get(f"{asked} /{path_of(route)} {part}".rstrip())
+
+
+def path_of(route: str) -> str:
+    """Return the path of a route as the table spells it, `v1/alerts/{alert_id}/resolve`."""
+    return _PARAMETER.sub(r"{\1}", route)
 
 
 def scopes_within(rights: Callable[[str], bool]) -> list[str]:
@@ -288,7 +258,9 @@ def _of_features(scope: Scope) -> frozenset[str]:
 
 
 def _rules_of(scope: str) -> list[AccessRule]:
-    return [rule for rule in TABLE if isinstance(rule.needs, Scope) and _names(scope, rule.needs)]
+    return [
+        rule for rule in complete() if isinstance(rule.needs, Scope) and _names(scope, rule.needs)
+    ]
 
 
 def _names(scope: str, needed: Scope) -> bool:

@@ -148,3 +148,11 @@ class Problem:
         kind = Kind(word) if word in frozenset(Kind) else Kind.INVALID
         errors = tuple(FieldError(*pair[:2]) for pair in kept.get("errors", ()) if len(pair) > 1)
         return cls(kind, str(kept.get("detail", "")), errors)
+
+
+class Refused(Exception):
+    """A stage refuses what was asked; the API answers with `problem`."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem

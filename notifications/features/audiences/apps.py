@@ -8,8 +8,7 @@ class AudiencesConfig(feature.Feature):
 
     name = "notifications.features.audiences"
     urls = "notifications.features.audiences.api.urls"
-    access = "notifications.features.audiences.access"
-    openapi = "notifications.features.audiences.api.examples"
+    openapi = "notifications.features.audiences.api"
     sweeps = (
         feature.FeatureSweep(
             name="audiences",

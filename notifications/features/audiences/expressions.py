@@ -6,7 +6,7 @@ from django.db import IntegrityError, transaction
 
 from notifications.core.models import Audience
 from notifications.core.rules.lane import Mode
-from notifications.core.rules.problems import FieldError, Kind, Problem
+from notifications.core.rules.problems import FieldError, Kind, Problem, Refused
 from notifications.core.store.cached import attributes
 from notifications.features.audiences.rows.resolve import resolve
 from notifications.features.audiences.rules import canonical, nodes, parse
@@ -14,13 +14,8 @@ from notifications.features.audiences.rules.faults import ExpressionError
 from notifications.features.audiences.rules.nodes import Expression
 
 
-class AudienceRefused(ValueError):
+class AudienceRefused(Refused):
     """The saved audience cannot be written so: `problem` names the field."""
-
-    def __init__(self, problem: Problem) -> None:
-        """Store the problem."""
-        super().__init__(problem.detail)
-        self.problem = problem
 
 
 def check(value: object, *, mode: Mode) -> Expression:

@@ -12,8 +12,7 @@ class BulkJobsConfig(feature.Feature):
     name = "notifications.features.bulk_jobs"
     needs = ("audiences", "cancel_jobs")
     urls = "notifications.features.bulk_jobs.api.urls"
-    access = "notifications.features.bulk_jobs.access"
-    openapi = "notifications.features.bulk_jobs.api.examples"
+    openapi = "notifications.features.bulk_jobs.api"
     sweeps = (
         feature.FeatureSweep(
             name="bulk_jobs",

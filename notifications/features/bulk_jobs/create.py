@@ -20,7 +20,7 @@ from notifications.core.intake.validation import Caller
 from notifications.core.models import BulkJob
 from notifications.core.rules.bulk_job import BulkJobState
 from notifications.core.rules.lane import Mode, Priority
-from notifications.core.rules.problems import FieldError, Kind, Problem
+from notifications.core.rules.problems import FieldError, Kind, Problem, Refused
 from notifications.core.rules.webhook_events import StatusEvent
 from notifications.core.store.cached import notification_types
 from notifications.core.store.cached.notification_types import TypeRule
@@ -35,12 +35,8 @@ from notifications.features.bulk_jobs.rules import zones
 from notifications.features.bulk_jobs.rules.request import BulkJobRequest
 
 
-class BulkJobRefused(Exception):
+class BulkJobRefused(Refused):
     """The job cannot be created or changed; `problem` has the reason."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.detail)
-        self.problem = problem
 
 
 def create(

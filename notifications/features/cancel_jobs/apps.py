@@ -8,8 +8,7 @@ class CancelJobsConfig(feature.Feature):
 
     name = "notifications.features.cancel_jobs"
     urls = "notifications.features.cancel_jobs.api.urls"
-    access = "notifications.features.cancel_jobs.access"
-    openapi = "notifications.features.cancel_jobs.api.examples"
+    openapi = "notifications.features.cancel_jobs.api"
     sweeps = (
         feature.FeatureSweep(
             name="cancel_jobs",

@@ -24,7 +24,7 @@ from notifications.core.models import CancelJob, Template
 from notifications.core.rules import ids, masking
 from notifications.core.rules.audit_facts import Facts
 from notifications.core.rules.lane import Mode, Priority
-from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.problems import Kind, Problem, Refused
 from notifications.core.rules.states import OPEN, Status
 from notifications.core.scheduling import cancel
 from notifications.core.store.postgres import audit, db, db_errors, id_ranges
@@ -175,12 +175,8 @@ def _written(any_id: UUID) -> str:
     return f"{ids.time_of(any_id):%Y-%m-%d %H:%M:%S} UTC"
 
 
-class CancelJobRefused(Exception):
-    """The job cannot be stopped; `problem` has the reason."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.detail)
-        self.problem = problem
+class CancelJobRefused(Refused):
+    """The job cannot be stopped."""
 
 
 def stop(job: CancelJob) -> None:

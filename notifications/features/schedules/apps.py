@@ -12,8 +12,7 @@ class SchedulesConfig(feature.Feature):
 
     name = "notifications.features.schedules"
     urls = "notifications.features.schedules.api.urls"
-    access = "notifications.features.schedules.access"
-    openapi = "notifications.features.schedules.api.examples"
+    openapi = "notifications.features.schedules.api"
     sweeps = (
         feature.FeatureSweep(
             name="schedules",

@@ -8,8 +8,7 @@ class SeriesConfig(feature.Feature):
 
     name = "notifications.features.series"
     urls = "notifications.features.series.api.urls"
-    access = "notifications.features.series.access"
-    openapi = "notifications.features.series.api.examples"
+    openapi = "notifications.features.series.api"
     sweeps = (
         feature.FeatureSweep(
             name="series",

@@ -92,31 +92,6 @@ RECIPIENTS: Final[Examples] = {
             summary="The second contact", status=204, path={**_USER, "contact_id": 52}
         ),
     },
-    "list_signing_secrets": {
-        "minimal": Example(
-            summary="The secrets of a webhook contact", status=200, path={**_USER, "contact_id": 53}
-        ),
-        "another": Example(
-            summary="The secrets of a contact whose secret was rotated",
-            status=200,
-            path={**_USER, "contact_id": 54},
-        ),
-    },
-    "rotate_signing_secret": {
-        "minimal": Example(
-            summary="A new secret beside the old one",
-            status=201,
-            path={**_USER, "contact_id": 53},
-            body={},
-        ),
-        "usual": Example(
-            summary="A new secret although the last rotation is recent",
-            status=201,
-            path={**_USER, "contact_id": 54},
-            headers={"Idempotency-Key": "rotate-secret-54-2"},
-            body={"end_overlap": True},
-        ),
-    },
     "issue_client_token": {
         "minimal": Example(
             summary="A token for an hour",
@@ -186,72 +161,5 @@ RECIPIENTS: Final[Examples] = {
             headers={"If-Match": TAG},
             body={"do_not_disturb_until": "2100-01-01T07:00:00Z"},
         ),
-    },
-}
-
-SUPPRESSIONS: Final[Examples] = {
-    "list_suppressions": {
-        "minimal": Example(summary="The latest active entries", status=200),
-        "usual": Example(
-            summary="Whether one address is suppressed",
-            status=200,
-            query={"channel": "email", "address": "gone@example.com"},
-        ),
-        "file": Example(
-            summary="All entries as a file", status=200, headers={"Accept": "text/csv"}
-        ),
-    },
-    "suppress": {
-        "minimal": Example(
-            summary="One mailbox",
-            status=201,
-            body={"channel": "email", "address": "former@example.com"},
-        ),
-        "usual": Example(
-            summary="One number with a note and an idempotency key",
-            status=201,
-            headers={"Idempotency-Key": "suppress-1"},
-            body={"channel": "sms", "address": "+5511912345678", "note": "asked by phone"},
-        ),
-        "file": Example(
-            summary="A file of addresses",
-            status=200,
-            media_type="text/csv",
-            body="channel,address,note\nemail,a@example.com,moved\nsms,+5511900000001,wrong\n",
-        ),
-    },
-    "get_suppression": {
-        "minimal": Example(summary="An active entry", status=200, path={"suppression_id": 61}),
-        "undone": Example(summary="A removed entry", status=200, path={"suppression_id": 62}),
-    },
-    "undo_suppression": {
-        "minimal": Example(summary="Remove an entry", status=204, path={"suppression_id": 61}),
-        "usual": Example(
-            summary="Remove an entry, with a reason",
-            status=204,
-            path={"suppression_id": 61},
-            query={"note": "new owner of the number"},
-        ),
-    },
-}
-ATTRIBUTES: Final[Examples] = {
-    "list_attributes": {
-        "minimal": Example(summary="The latest attributes", status=200),
-        "usual": Example(summary="Ten attributes", status=200, query={"limit": 10}),
-    },
-    "define_attribute": {
-        "minimal": Example(
-            summary="A number", status=201, path={"name": "age"}, body={"kind": "number"}
-        ),
-        "usual": Example(
-            summary="A date with a description",
-            status=201,
-            path={"name": "seen_on"},
-            body={"kind": "date", "description": "Last visit of the shop."},
-        ),
-    },
-    "get_attribute": {
-        "minimal": Example(summary="An attribute", status=200, path={"name": "plan"}),
-        "usual": Example(summary="A list of texts", status=200, path={"name": "interests"}),
     },
 }

@@ -175,15 +175,6 @@ KEYS: Final[Examples] = {
         "minimal": Example(summary="With a live key", status=200),
         "test": Example(summary="With a test key", status=200, mode=Mode.TEST),
     },
-    "rotate_key": {
-        "minimal": Example(summary="Both keys work for a day", status=201, body={}),
-        "usual": Example(
-            summary="Both keys work for an hour; a repeat gets the same key",
-            status=201,
-            headers={"Idempotency-Key": "rotation-2026-11"},
-            body={"overlap_hours": 1},
-        ),
-    },
 }
 
 _SIGNATURE: Final = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Final
 
 from notifications.core.rules.lane import Mode
@@ -11,13 +11,14 @@ from notifications.core.rules.lane import Mode
 JSON: Final = "application/json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Example:
     """A call of an operation which succeeds with the demo's data."""
 
     summary: str
-    status: int
-    """Status of the response."""
+    _: KW_ONLY
+    status: int = 0
+    """Status of the response; 0: the first status of the declaration."""
     path: Mapping[str, str | int] = field(default_factory=dict)
     query: Mapping[str, str | int | Sequence[str]] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)

@@ -49,6 +49,11 @@ def resolve(kind: AlertKind, subject: str) -> None:
     )
 
 
+def resolve_rows(alerts: QuerySet[Alert]) -> int:
+    """Resolve open alerts; return the count."""
+    return alerts.filter(resolved_at=None).update(resolved_at=clock.now())
+
+
 def resolve_gone(*, now: dt.datetime, paused: Iterable[str]) -> int:
     """Resolve alerts of `RENEWED` that were not raised for `GONE_AFTER`; return the count.
 

@@ -6,30 +6,33 @@ import datetime as dt
 from typing import Annotated, Any, Final
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
 from pydantic import Field
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from notifications.core.api import schema, throttle
-from notifications.core.api.authentication import actor_of, key_of
-from notifications.core.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
-from notifications.core.api.idempotency import idempotent
-from notifications.core.api.pagination import NumberedPageQuery, newest_page, parse_query
+from notifications.core.api.examples.shape import USER, Example
+from notifications.core.api.operation import Access, Call, operation
+from notifications.core.api.pagination import NumberedPageQuery
 from notifications.core.api.problems import raise_problem
+from notifications.core.api.resource import Resource
 from notifications.core.api.schemas import RequestModel, ResponseModel
 from notifications.core.clock import monotonic
 from notifications.core.models import Audience
+from notifications.core.rules.access import BOTH
+from notifications.core.rules.problems import Kind
 from notifications.core.rules.request import Text
-from notifications.core.store.postgres import audit
+from notifications.core.rules.scopes import Scope
 from notifications.features.audiences import expressions
-from notifications.features.audiences.expressions import AudienceRefused
 from notifications.features.audiences.rows import estimates
 from notifications.features.audiences.rules import parse, wording
 from notifications.features.audiences.rules.faults import ExpressionError
 
+_TOPIC: Final = {"topic": "artist-17"}
+_PRO: Final = {"attribute": "plan", "is": "pro"}
+_QUIET: Final = {"not": {"received": {"type": "WEEKLY_NEWS", "within_days": 7}}}
+_AUDIENCE: Final = {"audience_id": 171}
+
 _PAID_BY: Final = dt.timedelta(milliseconds=50)
 """Time of an estimate that costs as much as a write, on top of the basic cost of 1."""
+_READERS: Final = Access(Scope.CAMPAIGNS_READ, BOTH, "view_recipient")
 
 
 class AudienceRequest(RequestModel):
@@ -75,145 +78,7 @@ class EstimateAnswer(ResponseModel):
     """The expression in words."""
 
 
-class AudienceListView(BaseView):
-    """`/v1/audiences`: list and create saved audiences."""
-
-    @extend_schema(
-        operation_id="list_audiences",
-        summary="List saved audiences, newest first",
-        parameters=schema.parameters(NumberedPageQuery),
-        responses={200: schema.page_of(AudienceAnswer)},
-        tags=["Audiences"],
-    )
-    def get(self, request: Request) -> Response:
-        """List the saved audiences of the key's mode."""
-        query = parse_query(request, NumberedPageQuery)
-        return newest_page(request, query, _rows(request), _to_answer)
-
-    @extend_schema(
-        operation_id="create_audience",
-        summary="Save an audience",
-        request=AudienceRequest,
-        responses={201: AudienceAnswer},
-        tags=["Audiences"],
-    )
-    @idempotent
-    def post(self, request: Request) -> Response:
-        """Save an audience expression under a name; other expressions use `{"audience": name}`."""
-        by = actor_of(request)
-        row = Audience(mode=key_of(request).mode, created_by=by)
-        return Response(_save(request, row, "create_audience"), status=201)
-
-
-class AudienceDetailView(BaseView):
-    """`/v1/audiences/{audience_id}`: read, replace and delete a saved audience."""
-
-    @extend_schema(
-        operation_id="get_audience",
-        summary="Read a saved audience",
-        responses={200: AudienceAnswer},
-        tags=["Audiences"],
-    )
-    def get(self, request: Request, audience_id: int) -> Response:
-        """Return a saved audience."""
-        return Response(_to_answer(_find(request, audience_id)))
-
-    @extend_schema(
-        operation_id="put_audience",
-        summary="Replace a saved audience",
-        request=AudienceRequest,
-        responses={200: AudienceAnswer},
-        tags=["Audiences"],
-    )
-    def put(self, request: Request, audience_id: int) -> Response:
-        """Replace name, description and expression.
-
-        Audiences with the name use the new expression. The name of an audience that others use
-        cannot change.
-        """
-        return Response(_save(request, _find(request, audience_id), "put_audience"))
-
-    @extend_schema(
-        operation_id="delete_audience",
-        summary="Delete a saved audience",
-        responses={204: None},
-        tags=["Audiences"],
-    )
-    def delete(self, request: Request, audience_id: int) -> Response:
-        """Delete a saved audience, unless another saved audience uses the name."""
-        row = _find(request, audience_id)
-        rows = Audience.objects.filter(pk=row.pk)
-        try:
-            with audit.changes(actor_of(request), "delete_audience", rows):
-                expressions.delete(row)
-        except AudienceRefused as error:
-            raise_problem(error.problem)
-        return Response(status=204)
-
-
-class AudienceEstimateView(BaseView):
-    """`/v1/audiences/estimate`: the size of an audience."""
-
-    @extend_schema(
-        operation_id="estimate_audience",
-        summary="Estimate the size of an audience",
-        request=EstimateRequest,
-        responses={200: EstimateAnswer},
-        tags=["Audiences"],
-    )
-    @idempotent
-    def post(self, request: Request) -> Response:
-        """Return the number of recipients, within a second: exact, or from a sample."""
-        started = monotonic()
-        try:
-            return self._estimate(request)
-        finally:
-            took = dt.timedelta(seconds=monotonic() - started)
-            throttle.charge_afterwards(self, request, cost=took // _PAID_BY)
-
-    def _estimate(self, request: Request) -> Response:
-        wanted, mode = parse_body(request.data, EstimateRequest), key_of(request).mode
-        try:
-            expression = expressions.check(wanted.audience, mode=mode)
-        except ExpressionError as error:
-            raise_problem(error.problem(within="/audience"))
-        found = estimates.estimate(expression, mode=mode)
-        told = EstimateAnswer(
-            count=found.count,
-            is_exact=found.is_exact,
-            error=round(found.error, 1),
-            words=wording.describe(expression),
-        )
-        return Response(told.to_json())
-
-
-def _save(request: Request, row: Audience, operation: str) -> dict[str, Any]:
-    wanted, by = parse_body(request.data, AudienceRequest), actor_of(request)
-    row.name, row.description = wanted.name, wanted.description
-    rows = Audience.objects.filter(mode=row.mode, name=wanted.name)
-    if row.pk is not None:
-        rows = Audience.objects.filter(pk=row.pk)
-    try:
-        with audit.changes(by, operation, rows):
-            return _to_answer(expressions.save(row, wanted.audience, by=by))
-    except ExpressionError as error:
-        raise_problem(error.problem(within="/audience"))
-    except AudienceRefused as error:
-        raise_problem(error.problem)
-
-
-def _rows(request: Request) -> QuerySet[Audience]:
-    return Audience.objects.filter(mode=key_of(request).mode)
-
-
-def _find(request: Request, audience_id: int) -> Audience:
-    row = _rows(request).filter(pk=min(audience_id, MAX_ID)).first()
-    if row is None:
-        raise_not_found("audience")
-    return row
-
-
-def _to_answer(row: Audience) -> dict[str, Any]:
+def _to_answer(row: Audience) -> AudienceAnswer:
     return AudienceAnswer(
         id=row.pk,
         name=row.name,
@@ -224,4 +89,154 @@ def _to_answer(row: Audience) -> dict[str, Any]:
         created_by=row.created_by,
         changed_at=row.changed_at,
         changed_by=row.changed_by,
-    ).to_json()
+    )
+
+
+AUDIENCES: Final = Resource(
+    noun="audience",
+    path="v1/audiences/<int:audience_id>",
+    rows=lambda call: Audience.objects.filter(mode=call.key.mode),
+    answer=AudienceAnswer,
+    to_answer=_to_answer,
+    tag="Audiences",
+)
+
+
+@AUDIENCES.list(
+    "List saved audiences, newest first",
+    _READERS,
+    NumberedPageQuery,
+    examples={
+        "minimal": Example("The latest audiences"),
+        "usual": Example("Ten audiences", query={"limit": 10}),
+    },
+)
+def list_audiences(call: Call, _query: NumberedPageQuery) -> QuerySet[Audience]:
+    """List the saved audiences of the key's mode."""
+    return AUDIENCES.rows(call)
+
+
+@AUDIENCES.create(
+    "Save an audience",
+    Access(Scope.CAMPAIGNS_WRITE),
+    AudienceRequest,
+    examples={
+        "minimal": Example(
+            "Recipients with an attribute", body={"name": "Pro customers", "audience": _PRO}
+        ),
+        "usual": Example(
+            "Pro customers who got no news in the last week",
+            headers={"Idempotency-Key": "audience-17"},
+            body={
+                "name": "Pro without news",
+                "description": "For the news of the week.",
+                "audience": {"and": [_PRO, {"reachable": "email"}, _QUIET]},
+            },
+        ),
+    },
+)
+def create_audience(call: Call, wanted: AudienceRequest) -> Audience:
+    """Save an audience expression under a name; other expressions use `{"audience": name}`."""
+    return _save(call, Audience(mode=call.key.mode, created_by=call.by), wanted)
+
+
+@AUDIENCES.read(
+    "Read a saved audience",
+    _READERS,
+    examples={
+        "minimal": Example("A saved audience", path=_AUDIENCE),
+        "usual": Example("Another saved audience", path={"audience_id": 174}),
+    },
+)
+def get_audience(_call: Call, audience: Audience) -> Audience:
+    """Return a saved audience."""
+    return audience
+
+
+@AUDIENCES.change(
+    "PUT",
+    "Replace a saved audience",
+    Access(Scope.CAMPAIGNS_WRITE),
+    AudienceRequest,
+    problems={Kind.CONFLICT},
+    examples={
+        "minimal": Example(
+            "Another expression",
+            path=_AUDIENCE,
+            body={"name": "Customers", "audience": {"everyone": True}},
+        ),
+        "usual": Example(
+            "The subscribers of a topic without one recipient",
+            path=_AUDIENCE,
+            body={
+                "name": "Fans",
+                "description": "Fans of the artist 17.",
+                "audience": {"and": [_TOPIC, {"not": {"user_ids": [USER]}}]},
+            },
+        ),
+    },
+)
+def put_audience(call: Call, audience: Audience, wanted: AudienceRequest) -> None:
+    """Replace name, description and expression.
+
+    Audiences with the name use the new expression. The name of an audience that others use
+    cannot change.
+    """
+    _save(call, audience, wanted)
+
+
+@AUDIENCES.change(
+    "DELETE",
+    "Delete a saved audience",
+    Access(Scope.CAMPAIGNS_WRITE),
+    answers={204: None},
+    problems={Kind.CONFLICT},
+    examples={
+        "minimal": Example("Delete an audience", path=_AUDIENCE),
+        "usual": Example("Delete another", path={"audience_id": 174}),
+    },
+)
+def delete_audience(_call: Call, audience: Audience) -> None:
+    """Delete a saved audience, unless another saved audience uses the name."""
+    expressions.delete(audience)
+
+
+@operation(
+    "POST v1/audiences/estimate",
+    "Estimate the size of an audience",
+    _READERS,
+    EstimateRequest,
+    answers={200: EstimateAnswer},
+    tag=AUDIENCES.tag,
+    examples={
+        "minimal": Example("All recipients", body={"audience": {"everyone": True}}),
+        "usual": Example(
+            "Three conditions",
+            body={"audience": {"and": [_PRO, {"attribute": "locale", "is": "pt"}, _QUIET]}},
+        ),
+    },
+)
+def estimate_audience(call: Call, wanted: EstimateRequest) -> EstimateAnswer:
+    """Return the number of recipients, within a second: exact, or from a sample."""
+    started = monotonic()
+    try:
+        expression = expressions.check(wanted.audience, mode=call.key.mode)
+        found = estimates.estimate(expression, mode=call.key.mode)
+    except ExpressionError as error:
+        raise_problem(error.problem(within="/audience"))
+    finally:
+        call.charge(dt.timedelta(seconds=monotonic() - started) // _PAID_BY)
+    return EstimateAnswer(
+        count=found.count,
+        is_exact=found.is_exact,
+        error=round(found.error, 1),
+        words=wording.describe(expression),
+    )
+
+
+def _save(call: Call, row: Audience, wanted: AudienceRequest) -> Audience:
+    row.name, row.description = wanted.name, wanted.description
+    try:
+        return expressions.save(row, wanted.audience, by=call.by)
+    except ExpressionError as error:
+        raise_problem(error.problem(within="/audience"))

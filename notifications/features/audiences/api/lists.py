@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import IO, Annotated, Any, Final
 
 from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
 from pydantic import Field
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from notifications.core import clock
-from notifications.core.api import schema, throttle
-from notifications.core.api.authentication import actor_of, key_of
-from notifications.core.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
-from notifications.core.api.idempotency import idempotent
+from notifications.core.api import schema
+from notifications.core.api.base_view import BaseView
+from notifications.core.api.examples.shape import ANOTHER_USER, USER, Example
 from notifications.core.api.json_io import RawParser
-from notifications.core.api.pagination import NumberedPageQuery, newest_page, parse_query
+from notifications.core.api.operation import Access, Call, operation
+from notifications.core.api.pagination import NumberedPageQuery, parse_query
 from notifications.core.api.problems import raise_problem
+from notifications.core.api.resource import Resource
 from notifications.core.api.schemas import RequestModel, ResponseModel
 from notifications.core.models import RecipientList
+from notifications.core.rules.access import BOTH
 from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.core.rules.recipient_lists import ListKind, ListState
 from notifications.core.rules.request import Text
+from notifications.core.rules.scopes import Scope
 from notifications.core.store.postgres import audit
 from notifications.features.audiences import expressions, snapshots, uploads
 from notifications.features.audiences.rows import recipient_lists
@@ -36,6 +36,13 @@ from notifications.features.audiences.rules.upload_lines import (
     UploadFormat,
 )
 
+_TOPIC: Final = {"topic": "artist-17"}
+_CSV: Final = f"user_id,code\n{USER},SPRING-1\n{ANOTHER_USER},SPRING-2\n"
+_JSON_LINES: Final = f'{{"user_id": "{USER}", "code": "SPRING-1"}}\n'
+_UPLOAD: Final = {"upload_id": 172}
+_SNAPSHOT: Final = {"snapshot_id": 173}
+
+_READERS: Final = Access(Scope.CAMPAIGNS_READ, BOTH, "view_recipient")
 CSV: Final = "text/csv"
 NDJSON: Final = "application/x-ndjson"
 _PAID_BY: Final = 1_000
@@ -141,170 +148,191 @@ class SnapshotAnswer(ResponseModel):
     """The snapshot is deleted after this time."""
 
 
-class AudienceUploadListView(BaseView):
-    """`/v1/audience-uploads`: list uploads, and upload a file."""
+class UploadView(BaseView):
+    """The view of uploads, which takes files."""
 
     parser_classes = (CsvStreamParser, NdjsonStreamParser)
 
-    @extend_schema(
-        operation_id="list_audience_uploads",
-        summary="List uploads, newest first",
-        parameters=schema.parameters(NumberedPageQuery),
-        responses={200: schema.page_of(UploadAnswer)},
-        tags=["Audiences"],
-    )
-    def get(self, request: Request) -> Response:
-        """List the uploads of the key's mode."""
-        query = parse_query(request, NumberedPageQuery)
-        return newest_page(request, query, _rows(request, ListKind.UPLOAD), _to_upload)
 
-    @extend_schema(
-        operation_id="upload_audience",
-        summary="Upload a file of user ids",
-        parameters=schema.parameters(UploadQuery),
-        request={CSV: OpenApiTypes.STR, NDJSON: OpenApiTypes.STR},
-        responses={201: UploadAnswer},
-        tags=["Audiences"],
-    )
-    def post(self, request: Request) -> Response:
-        """Upload user ids, with variables of each recipient, as CSV or NDJSON.
-
-        The first line of CSV names the columns, `user_id` among them; other columns are variables.
-        A line of NDJSON is an object with `user_id` and variables. Wrong lines and unknown user ids
-        are counted and left out. A file that breaks off is not used in part.
-        """
-        query = parse_query(request, UploadQuery)
-        stream, by = request.data, actor_of(request)
-        if not hasattr(stream, "read"):
-            raise_problem(Problem(Kind.INVALID, "the file is empty", (FieldError("", "is empty"),)))
-        is_json = str(request.content_type).lower().startswith(NDJSON)
-        form = UploadFormat.NDJSON if is_json else UploadFormat.CSV
-        upload = uploads.begin(
-            mode=key_of(request).mode, kind=ListKind.UPLOAD, name=query.name, by=by
-        )
-        try:
-            upload = uploads.load(upload, stream, form)
-        except InvalidUpload as error:
-            raise_problem(Problem(Kind.INVALID, str(error), (FieldError("", str(error)),)))
-        except uploads.UploadsBusy as error:
-            raise_problem(Problem(Kind.UNAVAILABLE, str(error), retry_after=_WAIT))
-        throttle.charge_afterwards(self, request, cost=upload.lines // _PAID_BY)
-        audit.record(by, "upload_audience", upload, after={"members": upload.members})
-        return Response(_to_upload(upload), status=201)
+def _rows(kind: ListKind) -> Callable[[Call], QuerySet[RecipientList]]:
+    return lambda call: RecipientList.objects.filter(mode=call.key.mode, kind=kind, deleted_at=None)
 
 
-class AudienceUploadDetailView(BaseView):
-    """`/v1/audience-uploads/{upload_id}`: read and delete an upload."""
-
-    @extend_schema(
-        operation_id="get_audience_upload",
-        summary="Read an upload",
-        responses={200: UploadAnswer},
-        tags=["Audiences"],
-    )
-    def get(self, request: Request, upload_id: int) -> Response:
-        """Return the state and the counts of an upload."""
-        return Response(_to_upload(_find(request, ListKind.UPLOAD, upload_id)))
-
-    @extend_schema(
-        operation_id="delete_audience_upload",
-        summary="Delete an upload",
-        responses={204: None},
-        tags=["Audiences"],
-    )
-    def delete(self, request: Request, upload_id: int) -> Response:
-        """Delete an upload. An audience with the upload becomes an error."""
-        return _delete(request, ListKind.UPLOAD, upload_id, "delete_audience_upload")
+def _to_snapshot(row: RecipientList) -> SnapshotAnswer:
+    names = SnapshotAnswer.model_fields.keys() - {"audience"}
+    fields = {name: getattr(row, name) for name in names}
+    return SnapshotAnswer(audience=row.expression, **fields)
 
 
-class AudienceSnapshotListView(BaseView):
-    """`/v1/audience-snapshots`: list and take snapshots."""
-
-    @extend_schema(
-        operation_id="list_audience_snapshots",
-        summary="List snapshots of audiences, newest first",
-        parameters=schema.parameters(NumberedPageQuery),
-        responses={200: schema.page_of(SnapshotAnswer)},
-        tags=["Audiences"],
-    )
-    def get(self, request: Request) -> Response:
-        """List the snapshots of the key's mode."""
-        query = parse_query(request, NumberedPageQuery)
-        return newest_page(request, query, _rows(request, ListKind.SNAPSHOT), _to_snapshot)
-
-    @extend_schema(
-        operation_id="take_audience_snapshot",
-        summary="Take a snapshot of an audience",
-        request=SnapshotRequest,
-        responses={202: SnapshotAnswer},
-        tags=["Audiences"],
-    )
-    @idempotent
-    def post(self, request: Request) -> Response:
-        """Store the recipients of an audience as a fixed set, in the background.
-
-        The snapshot is used as `{"snapshot": id}` when its state is `ready`.
-        """
-        wanted, mode = parse_body(request.data, SnapshotRequest), key_of(request).mode
-        by = actor_of(request)
-        try:
-            expression = expressions.check(wanted.audience, mode=mode)
-            with audit.changes(by, "take_audience_snapshot") as made:
-                row = snapshots.begin(expression, mode=mode, name=wanted.name, by=by)
-                made.append(row)
-        except ExpressionError as error:
-            raise_problem(error.problem(within="/audience"))
-        return Response(_to_snapshot(row), status=202)
+UPLOADS: Final = Resource(
+    noun=ListKind.UPLOAD.value,
+    path="v1/audience-uploads/<int:upload_id>",
+    rows=_rows(ListKind.UPLOAD),
+    answer=UploadAnswer,
+    tag="Audiences",
+)
+SNAPSHOTS: Final = Resource(
+    noun=ListKind.SNAPSHOT.value,
+    path="v1/audience-snapshots/<int:snapshot_id>",
+    rows=_rows(ListKind.SNAPSHOT),
+    answer=SnapshotAnswer,
+    to_answer=_to_snapshot,
+    tag="Audiences",
+)
 
 
-class AudienceSnapshotDetailView(BaseView):
-    """`/v1/audience-snapshots/{snapshot_id}`: read and delete a snapshot."""
-
-    @extend_schema(
-        operation_id="get_audience_snapshot",
-        summary="Read a snapshot of an audience",
-        responses={200: SnapshotAnswer},
-        tags=["Audiences"],
-    )
-    def get(self, request: Request, snapshot_id: int) -> Response:
-        """Return the state and the size of a snapshot."""
-        return Response(_to_snapshot(_find(request, ListKind.SNAPSHOT, snapshot_id)))
-
-    @extend_schema(
-        operation_id="delete_audience_snapshot",
-        summary="Delete a snapshot of an audience",
-        responses={204: None},
-        tags=["Audiences"],
-    )
-    def delete(self, request: Request, snapshot_id: int) -> Response:
-        """Delete a snapshot. An audience with the snapshot becomes an error."""
-        return _delete(request, ListKind.SNAPSHOT, snapshot_id, "delete_audience_snapshot")
+@UPLOADS.list(
+    "List uploads, newest first",
+    _READERS,
+    NumberedPageQuery,
+    base=UploadView,
+    examples={
+        "minimal": Example("The latest uploads"),
+        "usual": Example("Ten uploads", query={"limit": 10}),
+    },
+)
+def list_audience_uploads(call: Call, _query: NumberedPageQuery) -> QuerySet[RecipientList]:
+    """List the uploads of the key's mode."""
+    return UPLOADS.rows(call)
 
 
-def _rows(request: Request, kind: ListKind) -> QuerySet[RecipientList]:
-    return RecipientList.objects.filter(mode=key_of(request).mode, kind=kind, deleted_at=None)
+@operation(
+    "POST v1/audience-uploads",
+    "Upload a file of user ids",
+    Access(Scope.CAMPAIGNS_WRITE),
+    answers={201: UploadAnswer},
+    tag=UPLOADS.tag,
+    parameters=schema.parameters(UploadQuery),
+    raw_body={CSV: OpenApiTypes.STR, NDJSON: OpenApiTypes.STR},
+    is_idempotent=False,
+    base=UploadView,
+    examples={
+        "minimal": Example(
+            "A CSV file of user ids with a variable", body=_CSV, media_type="text/csv"
+        ),
+        "usual": Example(
+            "NDJSON, with a name for operators",
+            query={"name": "Spring codes"},
+            body=_JSON_LINES,
+            media_type="application/x-ndjson",
+        ),
+    },
+)
+def upload_audience(call: Call) -> UploadAnswer:
+    """Upload user ids, with variables of each recipient, as CSV or NDJSON.
+
+    The first line of CSV names the columns, `user_id` among them; other columns are variables.
+    A line of NDJSON is an object with `user_id` and variables. Wrong lines and unknown user ids
+    are counted and left out. A file that breaks off is not used in part.
+    """
+    query, stream = parse_query(call.request, UploadQuery), call.request.data
+    if not hasattr(stream, "read"):
+        raise_problem(Problem(Kind.INVALID, "the file is empty", (FieldError("", "is empty"),)))
+    is_json = str(call.request.content_type).lower().startswith(NDJSON)
+    form = UploadFormat.NDJSON if is_json else UploadFormat.CSV
+    upload = uploads.begin(mode=call.key.mode, kind=ListKind.UPLOAD, name=query.name, by=call.by)
+    try:
+        upload = uploads.load(upload, stream, form)
+    except InvalidUpload as error:
+        raise_problem(Problem(Kind.INVALID, str(error), (FieldError("", str(error)),)))
+    except uploads.UploadsBusy as error:
+        raise_problem(Problem(Kind.UNAVAILABLE, str(error), retry_after=_WAIT))
+    call.charge(upload.lines // _PAID_BY)
+    audit.record(call.by, call.operation, upload, after={"members": upload.members})
+    return UploadAnswer.model_validate(upload)
 
 
-def _find(request: Request, kind: ListKind, list_id: int) -> RecipientList:
-    row = _rows(request, kind).filter(pk=min(list_id, MAX_ID)).first()
-    if row is None:
-        raise_not_found(kind.value)
-    return row
+@UPLOADS.read(
+    "Read an upload",
+    _READERS,
+    examples={
+        "minimal": Example("An upload", path=_UPLOAD),
+        "usual": Example("Another upload", path={"upload_id": 175}),
+    },
+)
+def get_audience_upload(_call: Call, upload: RecipientList) -> RecipientList:
+    """Return the state and the counts of an upload."""
+    return upload
 
 
-def _delete(request: Request, kind: ListKind, list_id: int, operation: str) -> Response:
-    row = _find(request, kind, list_id)
-    with audit.changes(actor_of(request), operation, RecipientList.objects.filter(pk=row.pk)):
-        recipient_lists.delete(row.pk, now=clock.now())
-    return Response(status=204)
+@UPLOADS.change(
+    "DELETE",
+    "Delete an upload",
+    Access(Scope.CAMPAIGNS_WRITE),
+    answers={204: None},
+    examples={
+        "minimal": Example("Delete an upload", path=_UPLOAD),
+        "usual": Example("Delete another upload", path={"upload_id": 175}),
+    },
+)
+def delete_audience_upload(_call: Call, upload: RecipientList) -> None:
+    """Delete an upload. An audience with the upload becomes an error."""
+    recipient_lists.delete(upload.pk, now=clock.now())
 
 
-def _to_upload(row: RecipientList) -> dict[str, Any]:
-    return UploadAnswer.model_validate(row).to_json()
+@SNAPSHOTS.list(
+    "List snapshots of audiences, newest first",
+    _READERS,
+    NumberedPageQuery,
+    examples={
+        "minimal": Example("The latest snapshots"),
+        "usual": Example("Ten snapshots", query={"limit": 10}),
+    },
+)
+def list_audience_snapshots(call: Call, _query: NumberedPageQuery) -> QuerySet[RecipientList]:
+    """List the snapshots of the key's mode."""
+    return SNAPSHOTS.rows(call)
 
 
-def _to_snapshot(row: RecipientList) -> dict[str, Any]:
-    fields = {
-        name: getattr(row, name) for name in SnapshotAnswer.model_fields if name != "audience"
-    }
-    return SnapshotAnswer(audience=row.expression, **fields).to_json()
+@SNAPSHOTS.create(
+    "Take a snapshot of an audience",
+    Access(Scope.CAMPAIGNS_WRITE),
+    SnapshotRequest,
+    status=202,
+    examples={
+        "minimal": Example("The subscribers of a topic as of now", body={"audience": _TOPIC}),
+        "usual": Example(
+            "A saved audience, with a name for operators",
+            headers={"Idempotency-Key": "snapshot-17"},
+            body={"audience": {"audience": "Customers"}, "name": "Customers on launch day"},
+        ),
+    },
+)
+def take_audience_snapshot(call: Call, wanted: SnapshotRequest) -> RecipientList:
+    """Store the recipients of an audience as a fixed set, in the background.
+
+    The snapshot is used as `{"snapshot": id}` when its state is `ready`.
+    """
+    try:
+        expression = expressions.check(wanted.audience, mode=call.key.mode)
+        return snapshots.begin(expression, mode=call.key.mode, name=wanted.name, by=call.by)
+    except ExpressionError as error:
+        raise_problem(error.problem(within="/audience"))
+
+
+@SNAPSHOTS.read(
+    "Read a snapshot of an audience",
+    _READERS,
+    examples={
+        "minimal": Example("A snapshot", path=_SNAPSHOT),
+        "usual": Example("Another snapshot", path={"snapshot_id": 176}),
+    },
+)
+def get_audience_snapshot(_call: Call, snapshot: RecipientList) -> RecipientList:
+    """Return the state and the size of a snapshot."""
+    return snapshot
+
+
+@SNAPSHOTS.change(
+    "DELETE",
+    "Delete a snapshot of an audience",
+    Access(Scope.CAMPAIGNS_WRITE),
+    answers={204: None},
+    examples={
+        "minimal": Example("Delete a snapshot", path=_SNAPSHOT),
+        "usual": Example("Delete another", path={"snapshot_id": 176}),
+    },
+)
+def delete_audience_snapshot(_call: Call, snapshot: RecipientList) -> None:
+    """Delete a snapshot. An audience with the snapshot becomes an error."""
+    recipient_lists.delete(snapshot.pk, now=clock.now())

@@ -7,29 +7,35 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final
 
-from drf_spectacular.utils import extend_schema
+from django.db.models import QuerySet
 from pydantic import Field, TypeAdapter, ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.core.api import schema, throttle
-from notifications.core.api.authentication import actor_of, key_of
-from notifications.core.api.base_view import BaseView, parse_body, raise_not_found
-from notifications.core.api.idempotency import idempotent
-from notifications.core.api.pagination import NumberedPageQuery, newest_page, page, parse_query
+from notifications.core.api import schema
+from notifications.core.api.examples.shape import ANOTHER_USER, USER, Example
+from notifications.core.api.operation import Access, Call, operation
+from notifications.core.api.pagination import NumberedPageQuery, page
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.recipients import get_recipient
+from notifications.core.api.resource import Resource
 from notifications.core.api.schemas import RequestModel, ResponseModel
 from notifications.core.models import Topic
+from notifications.core.rules.access import BOTH
 from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.core.rules.request import UserId
+from notifications.core.rules.scopes import Scope
 from notifications.core.store.postgres import audit
 from notifications.features.audiences.rows import estimates, topics
 from notifications.features.audiences.rows.topics import SubscriptionResult
 from notifications.features.audiences.rules import nodes
 
+_TOPIC: Final = {"topic": "artist-17"}
+_SUBSCRIBER: Final = {**_TOPIC, "user_id": USER}
+
+_READERS: Final = Access(Scope.RECIPIENTS_READ, BOTH, "view_recipient")
 MAX_USER_IDS: Final = 5_000
 """User ids of one call."""
 _PAID_BY: Final = 100
@@ -91,168 +97,206 @@ class RecipientTopics(ResponseModel):
     topics: list[str]
 
 
-class TopicListView(BaseView):
-    """`/v1/topics`: list topics."""
-
-    @extend_schema(
-        operation_id="list_topics",
-        summary="List topics, newest first",
-        parameters=schema.parameters(NumberedPageQuery),
-        responses={200: schema.page_of(TopicAnswer)},
-        tags=["Audiences"],
-    )
-    def get(self, request: Request) -> Response:
-        """List the topics of the key's mode."""
-        query = parse_query(request, NumberedPageQuery)
-        rows = Topic.objects.filter(mode=key_of(request).mode, deleted_at=None)
-        return newest_page(request, query, rows, lambda row: _answer(row).to_json())
+def _to_answer(row: Topic) -> TopicAnswer:
+    return TopicAnswer(topic=row.name, created_at=row.created_at, created_by=row.created_by)
 
 
-class TopicDetailView(BaseView):
-    """`/v1/topics/{topic}`: read and delete a topic."""
-
-    @extend_schema(
-        operation_id="get_topic",
-        summary="Read a topic",
-        responses={200: TopicSizeAnswer},
-        tags=["Audiences"],
-    )
-    def get(self, request: Request, topic: str) -> Response:
-        """Return a topic with the number of subscribers, exact or estimated."""
-        row = _find(request, topic)
-        size = estimates.estimate(nodes.InTopic(row.name), mode=key_of(request).mode)
-        told = TopicSizeAnswer(
-            **_answer(row).model_dump(), subscribers=size.count, is_exact=size.is_exact
-        )
-        return Response(told.to_json())
-
-    @extend_schema(
-        operation_id="delete_topic",
-        summary="Delete a topic",
-        responses={204: None},
-        tags=["Audiences"],
-    )
-    def delete(self, request: Request, topic: str) -> Response:
-        """Delete a topic with its subscriptions. An audience with the topic becomes an error."""
-        row = _find(request, topic)
-        with audit.changes(actor_of(request), "delete_topic", Topic.objects.filter(pk=row.pk)):
-            topics.delete(row)
-        return Response(status=204)
+TOPICS: Final = Resource(
+    noun="topic",
+    path="v1/topics/<str:topic>",
+    key="name",
+    rows=lambda call: Topic.objects.filter(mode=call.key.mode, deleted_at=None),
+    answer=TopicAnswer,
+    to_answer=_to_answer,
+    tag="Audiences",
+)
 
 
-class SubscriberListView(BaseView):
-    """`/v1/topics/{topic}/subscribers`: list and add subscribers."""
-
-    @extend_schema(
-        operation_id="list_subscribers",
-        summary="List the subscribers of a topic",
-        parameters=schema.parameters(NumberedPageQuery),
-        responses={200: schema.page_of(SubscriberLine)},
-        tags=["Audiences"],
-    )
-    def get(self, request: Request, topic: str) -> Response:
-        """List the subscribers, in the order of the creation of the recipients."""
-        query, row = parse_query(request, NumberedPageQuery), _find(request, topic)
-        found = topics.subscribers(row, after=query.cursor or 0, limit=query.limit + 1)
-        following = found[query.limit - 1][0] if len(found) > query.limit else None
-        lines = [SubscriberLine(user_id=name).to_json() for _, name in found[: query.limit]]
-        return page(request, lines, following=following)
-
-    @extend_schema(
-        operation_id="subscribe_recipients",
-        summary="Subscribe recipients to a topic",
-        request=SubscribersRequest,
-        responses={200: SubscribersChanged},
-        tags=["Audiences"],
-    )
-    def put(self, request: Request, topic: str) -> Response:
-        """Subscribe up to 5,000 recipients; the first call creates the topic. Safe to repeat.
-
-        Unknown and malformed user ids are errors with a pointer; the others are subscribed.
-        """
-        wanted = parse_body(request.data, SubscribersRequest)
-        row = _ensure(request, topic)
-        return _change_many(self, request, row, wanted, operation="subscribe_recipients")
+@TOPICS.list(
+    "List topics, newest first",
+    _READERS,
+    NumberedPageQuery,
+    examples={
+        "minimal": Example("The latest topics"),
+        "usual": Example("Ten topics", query={"limit": 10}),
+    },
+)
+def list_topics(call: Call, _query: NumberedPageQuery) -> QuerySet[Topic]:
+    """List the topics of the key's mode."""
+    return TOPICS.rows(call)
 
 
-class SubscriberDeleteView(BaseView):
-    """`/v1/topics/{topic}/subscribers/delete`: remove subscribers."""
-
-    @extend_schema(
-        operation_id="unsubscribe_recipients",
-        summary="Unsubscribe recipients from a topic",
-        request=SubscribersRequest,
-        responses={200: SubscribersChanged},
-        tags=["Audiences"],
-    )
-    @idempotent
-    def post(self, request: Request, topic: str) -> Response:
-        """Unsubscribe up to 5,000 recipients. Safe to repeat."""
-        wanted = parse_body(request.data, SubscribersRequest)
-        row = _find(request, topic)
-        return _change_many(self, request, row, wanted, operation="unsubscribe_recipients")
-
-
-class SubscriberDetailView(BaseView):
-    """`/v1/topics/{topic}/subscribers/{user_id}`: one subscription."""
-
-    @extend_schema(
-        operation_id="subscribe",
-        summary="Subscribe a recipient to a topic",
-        request=None,
-        responses={204: None},
-        tags=["Audiences"],
-    )
-    def put(self, request: Request, topic: str, user_id: str) -> Response:
-        """Subscribe a recipient; the first call creates the topic. Safe to repeat."""
-        recipient = get_recipient(request, user_id)
-        row = _ensure(request, topic)
-        _record(request, "subscribe", row, topics.subscribe(row, [recipient.user_id]))
-        return Response(status=204)
-
-    @extend_schema(
-        operation_id="unsubscribe",
-        summary="Unsubscribe a recipient from a topic",
-        responses={204: None},
-        tags=["Audiences"],
-    )
-    def delete(self, request: Request, topic: str, user_id: str) -> Response:
-        """Unsubscribe a recipient. Safe to repeat."""
-        recipient, row = get_recipient(request, user_id), _find(request, topic)
-        _record(request, "unsubscribe", row, topics.unsubscribe(row, [recipient.user_id]))
-        return Response(status=204)
+@operation(
+    f"GET {TOPICS.path}",
+    "Read a topic",
+    _READERS,
+    answers={200: TopicSizeAnswer},
+    tag=TOPICS.tag,
+    examples={
+        "minimal": Example("A topic with its size", path=_TOPIC),
+        "usual": Example("Another topic", path={"topic": "news"}),
+    },
+)
+def get_topic(call: Call) -> TopicSizeAnswer:
+    """Return a topic with the number of subscribers, exact or estimated."""
+    row = TOPICS.find(call)
+    size = estimates.estimate(nodes.InTopic(row.name), mode=call.key.mode)
+    told = _to_answer(row).model_dump()
+    return TopicSizeAnswer(**told, subscribers=size.count, is_exact=size.is_exact)
 
 
-class RecipientTopicListView(BaseView):
-    """`/v1/recipients/{user_id}/topics`: the topics of a recipient."""
+@TOPICS.change(
+    "DELETE",
+    "Delete a topic",
+    Access(Scope.RECIPIENTS_WRITE),
+    answers={204: None},
+    examples={
+        "minimal": Example("Delete a topic", path=_TOPIC),
+        "usual": Example("Delete another topic", path={"topic": "news"}),
+    },
+)
+def delete_topic(_call: Call, topic: Topic) -> None:
+    """Delete a topic with its subscriptions. An audience with the topic becomes an error."""
+    topics.delete(topic)
 
-    @extend_schema(
-        operation_id="list_recipient_topics",
-        summary="List the topics of a recipient",
-        responses={200: RecipientTopics},
-        tags=["Recipients"],
-    )
-    def get(self, request: Request, user_id: str) -> Response:
-        """Return the names of the topics to which a recipient is subscribed."""
-        recipient = get_recipient(request, user_id)
-        names = topics.names_of(recipient.pk, mode=key_of(request).mode)
-        return Response(RecipientTopics(topics=names).to_json())
+
+@operation(
+    f"GET {TOPICS.path}/subscribers",
+    "List the subscribers of a topic",
+    _READERS,
+    NumberedPageQuery,
+    answers={200: schema.page_of(SubscriberLine)},
+    tag=TOPICS.tag,
+    examples={
+        "minimal": Example("The first subscribers", path=_TOPIC),
+        "usual": Example("Ten subscribers", path=_TOPIC, query={"limit": 10}),
+    },
+)
+def list_subscribers(call: Call, query: NumberedPageQuery) -> Response:
+    """List the subscribers, in the order of the creation of the recipients."""
+    row = TOPICS.find(call)
+    found = topics.subscribers(row, after=query.cursor or 0, limit=query.limit + 1)
+    following = found[query.limit - 1][0] if len(found) > query.limit else None
+    lines = [SubscriberLine(user_id=name).to_json() for _, name in found[: query.limit]]
+    return page(call.request, lines, following=following)
+
+
+@operation(
+    f"PUT {TOPICS.path}/subscribers",
+    "Subscribe recipients to a topic",
+    Access(Scope.RECIPIENTS_WRITE),
+    SubscribersRequest,
+    answers={200: SubscribersChanged},
+    tag=TOPICS.tag,
+    examples={
+        "minimal": Example("Subscribe a recipient", path=_TOPIC, body={"user_ids": [USER]}),
+        "usual": Example(
+            "Subscribe two recipients; an unknown user id is an error of its own",
+            path=_TOPIC,
+            body={"user_ids": [USER, ANOTHER_USER, "u_unknown"]},
+        ),
+    },
+)
+def subscribe_recipients(call: Call, wanted: SubscribersRequest) -> SubscribersChanged:
+    """Subscribe up to 5,000 recipients; the first call creates the topic. Safe to repeat.
+
+    Unknown and malformed user ids are errors with a pointer; the others are subscribed.
+    """
+    return _change_many(call, _ensure(call), wanted, topics.subscribe)
+
+
+@operation(
+    f"POST {TOPICS.path}/subscribers/delete",
+    "Unsubscribe recipients from a topic",
+    Access(Scope.RECIPIENTS_WRITE),
+    SubscribersRequest,
+    answers={200: SubscribersChanged},
+    tag=TOPICS.tag,
+    examples={
+        "minimal": Example("Unsubscribe a recipient", path=_TOPIC, body={"user_ids": [USER]}),
+        "usual": Example(
+            "Unsubscribe two recipients, with an idempotency key",
+            path=_TOPIC,
+            headers={"Idempotency-Key": "unsubscribe-17"},
+            body={"user_ids": [USER, ANOTHER_USER]},
+        ),
+    },
+)
+def unsubscribe_recipients(call: Call, wanted: SubscribersRequest) -> SubscribersChanged:
+    """Unsubscribe up to 5,000 recipients. Safe to repeat."""
+    return _change_many(call, TOPICS.find(call), wanted, topics.unsubscribe)
+
+
+@operation(
+    f"PUT {TOPICS.path}/subscribers/<str:user_id>",
+    "Subscribe a recipient to a topic",
+    Access(Scope.RECIPIENTS_WRITE),
+    answers={204: None},
+    tag=TOPICS.tag,
+    problems={Kind.INVALID},
+    examples={
+        "minimal": Example("Subscribe a recipient", path=_SUBSCRIBER),
+        "usual": Example(
+            "The first subscriber of a new topic",
+            path={"topic": "artist-18", "user_id": ANOTHER_USER},
+        ),
+    },
+)
+def subscribe(call: Call) -> None:
+    """Subscribe a recipient; the first call creates the topic. Safe to repeat."""
+    recipient = get_recipient(call.request, call.path["user_id"])
+    row = _ensure(call)
+    _record(call, row, topics.subscribe(row, [recipient.user_id]))
+
+
+@operation(
+    f"DELETE {TOPICS.path}/subscribers/<str:user_id>",
+    "Unsubscribe a recipient from a topic",
+    Access(Scope.RECIPIENTS_WRITE),
+    answers={204: None},
+    tag=TOPICS.tag,
+    examples={
+        "minimal": Example("Unsubscribe a recipient", path=_SUBSCRIBER),
+        "usual": Example(
+            "A recipient who is no subscriber", path={"topic": "artist-17", "user_id": ANOTHER_USER}
+        ),
+    },
+)
+def unsubscribe(call: Call) -> None:
+    """Unsubscribe a recipient. Safe to repeat."""
+    recipient = get_recipient(call.request, call.path["user_id"])
+    row = TOPICS.find(call)
+    _record(call, row, topics.unsubscribe(row, [recipient.user_id]))
+
+
+@operation(
+    "GET v1/recipients/<str:user_id>/topics",
+    "List the topics of a recipient",
+    _READERS,
+    answers={200: RecipientTopics},
+    tag="Recipients",
+    examples={
+        "minimal": Example("The topics of a recipient", path={"user_id": USER}),
+        "usual": Example("A recipient without topics", path={"user_id": ANOTHER_USER}),
+    },
+)
+def list_recipient_topics(call: Call) -> RecipientTopics:
+    """Return the names of the topics to which a recipient is subscribed."""
+    recipient = get_recipient(call.request, call.path["user_id"])
+    return RecipientTopics(topics=topics.names_of(recipient.pk, mode=call.key.mode))
 
 
 def _change_many(
-    view: BaseView,
-    request: Request,
+    call: Call,
     row: Topic,
     wanted: SubscribersRequest,
-    *,
-    operation: str,
-) -> Response:
-    throttle.charge_afterwards(view, request, cost=len(wanted.user_ids) // _PAID_BY)
+    change: Callable[[Topic, Sequence[str]], SubscriptionResult],
+) -> SubscribersChanged:
+    call.charge(len(wanted.user_ids) // _PAID_BY)
     faults = {number: _fault_of(each) for number, each in enumerate(wanted.user_ids)}
     valid = [each for number, each in enumerate(wanted.user_ids) if not faults[number]]
-    change = topics.subscribe if operation == "subscribe_recipients" else topics.unsubscribe
     result = change(row, valid)
-    _record(request, operation, row, result)
+    _record(call, row, result)
     for number, each in enumerate(wanted.user_ids):
         if not faults[number] and each not in result.found:
             faults[number] = "unknown recipient; create the recipient first"
@@ -262,8 +306,7 @@ def _change_many(
         if detail
     ]
     unchanged = len(wanted.user_ids) - len(errors) - result.changed
-    told = SubscribersChanged(changed=result.changed, unchanged=unchanged, errors=errors)
-    return Response(told.to_json())
+    return SubscribersChanged(changed=result.changed, unchanged=unchanged, errors=errors)
 
 
 def _fault_of(user_id: object) -> str:
@@ -274,30 +317,20 @@ def _fault_of(user_id: object) -> str:
     return ""
 
 
-def _record(request: Request, operation: str, row: Topic, result: SubscriptionResult) -> None:
+def _record(call: Call, row: Topic, result: SubscriptionResult) -> None:
     """Write the number of changed subscriptions into the audit log."""
     if result.changed:
-        audit.record(actor_of(request), operation, row, after={"subscribers": result.changed})
+        audit.record(call.by, call.operation, row, after={"subscribers": result.changed})
 
 
-def _ensure(request: Request, name: str) -> Topic:
-    """Return a topic, created if missing.
+def _ensure(call: Call) -> Topic:
+    """Return the topic of the path, created if missing.
 
     Raises:
         ProblemError: the name has other characters (422).
     """
+    name = call.path["topic"]
     if not _NAME.fullmatch(name):
         said = "the name of a topic has 1 to 64 letters, digits and the characters _ . : -"
         raise_problem(Problem(Kind.INVALID, said, (FieldError("", said),)))
-    return topics.ensure(mode=key_of(request).mode, name=name, by=actor_of(request))
-
-
-def _find(request: Request, name: str) -> Topic:
-    row = topics.find(mode=key_of(request).mode, name=name) if _NAME.fullmatch(name) else None
-    if row is None:
-        raise_not_found("topic")
-    return row
-
-
-def _answer(row: Topic) -> TopicAnswer:
-    return TopicAnswer(topic=row.name, created_at=row.created_at, created_by=row.created_by)
+    return topics.ensure(mode=call.key.mode, name=name, by=call.by)

@@ -6,25 +6,30 @@ import datetime as dt
 from time import monotonic
 from typing import Annotated, Any, Final
 
-from drf_spectacular.utils import extend_schema
 from pydantic import Field
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from notifications.core.api import throttle
-from notifications.core.api.authentication import caller_of, key_of
-from notifications.core.api.base_view import BaseView, parse_body
+from notifications.core.api.examples.shape import TEMPLATE, USER, Example
+from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import ChannelLabel, ChannelWord, RequestWarning, ResponseModel
 from notifications.core.models import BulkJob
+from notifications.core.rules.access import BOTH
 from notifications.core.rules.prices import MICROS
 from notifications.core.rules.request import UserId
+from notifications.core.rules.scopes import Scope
 from notifications.features.audiences.rules.faults import ExpressionError
 from notifications.features.bulk_jobs import create, dry_run, mail_checks, renderings
-from notifications.features.bulk_jobs.create import BulkJobRefused
 from notifications.features.bulk_jobs.dry_run import Cost, DryRun, Sample
 from notifications.features.bulk_jobs.renderings import Rendering
 from notifications.features.bulk_jobs.rules.request import WHOLE, BulkJobRequest
+
+_PLAIN: Final = {
+    "name": "Menu of the week",
+    "audience": {"everyone": True},
+    "type": "MARKETING",
+    "template_id": TEMPLATE,
+    "variables": {"restaurant": "Burger Palace", "order_id": "the new menu"},
+}
 
 _PAID_BY: Final = dt.timedelta(milliseconds=50)
 """Time of a dry run that costs as much as a write, on top of the basic cost of 1."""
@@ -109,39 +114,37 @@ class DryRunAnswer(ResponseModel):
     """Mails without a visible unsubscribe link, by template; empty: none."""
 
 
-class BulkJobDryRunView(BaseView):
-    """`/v1/bulk-jobs/dry-run`: try a bulk job."""
+@operation(
+    "POST v1/bulk-jobs/dry-run",
+    "Try a bulk job without sending",
+    Access(Scope.CAMPAIGNS_WRITE, BOTH, "add_bulkjob"),
+    DryRunRequest,
+    answers={200: DryRunAnswer},
+    tag="Campaigns",
+    is_idempotent=False,
+    examples={
+        "minimal": Example("Counts, cost and three texts", body=_PLAIN),
+        "usual": Example(
+            "The texts of a recipient",
+            body={**_PLAIN, "channels": ["push", "sms"], "sample_user_ids": [USER]},
+        ),
+    },
+)
+def try_bulk_job(call: Call, wanted: DryRunRequest) -> DryRunAnswer:
+    """Check a bulk job, and return the counts, some texts and the estimated cost.
 
-    @extend_schema(
-        operation_id="try_bulk_job",
-        summary="Try a bulk job without sending",
-        request=DryRunRequest,
-        responses={200: DryRunAnswer},
-        tags=["Campaigns"],
-    )
-    def post(self, request: Request) -> Response:
-        """Check a bulk job, and return the counts, some texts and the estimated cost.
-
-        The body is that of a new bulk job. A large audience is sampled. The call stores and sends
-        nothing, so a repeat needs no idempotency key.
-        """
-        started = monotonic()
-        try:
-            return self._try(request)
-        finally:
-            took = dt.timedelta(seconds=monotonic() - started)
-            throttle.charge_afterwards(self, request, cost=took // _PAID_BY)
-
-    def _try(self, request: Request) -> Response:
-        wanted = parse_body(request.data, DryRunRequest)
-        try:
-            job = create.build(caller_of(request), wanted, by=key_of(request).prefix)
-            found = dry_run.run(job, samples=wanted.samples, user_ids=wanted.sample_user_ids)
-        except BulkJobRefused as refused:
-            raise_problem(refused.problem)
-        except ExpressionError as fault:
-            raise_problem(fault.problem(within="/audience"))
-        return Response(_to_answer(found, job).to_json())
+    The body is that of a new bulk job. A large audience is sampled. The call stores and sends
+    nothing, so a repeat needs no idempotency key.
+    """
+    started = monotonic()
+    try:
+        job = create.build(call.caller, wanted, by=call.key.prefix)
+        found = dry_run.run(job, samples=wanted.samples, user_ids=wanted.sample_user_ids)
+    except ExpressionError as fault:
+        raise_problem(fault.problem(within="/audience"))
+    finally:
+        call.charge(dt.timedelta(seconds=monotonic() - started) // _PAID_BY)
+    return _to_answer(found, job)
 
 
 def _to_answer(found: DryRun, job: BulkJob) -> DryRunAnswer:

@@ -164,16 +164,16 @@ class BulkJobAnswer(BulkJobLine):
     abort_limits: dict[str, float]
 
 
-def line_of(job: BulkJob, figures: JobFigures) -> dict[str, Any]:
-    """Return a job as JSON for a list."""
-    return BulkJobLine(**_line(job, figures)).to_json()
+def line_of(job: BulkJob, figures: JobFigures) -> BulkJobLine:
+    """Return the result of a job in a list."""
+    return BulkJobLine(**_line(job, figures))
 
 
-def answer_of(job: BulkJob, figures: JobFigures) -> dict[str, Any]:
-    """Return a job as JSON."""
+def answer_of(job: BulkJob, figures: JobFigures) -> BulkJobAnswer:
+    """Return the answer about a job."""
     names = ("audience", "winner_rule", "test_group_size", "test_group_seconds", "abort_limits")
     own = {name: getattr(job, name) for name in names}
-    return BulkJobAnswer(**_line(job, figures), **own).to_json()
+    return BulkJobAnswer(**_line(job, figures), **own)
 
 
 _COLUMNS = (

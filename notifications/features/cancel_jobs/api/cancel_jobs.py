@@ -7,25 +7,20 @@ from typing import Annotated, Any, Final, Self
 from uuid import UUID
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
 from pydantic import Field, model_validator
-from rest_framework import status
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from notifications.core.api import schema
-from notifications.core.api.authentication import actor_of, key_of
-from notifications.core.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
-from notifications.core.api.idempotency import idempotent
-from notifications.core.api.pagination import NumberedPageQuery, newest_page, parse_query
-from notifications.core.api.problems import raise_problem
+from notifications.core.api.examples.shape import Example
+from notifications.core.api.operation import Access, Call, operation
+from notifications.core.api.pagination import NumberedPageQuery
+from notifications.core.api.resource import Resource
 from notifications.core.api.schemas import PriorityWord, RequestModel, ResponseModel
 from notifications.core.models import CancelJob
 from notifications.core.rules import request_faults
+from notifications.core.rules.access import BOTH
 from notifications.core.rules.request import MAX_METADATA_BYTES, Instant, Text, check_size
-from notifications.core.store.postgres import audit
+from notifications.core.rules.scopes import Scope
 from notifications.features.cancel_jobs import jobs
-from notifications.features.cancel_jobs.jobs import CancelFilter, CancelJobRefused
+from notifications.features.cancel_jobs.jobs import CancelFilter
 
 MAX_IDS: Final = 10_000
 """Notifications that a call can name."""
@@ -88,99 +83,96 @@ class CancelJobAnswer(ResponseModel):
     finished_at: dt.datetime | None
 
 
-class NotificationCancelListView(BaseView):
-    """`/v1/notifications/cancel`: cancel many notifications."""
-
-    @extend_schema(
-        operation_id="cancel_notifications",
-        summary="Cancel many notifications",
-        request=CancelRequest,
-        responses={202: CancelJobAnswer},
-        tags=["Cancellations"],
-    )
-    @idempotent
-    def post(self, request: Request) -> Response:
-        """Start a job that cancels the producer's matching notifications.
-
-        Deliveries that have not left are stopped for good. A delivery which is being sent gets no
-        retry and no fallback. Notifications accepted after the call are not cancelled. Recurring
-        schedules go on: pause the schedule too.
-        """
-        wanted, key = parse_body(request.data, CancelRequest), key_of(request)
-        base = CancelFilter(mode=key.mode, producer_id=key.producer_id)
-        job = jobs.start(wanted.to_filter(base), requested_by=key.prefix, by=actor_of(request))
-        return Response(_to_answer(job), status=status.HTTP_202_ACCEPTED)
+def _own(call: Call) -> QuerySet[CancelJob]:
+    return CancelJob.objects.filter(producer_id=call.key.producer_id, mode=call.key.mode)
 
 
-class CancelJobListView(BaseView):
-    """`/v1/cancel-jobs`: list cancel jobs."""
-
-    @extend_schema(
-        operation_id="list_cancel_jobs",
-        summary="List cancel jobs, newest first",
-        parameters=schema.parameters(NumberedPageQuery),
-        responses={200: schema.page_of(CancelJobAnswer)},
-        tags=["Cancellations"],
-    )
-    def get(self, request: Request) -> Response:
-        """List the cancel jobs of the producer."""
-        query = parse_query(request, NumberedPageQuery)
-        return newest_page(request, query, _own(request), _to_answer)
+def _to_answer(job: CancelJob) -> CancelJobAnswer:
+    names = CancelJobAnswer.model_fields.keys() - {"percent"}
+    fields = {name: getattr(job, name) for name in names}
+    return CancelJobAnswer(percent=jobs.percent(job), **fields)
 
 
-class CancelJobDetailView(BaseView):
-    """`/v1/cancel-jobs/{job_id}`: read a cancel job."""
-
-    @extend_schema(
-        operation_id="get_cancel_job",
-        summary="Read a cancel job",
-        responses={200: CancelJobAnswer},
-        tags=["Cancellations"],
-    )
-    def get(self, request: Request, job_id: int) -> Response:
-        """Return the progress of a job of the producer."""
-        return Response(_to_answer(_find(request, job_id)))
+JOBS: Final = Resource(
+    noun="cancel job",
+    path="v1/cancel-jobs/<int:job_id>",
+    rows=_own,
+    answer=CancelJobAnswer,
+    to_answer=_to_answer,
+    tag="Cancellations",
+)
 
 
-class CancelJobStopView(BaseView):
-    """`/v1/cancel-jobs/{job_id}/stop`: stop a cancel job."""
+@operation(
+    "POST v1/notifications/cancel",
+    "Cancel many notifications",
+    Access(Scope.NOTIFICATIONS_WRITE),
+    CancelRequest,
+    answers={202: CancelJobAnswer},
+    tag=JOBS.tag,
+    examples={
+        "minimal": Example("Cancel every open notification of a type", body={"type": "FLASH_SALE"}),
+        "usual": Example(
+            "Cancel the open notifications of a campaign, with an idempotency key",
+            headers={"Idempotency-Key": "cancel-autumn-2026"},
+            body={"metadata": {"campaign": "autumn-2026"}, "priority": "P3"},
+        ),
+    },
+)
+def cancel_notifications(call: Call, wanted: CancelRequest) -> CancelJobAnswer:
+    """Start a job that cancels the producer's matching notifications.
 
-    @extend_schema(
-        operation_id="stop_cancel_job",
-        summary="Stop a cancel job",
-        request=None,
-        responses={200: CancelJobAnswer},
-        tags=["Cancellations"],
-    )
-    @idempotent
-    def post(self, request: Request, job_id: int) -> Response:
-        """Stop a job. Cancelled notifications stay cancelled. A second call changes nothing.
-
-        The job of a cancelled bulk job cannot be stopped (409): the bulk job stays cancelled.
-        """
-        job = _find(request, job_id)
-        rows = CancelJob.objects.filter(pk=job.pk)
-        try:
-            with audit.changes(actor_of(request), "stop_cancel_job", rows):
-                jobs.stop(job)
-        except CancelJobRefused as refused:
-            raise_problem(refused.problem)
-        return Response(_to_answer(_find(request, job_id)))
-
-
-def _own(request: Request) -> QuerySet[CancelJob]:
-    key = key_of(request)
-    return CancelJob.objects.filter(producer_id=key.producer_id, mode=key.mode)
+    Deliveries that have not left are stopped for good. A delivery which is being sent gets no
+    retry and no fallback. Notifications accepted after the call are not cancelled. Recurring
+    schedules go on: pause the schedule too.
+    """
+    base = CancelFilter(mode=call.key.mode, producer_id=call.key.producer_id)
+    return _to_answer(jobs.start(wanted.to_filter(base), requested_by=call.key.prefix, by=call.by))
 
 
-def _find(request: Request, job_id: int) -> CancelJob:
-    job = _own(request).filter(pk=min(job_id, MAX_ID)).first()
-    if job is None:
-        raise_not_found("cancel job")
+@JOBS.list(
+    "List cancel jobs, newest first",
+    Access(Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
+    NumberedPageQuery,
+    examples={
+        "minimal": Example("The first fifty jobs"),
+        "usual": Example("Ten jobs", query={"limit": 10}),
+    },
+)
+def list_cancel_jobs(call: Call, _query: NumberedPageQuery) -> QuerySet[CancelJob]:
+    """List the cancel jobs of the producer."""
+    return _own(call)
+
+
+@JOBS.read(
+    "Read a cancel job",
+    Access(Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
+    examples={
+        "minimal": Example("A running job", path={"job_id": 87}),
+        "finished": Example("A stopped job", path={"job_id": 88}),
+    },
+)
+def get_cancel_job(_call: Call, job: CancelJob) -> CancelJob:
+    """Return the progress of a job of the producer."""
     return job
 
 
-def _to_answer(job: CancelJob) -> dict[str, Any]:
-    names = CancelJobAnswer.model_fields.keys() - {"percent"}
-    fields = {name: getattr(job, name) for name in names}
-    return CancelJobAnswer(percent=jobs.percent(job), **fields).to_json()
+@JOBS.change(
+    "POST /stop",
+    "Stop a cancel job",
+    Access(Scope.NOTIFICATIONS_WRITE),
+    examples={
+        "minimal": Example("Stop a job", path={"job_id": 87}),
+        "usual": Example(
+            "Stop a job, with an idempotency key",
+            path={"job_id": 87},
+            headers={"Idempotency-Key": "stop-87"},
+        ),
+    },
+)
+def stop_cancel_job(_call: Call, job: CancelJob) -> None:
+    """Stop a job. Cancelled notifications stay cancelled. A second call changes nothing.
+
+    The job of a cancelled bulk job cannot be stopped (409): the bulk job stays cancelled.
+    """
+    jobs.stop(job)

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
-from django.db import transaction
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
 from pydantic import Field
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from notifications.core import clock
-from notifications.core.api import etags, schema
-from notifications.core.api.authentication import actor_of, caller_of, key_of
-from notifications.core.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
-from notifications.core.api.idempotency import idempotent
-from notifications.core.api.pagination import NumberedPageQuery, newest_page, parse_query
-from notifications.core.api.problems import raise_problem
+from notifications.core.api import etags
+from notifications.core.api.examples.shape import TAG, USER, Example
+from notifications.core.api.operation import Access, Call
+from notifications.core.api.pagination import NumberedPageQuery
+from notifications.core.api.problems import unless_refused
+from notifications.core.api.resource import Resource
 from notifications.core.api.schemas import RequestModel, ResponseModel
 from notifications.core.models import Schedule
-from notifications.core.rules.problems import Problem
+from notifications.core.rules.access import BOTH
+from notifications.core.rules.problems import Kind
 from notifications.core.rules.recipient import Zone
 from notifications.core.rules.request import Instant, NotificationRequest, Text
 from notifications.core.rules.schedule_limits import MAX_RULE_LENGTH
-from notifications.core.store.postgres import audit, late_encryption
+from notifications.core.rules.scopes import Scope
+from notifications.core.store.postgres import late_encryption
 from notifications.features.schedules import changes, occurrences
+
+_WEEKLY: Final = {
+    "user_id": USER,
+    "type": "ORDER_SHIPPED",
+    "content": {"title": "Your week", "body": "Three orders arrived this week."},
+}
 
 ScheduleName = Annotated[Text, Field(min_length=1, max_length=100)]
 RuleText = Annotated[Text, Field(min_length=1, max_length=MAX_RULE_LENGTH)]
@@ -81,126 +85,155 @@ class ScheduleAnswer(ResponseModel):
     updated_at: dt.datetime
 
 
-class ScheduleListView(BaseView):
-    """`/v1/schedules`: create and list schedules."""
+def _own(call: Call) -> QuerySet[Schedule]:
+    return Schedule.objects.filter(producer_id=call.key.producer_id, mode=call.key.mode)
 
-    @extend_schema(
-        operation_id="create_schedule",
-        summary="Create a schedule",
-        request=ScheduleRequest,
-        responses={201: ScheduleAnswer},
-        tags=["Schedules"],
+
+def _to_answer(found: Schedule) -> ScheduleAnswer:
+    return ScheduleAnswer(
+        id=found.pk,
+        name=found.name,
+        rrule=found.rrule,
+        timezone=found.timezone or None,
+        starts_at=found.starts_at,
+        ends_at=found.ends_at,
+        paused=found.paused,
+        next_at=occurrences.next_at(found, now=clock.now()),
+        notification=late_encryption.body_with_masks(found),
+        created_at=found.created_at,
+        updated_at=found.updated_at,
     )
-    @idempotent
-    def post(self, request: Request) -> Response:
-        """Create a schedule.
-
-        Every occurrence becomes a notification a day ahead of the planned time.
-        """
-        wanted = parse_body(request.data, ScheduleRequest)
-        fields = {
-            "name": wanted.name,
-            "rrule": wanted.rrule,
-            "timezone": wanted.timezone or "",
-            "starts_at": wanted.starts_at or clock.now(),
-            "ends_at": wanted.ends_at,
-            "paused": wanted.paused,
-            "request": _notification(request.data),
-        }
-        with audit.changes(actor_of(request), "create_schedule") as made:
-            arranged = changes.create(caller_of(request), fields)
-            if isinstance(arranged, Schedule):
-                made.append(arranged)
-        return Response(_to_response(arranged), status=201)
-
-    @extend_schema(
-        operation_id="list_schedules",
-        summary="List schedules, newest first",
-        parameters=schema.parameters(NumberedPageQuery),
-        responses={200: schema.page_of(ScheduleAnswer)},
-        tags=["Schedules"],
-    )
-    def get(self, request: Request) -> Response:
-        """List the schedules of the key's producer and mode."""
-        query, key = parse_query(request, NumberedPageQuery), key_of(request)
-        found = Schedule.objects.filter(producer_id=key.producer_id, mode=key.mode)
-        return newest_page(request, query, found, _to_response)
 
 
-class ScheduleDetailView(BaseView):
-    """`/v1/schedules/{schedule_id}`: read, change and end a schedule."""
-
-    @extend_schema(
-        operation_id="get_schedule",
-        summary="Read a schedule",
-        parameters=[etags.IF_NONE_MATCH],
-        responses={200: ScheduleAnswer, 304: None},
-        tags=["Schedules"],
-    )
-    def get(self, request: Request, schedule_id: int) -> Response:
-        """Return a schedule with the time of the next occurrence."""
-        found = _mine(request, schedule_id).first()
-        if found is None:
-            raise_not_found("schedule")
-        return _etag_response(request, found)
-
-    @extend_schema(
-        operation_id="change_schedule",
-        summary="Change, pause or resume a schedule",
-        parameters=[etags.IF_MATCH],
-        request=ScheduleChange,
-        responses={200: ScheduleAnswer},
-        tags=["Schedules"],
-    )
-    def patch(self, request: Request, schedule_id: int) -> Response:
-        """Change, pause or resume a schedule.
-
-        Occurrences which have not been sent are withdrawn and planned again.
-        """
-        wanted = parse_body(request.data, ScheduleChange)
-        columns = _columns(wanted, request.data)
-        with transaction.atomic():
-            etags.check(request, lambda: _current_tag(request, schedule_id))
-            with audit.changes(actor_of(request), "change_schedule", _mine(request, schedule_id)):
-                changed = changes.change(caller_of(request), min(schedule_id, MAX_ID), columns)
-        return _etag_response(request, changed)
-
-    @extend_schema(
-        operation_id="delete_schedule",
-        summary="End a schedule",
-        parameters=[etags.IF_MATCH],
-        responses={204: None},
-        tags=["Schedules"],
-    )
-    def delete(self, request: Request, schedule_id: int) -> Response:
-        """End a schedule. Occurrences which have not been sent are withdrawn."""
-        with transaction.atomic():
-            etags.check(request, lambda: _current_tag(request, schedule_id))
-            with audit.changes(actor_of(request), "delete_schedule", _mine(request, schedule_id)):
-                removed = changes.remove(caller_of(request), min(schedule_id, MAX_ID))
-        if not removed:
-            raise_not_found("schedule")
-        return Response(status=204)
+SCHEDULES: Final = Resource(
+    noun="schedule",
+    path="v1/schedules/<int:schedule_id>",
+    rows=_own,
+    answer=ScheduleAnswer,
+    to_answer=_to_answer,
+    tag="Schedules",
+    tag_of=lambda told: etags.tag_of(told, without={"next_at"}),  # changes as time passes
+)
 
 
-def _mine(request: Request, schedule_id: int) -> QuerySet[Schedule]:
-    key = key_of(request)
-    mine = Schedule.objects.filter(producer_id=key.producer_id, mode=key.mode)
-    return mine.filter(pk=min(schedule_id, MAX_ID))
+@SCHEDULES.create(
+    "Create a schedule",
+    Access(Scope.NOTIFICATIONS_WRITE),
+    ScheduleRequest,
+    problems={Kind.CONFLICT, Kind.UNKNOWN_RECIPIENT},
+    examples={
+        "minimal": Example(
+            "Each day, on the recipient's clock",
+            body={
+                "name": "daily-summary",
+                "rrule": "FREQ=DAILY;BYHOUR=9;BYMINUTE=0",
+                "notification": _WEEKLY,
+            },
+        ),
+        "usual": Example(
+            "Each Monday at nine in Berlin, until an end",
+            headers={"Idempotency-Key": "weekly-summary-u_789012"},
+            body={
+                "name": "weekly-summary",
+                "rrule": "FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0",
+                "timezone": "Europe/Berlin",
+                "ends_at": "2100-01-01T00:00:00Z",
+                "notification": _WEEKLY,
+            },
+        ),
+    },
+)
+def create_schedule(call: Call, wanted: ScheduleRequest) -> Schedule:
+    """Create a schedule.
+
+    Every occurrence becomes a notification a day ahead of the planned time.
+    """
+    fields = {
+        "name": wanted.name,
+        "rrule": wanted.rrule,
+        "timezone": wanted.timezone or "",
+        "starts_at": wanted.starts_at or clock.now(),
+        "ends_at": wanted.ends_at,
+        "paused": wanted.paused,
+        "request": _notification(call.request.data),
+    }
+    return unless_refused(changes.create(call.caller, fields))
 
 
-def _current_tag(request: Request, schedule_id: int) -> str | None:
-    found = _mine(request, schedule_id).select_for_update().first()
-    return None if found is None else _tag(_to_response(found))
+@SCHEDULES.list(
+    "List schedules, newest first",
+    Access(Scope.NOTIFICATIONS_READ, BOTH, "view_schedule"),
+    NumberedPageQuery,
+    examples={
+        "minimal": Example("The latest schedules"),
+        "usual": Example("Ten schedules after a cursor", query={"limit": 10, "cursor": 4711}),
+    },
+)
+def list_schedules(call: Call, _query: NumberedPageQuery) -> QuerySet[Schedule]:
+    """List the schedules of the key's producer and mode."""
+    return _own(call)
 
 
-def _tag(told: dict[str, Any]) -> str:
-    return etags.tag_of(told, without={"next_at"})  # changes as time passes
+@SCHEDULES.read(
+    "Read a schedule",
+    Access(Scope.NOTIFICATIONS_READ, BOTH, "view_schedule"),
+    examples={
+        "minimal": Example("A schedule", path={"schedule_id": 17}),
+        "usual": Example(
+            "Only if the schedule has changed",
+            status=304,
+            path={"schedule_id": 17},
+            headers={"If-None-Match": TAG},
+        ),
+    },
+)
+def get_schedule(_call: Call, schedule: Schedule) -> Schedule:
+    """Return a schedule with the time of the next occurrence."""
+    return schedule
 
 
-def _etag_response(request: Request, found: Schedule | Problem) -> Response:
-    told = _to_response(found)
-    return etags.etag_response(request, told, _tag(told))
+@SCHEDULES.change(
+    "PATCH",
+    "Change, pause or resume a schedule",
+    Access(Scope.NOTIFICATIONS_WRITE, BOTH, "change_schedule"),
+    ScheduleChange,
+    problems={Kind.CONFLICT},
+    examples={
+        "minimal": Example("Pause a schedule", path={"schedule_id": 17}, body={"paused": True}),
+        "usual": Example(
+            "Another rule, unless the schedule has changed",
+            path={"schedule_id": 17},
+            headers={"If-Match": TAG},
+            body={"rrule": "FREQ=WEEKLY;BYDAY=FR;BYHOUR=16;BYMINUTE=30", "paused": False},
+        ),
+    },
+)
+def change_schedule(call: Call, schedule: Schedule, wanted: ScheduleChange) -> None:
+    """Change, pause or resume a schedule.
+
+    Occurrences which have not been sent are withdrawn and planned again.
+    """
+    columns = _columns(wanted, call.request.data)
+    unless_refused(changes.change(call.caller, schedule.pk, columns))
+
+
+@SCHEDULES.change(
+    "DELETE",
+    "End a schedule",
+    Access(Scope.NOTIFICATIONS_WRITE),
+    answers={204: None},
+    examples={
+        "minimal": Example("End a schedule", path={"schedule_id": 17}),
+        "usual": Example(
+            "End a schedule, unless the schedule has changed",
+            path={"schedule_id": 17},
+            headers={"If-Match": TAG},
+        ),
+    },
+)
+def delete_schedule(call: Call, schedule: Schedule) -> None:
+    """End a schedule. Occurrences which have not been sent are withdrawn."""
+    changes.remove(call.caller, schedule.pk)
 
 
 def _notification(body: object) -> object:
@@ -219,21 +252,3 @@ def _columns(wanted: ScheduleChange, body: object) -> dict[str, Any]:
     if wanted.notification is not None:
         known["request"] = _notification(body)
     return known
-
-
-def _to_response(found: Schedule | Problem) -> dict[str, Any]:
-    if isinstance(found, Problem):
-        raise_problem(found)
-    return ScheduleAnswer(
-        id=found.pk,
-        name=found.name,
-        rrule=found.rrule,
-        timezone=found.timezone or None,
-        starts_at=found.starts_at,
-        ends_at=found.ends_at,
-        paused=found.paused,
-        next_at=occurrences.next_at(found, now=clock.now()),
-        notification=late_encryption.body_with_masks(found),
-        created_at=found.created_at,
-        updated_at=found.updated_at,
-    ).to_json()

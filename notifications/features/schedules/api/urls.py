@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import path
-
+from notifications.core.api import operation
 from notifications.features.schedules.api import schedules
 
-urlpatterns = [
-    path("v1/schedules", schedules.ScheduleListView.as_view()),
-    path("v1/schedules/<int:schedule_id>", schedules.ScheduleDetailView.as_view()),
-]
+urlpatterns = operation.routes(schedules)

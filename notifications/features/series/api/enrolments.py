@@ -7,27 +7,30 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, Self
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
+from django.db.models import QuerySet
 from pydantic import Field, model_validator
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.core.api import problems, schema
-from notifications.core.api.authentication import actor_of
-from notifications.core.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
-from notifications.core.api.idempotency import idempotent
-from notifications.core.api.pagination import NumberedPageQuery, newest_page, parse_query
-from notifications.core.api.problems import raise_problem
+from notifications.core.api import problems
+from notifications.core.api.examples.shape import ANOTHER_USER, SERIES, USER, Example
+from notifications.core.api.operation import Access, Call, operation
+from notifications.core.api.pagination import NumberedPageQuery
+from notifications.core.api.problems import unless_refused
+from notifications.core.api.resource import Resource
 from notifications.core.api.schemas import ProblemDetails, RequestModel, ResponseModel
-from notifications.core.rules.problems import Problem
+from notifications.core.rules.access import BOTH
 from notifications.core.rules.request import Name, UserId, check_size
-from notifications.core.store.postgres import audit
+from notifications.core.rules.scopes import Scope
 from notifications.features.series import enrolments
-from notifications.features.series.api.series import find_series
+from notifications.features.series.api.series import ALL_SERIES
 from notifications.features.series.enrolments import MAX_AT_ONCE, EnrolResult, Person
 from notifications.features.series.models import SeriesEnrolment, SeriesStepResult
 from notifications.features.series.rules.states import EnrolmentState
 
+_ENROLMENT: Final[Mapping[str, str | int]] = {"series_name": SERIES, "enrolment_id": 57}
+_NAME: Final = {"series_name": SERIES}
+
+_READERS: Final = Access(Scope.CAMPAIGNS_READ, BOTH, "view_seriesenrolment")
 MAX_CONTEXT_BYTES: Final = 16 * 1024
 """Variables of an enrolment as JSON."""
 
@@ -113,86 +116,108 @@ class EnrolmentQuery(NumberedPageQuery):
     """Enrolments in this state."""
 
 
-class EnrolmentListView(BaseView):
-    """`/v1/series/{series_name}/enrolments`: enrol recipients, and list enrolments."""
-
-    @extend_schema(
-        operation_id="create_enrolments",
-        summary="Enrol up to 1000 recipients in a series",
-        request=EnrolmentRequest,
-        responses={200: EnrolmentResults},
-        tags=["Series"],
-    )
-    @idempotent
-    def post(self, request: Request, series_name: str) -> Response:
-        """Enrol recipients in the published version. The first step runs within seconds."""
-        wanted = parse_body(request.data, EnrolmentRequest)
-        series = find_series(request, series_name)
-        people = [Person(each.user_id, each.variables) for each in wanted.enrolments]
-        results = enrolments.enrol(series, people, by=actor_of(request))
-        if isinstance(results, Problem):
-            raise_problem(results)
-        told = [_result(each, number) for number, each in enumerate(results)]
-        return Response({"results": told})
-
-    @extend_schema(
-        operation_id="list_enrolments",
-        summary="List enrolments of a series, newest first",
-        parameters=schema.parameters(EnrolmentQuery),
-        responses={200: schema.page_of(EnrolmentLine)},
-        tags=["Series"],
-    )
-    def get(self, request: Request, series_name: str) -> Response:
-        """List the enrolments of a series."""
-        query = parse_query(request, EnrolmentQuery)
-        rows = find_series(request, series_name).enrolments.select_related("version")
-        if query.user_id is not None:
-            rows = rows.filter(recipient__user_id=query.user_id)
-        if query.state is not None:
-            rows = rows.filter(state=query.state)
-        return newest_page(request, query, rows, lambda row: EnrolmentLine(**_line(row)).to_json())
+def _line(row: SeriesEnrolment) -> Mapping[str, Any]:
+    names = EnrolmentLine.model_fields.keys() - {"version"}
+    return {"version": row.version.number, **{name: getattr(row, name) for name in names}}
 
 
-class EnrolmentDetailView(BaseView):
-    """`/v1/series/{series_name}/enrolments/{enrolment_id}`: read an enrolment."""
-
-    @extend_schema(
-        operation_id="get_enrolment",
-        summary="Read an enrolment",
-        responses={200: EnrolmentAnswer},
-        tags=["Series"],
-    )
-    def get(self, request: Request, series_name: str, enrolment_id: int) -> Response:
-        """Return an enrolment with the results of the steps."""
-        return Response(_full(_enrolment(request, series_name, enrolment_id)))
+def _to_answer(row: SeriesEnrolment) -> EnrolmentAnswer:
+    history = SeriesStepResult.objects.filter(enrolment=row).order_by("number")
+    lines = [StepLine.model_validate(each) for each in history]
+    return EnrolmentAnswer(**_line(row), variables=row.context, history=lines)
 
 
-class EnrolmentExitView(BaseView):
-    """`/v1/series/{series_name}/enrolments/{enrolment_id}/exit`: end an enrolment."""
-
-    @extend_schema(
-        operation_id="exit_enrolment",
-        summary="End an enrolment",
-        request=None,
-        responses={200: EnrolmentAnswer},
-        tags=["Series"],
-    )
-    @idempotent
-    def post(self, request: Request, series_name: str, enrolment_id: int) -> Response:
-        """End an enrolment before the last step. A second call changes nothing."""
-        row = _enrolment(request, series_name, enrolment_id)
-        rows = SeriesEnrolment.objects.filter(pk=row.pk)
-        with audit.changes(actor_of(request), "exit_enrolment", rows):
-            enrolments.leave(row.pk, by=actor_of(request))
-        return Response(_full(_enrolment(request, series_name, enrolment_id)))
+ENROLMENTS: Final = Resource(
+    noun="enrolment",
+    path=f"{ALL_SERIES.path}/enrolments/<int:enrolment_id>",
+    rows=lambda call: ALL_SERIES.find(call).enrolments.select_related("version"),
+    answer=EnrolmentAnswer,
+    to_answer=_to_answer,
+    tag=ALL_SERIES.tag,
+)
 
 
-def _enrolment(request: Request, name: str, enrolment_id: int) -> SeriesEnrolment:
-    rows = find_series(request, name).enrolments.select_related("version")
-    found = rows.filter(pk=min(enrolment_id, MAX_ID)).first()
-    if found is None:
-        raise_not_found("enrolment")
-    return found
+@operation(
+    f"POST {ALL_SERIES.path}/enrolments",
+    "Enrol up to 1000 recipients in a series",
+    Access(Scope.CAMPAIGNS_WRITE),
+    EnrolmentRequest,
+    answers={200: EnrolmentResults},
+    tag=ALL_SERIES.tag,
+    examples={
+        "minimal": Example(
+            "Enrol a recipient", path=_NAME, body={"enrolments": [{"user_id": USER}]}
+        ),
+        "usual": Example(
+            "Enrol two recipients with variables",
+            path=_NAME,
+            headers={"Idempotency-Key": "enrol-2026-11-23"},
+            body={
+                "enrolments": [
+                    {"user_id": USER, "variables": {"restaurant": "Burger Palace"}},
+                    {"user_id": ANOTHER_USER, "variables": {"restaurant": "Pasta Bar"}},
+                ]
+            },
+        ),
+    },
+)
+def create_enrolments(call: Call, wanted: EnrolmentRequest) -> Response:
+    """Enrol recipients in the published version. The first step runs within seconds."""
+    people = [Person(each.user_id, each.variables) for each in wanted.enrolments]
+    results = unless_refused(enrolments.enrol(ALL_SERIES.find(call), people, by=call.by))
+    return Response({"results": [_result(each, number) for number, each in enumerate(results)]})
+
+
+@ENROLMENTS.list(
+    "List enrolments of a series, newest first",
+    _READERS,
+    EnrolmentQuery,
+    line=EnrolmentLine,
+    to_lines=lambda rows: [EnrolmentLine(**_line(row)) for row in rows],
+    examples={
+        "minimal": Example("The latest enrolments", path=_NAME),
+        "usual": Example(
+            "The running enrolments of a recipient",
+            path=_NAME,
+            query={"user_id": USER, "state": "running", "limit": 10},
+        ),
+    },
+)
+def list_enrolments(call: Call, query: EnrolmentQuery) -> QuerySet[SeriesEnrolment]:
+    """List the enrolments of a series."""
+    rows = ENROLMENTS.rows(call)
+    if query.user_id is not None:
+        rows = rows.filter(recipient__user_id=query.user_id)
+    return rows if query.state is None else rows.filter(state=query.state)
+
+
+@ENROLMENTS.read(
+    "Read an enrolment",
+    _READERS,
+    examples={
+        "minimal": Example("An enrolment", path=_ENROLMENT),
+        "usual": Example("The history of an enrolment", path=_ENROLMENT),
+    },
+)
+def get_enrolment(_call: Call, enrolment: SeriesEnrolment) -> SeriesEnrolment:
+    """Return an enrolment with the results of the steps."""
+    return enrolment
+
+
+@ENROLMENTS.change(
+    "POST /exit",
+    "End an enrolment",
+    Access(Scope.CAMPAIGNS_WRITE, BOTH, "change_seriesenrolment"),
+    examples={
+        "minimal": Example("End an enrolment", path=_ENROLMENT),
+        "usual": Example(
+            "With an idempotency key", path=_ENROLMENT, headers={"Idempotency-Key": "exit-57"}
+        ),
+    },
+)
+def exit_enrolment(call: Call, enrolment: SeriesEnrolment) -> None:
+    """End an enrolment before the last step. A second call changes nothing."""
+    enrolments.leave(enrolment.pk, by=call.by)
 
 
 def _result(result: EnrolResult, number: int) -> dict[str, Any]:
@@ -202,14 +227,3 @@ def _result(result: EnrolResult, number: int) -> dict[str, Any]:
     if result.problem is not None:
         told["problem"] = problems.body(result.problem, within=f"/enrolments/{number}")
     return told
-
-
-def _line(row: SeriesEnrolment) -> Mapping[str, Any]:
-    names = EnrolmentLine.model_fields.keys() - {"version"}
-    return {"version": row.version.number, **{name: getattr(row, name) for name in names}}
-
-
-def _full(row: SeriesEnrolment) -> dict[str, Any]:
-    history = SeriesStepResult.objects.filter(enrolment=row).order_by("number")
-    lines = [StepLine.model_validate(each) for each in history]
-    return EnrolmentAnswer(**_line(row), variables=row.context, history=lines).to_json()

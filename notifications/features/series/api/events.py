@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 
-from drf_spectacular.utils import extend_schema
 from pydantic import Field
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.core import clock
 from notifications.core.api import problems, throttle
-from notifications.core.api.authentication import key_of
 from notifications.core.api.base_view import BaseView, parse_body
-from notifications.core.api.idempotency import idempotent
+from notifications.core.api.examples.shape import ANOTHER_USER, USER, Example
+from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.schemas import ProblemDetails, RequestModel, ResponseModel
+from notifications.core.rules.scopes import Scope
 from notifications.features.series import events
 from notifications.features.series.rules import custom_events
 from notifications.features.series.rules.custom_events import CustomEventRequest
@@ -48,33 +47,55 @@ class EventResults(ResponseModel):
     results: list[EventResult]
 
 
-class CustomEventListView(BaseView):
-    """`/v1/events`: post events."""
+class EventsView(BaseView):
+    """Every event costs as much as a call."""
 
     self_charging = frozenset({"POST"})
 
-    @extend_schema(
-        operation_id="create_events",
-        summary="Post up to 1000 events of recipients",
-        request=EventsRequest,
-        responses={202: EventResults},
-        tags=["Series"],
-    )
-    @idempotent
-    def post(self, request: Request) -> Response:
-        """Store events. An event can enrol in a series, end a wait or reach the goal of a series.
 
-        Every event gets a separate result. The `idempotency_key` of an event makes a second event
-        with the key a duplicate.
-        """
-        items = parse_body(request.data, _Events).events
-        throttle.charge(self, request, cost=len(items))
-        now, key = clock.now(), key_of(request)
-        asked = [custom_events.parse(item, now=now) for item in items]
-        results = []
-        for number, each in enumerate(events.post(key.producer_id, key.mode, asked)):
-            told: dict[str, Any] = {"result": each.result.value}
-            if each.problem is not None:
-                told["problem"] = problems.body(each.problem, within=f"/events/{number}")
-            results.append(told)
-        return Response({"results": results}, status=202)
+@operation(
+    "POST v1/events",
+    "Post up to 1000 events of recipients",
+    Access(Scope.EVENTS_WRITE),
+    answers={202: EventResults},
+    tag="Series",
+    raw_body=EventsRequest,
+    base=EventsView,
+    examples={
+        "minimal": Example(
+            "Post an event", body={"events": [{"name": "order_paid", "user_id": USER}]}
+        ),
+        "usual": Example(
+            "Post events with properties and keys",
+            headers={"Idempotency-Key": "events-2026-11-23-1"},
+            body={
+                "events": [
+                    {
+                        "name": "cart_left",
+                        "user_id": USER,
+                        "properties": {"country": "DE", "items": 3},
+                        "idempotency_key": "cart-4711-left",
+                    },
+                    {"name": "order_paid", "user_id": ANOTHER_USER},
+                ]
+            },
+        ),
+    },
+)
+def create_events(call: Call) -> Response:
+    """Store events. An event can enrol in a series, end a wait or reach the goal of a series.
+
+    Every event gets a separate result. The `idempotency_key` of an event makes a second event
+    with the key a duplicate.
+    """
+    items = parse_body(call.request.data, _Events).events
+    throttle.charge(call.view, call.request, cost=len(items))
+    now = clock.now()
+    asked = [custom_events.parse(item, now=now) for item in items]
+    results = []
+    for number, each in enumerate(events.post(call.key.producer_id, call.key.mode, asked)):
+        told: dict[str, Any] = {"result": each.result.value}
+        if each.problem is not None:
+            told["problem"] = problems.body(each.problem, within=f"/events/{number}")
+        results.append(told)
+    return Response({"results": results}, status=202)

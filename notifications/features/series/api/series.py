@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
+from typing import Any, Final, TypeVar
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from notifications.core.api import schema
-from notifications.core.api.authentication import actor_of, caller_of, key_of
-from notifications.core.api.base_view import BaseView, parse_body, raise_not_found
-from notifications.core.api.idempotency import idempotent
-from notifications.core.api.pagination import NumberedPageQuery, newest_page, parse_query
-from notifications.core.api.problems import raise_problem
+from notifications.core.api.examples.shape import SERIES, TEMPLATE, Example
+from notifications.core.api.operation import Access, Call
+from notifications.core.api.pagination import NumberedPageQuery
+from notifications.core.api.problems import unless_refused
+from notifications.core.api.resource import Resource
 from notifications.core.api.schemas import RequestModel, ResponseModel
+from notifications.core.rules.access import BOTH
 from notifications.core.rules.problems import FieldError, Problem
 from notifications.core.rules.request import Name
-from notifications.core.store.postgres import audit
+from notifications.core.rules.scopes import Scope
 from notifications.features.series import figures, versions
 from notifications.features.series.models import Series
 from notifications.features.series.rules.states import SeriesState
+
+_NAME: Final = {"series_name": SERIES}
+_REMINDER: Final = {
+    "step": "send",
+    "name": "reminder",
+    "type": "ORDER_READY",
+    "template_id": TEMPLATE,
+}
+_WAIT: Final = {
+    "step": "wait",
+    "hours": 20,
+    "until_local": "09:00",
+    "until_event": {"event": "order_paid"},
+}
+
+Made = TypeVar("Made")
+
+_READERS: Final = Access(Scope.CAMPAIGNS_READ, BOTH, "view_series")
+_CHANGERS: Final = Access(Scope.CAMPAIGNS_WRITE, BOTH, "change_series")
 
 
 class SeriesRequest(RequestModel):
@@ -60,183 +76,12 @@ class SeriesAnswer(ResponseModel):
     updated_at: dt.datetime
 
 
-class SeriesListView(BaseView):
-    """`/v1/series`: create and list series."""
-
-    @extend_schema(
-        operation_id="create_series",
-        summary="Create a series",
-        request=SeriesRequest,
-        responses={201: SeriesAnswer},
-        tags=["Series"],
-    )
-    @idempotent
-    def post(self, request: Request) -> Response:
-        """Create a series with a draft. The series takes enrolments after the publication."""
-        wanted = parse_body(request.data, SeriesRequest)
-        with audit.changes(actor_of(request), "create_series") as made:
-            series = versions.create(caller_of(request), wanted.name, wanted.definition)
-            if isinstance(series, Problem):
-                raise_problem(_within(series))
-            made.append(series)
-        return Response(_answer(series), status=201)
-
-    @extend_schema(
-        operation_id="list_series",
-        summary="List series, newest first",
-        parameters=schema.parameters(NumberedPageQuery),
-        responses={200: schema.page_of(SeriesAnswer)},
-        tags=["Series"],
-    )
-    def get(self, request: Request) -> Response:
-        """List the series of the key's producer and mode."""
-        query = parse_query(request, NumberedPageQuery)
-        return newest_page(request, query, _mine(request).select_related("current"), _answer)
+def _own(call: Call) -> QuerySet[Series]:
+    own = Series.objects.filter(producer_id=call.key.producer_id, mode=call.key.mode)
+    return own.select_related("current")
 
 
-class SeriesDetailView(BaseView):
-    """`/v1/series/{series_name}`: read a series and replace the draft."""
-
-    @extend_schema(
-        operation_id="get_series",
-        summary="Read a series",
-        responses={200: SeriesAnswer},
-        tags=["Series"],
-    )
-    def get(self, request: Request, series_name: str) -> Response:
-        """Return a series with the published version, the draft and the enrolments by step."""
-        return Response(_answer(find_series(request, series_name)))
-
-    @extend_schema(
-        operation_id="change_series",
-        summary="Replace the draft of a series",
-        request=SeriesDraft,
-        responses={200: SeriesAnswer},
-        tags=["Series"],
-    )
-    def put(self, request: Request, series_name: str) -> Response:
-        """Replace the draft of a series, or begin a draft. Running enrolments do not change."""
-        wanted = parse_body(request.data, SeriesDraft)
-        series = find_series(request, series_name)
-        rows = series.versions.filter(published_at=None)
-        with audit.changes(actor_of(request), "change_series", rows) as made:
-            draft = versions.save_draft(series, wanted.definition)
-            if isinstance(draft, Problem):
-                raise_problem(_within(draft))
-            made.append(draft)
-        return Response(_answer(find_series(request, series_name)))
-
-
-class SeriesPublishView(BaseView):
-    """`/v1/series/{series_name}/publish`: publish the draft."""
-
-    @extend_schema(
-        operation_id="publish_series",
-        summary="Publish the draft of a series",
-        request=None,
-        responses={200: SeriesAnswer},
-        tags=["Series"],
-    )
-    @idempotent
-    def post(self, request: Request, series_name: str) -> Response:
-        """Publish the draft. New enrolments take the version; running enrolments keep theirs."""
-        series = find_series(request, series_name)
-        rows = Series.objects.filter(pk=series.pk)
-        with audit.changes(actor_of(request), "publish_series", rows):
-            done = versions.publish(caller_of(request), series, by=actor_of(request))
-            if isinstance(done, Problem):
-                raise_problem(_within(done))
-        return Response(_answer(find_series(request, series_name)))
-
-
-class SeriesStateView(BaseView):
-    """`/v1/series/{series_name}/pause`, `resume` and `archive`."""
-
-    def _change(self, request: Request, series_name: str, to: SeriesState, verb: str) -> Response:
-        series = find_series(request, series_name)
-        rows = Series.objects.filter(pk=series.pk)
-        with audit.changes(actor_of(request), f"{verb}_series", rows):
-            done = versions.change_state(series, to, by=actor_of(request))
-            if isinstance(done, Problem):
-                raise_problem(done)
-        return Response(_answer(find_series(request, series_name)))
-
-
-class SeriesPauseView(SeriesStateView):
-    """`/v1/series/{series_name}/pause`: pause a series."""
-
-    @extend_schema(
-        operation_id="pause_series",
-        summary="Pause a series",
-        request=None,
-        responses={200: SeriesAnswer},
-        tags=["Series"],
-    )
-    @idempotent
-    def post(self, request: Request, series_name: str) -> Response:
-        """Pause a series: due steps wait. Messages that were accepted before are still sent."""
-        return self._change(request, series_name, SeriesState.PAUSED, "pause")
-
-
-class SeriesResumeView(SeriesStateView):
-    """`/v1/series/{series_name}/resume`: resume a series."""
-
-    @extend_schema(
-        operation_id="resume_series",
-        summary="Resume a series",
-        request=None,
-        responses={200: SeriesAnswer},
-        tags=["Series"],
-    )
-    @idempotent
-    def post(self, request: Request, series_name: str) -> Response:
-        """Resume a paused series: steps that came due during the pause run now."""
-        return self._change(request, series_name, SeriesState.ACTIVE, "resume")
-
-
-class SeriesArchiveView(SeriesStateView):
-    """`/v1/series/{series_name}/archive`: archive a series."""
-
-    @extend_schema(
-        operation_id="archive_series",
-        summary="Archive a series",
-        request=None,
-        responses={200: SeriesAnswer},
-        tags=["Series"],
-    )
-    @idempotent
-    def post(self, request: Request, series_name: str) -> Response:
-        """End a series for good: all enrolments exit, and the series takes no more."""
-        return self._change(request, series_name, SeriesState.ARCHIVED, "archive")
-
-
-def _mine(request: Request) -> QuerySet[Series]:
-    key = key_of(request)
-    return Series.objects.filter(producer_id=key.producer_id, mode=key.mode)
-
-
-def find_series(request: Request, name: str) -> Series:
-    """Return a series of the key's producer and mode; raises `NotFound`."""
-    found = _mine(request).select_related("current").filter(name=name).first()
-    if found is None:
-        raise_not_found("series")
-    return found
-
-
-def _within(problem: Problem) -> Problem:
-    """Return a problem of a definition with pointers into the body."""
-    prefix = "/definition"
-    errors = tuple(
-        error if error.pointer == "/name" else FieldError(prefix + error.pointer, error.detail)
-        for error in problem.errors
-    )
-    detail = problem.detail
-    if errors and errors[0].pointer.startswith(prefix):
-        detail = f"{errors[0].pointer}: {errors[0].detail}"
-    return Problem(problem.kind, detail, errors)
-
-
-def _answer(series: Series) -> dict[str, Any]:
+def _to_answer(series: Series) -> SeriesAnswer:
     counts = figures.of_series([series.pk])[series.pk]
     draft = series.versions.filter(published_at=None).first()
     return SeriesAnswer(
@@ -249,4 +94,201 @@ def _answer(series: Series) -> dict[str, Any]:
         steps=dict(counts.by_step),
         created_at=series.created_at,
         updated_at=series.updated_at,
-    ).to_json()
+    )
+
+
+ALL_SERIES: Final = Resource(
+    noun="series",
+    path="v1/series/<str:series_name>",
+    key="name",
+    rows=_own,
+    answer=SeriesAnswer,
+    to_answer=_to_answer,
+    tag="Series",
+)
+
+
+@ALL_SERIES.create(
+    "Create a series",
+    Access(Scope.CAMPAIGNS_WRITE),
+    SeriesRequest,
+    examples={
+        "minimal": Example(
+            "One message after a day",
+            body={
+                "name": "hello",
+                "definition": {"steps": [{"step": "wait", "days": 1}, _REMINDER]},
+            },
+        ),
+        "usual": Example(
+            "A reminder of an abandoned cart, unless the order is paid",
+            headers={"Idempotency-Key": "series-abandoned-cart"},
+            body={
+                "name": "abandoned-cart",
+                "definition": {
+                    "description": "Reminds of a cart at nine in the morning.",
+                    "trigger": {"event": "cart_left", "where": {"country": "DE"}},
+                    "reentry": "after_exit",
+                    "goal": {"event": "order_paid"},
+                    "steps": [
+                        _WAIT,
+                        _REMINDER,
+                        {"step": "wait", "days": 2},
+                        {
+                            "step": "condition",
+                            "if": {"message": "reminder", "status": "read"},
+                            "then": [{**_REMINDER, "name": "last-call", "channels": ["sms"]}],
+                            "else": [{"step": "exit", "reason": "not interested"}],
+                        },
+                    ],
+                },
+            },
+        ),
+    },
+)
+def create_series(call: Call, wanted: SeriesRequest) -> Series:
+    """Create a series with a draft. The series takes enrolments after the publication."""
+    made = versions.create(call.caller, wanted.name, wanted.definition)
+    return unless_refused(_within(made))
+
+
+@ALL_SERIES.list(
+    "List series, newest first",
+    _READERS,
+    NumberedPageQuery,
+    examples={
+        "minimal": Example("The latest series"),
+        "usual": Example("Ten series after a cursor", query={"limit": 10, "cursor": 4711}),
+    },
+)
+def list_series(call: Call, _query: NumberedPageQuery) -> QuerySet[Series]:
+    """List the series of the key's producer and mode."""
+    return _own(call)
+
+
+@ALL_SERIES.read(
+    "Read a series",
+    _READERS,
+    examples={
+        "minimal": Example("A series", path=_NAME),
+        "usual": Example("The enrolments by step", path=_NAME),
+    },
+)
+def get_series(_call: Call, series: Series) -> Series:
+    """Return a series with the published version, the draft and the enrolments by step."""
+    return series
+
+
+@ALL_SERIES.change(
+    "PUT",
+    "Replace the draft of a series",
+    _CHANGERS,
+    SeriesDraft,
+    examples={
+        "minimal": Example(
+            "Replace the draft", path=_NAME, body={"definition": {"steps": [_WAIT, _REMINDER]}}
+        ),
+        "usual": Example(
+            "A draft with a trigger",
+            path=_NAME,
+            body={
+                "definition": {
+                    "trigger": {"event": "cart_left"},
+                    "reentry": "after_exit",
+                    "steps": [_WAIT, _REMINDER],
+                }
+            },
+        ),
+    },
+)
+def change_series(call: Call, series: Series, wanted: SeriesDraft) -> None:
+    """Replace the draft of a series, or begin a draft. Running enrolments do not change."""
+    with call.changes(series.versions.filter(published_at=None)) as made:
+        made.append(unless_refused(_within(versions.save_draft(series, wanted.definition))))
+
+
+@ALL_SERIES.change(
+    "POST /publish",
+    "Publish the draft of a series",
+    _CHANGERS,
+    examples={
+        "minimal": Example("Publish the draft", path=_NAME),
+        "usual": Example(
+            "With an idempotency key",
+            path=_NAME,
+            headers={"Idempotency-Key": "publish-cart-reminder-2"},
+        ),
+    },
+)
+def publish_series(call: Call, series: Series) -> None:
+    """Publish the draft. New enrolments take the version; running enrolments keep theirs."""
+    unless_refused(_within(versions.publish(call.caller, series, by=call.by)))
+
+
+@ALL_SERIES.change(
+    "POST /pause",
+    "Pause a series",
+    _CHANGERS,
+    examples={
+        "minimal": Example("Pause a series", path=_NAME),
+        "usual": Example(
+            "With an idempotency key",
+            path=_NAME,
+            headers={"Idempotency-Key": "pause-cart-reminder"},
+        ),
+    },
+)
+def pause_series(call: Call, series: Series) -> None:
+    """Pause a series: due steps wait. Messages that were accepted before are still sent."""
+    unless_refused(versions.change_state(series, SeriesState.PAUSED, by=call.by))
+
+
+@ALL_SERIES.change(
+    "POST /resume",
+    "Resume a series",
+    _CHANGERS,
+    examples={
+        "minimal": Example("Resume a series", path=_NAME),
+        "usual": Example(
+            "With an idempotency key",
+            path=_NAME,
+            headers={"Idempotency-Key": "resume-cart-reminder"},
+        ),
+    },
+)
+def resume_series(call: Call, series: Series) -> None:
+    """Resume a paused series: steps that came due during the pause run now."""
+    unless_refused(versions.change_state(series, SeriesState.ACTIVE, by=call.by))
+
+
+@ALL_SERIES.change(
+    "POST /archive",
+    "Archive a series",
+    _CHANGERS,
+    examples={
+        "minimal": Example("Archive a series", path=_NAME),
+        "usual": Example(
+            "With an idempotency key",
+            path=_NAME,
+            headers={"Idempotency-Key": "archive-cart-reminder"},
+        ),
+    },
+)
+def archive_series(call: Call, series: Series) -> None:
+    """End a series for good: all enrolments exit, and the series takes no more."""
+    unless_refused(versions.change_state(series, SeriesState.ARCHIVED, by=call.by))
+
+
+def _within(made: Made | Problem) -> Made | Problem:
+    """Return what was made, or the problem of a definition with pointers into the body."""
+    if not isinstance(made, Problem):
+        return made
+    problem, prefix = made, "/definition"
+    errors = tuple(
+        error if error.pointer == "/name" else FieldError(prefix + error.pointer, error.detail)
+        for error in problem.errors
+    )
+    detail = problem.detail
+    if errors and errors[0].pointer.startswith(prefix):
+        detail = f"{errors[0].pointer}: {errors[0].detail}"
+    return Problem(problem.kind, detail, errors)

@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 
 from notifications.core import clock
-from notifications.core.models import LaneLag, Recipient
+from notifications.core.models import LaneLag, Occurrence, Recipient
 from notifications.core.rules.lane import Mode, Priority
 from notifications.features.back_pressure import refusing
 from providers.contract import Channel
@@ -66,6 +66,18 @@ def test_a_name_is_used_once(caller: Caller) -> None:
     caller.post(PATH, WANTED)
     again = caller.post(PATH, WANTED)
     assert (again.status_code, again.json()["errors"][0]["pointer"]) == (409, "/name")
+
+
+def test_a_refused_change_withdraws_no_occurrence(caller: Caller) -> None:
+    caller.post(PATH, WANTED)
+    other = caller.post(PATH, {**WANTED, "name": "other"}).json()
+    soon = clock.now() + dt.timedelta(days=1)
+    Occurrence.objects.create(
+        schedule_id=other["id"], at=soon, local_at=f"{soon:%Y-%m-%dT%H:%M:%S}"
+    )
+    changed = caller.send("PATCH", f"{PATH}/{other['id']}", {"name": WANTED["name"]})
+    assert changed.status_code == 409
+    assert Occurrence.objects.count() == 1
 
 
 def test_nobody_elses_schedule_can_be_touched(caller: Caller, make_caller: MakeCaller) -> None:
