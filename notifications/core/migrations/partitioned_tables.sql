@@ -78,6 +78,8 @@ CREATE INDEX delivery_due ON delivery (status, mode, priority, channel, due_at) 
 CREATE INDEX delivery_by_provider_id ON delivery (provider_message_id) WHERE provider_message_id <> '';
 CREATE INDEX delivery_switched ON delivery (switch_id, priority, due_at) WHERE reason IN ('paused', 'channel_paused');
 CREATE INDEX delivery_budget ON delivery (budget_id, priority, due_at) WHERE reason = 'budget';
+CREATE INDEX delivery_held ON delivery (recipient_id, id)
+    WHERE reason IN ('do_not_disturb', 'quiet_hours', 'producers_night', 'cap', 'digest');
 CREATE INDEX delivery_unknown ON delivery (id) WHERE status = 14;
 -- Always empty: the sweep service_levels finds an open row without a due time here (unreachable.sql).
 CREATE INDEX delivery_without_due ON delivery (id) WHERE due_at IS NULL AND status IN (1, 2, 3, 4);

@@ -1,7 +1,8 @@
 """Tells a database whose tables were made by another first migration than this version's.
 
-Until release 1.0 a change of a model is folded into the first migration, which gets another name
-then. Such a database lacks the name, and no migration leads from its tables to the present tables.
+The name of the first migration ends with a hash of its files. A state of the code before release
+1.0 had another first migration: its database lacks the name, and no migration leads from its tables
+to the present tables. From release 1.0 on the first migration stays as it is.
 A database of a later release has the name and further names, so a rollback is accepted.
 """
 

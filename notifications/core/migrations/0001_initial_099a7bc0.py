@@ -1,7 +1,7 @@
 """The whole schema: tables of the models as `makemigrations` writes them, and SQL for all else.
 
-Until release 1.0 a changed model is folded in here; CONTRIBUTING.md says how. The migration has no
-reverse, because the reverse would drop every row.
+CONTRIBUTING.md says why the name has a hash. The migration has no reverse, because
+the reverse would drop every row.
 """
 
 import datetime
@@ -14,6 +14,7 @@ from django.contrib.postgres.functions import RandomUUID
 from django.contrib.postgres.indexes import GinIndex
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import migrations, models
+from django.db.models import Func
 from django.db.models.functions import Cast, Coalesce, Least, Now, NullIf
 
 from notifications.core import clock
@@ -37,6 +38,13 @@ def _id():
 
 def _sql(file):
     return migrations.RunSQL(Path(__file__).with_name(file).read_text())
+
+
+def _add_foreign_keys(apps, schema_editor):
+    """Run the statements that Django keeps for the end of a migration: cascades.sql reads the foreign keys."""
+    for statement in schema_editor.deferred_sql:
+        schema_editor.execute(statement)
+    schema_editor.deferred_sql.clear()
 
 
 class Migration(migrations.Migration):
@@ -621,6 +629,15 @@ class Migration(migrations.Migration):
                 ("created_by", models.CharField(help_text="An operator, or a producer's key.", max_length=150)),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "unique_by",
+                    models.CharField(
+                        choices=[("address", "address"), ("recipient", "recipient")],
+                        default="address", db_default="address",
+                        help_text="address: one message to each mailbox, number, device or chat; recipient: one to each recipient.",
+                        max_length=9,
+                    ),
+                ),
             ],
             options={
                 "db_table": "bulk_job",
@@ -634,6 +651,18 @@ class Migration(migrations.Migration):
                     models.Index(fields=["producer", "mode", "-id"], name="bulk_job_by_producer"),
                 ],
             },
+        ),
+        migrations.CreateModel(
+            name="BulkJobAddress",
+            fields=[
+                ("pk", models.CompositePrimaryKey("job", "digest", blank=True, editable=False, primary_key=True, serialize=False)),
+                (
+                    "job",
+                    models.ForeignKey(db_constraint=False, db_index=False, on_delete=models.CASCADE, related_name="addresses", to="notifications.bulkjob"),
+                ),
+                ("digest", models.BinaryField(help_text="First 16 bytes of SHA-256 of channel and address, as the suppression list compares addresses.")),
+            ],
+            options={"db_table": "bulk_job_address"},
         ),
         migrations.CreateModel(
             name="BulkJobRange",
@@ -1287,7 +1316,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "permissions": (("see_addresses", "May see addresses"),),
-                "indexes": [models.Index(fields=["address"], name="contact_by_address")],
+                "indexes": [models.Index(Func("channel", "address", function="suppressible"), name="contact_by_key")],
                 "constraints": [
                     models.UniqueConstraint(fields=("recipient", "channel", "address"), name="contact_once_per_recipient"),
                     models.UniqueConstraint(condition=models.Q(("is_primary", True)), fields=("recipient", "channel"), name="one_primary_contact_per_channel"),
@@ -2226,6 +2255,7 @@ class Migration(migrations.Migration):
                     models.Index(condition=models.Q(("due_at__isnull", False)), fields=["endpoint_id", "due_at"], name="webhook_message_due"),
                     models.Index(condition=models.Q(("claim_token__isnull", False)), fields=["endpoint_id"], name="webhook_message_in_flight"),
                     models.Index(fields=["created_at"], name="webhook_message_age"),
+                    models.Index(condition=models.Q(("contact_id__isnull", False)), fields=["contact_id"], name="webhook_message_of_contact"),
                 ],
             },
         ),
@@ -2270,6 +2300,16 @@ class Migration(migrations.Migration):
                 ("slot_at", models.DateTimeField(help_text="Reserved send time in the provider's bucket.", null=True)),
             ],
             options={"db_table": "withdrawal", "indexes": [models.Index(fields=["due_at"], name="withdrawal_due")]},
+        ),
+        migrations.CreateModel(
+            name="HoldCheck",
+            fields=[
+                ("recipient_id", models.BigIntegerField(primary_key=True, serialize=False)),
+                ("changed_at", models.DateTimeField(db_default=Now())),
+                ("due_at", models.DateTimeField(db_default=Now(), help_text="Time of the next check.")),
+                ("checked_to", models.UUIDField(help_text="Last delivery of a check that goes on in the next run.", null=True)),
+            ],
+            options={"db_table": "hold_check", "indexes": [models.Index(fields=["due_at"], name="hold_check_due")]},
         ),
         migrations.AddField(
             model_name="series",
@@ -2378,6 +2418,11 @@ class Migration(migrations.Migration):
                                 name="delivery_switched",
                             ),
                             models.Index(condition=models.Q(("reason", "budget")), fields=["budget_id", "priority", "due_at"], name="delivery_budget"),
+                            models.Index(
+                                condition=models.Q(("reason__in", ["do_not_disturb", "quiet_hours", "producers_night", "cap", "digest"])),
+                                fields=["recipient_id", "id"],
+                                name="delivery_held",
+                            ),
                             models.Index(condition=models.Q(("status", 14)), fields=["id"], name="delivery_unknown"),
                             models.Index(
                                 condition=models.Q(("due_at__isnull", True), ("status__in", [1, 2, 3, 4])), fields=["id"], name="delivery_without_due"
@@ -2525,10 +2570,13 @@ class Migration(migrations.Migration):
                 ),
             ],
         ),
+        migrations.RunPython(_add_foreign_keys),
+        _sql("cascades.sql"),
         _sql("partition_functions.sql"),
         _sql("archive_functions.sql"),
         _sql("audit.sql"),
         _sql("template_versions.sql"),
         _sql("series_versions.sql"),
+        _sql("hold_checks.sql"),
         _sql("first_rows.sql"),
     ]

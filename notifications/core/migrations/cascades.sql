@@ -1,12 +1,6 @@
-"""Rows of a feature go with the rows of the core that they refer to, also by SQL alone.
+-- Rows of a feature go with the rows of the core that they refer to, also by SQL alone: without the feature in INSTALLED_APPS Django
+-- does not know its models, and the foreign key would refuse the deletion of a recipient.
 
-Without the feature in INSTALLED_APPS Django does not know its models, so the deletion of a
-recipient would leave the feature's rows, and the foreign key would refuse the deletion.
-"""
-
-from django.db import migrations
-
-_CASCADE = """
 DO $$
 DECLARE
     key record;
@@ -32,10 +26,3 @@ BEGIN
         );
     END LOOP;
 END $$;
-"""
-
-
-class Migration(migrations.Migration):
-    dependencies = [("notifications", "0005_bulk_job_address")]
-
-    operations = [migrations.RunSQL(_CASCADE, migrations.RunSQL.noop)]
