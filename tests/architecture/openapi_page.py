@@ -9,8 +9,6 @@ from typing import Final
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
 PAGE: Final = DOCS / "openapi.json"
-RELEASED: Final = DOCS / "openapi-released.json"
-"""The document of the last release: whoever releases copies `openapi.json` to it."""
 SERVER: Final = "https://notifications.company.example"
 """Stands for the address of an installation."""
 
