@@ -21,6 +21,7 @@ SLOW: Final = (
     "tests/chaos/test_chaos.py",
     # npm, tsc and linters.
     "tests/clients/test_typescript.py",
+    "tests/clients/test_npm_package.py",
     "tests/architecture/test_openapi_page.py::test_the_linters_",
     # A process of the streams is killed, frozen and asked for a thousand streams.
     "tests/features/inbox/live/test_service.py",
@@ -59,6 +60,7 @@ SLOW: Final = (
     # Ten seconds or more: much computation, or a program for each case.
     "tests/architecture/test_grafana.py",
     "tests/clients/python/test_operations.py",
+    "tests/clients/python/test_package.py",
     "tests/rules/texts/test_mail_styles.py::test_the_inliner_gets_no_more_than_its_share",
     "tests/rules/texts/test_mail_styles.py::test_twice_the_source_is_at_most_three_times_the_work",
     "tests/rules/texts/test_wording.py::test_no_filter_writes_a_character_into_an_sms",

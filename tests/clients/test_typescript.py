@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import http.server
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -28,16 +27,11 @@ from notifications.core.management.demo_data import TUTORIAL
 from notifyproj.devstack.demo.environment import Service, until
 from notifyproj.devstack.ports import LOOPBACK
 from tests import clock
+from tests.clients.typescript import ROOT, checked
 from tests.scenarios.world import WORKERS, World
 
-_ROOT: Final = clock.ROOT / "clients" / "typescript"
 _RUNS_TYPES: Final = (22, 18)
 """From this version on, Node runs TypeScript that is JavaScript with types."""
-_QUIET: Final = ("--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1")
-_NO_REGISTRY: Final = frozenset({
-    *("EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH", "ENETUNREACH", "ENOTCACHED"),
-    *("ENOTFOUND", "ERR_SOCKET_TIMEOUT", "ETIMEDOUT"),
-})
 _OTHER_SECRET: Final = "whsec_dGVzdHMtc2lnbi10aGVpci1yZWNlaXB0cy13aXRoLXRoaXM="
 _WEBHOOKS: Final = {
     "NOTIFY_ROUTES": "push=sandbox,sms=sandbox,email=sandbox,in_app=sandbox,webhook=webhook,"
@@ -47,64 +41,19 @@ _WEBHOOKS: Final = {
 }
 
 
-def _run(*command: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        cwd=_ROOT,
-        env={**os.environ, **environ},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-
-
-def _checked(*command: str, **environ: str) -> str:
-    done = _run(*command, **environ)
-    assert done.returncode == 0, f"{' '.join(command)}:\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
-@pytest.fixture(scope="module")
-def node() -> str:
-    """Node's program."""
-    found = shutil.which("node")
-    if found is None:
-        pytest.skip("node is not installed: the TypeScript client needs Node 18 or later")
-    return found
-
-
-@pytest.fixture(scope="module")
-def npm(node: str) -> str:  # noqa: ARG001 - npm runs in Node
-    """The program of npm, with the locked compiler installed."""
-    found = shutil.which("npm")
-    if found is None:
-        pytest.skip("npm is not installed: it brings the TypeScript compiler")
-    lock = (_ROOT / "package-lock.json").read_bytes()
-    installed = _ROOT / "node_modules" / "lock-that-is-installed.json"
-    if not installed.exists() or installed.read_bytes() != lock:
-        done = _run(found, "ci", *_QUIET)
-        code = re.search(r"^npm error code (\w+)", done.stderr, re.MULTILINE)
-        if code is not None and code[1] in _NO_REGISTRY:
-            pytest.skip(f"no registry gives the TypeScript compiler: npm ci ends with {code[1]}")
-        assert done.returncode == 0, done.stderr
-        installed.write_bytes(lock)
-    return found
-
-
 @pytest.fixture(scope="module")
 def module(node: str, request: pytest.FixtureRequest) -> Path:
     """The client's module: what the compiler makes, else its sources."""
     try:
         npm = request.getfixturevalue("npm")
     except pytest.skip.Exception:
-        version = tuple(map(int, re.findall(r"\d+", _checked(node, "--version"))))
+        version = tuple(map(int, re.findall(r"\d+", checked(node, "--version"))))
         if version < _RUNS_TYPES:
             raise
-        return _ROOT / "src" / "index.ts"
-    shutil.rmtree(_ROOT / "dist", ignore_errors=True)
-    _checked(npm, "run", "build")
-    return _ROOT / "dist" / "index.js"
+        return ROOT / "src" / "index.ts"
+    shutil.rmtree(ROOT / "dist", ignore_errors=True)
+    checked(npm, "run", "build")
+    return ROOT / "dist" / "index.js"
 
 
 class _Receiver(http.server.BaseHTTPRequestHandler):
@@ -172,8 +121,8 @@ def setting(world: World, module: Path, receiver: str) -> dict[str, Any]:
 
 def _tests(node: str, name: str, setting: dict[str, Any]) -> None:
     """Run one of the files for Node's test runner."""
-    file = str(_ROOT / "test" / f"{name}.test.mjs")
-    said = _checked(node, "--test", file, NOTIFY_TEST_SETTING=json.dumps(setting))
+    file = str(ROOT / "test" / f"{name}.test.mjs")
+    said = checked(node, "--test", file, NOTIFY_TEST_SETTING=json.dumps(setting))
     assert re.search(r"^# pass [1-9]", said, re.MULTILINE) or re.search(r"pass [1-9]", said), said
 
 
@@ -202,7 +151,7 @@ def test_lost_answers_send_nothing_twice(node: str, setting: dict[str, Any], wor
 
 
 def test_types_and_their_uses_compile(npm: str) -> None:
-    _checked(npm, "run", "check")
+    checked(npm, "run", "check")
 
 
 _GIVEN: Final = """\
@@ -229,13 +178,13 @@ def test_the_examples_of_a_page_compile(page: str, npm: str, tmp_path: Path) -> 
         "noEmit": True,
         "noUnusedLocals": False,  # an example shows what an import gives
         "rootDir": "/",
-        "paths": {"notify-delivery-client": [str(_ROOT / "src" / "index.ts")]},
+        "paths": {"notify-delivery-client": [str(ROOT / "src" / "index.ts")]},
     }
-    settings = {"extends": str(_ROOT / "tsconfig.json"), "compilerOptions": options}
+    settings = {"extends": str(ROOT / "tsconfig.json"), "compilerOptions": options}
     settings |= {"include": [], "files": ["examples.ts"]}
     (tmp_path / "tsconfig.json").write_text(json.dumps(settings))
-    compiler = _ROOT / "node_modules" / ".bin" / "tsc"
-    _checked(str(compiler), "--project", str(tmp_path / "tsconfig.json"))
+    compiler = ROOT / "node_modules" / ".bin" / "tsc"
+    checked(str(compiler), "--project", str(tmp_path / "tsconfig.json"))
 
 
 @pytest.mark.parametrize("page", ["clients/typescript/README.md", "docs/api-guide.md"])
@@ -248,12 +197,12 @@ def test_the_first_program_of_a_page_sends_with_the_key_that_the_demo_prints(
     phone = {"channel": "sms", "address": "+34612345678"}
     world.service("operator").person("u_1001", contacts=[phone])
     (tmp_path / "node_modules").mkdir()
-    (tmp_path / "node_modules" / "notify-delivery-client").symlink_to(_ROOT)
+    (tmp_path / "node_modules" / "notify-delivery-client").symlink_to(ROOT)
     (tmp_path / "first.mjs").write_text(_without_types(node, program))
     counted = "SELECT count(*) AS total FROM notification"
     before = world.rows(counted)[0]["total"]
     key = json.loads((world.var / KEYS_FILE).read_text())[TUTORIAL]
-    _checked(node, str(tmp_path / "first.mjs"), NOTIFY_URL=world.url, NOTIFY_KEY=key)
+    checked(node, str(tmp_path / "first.mjs"), NOTIFY_URL=world.url, NOTIFY_KEY=key)
     assert world.rows(counted)[0]["total"] == before + 1
 
 
@@ -265,7 +214,7 @@ def _without_types(node: str, program: str) -> str:
         "process.stdout.write(ts.transpileModule(source, { compilerOptions }).outputText);"
     )
     return subprocess.run(
-        [node, "-e", script], cwd=_ROOT, input=program, capture_output=True, text=True, check=True
+        [node, "-e", script], cwd=ROOT, input=program, capture_output=True, text=True, check=True
     ).stdout
 
 
@@ -276,9 +225,9 @@ def test_the_types_are_those_of_the_service(
     del npm  # it has installed the generator
     document = tmp_path / "schema.json"
     document.write_text(json.dumps(Service(world.url).ask("GET", "/v1/schema").body))
-    _checked(node, "generate.mjs", str(document), str(tmp_path / "schema.ts"))
+    checked(node, "generate.mjs", str(document), str(tmp_path / "schema.ts"))
     fresh, committed = (
-        _without_comments(path) for path in (tmp_path / "schema.ts", _ROOT / "src" / "schema.ts")
+        _without_comments(path) for path in (tmp_path / "schema.ts", ROOT / "src" / "schema.ts")
     )
     assert fresh == committed, (
         "the API's shapes have changed: in clients/typescript run"
@@ -291,19 +240,8 @@ def _without_comments(path: Path) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def test_the_package_holds_what_it_needs_and_nothing_else(npm: str) -> None:
-    package = json.loads((_ROOT / "package.json").read_text())
-    assert "dependencies" not in package
-    [packed] = json.loads(_checked(npm, "pack", "--dry-run", "--json", "--ignore-scripts"))
-    paths = {each["path"] for each in packed["files"]}
-    assert {"package.json", "README.md", "dist/index.js", "dist/index.d.ts"} <= paths
-    assert {Path(path).parts[0] for path in paths} <= {
-        *("package.json", "README.md", "LICENSE", "dist", "src"),
-    }
-
-
 def test_the_lock_names_no_registry() -> None:
-    locked = json.loads((_ROOT / "package-lock.json").read_text())["packages"]
+    locked = json.loads((ROOT / "package-lock.json").read_text())["packages"]
     packages = [each for path, each in locked.items() if path]
     assert all(each.get("integrity") for each in packages)
     assert not [each for each in packages if "resolved" in each]

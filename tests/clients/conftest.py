@@ -1,0 +1,28 @@
+"""Node and npm for the tests of the TypeScript client."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from tests.clients import typescript
+
+
+@pytest.fixture(scope="module")
+def node() -> str:
+    """Node's program."""
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("node is not installed: the TypeScript client needs Node 18 or later")
+    return found
+
+
+@pytest.fixture(scope="module")
+def npm(node: str) -> str:  # noqa: ARG001 - npm runs in Node
+    """The program of npm, with the locked compiler installed."""
+    found = shutil.which("npm")
+    if found is None:
+        pytest.skip("npm is not installed: it brings the TypeScript compiler")
+    typescript.install_compiler(found)
+    return found
