@@ -28,6 +28,9 @@ RUN DATABASE_URL=postgresql://build@127.0.0.1/none REDIS_URL=redis://127.0.0.1/0
     NOTIFY_PUBLIC_URL=http://127.0.0.1 NOTIFY_SECRET_KEY=only-to-build-an-image-and-never-to-sign-anything \
     NOTIFY_ENCRYPTION_KEYS=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA= NOTIFY_ROUTES=in_app=inbox \
     python manage.py collectstatic --clear --noinput --ignore=redoc --ignore=rest_framework
+LABEL org.opencontainers.image.title="notify" \
+    org.opencontainers.image.version="1.0.0" \
+    org.opencontainers.image.licenses="Apache-2.0"
 USER notify
 EXPOSE 8000
 CMD ["python", "-m", "notifyproj.web", "--host=0.0.0.0", "--port=8000"]
