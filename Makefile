@@ -46,7 +46,7 @@ help:
 	@echo 'make api     write docs/openapi.json from the code and check it with Redocly CLI and Spectral'
 	@echo '             (needs Node.js 20.19 or later)'
 	@echo 'make embed   build the web components from their sources, static/notifications/inbox (needs'
-	@echo '             Node.js); KEEP=1 keeps the version for pages that name it: each release does'
+	@echo '             Node.js), and keep those of the last release beside the new ones'
 	@echo 'make fonts   write the part of the icon font that the admin uses, and the Latin part of its'
 	@echo '             text font, after a change of an icon'
 	@echo 'make pictures    write the pictures of README beside a running demo (needs Chromium)'
@@ -93,10 +93,10 @@ api: $(VENV)/tools
 	@$(CHECK_ENVIRON) $(RUN) -m tests.architecture.openapi_page
 	@.ci/api/check
 
-# KEEP=1 keeps the present files for ever, as a release does.
+# Keeps the files of the last release, which pages of other sites name.
 embed: $(VENV)/tools
 	@.ci/embed/build
-	@$(CHECK_ENVIRON) $(RUN) -m tests.architecture.embed_snippet $(if $(KEEP),--keep)
+	@$(CHECK_ENVIRON) $(RUN) -m tests.architecture.embed_snippet
 
 fonts: $(VENV)/tools
 	@$(CHECK_ENVIRON) .ci/fonts/build $(VENV)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from pathlib import Path
 from typing import Final
 
 import django
 
 from notifications.core.api import embed
+from tests.architecture import last_release
+from tests.architecture.repository import ROOT
 
 _DOCS: Final = Path(__file__).parents[2] / "docs"
 PAGES: Final = {
@@ -30,14 +31,22 @@ def text(page: Path) -> str:
     return _BLOCK.sub(lambda block: block[1] + tag + block[2], page.read_text())
 
 
-def keep() -> None:
-    """Keep the files of the present versions in folders with the names of the versions."""
+def released(home: Path, *, tag: str) -> dict[str, bytes]:
+    """Return the files that the release had as its present version, by name."""
+    folder = (home / embed.CURRENT).relative_to(ROOT).as_posix()
+    files = last_release.files(folder, of=tag)
+    return {name: files[name].encode() for name in files if name.endswith(".js")}
+
+
+def keep_released(tag: str) -> None:
+    """Keep the files of the release in a folder with the name of the version, if they differ."""
     for home in embed.folders():
-        files = embed.files_of(home / embed.CURRENT)
-        folder = home / embed.version_of(files)
-        folder.mkdir(exist_ok=True)
-        for name, content in files.items():
-            (folder / name).write_bytes(content)
+        files = released(home, tag=tag)
+        version = embed.version_of(files)
+        if files and version != embed.version_of(embed.files_of(home / embed.CURRENT)):
+            (home / version).mkdir(exist_ok=True)
+            for name, content in files.items():
+                (home / version / name).write_bytes(content)
 
 
 if __name__ == "__main__":
@@ -45,5 +54,5 @@ if __name__ == "__main__":
     django.setup()  # features have files
     for each in PAGES:
         each.write_text(text(each))
-    if "--keep" in sys.argv:
-        keep()
+    if last := last_release.tag():
+        keep_released(last)

@@ -34,6 +34,12 @@ def text(path: str, *, of: str, root: Path = ROOT) -> str:
     return shown.stdout
 
 
+def files(folder: str, *, of: str, root: Path = ROOT) -> dict[str, str]:
+    """Return the text of each file in a folder as the release `of` had it, by name."""
+    listed = _git(root, "ls-tree", "--name-only", of, f"{folder}/").stdout.splitlines()
+    return {Path(path).name: text(path, of=of, root=root) for path in listed}
+
+
 def _git(root: Path, *command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["/usr/bin/env", "git", *command], cwd=root, capture_output=True, text=True, check=False

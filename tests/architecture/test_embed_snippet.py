@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from notifications.core.api import embed
-from tests.architecture import embed_snippet
+from tests.architecture import embed_snippet, last_release
 
 _HINT = "run: make embed (needs Node.js)"
 
@@ -29,3 +29,34 @@ def test_the_built_files_are_not_older_than_their_sources() -> None:
     for bundle in embed.versions()[embed.LATEST].values():
         [built] = re.findall(rb"^/\* Apache-2.0; sources (\w+) \*/", bundle.content)
         assert built.decode() == digest, _HINT
+
+
+def test_the_components_of_the_last_release_are_served() -> None:
+    tag = last_release.tag()
+    if tag is None:
+        pytest.skip(last_release.why_none())
+    versions = {
+        embed.version_of(files)
+        for home in embed.folders()
+        if (files := embed_snippet.released(home, tag=tag))
+    }
+    assert versions <= embed.versions().keys(), _HINT
+
+
+def test_changed_components_keep_those_of_the_last_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released = {"notify-push.js": "// released\n", "notes.txt": "no component"}
+    monkeypatch.setattr(last_release, "files", lambda *_, **__: released)
+    monkeypatch.setattr(embed_snippet, "ROOT", tmp_path)
+    monkeypatch.setattr(embed, "folders", lambda: [tmp_path / "embed"])
+    present = tmp_path / "embed" / embed.CURRENT / "notify-push.js"
+    present.parent.mkdir(parents=True)
+    present.write_text("// released\n")
+    embed_snippet.keep_released("v1.0.0")
+    assert len(list(present.parents[1].iterdir())) == 1
+    present.write_text("// changed\n")
+    embed_snippet.keep_released("v1.0.0")
+    [kept] = [each for each in present.parents[1].iterdir() if each.name != embed.CURRENT]
+    assert [each.name for each in kept.iterdir()] == ["notify-push.js"]
+    assert embed.version_of(embed.files_of(kept)) == kept.name

@@ -43,6 +43,8 @@ def test_the_newest_tag_before_the_present_commit_is_the_last_release(repository
     _git(repository, "tag", "v1.2.0-rc1")
     assert last_release.tag(repository) == "v1.1.0"
     assert last_release.text("openapi.json", of="v1.1.0", root=repository) == "v1.1.0"
+    assert last_release.files(".", of="v1.0.0", root=repository) == {"openapi.json": "v1.0.0"}
+    assert last_release.files("none", of="v1.0.0", root=repository) == {}
 
 
 def test_a_file_that_the_release_did_not_have_is_an_error(repository: Path) -> None:

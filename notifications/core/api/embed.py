@@ -5,9 +5,9 @@
 
 The core and each feature have such a folder, with versions of its own. `version` is a digest of the
 files, so a version never changes: browsers keep its files for a year, and the `integrity` of a page
-stays right. An upgrade removes no version that a page may name, because a release keeps its files
-in a folder of its own. `latest` is the present version, for pages without `integrity`; browsers
-keep it for five minutes. An unknown version is a 404.
+stays right. An upgrade removes no version that a page may name, because `make embed` keeps the
+files of the last release in a folder of its own. `latest` is the present version, for pages without
+`integrity`; browsers keep it for five minutes. An unknown version is a 404.
 """
 
 from __future__ import annotations
