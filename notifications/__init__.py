@@ -4,6 +4,6 @@
        |
      core      the Django app `notifications`: accepts, delivers and records
 
-The core sends without any feature and imports none of the features. `notifications/core` has a map
-of its packages. INSTALLED_APPS in `notifyproj/settings.py` lists the features.
+The core sends without any feature and imports no feature. `notifications/core` has a map of the
+packages. INSTALLED_APPS in `notifyproj/settings.py` lists the features.
 """

@@ -108,7 +108,7 @@ def _operations(found: URLPattern) -> Iterator[str]:
     path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", f"/{found.pattern}")
     view = getattr(found.callback, "view_class", None)
     names = (
-        NAMELESS[found.callback.__module__.removeprefix("notifications.core.")]
+        NAMELESS[found.callback.__module__.removeprefix("notifications.").removeprefix("core.")]
         if view is None
         else {name.upper() for name in view.http_method_names if hasattr(view, name)}
     )
