@@ -1,4 +1,4 @@
-"""The Celery application; `notifications.core.tasks` has its tasks, `celeryconfig` its settings."""
+"""The Celery application; `notifications.core.tasks` has the tasks, `celeryconfig` the settings."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ def test_a_message_that_was_never_called_for_is_not_delivered(
 def test_the_guard_of_the_transition_holds_by_itself(
     caller: Caller, ana: Recipient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A lookup that would give the row of somebody else still changes nothing."""
+    """A lookup that returns the row of another recipient changes no row."""
     phone, _ = _sent(caller, ana)
     found = [{"place": 0, "id": phone.pk, "contact_id": None}]
     monkeypatch.setattr(client_receipts, "_targets", lambda _reported: found)

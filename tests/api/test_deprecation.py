@@ -1,4 +1,4 @@
-"""An operation that will end says so on each of its answers."""
+"""Each answer of a deprecated operation has the headers of the deprecation."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tests.api.conftest import Caller, MakeCaller
 
 @pytest.fixture
 def said(caller: Caller, maria: Recipient) -> dict[str, Any]:
-    """A message to both of Maria's addresses, one of them known to its provider."""
+    """A message to both addresses of Maria; the provider knows the first address."""
     body = {
         "user_id": maria.user_id,
         "type": "ORDER_SHIPPED",

@@ -23,7 +23,7 @@ Django = Callable[[dict[str, Any], Callable[..., Any]], HttpResponse | Streaming
 
 
 class Client:
-    """A body that comes when it is told to; as the server's `wsgi.input` it waits for that."""
+    """A body that the test releases; a read of `wsgi.input` waits for the release."""
 
     def __init__(self, body: bytes, *, length: int = 0) -> None:
         self.body = body

@@ -1,4 +1,4 @@
-"""`/v1/suppressions`: one address, a file of them, and taking one back."""
+"""`/v1/suppressions`: add an address, add a file of addresses, and remove an address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last release in git: its tag, and the files that it had."""
+"""Tag and files of the last release in git."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _Filter = list[tuple[str, str, object]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Period:
-    """Days of the archive, both included; None: no limit."""
+    """The first and the last day of a search in the archive; None: no limit."""
 
     since: dt.date | None = None
     until: dt.date | None = None

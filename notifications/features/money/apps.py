@@ -13,8 +13,6 @@ class MoneyConfig(feature.Feature):
 
     name = "notifications.features.money"
     urls = "notifications.features.money.api.urls"
-    access = "notifications.features.money.access"
-    openapi = "notifications.features.money.api.examples"
     gates = MappingProxyType({
         "budget": "notifications.features.money.reservations.hold_without_money",
         "reserve": "notifications.features.money.reservations.reserve",

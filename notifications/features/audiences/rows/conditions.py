@@ -69,7 +69,7 @@ Condition: TypeAlias = (
 
 
 class Parameters:
-    """The parameters of one statement; each value gets a name of its own."""
+    """The parameters of a statement: a new name for each value."""
 
     def __init__(self) -> None:
         self.values: dict[str, object] = {}

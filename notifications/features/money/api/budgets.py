@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
+from django.db.models import QuerySet
 
 from notifications.core import clock
-from notifications.core.api import schema
-from notifications.core.api.base_view import BaseView
-from notifications.core.api.pagination import NumberedPageQuery, newest_rows, page, parse_query
+from notifications.core.api.examples.shape import Example
+from notifications.core.api.operation import Access, Call
+from notifications.core.api.pagination import NumberedPageQuery
+from notifications.core.api.resource import Resource
 from notifications.core.api.schemas import ChannelWord, ResponseModel
 from notifications.core.models import Budget
+from notifications.core.rules.access import LIVE
 from notifications.core.rules.prices import MICROS
+from notifications.core.rules.scopes import Scope
 from notifications.features.money import figures as budget_figures
 from notifications.features.money.figures import BudgetFigures
 from providers.contract import Channel
@@ -51,29 +53,14 @@ class BudgetAnswer(ResponseModel):
     of the same weekdays of the last 28 days, or of the last 7 days with less history."""
 
 
-class BudgetListView(BaseView):
-    """`/v1/budgets`: list budgets."""
-
-    @extend_schema(
-        operation_id="list_budgets",
-        summary="List budgets with the money of the day",
-        parameters=schema.parameters(NumberedPageQuery),
-        responses={200: schema.page_of(BudgetAnswer)},
-        tags=["Analytics"],
-    )
-    def get(self, request: Request) -> Response:
-        """List the budgets of all producers, newest first. Operators edit budgets in the admin."""
-        query = parse_query(request, NumberedPageQuery)
-        found = Budget.objects.select_related("producer")
-        shown, following = newest_rows(query, found)
-        figures = budget_figures.of({row.pk for row in shown}, now=clock.now())
-        # A budget that was removed since the query has no figures.
-        results = [_to_answer(row, figures[row.pk]) for row in shown if row.pk in figures]
-        return page(request, results, following=following)
+def _to_lines(budgets: Sequence[Budget]) -> Iterator[BudgetAnswer]:
+    figures = budget_figures.of({row.pk for row in budgets}, now=clock.now())
+    # A budget that was removed since the query has no figures.
+    return (_to_answer(row, figures[row.pk]) for row in budgets if row.pk in figures)
 
 
-def _to_answer(row: Budget, figures: BudgetFigures) -> dict[str, Any]:
-    answer = BudgetAnswer(
+def _to_answer(row: Budget, figures: BudgetFigures) -> BudgetAnswer:
+    return BudgetAnswer(
         id=row.pk,
         producer=row.producer.name if row.producer else None,
         channel=None if row.channel is None else Channel(row.channel).label,
@@ -88,4 +75,27 @@ def _to_answer(row: Budget, figures: BudgetFigures) -> dict[str, Any]:
         month=figures.month / MICROS,
         forecast=figures.forecast / MICROS,
     )
-    return answer.to_json()
+
+
+BUDGETS: Final = Resource(
+    noun="budget",
+    path="v1/budgets",
+    rows=lambda _call: Budget.objects.select_related("producer"),
+    answer=BudgetAnswer,
+    tag="Analytics",
+)
+
+
+@BUDGETS.list(
+    "List budgets with the money of the day",
+    Access(Scope.OPERATIONS_READ, LIVE, "view_budget"),
+    NumberedPageQuery,
+    to_lines=_to_lines,
+    examples={
+        "minimal": Example("The budgets with the money of the day"),
+        "usual": Example("Ten budgets", query={"limit": 10}),
+    },
+)
+def list_budgets(call: Call, _query: NumberedPageQuery) -> QuerySet[Budget]:
+    """List the budgets of all producers, newest first. Operators edit budgets in the admin."""
+    return BUDGETS.rows(call)

@@ -5,25 +5,23 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from django.http import HttpResponse
-from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
 from pydantic import Field
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from notifications.core import clock
-from notifications.core.api import schema
 from notifications.core.api.base_view import BaseView
+from notifications.core.api.examples.shape import Example
 from notifications.core.api.json_io import JsonRenderer
-from notifications.core.api.pagination import parse_query
+from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import RequestModel, ResponseModel
 from notifications.core.api.suppressions import CSV, CsvRenderer
 from notifications.core.figures.questions import QuestionError
 from notifications.core.rules import csv_lines
+from notifications.core.rules.access import LIVE
 from notifications.core.rules.prices import MICROS
 from notifications.core.rules.problems import FieldError, Kind, Problem, Source
+from notifications.core.rules.scopes import Scope
 from notifications.features.money import cost_report
 from notifications.features.money.cost_report import CostGrouping, CostReport
 
@@ -65,36 +63,43 @@ class CostsAnswer(ResponseModel):
     """The groups, the highest cost first, at most 1,000."""
 
 
-class CostsView(BaseView):
-    """`/v1/costs`: report the costs of a month."""
-
+class _View(BaseView):
     renderer_classes = (JsonRenderer, CsvRenderer)
 
-    @extend_schema(
-        operation_id="get_costs",
-        summary="Report the costs of a month",
-        parameters=schema.parameters(CostsQuery),
-        responses={(200, "application/json"): CostsAnswer, (200, CSV): OpenApiTypes.STR},
-        tags=["Analytics"],
-    )
-    def get(self, request: Request) -> HttpResponseBase:
-        """Report the costs of the live messages of every producer, seconds old.
 
-        Months are of UTC and are kept for 2 years. `by=bulk_job` has the jobs that began in the
-        month, each with the cost of all its messages; a job is kept 8 days longer than its
-        messages.
-        """
-        query = parse_query(request, CostsQuery)
-        now = clock.now()
-        month = cost_report.month_of(query.month or f"{now:%Y-%m}")
-        try:
-            found = cost_report.report(month, by=CostGrouping(query.by), now=now)
-        except QuestionError as error:
-            fault = FieldError("/month", str(error), Source.QUERY)
-            raise_problem(Problem(Kind.INVALID, f"month: {error}", (fault,)))
-        if query.format == "csv" or request.accepted_renderer.media_type == CSV:
-            return HttpResponse(_csv(found, query.by), content_type=f"{CSV}; charset=utf-8")
-        return Response(_to_answer(found, query).to_json())
+@operation(
+    "GET v1/costs",
+    "Report the costs of a month",
+    Access(Scope.OPERATIONS_READ, LIVE, "view_budget"),
+    CostsQuery,
+    answers={(200, "application/json"): CostsAnswer, (200, CSV): OpenApiTypes.STR},
+    tag="Analytics",
+    examples={
+        "minimal": Example("The costs of the month by producer"),
+        "usual": Example(
+            "The bulk jobs of the month by cost, as a CSV file",
+            query={"by": "bulk_job", "format": "csv"},
+        ),
+    },
+    base=_View,
+)
+def get_costs(call: Call, query: CostsQuery) -> CostsAnswer | HttpResponse:
+    """Report the costs of the live messages of every producer, seconds old.
+
+    Months are of UTC and are kept for 2 years. `by=bulk_job` has the jobs that began in the
+    month, each with the cost of all its messages; a job is kept 8 days longer than its
+    messages.
+    """
+    now = clock.now()
+    month = cost_report.month_of(query.month or f"{now:%Y-%m}")
+    try:
+        found = cost_report.report(month, by=CostGrouping(query.by), now=now)
+    except QuestionError as error:
+        fault = FieldError("/month", str(error), Source.QUERY)
+        raise_problem(Problem(Kind.INVALID, f"month: {error}", (fault,)))
+    if query.format == "csv" or call.request.accepted_renderer.media_type == CSV:
+        return HttpResponse(_csv(found, query.by), content_type=f"{CSV}; charset=utf-8")
+    return _to_answer(found, query)
 
 
 def _to_answer(found: CostReport, query: CostsQuery) -> CostsAnswer:

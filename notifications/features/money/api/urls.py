@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import path
-
+from notifications.core.api import operation
 from notifications.features.money.api import budgets, costs
 
-urlpatterns = [
-    path("v1/costs", costs.CostsView.as_view()),
-    path("v1/budgets", budgets.BudgetListView.as_view()),
-]
+urlpatterns = operation.routes(costs, budgets)
