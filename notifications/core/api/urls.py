@@ -41,18 +41,9 @@ from notifications.core.api import (
 _RECIPIENT = "v1/recipients/<str:user_id>"
 
 urlpatterns = [
-    *operation.routes(
-        alerts,
-        attributes,
-        dead_letters,
-        keys,
-        search,
-        signing_secrets,
-        suppressions,
-        switches,
-        templates,
-        webhook_endpoints,
-    ),
+    # First, because Django tries the patterns in order.
+    path("v1/notifications", notifications.NotificationListView.as_view()),
+    path("v1/notifications/batch", notifications.NotificationBatchView.as_view()),
     path("", front_page.index),
     path("favicon.ico", front_page.icon),
     path("healthz", health.LivenessView.as_view()),
@@ -66,8 +57,6 @@ urlpatterns = [
     path("v1/schema", schema.SchemaView.as_view(), name="schema"),
     path("v1/docs", schema.docs, name="docs"),
     path("v1/me", me.MeView.as_view()),
-    path("v1/notifications", notifications.NotificationListView.as_view()),
-    path("v1/notifications/batch", notifications.NotificationBatchView.as_view()),
     path("v1/notifications/changes", changes.StatusChangeListView.as_view()),
     path(
         "v1/notifications/<uuid:notification_id>", one_notification.NotificationDetailView.as_view()
@@ -92,5 +81,17 @@ urlpatterns = [
     path("unsubscribe/<str:token>", unsubscribe.page, name="unsubscribe"),
     path("v1/receipts/client", client_receipts.ClientReceiptView.as_view()),
     path("v1/receipts/<slug:provider>", receipts.ReceiptView.as_view()),
+    *operation.routes(
+        alerts,
+        attributes,
+        dead_letters,
+        keys,
+        search,
+        signing_secrets,
+        suppressions,
+        switches,
+        templates,
+        webhook_endpoints,
+    ),
     *(found for each in feature.all_features() for found in each.url_patterns()),
 ]
