@@ -113,7 +113,6 @@ def _read_flight_recorders(**_signal: object) -> None:
 
 @beat_init.connect
 def _serve_metrics_of_beat(**_signal: object) -> None:
-    """Serve the metrics of beat."""
     from notifications.core.tasks import metrics  # noqa: PLC0415 - after Django is set up
 
     metrics.serve()

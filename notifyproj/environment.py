@@ -21,9 +21,13 @@ from notifications.core.rules import in_app
 from notifications.core.rules.lane import DEFAULT_TIME_TO_LIVE
 from notifications.core.rules.rate_limits.circuit_breaker import STREAKS
 from notifications.core.rules.rate_limits.frequency_caps import DEFAULTS
-from notifyproj.alert_environment import AlertEnvironment
-from notifyproj.inbox_environment import InboxEnvironment
-from notifyproj.live_environment import LiveEnvironment
+from notifyproj.environment_parts import (
+    AlertEnvironment,
+    InboxEnvironment,
+    LiveEnvironment,
+    WebEnvironment,
+    WorkerEnvironment,
+)
 from notifyproj.service_urls import foreign_variables, with_passwords
 from notifyproj.sign_in_environment import SignInEnvironment
 from notifyproj.values import (
@@ -44,8 +48,6 @@ from notifyproj.values import (
     Streaks,
     TimesToLive,
 )
-from notifyproj.web_environment import WebEnvironment
-from notifyproj.worker_environment import WorkerEnvironment
 from providers import registry
 from providers.errors import ConfigurationError
 

@@ -7,6 +7,7 @@ share one transport, because the transport's bounds apply to a single transport.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from providers import sandbox
@@ -37,6 +38,19 @@ VENDORS: Final[tuple[Vendor[Any], ...]] = (
 )
 
 _SHARED: Final = Transport()
+
+_AWS_STATUS: Final = "https://health.aws.amazon.com/health/status"
+STATUS_PAGES: Final[Mapping[str, str]] = MappingProxyType({
+    "apns": "https://developer.apple.com/system-status/",
+    "aws_eum": _AWS_STATUS,
+    "aws_sns": _AWS_STATUS,
+    "fcm": "https://status.firebase.google.com/",
+    "ses": _AWS_STATUS,
+    "twilio": "https://status.twilio.com/",
+    "vonage": "https://vonageapi.statuspage.io/",
+})
+"""The vendors' public status pages by the name of the provider; alerts show the address. Providers
+without an entry have no server of a vendor, or many servers."""
 
 
 def settings_names() -> frozenset[str]:

@@ -107,10 +107,10 @@ def _check_first_migration(
     """Refuse tables of another first migration; `migrate` runs the check before any change."""
     from django.db import Error, connection  # noqa: PLC0415 - the models are ready only now
 
-    from notifications.core.store.postgres import first_migration  # noqa: PLC0415 - the models are ready only now
+    from notifications.core.store.postgres import unapplied_migrations  # noqa: PLC0415 - the models are ready only now
 
     try:
-        is_another = bool(databases) and first_migration.is_another()
+        is_another = bool(databases) and unapplied_migrations.has_another_first()
     except Error:
         return []  # another check reports an unreachable database
     if not is_another:
@@ -119,7 +119,8 @@ def _check_first_migration(
     return [
         checks.Error(
             f"the tables of the database {name} are of another version before 1.0, without"
-            f" {first_migration.NAME}; this version cannot upgrade them and has changed nothing",
+            f" {unapplied_migrations.FIRST}; this version cannot upgrade them and has changed"
+            " nothing",
             hint=f"run the version that made the tables, or give up the database's rows:"
             f" `dropdb {name} && createdb {name}`, then `manage.py migrate`",
             id="notifications.E001",

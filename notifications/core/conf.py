@@ -53,7 +53,7 @@ class Web:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """Limits of a live process; `notifyproj.live_environment` explains the fields."""
+    """Limits of a live process; `notifyproj.environment_parts` explains the fields."""
 
     connections: int = 12_000
     connections_per_recipient: int = 20

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from providers import http_outcomes
-from providers.alert_destinations import requests
+import orjson
+
+from providers import graphemes, http_outcomes
 from providers.alert_destinations.destination import DestinationKind
+from providers.alert_destinations.events import NoticeEvent
 from providers.alert_destinations.notice import Notice
 from providers.chat.apprise_chat import AppriseChat
 from providers.contract import (
@@ -30,6 +32,18 @@ from providers.transport import Request, Transport
 from providers.transport.guard import AddressPolicy
 
 NO_MAIL: Final = Misconfigured(code="no_email_provider", detail="no e-mail provider is configured")
+
+_JSON: Final = "Content-Type: application/json"
+_PAGERDUTY_PATH: Final = "/v2/enqueue"
+_MOST_SUMMARY: Final = 1_024
+"""Characters of a PagerDuty summary."""
+_ACTIONS: Final = {
+    NoticeEvent.RAISED: "trigger",
+    NoticeEvent.REMINDED: "trigger",
+    NoticeEvent.ACKNOWLEDGED: "acknowledge",
+    NoticeEvent.RESOLVED: "resolve",
+    NoticeEvent.TEST: "trigger",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +99,8 @@ class NoticeSender:
 
     def _request(self, notice: Notice) -> Request:
         if notice.destination.kind is DestinationKind.PAGERDUTY:
-            return requests.pagerduty(notice)
-        return requests.webhook(notice, guard=self.guard)
+            return _pagerduty_request(notice)
+        return _webhook_request(notice, guard=self.guard)
 
 
 def _messages(
@@ -117,3 +131,72 @@ def _message(notice: Notice, channel: Channel) -> Message:
         urgent=True,
         data={"type": "ALERT"},
     )
+
+
+def _pagerduty_request(notice: Notice) -> Request:
+    """Return the event of a notice.
+
+    Trigger, acknowledge and resolve with one `dedup_key` are one incident, and a repeated trigger
+    makes no second incident (Events API v2, https://developer.pagerduty.com/docs/send-alert-event).
+    """
+    event = {
+        "routing_key": notice.destination.address,
+        "event_action": _ACTIONS[notice.event],
+        "dedup_key": notice.incident,
+        "client": "Notifications",
+        "client_url": notice.url,
+        "links": [
+            {"href": href, "text": text}
+            for href, text in ((notice.cause_url, "Cause"), (notice.runbook_url, "Runbook"))
+            if href
+        ],
+        "payload": {
+            "summary": graphemes.cut(f"{notice.headline}: {notice.detail}", _MOST_SUMMARY),
+            "source": notice.source,
+            "severity": "critical" if notice.severity == "page" else "warning",
+            "timestamp": notice.at.isoformat(),
+            "component": notice.subject,
+            "class": notice.kind,
+            "custom_details": {"detail": notice.detail, "meaning": notice.meaning},
+        },
+    }
+    url = notice.destination.origin + _PAGERDUTY_PATH
+    return Request(url=url, headers=[_JSON], body=orjson.dumps(event))
+
+
+def _webhook_request(notice: Notice, *, guard: AddressPolicy) -> Request:
+    """Return the request of a notice.
+
+    The request has the headers of Standard Webhooks (`webhook-id`, `webhook-timestamp`) without a
+    signature; the URL holds the receiver's own secret.
+
+    Raises:
+        providers.errors.ForbiddenAddress: the URL is not allowed.
+    """
+    url = notice.destination.address
+    guard.check_url(url)
+    body = {
+        "type": f"alert.{notice.event}",
+        "timestamp": notice.at.isoformat(),
+        "data": {
+            "incident": notice.incident,
+            "kind": notice.kind,
+            "title": notice.title,
+            "subject": notice.subject,
+            "severity": notice.severity,
+            "detail": notice.detail,
+            "meaning": notice.meaning,
+            "owner": notice.owner,
+            "raised_at": notice.raised_at.isoformat(),
+            "source": notice.source,
+            "url": notice.url,
+            "cause_url": notice.cause_url,
+            "runbook_url": notice.runbook_url,
+        },
+    }
+    headers = [
+        _JSON,
+        f"webhook-id: {notice.id}",
+        f"webhook-timestamp: {int(notice.at.timestamp())}",
+    ]
+    return Request(url=url, headers=headers, body=orjson.dumps(body), guard=guard)

@@ -4,7 +4,7 @@ One recipient per envelope gives one answer per delivery. Each process opens up 
 sessions on demand and keeps the sessions open; one thread at a time uses a session; urgent mails go
 first.
 
-    send(batch) -> Threads -> Session (kept) -> server
+    send(batch) -> threads -> Session (kept) -> server
          ^            '-> Outcome -> queue
          '---------------------------'     a mail without an outcome at the deadline is abandoned
 
@@ -18,12 +18,14 @@ from __future__ import annotations
 
 import os
 import ssl
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from email.headerregistry import Address
 from functools import partial
 from queue import Empty, SimpleQueue
+from threading import Condition, Thread
 from time import monotonic
 from typing import Final
 from urllib.parse import parse_qs, unquote
@@ -46,7 +48,6 @@ from providers.contract import (
 )
 from providers.email import mime
 from providers.email.smtp_session import Delivery, Envelope, ReplyError, Server, Session, Tls
-from providers.email.smtp_threads import Threads
 from providers.transport import Transport
 from providers.transport.loop import REPRIEVE, STANDSTILL
 from providers.vendor import OneWay, Vendor
@@ -65,6 +66,9 @@ _BEGIN_WITHIN: Final = 0.5
 
 MESSAGES_PER_SESSION: Final = 100
 """Many servers cut a client off after 100 mails or a similar number."""
+
+_Job = Callable[[], None]
+"""A job; a job raises nothing."""
 
 
 def server_url(text: str) -> Server:
@@ -174,7 +178,7 @@ class Smtp(OneWay):
         """Begin with no connection and no thread: a forked child must share neither."""
         self._inherited = getattr(self, "_idle", None)
         self._idle: list[Session] = []
-        self._threads = Threads(self._config.connections)
+        self._threads = _Threads(self._config.connections)
 
     def _carry(
         self, message: Message, *, delivery: Delivery, finished: SimpleQueue[Result]
@@ -275,6 +279,67 @@ def _overdue(waiting: Mapping[UUID, Delivery]) -> list[Delivery]:
 def _build(config: Config, *, transport: Transport) -> Smtp:
     del transport  # HTTP's
     return Smtp(config)
+
+
+class _Threads:
+    """At most `size` jobs at a time, and an eighth more (at least one) for urgent jobs.
+
+    Threads start on demand, and carry one mail at a time each. Urgent jobs may use a few threads
+    more, so that urgent jobs do not wait while every connection hangs.
+    """
+
+    def __init__(self, size: int) -> None:
+        """Start no thread yet."""
+        self._size, self._most = size, size + max(1, size // 8)
+        self._changed = Condition()
+        self._urgent: deque[_Job] = deque()
+        self._patient: deque[_Job] = deque()
+        self._busy = 0
+        self._closed = False
+        self._threads: list[Thread] = []
+
+    def submit(self, job: _Job, *, urgent: bool) -> None:
+        """Run a job in the next free thread."""
+        with self._changed:
+            (self._urgent if urgent else self._patient).append(job)
+            waiting = len(self._urgent) + len(self._patient)
+            if self._busy + waiting > len(self._threads) < self._most:
+                thread = Thread(target=self._work, name="smtp", daemon=True)
+                self._threads.append(thread)
+                thread.start()
+            self._changed.notify()
+
+    def close(self) -> None:
+        """Let the threads end after the submitted jobs, and wait for the end."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self) -> None:
+        while (job := self._take()) is not None:
+            try:
+                job()
+            finally:
+                with self._changed:
+                    self._busy -= 1
+
+    def _take(self) -> _Job | None:
+        with self._changed:
+            while True:
+                if self._urgent:
+                    line = self._urgent
+                elif self._patient and self._busy < self._size:
+                    line = self._patient
+                elif self._closed and not self._patient:
+                    self._changed.notify_all()
+                    return None
+                else:
+                    self._changed.wait()
+                    continue
+                self._busy += 1
+                return line.popleft()
 
 
 VENDOR: Final = Vendor(NAME, Config, _build)

@@ -1,7 +1,7 @@
 """Push: FCM, APNs and Web Push.
 
     fcm        fcm_body, fcm_token      HTTP v1, service account
-    apns       apns_token               HTTP/2, ES256 token
+    apns                                HTTP/2, ES256 token
     web_push   web_push_encryption      VAPID, aes128gcm
     ------------------------------
     renewal    a stale token is renewed once

@@ -11,7 +11,7 @@ dead; many such answers count as a wrong host or topic (`Rejected.may_be_misconf
 
 Sources: https://developer.apple.com/documentation/usernotifications/
 sending-notification-requests-to-apns, handling-notification-responses-from-apns (table of reasons),
-establishing-a-token-based-connection-to-apns
+establishing-a-token-based-connection-to-apns ("Refresh your token regularly")
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from threading import Lock
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -43,7 +44,6 @@ from providers.contract import (
     Unavailable,
 )
 from providers.push import keys, renewal, replacing
-from providers.push.apns_token import ProviderTokens
 from providers.rounds import Unsendable
 from providers.transport import Failure, Reply, Request, Response, Transport
 from providers.vendor import OneWay, Vendor
@@ -107,6 +107,12 @@ TABLE: Final[verdicts.Table] = {
     "Shutdown": Verdict.UNAVAILABLE,
 }
 """Apple adds reasons without notice: the HTTP status decides for an unknown reason."""
+
+RENEW_SOONEST: Final = timedelta(minutes=20)
+"""Signing more often is answered with TooManyProviderTokenUpdates."""
+
+RENEW_AFTER: Final = timedelta(minutes=40)
+"""The middle of the range that Apple allows: clocks may differ by 20 minutes either way."""
 
 
 def https_url(text: str) -> str:
@@ -173,7 +179,7 @@ class Apns(OneWay):
         self._codes = config.codes
         self._topic = config.topic
         self._url = config.url + "/3/device/"
-        self._tokens = ProviderTokens(
+        self._tokens = _ProviderTokens(
             config.key, key_id=config.key_id, team_id=config.team_id, now=now
         )
 
@@ -309,6 +315,60 @@ def _since(answer: Mapping[str, Any]) -> datetime | None:
             return datetime.fromtimestamp(milliseconds / 1000, UTC)
         case _:
             return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Signed:
+    token: str
+    at: datetime
+
+
+class _ProviderTokens:
+    """See `renewal.Tokens`. Signing takes a tenth of a millisecond, so no caller waits.
+
+    A provider token is a locally signed JWT with a least and a greatest age.
+
+        0 min             20 min              40 min           60 min
+        |-- Apple refuses -|-- may be renewed --|-- is renewed --|-- Apple refuses an older one
+            a newer one        if refused           by itself
+    """
+
+    def __init__(
+        self, key: ec.EllipticCurvePrivateKey, *, key_id: str, team_id: str, now: clock.Clock
+    ) -> None:
+        """Sign nothing before the first use."""
+        self._key = key
+        self._key_id = key_id
+        self._team_id = team_id
+        self._now = now
+        self._signing = Lock()
+        self._held: _Signed | None = None
+
+    def current(self, *, deadline: timedelta) -> str:
+        """See `renewal.Tokens.current`; raises nothing."""
+        del deadline  # signing never waits
+        with self._signing:
+            return self._younger_than(RENEW_AFTER)
+
+    def renew(self, refused: str, *, deadline: timedelta) -> str:
+        """See `renewal.Tokens.renew`; raises nothing."""
+        del deadline
+        with self._signing:
+            if self._held and self._held.token != refused:
+                return self._held.token  # another thread was quicker
+            return self._younger_than(RENEW_SOONEST)
+
+    def _younger_than(self, age: timedelta) -> str:
+        now = self._now()
+        if self._held is None or now - self._held.at >= age:
+            self._held = _Signed(self._sign(now), now)
+        return self._held.token
+
+    def _sign(self, now: datetime) -> str:
+        import jwt  # noqa: PLC0415 - 9 MiB that only a process that sends has to pay
+
+        claims = {"iss": self._team_id, "iat": int(now.timestamp())}
+        return jwt.encode(claims, self._key, algorithm="ES256", headers={"kid": self._key_id})
 
 
 VENDOR: Final = Vendor(NAME, Config, Apns)

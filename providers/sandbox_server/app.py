@@ -9,13 +9,13 @@ from datetime import datetime
 from http import HTTPStatus
 from secrets import token_hex
 from typing import Any, Final, assert_never
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 import orjson
 
 from providers import clock
 from providers.contract import Channel
-from providers.sandbox_server import callers, page
+from providers.sandbox_server import page
 from providers.sandbox_server.ledger import DeliveryRecord, Ledger, RecordedCall
 from providers.sandbox_server.receipts import Note, ReceiptSender
 from providers.sandbox_server.steering import (
@@ -33,6 +33,9 @@ FILTERS: Final[tuple[str, ...]] = ("delivery_id", "notification_id", "address", 
 REQUIRED: Final = ("delivery_id", "channel", "address")
 _MAY_WAIT: Final = HTTPStatus.TOO_MANY_REQUESTS
 """This status and those above it carry Retry-After."""
+
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_READS: Final = frozenset({"GET", "HEAD"})
 
 
 @dataclass(slots=True)
@@ -52,7 +55,7 @@ class App:
 
     def handle(self, request: ServerRequest) -> ServerAnswer | Awaitable[ServerAnswer | None]:
         """Answer a request; see the package for the table of paths."""
-        if refused := callers.refusal(request, hosts=self.hosts):
+        if refused := _foreign_page(request, hosts=self.hosts):
             return _problem(HTTPStatus.FORBIDDEN, refused)
         return self.webhooks.answer(request) or self._act(request)
 
@@ -287,3 +290,31 @@ def _json(content: object, *, status: int = HTTPStatus.OK) -> ServerAnswer:
 
 def _problem(status: HTTPStatus, detail: str) -> ServerAnswer:
     return _json({"code": status.phrase.lower().replace(" ", "_"), "detail": detail}, status=status)
+
+
+def _foreign_page(request: ServerRequest, *, hosts: frozenset[str]) -> str:
+    """Return the reason for a refusal; empty if the request is allowed.
+
+    The sandbox listens on the developer's machine without a sign-in, and holds messages with codes.
+    A page of another site can make the browser send requests to the sandbox: under the sandbox's
+    name, which `Origin` shows, or under a foreign name that resolves to 127.0.0.1, which `Host`
+    shows.
+
+    Args:
+        request: any request.
+        hosts: names besides the loopback's that Host may have.
+    """
+    host = request.headers.get("host")  # browsers always send it
+    if host is not None and _host_name(host) not in _LOOPBACK | hosts:
+        return "this Host is not the sandbox's: start it with --allow-host"
+    origin = request.headers.get("origin")
+    if request.method not in _READS and origin is not None and urlsplit(origin).netloc != host:
+        return "a page of another site may change nothing here"
+    return ""
+
+
+def _host_name(host: str) -> str:
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""

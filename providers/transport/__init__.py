@@ -10,10 +10,9 @@ clients, and because libcurl has HTTP/2, connection reuse and precise timeouts.
 
     exchange   requests and replies
     client     Transport, the only interface
-    loop       the thread that starts and collects requests
+    loop       the thread that starts and collects requests; the sockets that it waits for
     origin     how many requests the connections to one server can carry
     lines      waiting requests: urgent before patient, bounds, deadlines
-    watching   the sockets that the loop waits for
     easy       one libcurl handle: options, and the meaning of errors
     sockets    closed connections, and connections that may carry several requests
     guard      allowed addresses of URLs from untrusted sources

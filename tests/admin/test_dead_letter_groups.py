@@ -16,7 +16,7 @@ from notifications.core.models import AuditEntry, DeadLetter, ReplayJob
 from notifications.core.operations import replay
 from notifications.core.rules.dead_letter_filter import LetterFilter
 from notifications.core.rules.states import Status
-from notifications.core.store.postgres import dead_letter_causes
+from notifications.core.store.postgres import dead_letters
 from tests.admin.conftest import MakeDelivery
 
 MakeLetters = Callable[[list[str]], list[DeadLetter]]
@@ -57,12 +57,12 @@ def test_letters_of_a_job_and_resolved_letters_are_in_no_group(make_letters: Mak
     first, second, _ = make_letters(["permanent", "permanent", "permanent"])
     replay.start(LetterFilter(ids=(first.pk,)), requested_by="x", forced=False, renews_ttl=False)
     DeadLetter.objects.filter(pk=second.pk).update(resolved_at=clock.now())
-    assert [cause.letters for cause in dead_letter_causes.causes().groups] == [1]
+    assert [cause.letters for cause in dead_letters.causes().groups] == [1]
 
 
 def test_a_bounded_count_says_so(door: Client, make_letters: MakeLetters) -> None:
     make_letters(["permanent", "permanent", "permanent"])
-    with patch.object(dead_letter_causes, "COUNTED", 2):
+    with patch.object(dead_letters, "CAUSES_COUNTED", 2):
         assert "2+ open" in shown(door)
 
 

@@ -32,7 +32,7 @@ from notifications.core.rules.allowed import AllowList
 from notifications.core.rules.suppression import Cause
 from notifications.core.store.postgres import api_keys, suppressions
 from notifications.core.store.postgres.suppressions import SuppressionEntry
-from notifications.core.sweeps import erasures
+from notifications.core.sweeps import housekeeping
 from providers.contract import Channel
 from tests.admin.conftest import ADDRESS, MakeDelivery
 
@@ -262,5 +262,5 @@ def test_the_deletion_of_a_recipient_is_an_erasure(
     entry = AuditEntry.objects.get(operation="erase_recipient")
     assert maria.user_id not in str([entry.before, entry.after, entry.object_name])
     assert not LogEntry.objects.exists()
-    erasures.run_once(now=clock.now(), limit=10)
+    housekeeping.erase_recipients(now=clock.now(), limit=10)
     assert not Notification.objects.filter(id=notification_id).exists()

@@ -22,7 +22,7 @@ from notifications.core.models import Alert, AlertDestination, AlertNotice, Dead
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.rate_limits import circuit_breaker
-from notifications.core.store.postgres import alert_notices, alerts
+from notifications.core.store.postgres import alerts
 from notifications.core.store.rate_limits import circuit_breakers
 from notifications.core.store.redis import state
 from notifications.core.sweeps import dead_letters
@@ -296,7 +296,7 @@ def test_a_kill_between_claim_and_send_loses_no_notice(
     row = AlertNotice.objects.get()
     assert (row.attempts, row.state) == (1, State.WAITING)
     assert work() == 0, "the lease of the killed process runs"
-    assert work(after=alert_notices.LEASE + _MINUTE) == 1
+    assert work(after=alerts.NOTICE_LEASE + _MINUTE) == 1
     assert hook.keys == [str(row.key)]
 
 
@@ -304,7 +304,7 @@ def test_resolved_never_overtakes_raised(hook: HttpFake, make_destination: MakeD
     make_destination(hook.url)
     raised()
     notices._make(clock.now())
-    [claimed] = alert_notices.claim(now=clock.now(), limit=10)
+    [claimed] = alerts.claim_notices(now=clock.now(), limit=10)
     alerts.resolve(AlertKind.NO_PROVIDER, "email")
     assert work() == 0, "the first notice is on its way in another process"
     notices._send([claimed])

@@ -27,7 +27,7 @@ from notifications.core.models import (
 )
 from notifications.core.rules.lane import Mode
 from notifications.core.store.postgres import erasure, partitions
-from notifications.core.sweeps import erasures
+from notifications.core.sweeps import housekeeping
 from notifications.core.sweeps.rounds import Swept
 from notifications.features.inbox.rows import writes
 from notifications.features.inbox.rows.items import NewItem
@@ -87,9 +87,9 @@ def test_what_was_sent_to_an_erased_person_is_removed_by_a_job(
     assert caller.post("/v1/notifications", _SALE).json()["code"] == "unknown-recipient"
     assert not Contact.objects.filter(recipient_id=maria.pk).exists()
     assert not Preference.objects.exists()
-    assert erasures.run_once(now=clock.now(), limit=1).moved == 2
+    assert housekeeping.erase_recipients(now=clock.now(), limit=1).moved == 2
     assert caller.get(path).json()["finished_at"] is None
-    erasures.run_once(now=clock.now() + _LATER, limit=1)
+    housekeeping.erase_recipients(now=clock.now() + _LATER, limit=1)
     done = caller.get(path).json()
     assert (done["notifications"], done["finished_at"] is not None) == (2, True)
     assert [caller.get(f"/v1/notifications/{each}").status_code for each in sent] == [404, 404]
@@ -114,11 +114,11 @@ def test_a_request_that_was_being_accepted_meanwhile_is_removed_too(
 ) -> None:
     _send(caller)
     caller.send("DELETE", PATH)
-    erasures.run_once(now=clock.now(), limit=100)
+    housekeeping.erase_recipients(now=clock.now(), limit=100)
     recipient = Recipient.objects.create(mode=Mode.LIVE, user_id="maria")
     late = _send(caller)
     Notification.objects.filter(pk=late).update(recipient_id=maria.pk)
-    erasures.run_once(now=clock.now() + _LATER, limit=100)
+    housekeeping.erase_recipients(now=clock.now() + _LATER, limit=100)
     assert not Notification.objects.exists()
     assert ErasureJob.objects.get().notifications == 2
     assert Recipient.objects.get() == recipient
@@ -130,7 +130,7 @@ def test_a_new_person_with_the_old_name_keeps_their_notifications(
     assert caller.send("DELETE", PATH).status_code == 202
     caller.send("PUT", PATH, {"contacts": [_mail("new@example.com")]})
     _send(caller)
-    erasures.run_once(now=clock.now() + _LATER, limit=100)
+    housekeeping.erase_recipients(now=clock.now() + _LATER, limit=100)
     assert Notification.objects.count() == 1
     assert Recipient.objects.get().pk != maria.pk
 
@@ -151,7 +151,7 @@ def test_a_job_that_raises_stops_no_other_job(
         return work_off(job, now=now, limit=limit, inbox_items=inbox_items)
 
     monkeypatch.setattr(erasure, "work_off", worked_off)
-    assert erasures.run_once(now=clock.now(), limit=100) == Swept(moved=1, failed=1)
+    assert housekeeping.erase_recipients(now=clock.now(), limit=100) == Swept(moved=1, failed=1)
     assert not Notification.objects.filter(id=sent).exists()
 
 
@@ -232,7 +232,7 @@ def test_a_finished_job_has_a_signed_receipt(caller: Caller, maria: Recipient) -
     assert caller.get(path).json()["receipt"] is None
     _archive_key(maria.pk)  # as an export that runs at the same time
     for _ in range(2):
-        erasures.run_once(now=clock.now() + _LATER, limit=100)
+        housekeeping.erase_recipients(now=clock.now() + _LATER, limit=100)
     assert not ArchiveKey.objects.exists()
     assert not InboxItem.objects.exists()
     done = caller.get(path).json()
@@ -257,8 +257,8 @@ def test_a_job_waits_for_the_drop_of_a_frozen_day(
     path = caller.send("DELETE", PATH).headers["Location"]
     with monkeypatch.context() as patched:
         patched.setattr(partitions, "frozen", lambda: {dt.date(2026, 1, 2)})
-        erasures.run_once(now=clock.now() + _LATER, limit=100)
+        housekeeping.erase_recipients(now=clock.now() + _LATER, limit=100)
         assert caller.get(path).json()["finished_at"] is None
-    erasures.run_once(now=clock.now() + _LATER, limit=100)
+    housekeeping.erase_recipients(now=clock.now() + _LATER, limit=100)
     assert caller.get(path).json()["finished_at"] is not None
     assert maria.pk == ErasureJob.objects.get().recipient_id

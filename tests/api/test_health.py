@@ -17,7 +17,7 @@ from notifications.core.models import Alert, Delivery, Recipient, SweepRun
 from notifications.core.rules import ids
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.rate_limits.circuit_breaker import CallStats, HealthKey
-from notifications.core.store.postgres import alerts, backlog, first_migration, sweep_runs
+from notifications.core.store.postgres import alerts, backlog, sweep_runs, unapplied_migrations
 from notifications.core.store.rate_limits import circuit_breakers
 from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.servers.valkey import Valkey
@@ -154,13 +154,13 @@ def test_migrations_that_are_not_applied_are_named() -> None:
     _forget_migration(last)
     said = f"notifications.{last} is not applied: run `manage.py migrate`"
     expected = (200, "degraded", [said])
-    if last == first_migration.NAME:
+    if last == unapplied_migrations.FIRST:
         expected = (503, "unavailable", [])
     assert _ready() == expected
 
 
 def test_a_database_without_tables_is_not_ready_and_says_how_to_make_them() -> None:
-    _forget_migration(first_migration.NAME)
+    _forget_migration(unapplied_migrations.FIRST)
     answer = Client().get("/readyz")
     assert answer.status_code == 503
     assert answer.json()["database"] == "it has no tables: run `manage.py migrate`"

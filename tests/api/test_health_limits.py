@@ -20,7 +20,7 @@ from notifications.core import clock
 from notifications.core.api import metrics
 from notifications.core.models import LaneLag, SweepRun
 from notifications.core.rules.alerts import AlertKind
-from notifications.core.store.postgres import alerts, commit_probe, lane_lag
+from notifications.core.store.postgres import alerts, lane_lag, time_limit
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.servers.server import Server
@@ -126,7 +126,7 @@ def test_readyz_answers_while_the_database_freezes_during_its_reads(
         _signal(stack.postgres, signal.SIGCONT)
     assert told.status_code == 503
     assert told.json()["database"].startswith("a commit takes over 2 s: ")
-    until(lambda: not commit_probe.hangs(), what="the server takes sessions again")
+    until(lambda: not time_limit.commit_hangs(), what="the server takes sessions again")
 
 
 def test_a_scrape_beside_a_frozen_database_ends_and_says_so(

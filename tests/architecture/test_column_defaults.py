@@ -23,7 +23,7 @@ from django.db.migrations.operations import (
 from django.db.migrations.operations.base import Operation
 from django.db.models.expressions import Expression
 
-from notifications.core.store.postgres import first_migration
+from notifications.core.store.postgres import unapplied_migrations
 
 _APP: Final = "notifications"
 _REMOVING: Final = (RemoveField, RenameField, RenameModel, DeleteModel)
@@ -78,7 +78,7 @@ def test_no_later_migration_takes_the_table_from_the_release_before() -> None:
     later = [
         migration
         for (app, name), migration in loader.disk_migrations.items()
-        if app == _APP and name != first_migration.NAME
+        if app == _APP and name != unapplied_migrations.FIRST
     ]
     assert [fault for each in later for fault in _faults(each.operations)] == []
 

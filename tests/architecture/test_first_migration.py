@@ -10,10 +10,10 @@ import re
 from pathlib import Path
 
 from notifications.core import migrations
-from notifications.core.store.postgres import first_migration
+from notifications.core.store.postgres import unapplied_migrations
 
 _FOLDER = Path(migrations.__path__[0])
-_FIRST = _FOLDER / f"{first_migration.NAME}.py"
+_FIRST = _FOLDER / f"{unapplied_migrations.FIRST}.py"
 
 
 def _its_sql() -> set[Path]:
@@ -23,7 +23,7 @@ def _its_sql() -> set[Path]:
 def test_the_name_of_the_first_migration_ends_with_the_hash_of_its_files() -> None:
     files = [_FIRST, *sorted(_its_sql())]
     digest = hashlib.sha256(b"\0".join(each.read_bytes() for each in files)).hexdigest()[:8]
-    assert f"0001_initial_{digest}" == first_migration.NAME, (
+    assert f"0001_initial_{digest}" == unapplied_migrations.FIRST, (
         "write a migration of your own: the first migration of release 1.0 stays as it is"
     )
 

@@ -33,8 +33,7 @@ from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.servers.server import Server
 from notifyproj.devstack.servers.valkey import Valkey
-from notifyproj.devstack.supervisor.process import ROOT, Process, ProcessFailed
-from notifyproj.devstack.supervisor.process_group import ProcessGroup
+from notifyproj.devstack.supervisor.process import ROOT, Process, ProcessFailed, ProcessGroup
 from notifyproj.devstack.supervisor.programs import Answers, Ports, program
 from providers.contract import Channel
 from tests import clock

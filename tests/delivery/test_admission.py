@@ -37,7 +37,7 @@ from notifications.core.rules.states import Status
 from notifications.core.store.cached import provider_overrides
 from notifications.core.store.rate_limits import breaker_status, circuit_breakers, send_admission
 from notifications.core.store.redis import state
-from notifications.core.sweeps import broker_share, publish_quota
+from notifications.core.sweeps import publish_quota
 from providers.contract import Channel, Pace
 from tests.journey import Accept, AddVendor, Reach, deliveries_of
 from tests.store.ageing import age
@@ -263,12 +263,12 @@ def test_without_redis_breakers_and_buckets_hold_nothing(reach: Reach, take: Acc
 def test_the_relay_hands_out_one_patient_row_a_probe_while_all_rest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(publish_quota, "shares", broker_share.BrokerShares())
+    monkeypatch.setattr(publish_quota, "shares", publish_quota.BrokerShares())
     urgent = Lane(Mode.LIVE, Priority.P1, Channel.PUSH)
     test = Lane(Mode.TEST, Priority.P2, Channel.PUSH)
     depths = dict.fromkeys((P2_PUSH, urgent, test), 0)
     unlimited = publish_quota.quotas(depths)
-    assert unlimited[P2_PUSH] == broker_share.FIRST
+    assert unlimited[P2_PUSH] == publish_quota.FIRST_SHARE
     _trip(PUSH)
     assert publish_quota.quotas(depths) == {each: unlimited[each] for each in (urgent, test)}
     age(PROBE_EVERY)

@@ -19,7 +19,7 @@ from django.db import InternalError, connection
 
 from notifications.core import clock, conf, stopping
 from notifications.core.delivery import (
-    call_spans,
+    call_metrics,
     deliver,
     failover,
     in_flight,
@@ -346,7 +346,7 @@ def test_an_exporter_that_raises_costs_no_answer_and_no_permit(
     def fail(*_arguments: object, **_named: object) -> None:
         raise RuntimeError("no collector")
 
-    monkeypatch.setattr(call_spans, "record", fail)
+    monkeypatch.setattr(call_metrics, "record_spans", fail)
     deliver.deliver(rows)
     assert statuses(rows) == [Status.SENT] * 3
     assert in_flight.acquire(scripted, 1, urgent=False, timeout=0.0) == 1

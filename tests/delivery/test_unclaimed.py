@@ -34,7 +34,7 @@ from notifications.core.scheduling import cancel
 from notifications.core.store.postgres import claims, id_ranges, unreachable
 from notifications.core.store.redis import sent_ledger, state
 from notifications.core.store.redis.sent_ledger import LedgerEntry
-from notifications.core.sweeps import due_rows, expiry, ordering, relay, release, rounds
+from notifications.core.sweeps import due_rows, relay, release, rounds
 from notifications.core.sweeps.rounds import RunOnce
 from providers.contract import (
     Accepted,
@@ -61,8 +61,8 @@ _SWEEPS: Final[Sequence[RunOnce]] = (
     due_rows.retry,
     due_rows.recheck_unknown,
     release.run_once,
-    expiry.run_once,
-    ordering.run_once,
+    due_rows.expire,
+    due_rows.advance_ordering,
 )
 _OUTCOMES: Final[Sequence[Outcome]] = (
     Accepted(message_id="m-1"),

@@ -18,10 +18,14 @@ import pytest
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.supervisor import demo
-from notifyproj.devstack.supervisor.keys import demo_secrets
-from notifyproj.devstack.supervisor.leftovers import kill_leftovers
-from notifyproj.devstack.supervisor.process import ROOT, Process, ProcessFailed
-from notifyproj.devstack.supervisor.process_group import ProcessGroup
+from notifyproj.devstack.supervisor.demo import demo_secrets
+from notifyproj.devstack.supervisor.process import (
+    ROOT,
+    Process,
+    ProcessFailed,
+    ProcessGroup,
+    kill_leftovers,
+)
 from notifyproj.devstack.supervisor.programs import (
     PROGRAMS,
     Answers,
@@ -49,7 +53,7 @@ _PARENT_OF_THE_DEAF = (
 _SUPERVISOR = """
 import os, sys
 from pathlib import Path
-from notifyproj.devstack.supervisor.leftovers import mark
+from notifyproj.devstack.supervisor.process import mark
 from notifyproj.devstack.supervisor.process import Process
 from notifyproj.devstack.supervisor.programs import Ports, Program, OutputShows
 code, var = sys.argv[1], Path(sys.argv[2])

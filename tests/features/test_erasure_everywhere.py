@@ -27,7 +27,7 @@ from notifications.core.delivery import routing
 from notifications.core.models import ArchiveDay, ErasureJob, Schedule
 from notifications.core.rules.lane import Mode
 from notifications.core.store.postgres import erasure, secret_variables
-from notifications.core.sweeps import erasures
+from notifications.core.sweeps import housekeeping
 from notifications.core.webhooks import body, endpoints
 from notifications.features.archive import keys
 from notifyproj.devstack.demo.environment import until
@@ -132,7 +132,7 @@ def test_an_erased_person_is_nowhere_but_where_the_documents_say(
     assert _tables(canaries.in_postgres()) >= _HOLDING
     canary_story.ok(sender.send("DELETE", f"/v1/recipients/{USER}"))
     for _ in range(2):
-        erasures.run_once(now=clock.now() + _LATER, limit=100)
+        housekeeping.erase_recipients(now=clock.now() + _LATER, limit=100)
     assert ErasureJob.objects.latest("pk").receipt is not None
     canary_story.run(rounds=1)
     assert _tables(canaries.in_postgres()) == _documented()

@@ -22,7 +22,7 @@ from notifications.core.rules.allowed import AllowList
 from notifications.core.rules.suppression import Cause, address_fault
 from notifications.core.store.postgres import contact_addresses, suppressions
 from notifications.core.store.postgres.suppressions import SuppressionEntry
-from notifications.features.template_studio.test_to_operator import own_address
+from notifications.features.template_studio.test_send import own_address
 from providers.contract import Channel, InboundText
 from tests.api.conftest import Caller, forget, new_caller
 

@@ -14,7 +14,7 @@ from notifications.core.feedback import inbound_sms
 from notifications.core.models import Contact, ReceivedText, Suppression
 from notifications.core.rules.states import Status
 from notifications.core.rules.suppression import Cause
-from notifications.core.store.postgres import opted_out_contacts, received_texts, suppressions
+from notifications.core.store.postgres import opted_out_contacts, suppressions
 from notifications.core.store.postgres.opted_out_contacts import OptOut
 from notifications.core.store.postgres.suppressions import SuppressionEntry
 from notifications.core.sweeps import housekeeping
@@ -57,16 +57,16 @@ def test_a_repeat_of_a_text_that_changed_nothing_changes_nothing() -> None:
 
 @pytest.mark.django_db
 def test_an_id_is_its_providers_own() -> None:
-    assert received_texts.remember("twilio", "1")
-    assert received_texts.remember("vonage", "1")
-    assert not received_texts.remember("twilio", "1")
+    assert inbound_sms.remember_text("twilio", "1")
+    assert inbound_sms.remember_text("vonage", "1")
+    assert not inbound_sms.remember_text("twilio", "1")
 
 
 @pytest.mark.django_db
 def test_ids_of_texts_are_forgotten_after_a_month() -> None:
-    assert received_texts.remember("twilio", "old")
+    assert inbound_sms.remember_text("twilio", "old")
     ReceivedText.objects.update(received_at=clock.now() - dt.timedelta(days=60))
-    assert received_texts.remember("twilio", "new")
+    assert inbound_sms.remember_text("twilio", "new")
     housekeeping.run_once(now=clock.now(), limit=100)
     assert [each.message_id for each in ReceivedText.objects.all()] == ["new"]
 

@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from notifications.core.delivery import routing
 from notifications.core.models import ProviderRoute
-from notifications.core.store.cached import provider_routes
+from notifications.core.store.cached import provider_overrides
 from notifyproj.devstack.demo import __main__ as stories
 from notifyproj.devstack.demo.environment import DemoEnvironment
 from providers.contract import Channel
@@ -27,11 +27,11 @@ class _Smtp(DryRun):
 def _smtp(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {**routing.providers_by_name(), "smtp": _Smtp()}
     monkeypatch.setattr(routing, "providers_by_name", lambda: known)
-    provider_routes.forget()
+    provider_overrides.forget_routes()
 
 
 def _lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
-    provider_routes.forget()
+    provider_overrides.forget_routes()
     call_command("live_providers")
     return capsys.readouterr().out.splitlines()
 

@@ -18,7 +18,7 @@ from notifications.core.store.postgres import rollups
 from notifications.core.store.rate_limits import circuit_breakers
 from notifications.core.store.redis import state
 from notifications.core.sweeps import delivery_health as sweep
-from providers import status_pages
+from providers import registry
 from providers.contract import Channel
 from tests.figures.conftest import MakeRollup, make_rollup
 from tests.store.stored_rows import MakeDelivery, make_delivery
@@ -44,7 +44,7 @@ def look(*, after: dt.timedelta = dt.timedelta()) -> int:
 
 
 def test_rejected_and_failed_calls_make_a_provider_failing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(status_pages, "PAGES", {"sandbox": "https://status.example/"})
+    monkeypatch.setattr(registry, "STATUS_PAGES", {"sandbox": "https://status.example/"})
     circuit_breakers.record_calls({
         SANDBOX: CallStats(calls=24, accepted=10, rejected=8, unanswered=6)
     })

@@ -23,8 +23,8 @@ from notifications.core.store.postgres import fair_queue, publish
 from notifications.core.store.postgres.fair_queue import Ask
 from notifications.core.store.rate_limits import circuit_breakers
 from notifications.core.store.redis import unpublished
-from notifications.core.sweeps import broker_share, publish_quota, relay
-from notifications.core.sweeps.broker_share import BrokerShares
+from notifications.core.sweeps import publish_quota, relay
+from notifications.core.sweeps.publish_quota import BrokerShares
 from notifications.core.sweeps.rounds import Swept
 from providers.contract import Channel
 from tests.sweeps.conftest import MakeRow
@@ -48,7 +48,7 @@ def _no_experience(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def small_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lanes, "CHUNK", 2)
-    monkeypatch.setattr(broker_share, "SMALLEST", 2)
+    monkeypatch.setattr(publish_quota, "SMALLEST_MESSAGE", 2)
     settings = replace(conf.current(), broker_messages=3)
     monkeypatch.setattr(conf, "current", lambda: settings)
 

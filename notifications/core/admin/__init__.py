@@ -2,16 +2,15 @@
 
     dashboard, monitoring        Overview and the other pages with plots
     activity, palette            one list of all messages; the search box
-    notifications, deliveries    search; a page with all details of a notification
+    deliveries                   search; a page with all details of a notification
     message_page, _actions, _scale   that page: its parts, buttons and drawing
     addresses                    masked addresses
     dead_letters, replays        groups by cause; filter, inspect, replay or discard; stop
     workers                      work of each lane, deliveries behind a hold
-    breakers, provider_rates     circuit breakers and rate limits of providers
+    breakers                     circuit breakers and rate limits of providers
     producers, recipients        producers with API keys, recipients with contacts
     token_secrets                secrets with which producers sign recipient tokens
-    recipient_page               a recipient's contacts and latest notifications, for support
-    predictions                  obstacles for a message to a contact now
+    recipient_page               contacts of a recipient, latest notifications, obstacles now
     suppressions                 suppression list with import and export
     prices                       prices of provider calls
     names                        existing names, for lists and completion in forms
@@ -25,14 +24,13 @@
     switches, switch_form        kill switches: set with a reason, what waits, resume
     webhooks                     webhook endpoints of producers, and their calls
     alerts, alert_destinations   open alerts, and the places outside that learn of alerts
-    notification_types, housekeeping
-    topic_texts                  names of categories and types for recipients
+    notification_types           types, and names of categories and types for recipients
+    housekeeping                 rejected requests, sweep runs, releases of this service
     exports                      lists as CSV files
     erasures                     erasures with receipts
     audited, audit_log           audit of all changes
-    deploys                      releases of this service
     site_urls                    addresses of pages without a model
-    second_factor, sessions, users   sign-in, operators' accounts and roles
+    second_factor, users         sign-in, operators' accounts, sessions and roles
 
 No page counts or scans a partitioned table: lists are bounded to recent days, and searches use an
 index. The admin changes the status of a delivery only with `operations.replay` and
@@ -49,29 +47,24 @@ from notifications.core.admin import (
     breakers,
     dead_letters,
     deliveries,
-    deploys,
     erasures,
     exports,
     housekeeping,
     notification_types,
-    notifications,
     ordering_keys,
     periodic_tasks,
     prices,
     producers,
-    provider_rates,
     provider_routes,
     recipients,
     replays,
     retry_presets,
     second_factor,
-    sessions,
     short_links,
     site_urls,
     suppressions,
     switches,
     token_secrets,
-    topic_texts,
     users,
     webhooks,
 )
@@ -84,29 +77,24 @@ __all__ = [
     "breakers",
     "dead_letters",
     "deliveries",
-    "deploys",
     "erasures",
     "exports",
     "housekeeping",
     "notification_types",
-    "notifications",
     "ordering_keys",
     "periodic_tasks",
     "prices",
     "producers",
-    "provider_rates",
     "provider_routes",
     "recipients",
     "replays",
     "retry_presets",
     "second_factor",
-    "sessions",
     "short_links",
     "site_urls",
     "suppressions",
     "switches",
     "token_secrets",
-    "topic_texts",
     "users",
     "webhooks",
 ]

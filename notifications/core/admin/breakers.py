@@ -1,5 +1,7 @@
 """Circuit breakers: current state with reason, holds and overrides by operators, latest events.
 
+Rate limits of providers, which replace the adapters' defaults, are a list of their own.
+
 The page shows the current state in the state Redis for every configured provider and channel. A
 hold is a switch (`admin.switches`), which asks for a reason and a duration. The override "ignore
 failures" lasts until removal. Each change has a page that asks for confirmation.
@@ -11,17 +13,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
+from unfold.widgets import UnfoldAdminSelectWidget
 
 from notifications.core.admin import base
-from notifications.core.admin.audited import name_of
+from notifications.core.admin.audited import AuditedAdmin, name_of
 from notifications.core.admin.monitoring.links import subject_page
 from notifications.core.admin.switches import hold_link, may_resume, may_set
 from notifications.core.delivery import routing
-from notifications.core.models import Breaker, BreakerEvent, Switch
+from notifications.core.models import Breaker, BreakerEvent, ProviderPace, Switch
 from notifications.core.operations import switches
 from notifications.core.rules.rate_limits.circuit_breaker import BreakerOverride
 from notifications.core.rules.switches import SwitchKind
@@ -201,3 +205,21 @@ class BreakerEventAdmin(base.ReadOnlyAdmin):
     list_display = ("at", "provider", "channel", "kind", "detail")
     list_filter = ("kind", "provider", "channel")
     sortable_by = ()
+
+
+def _provider_names() -> list[tuple[str, str]]:
+    return [(name, name) for name in sorted(routing.providers_by_name())]
+
+
+class ProviderPaceForm(forms.ModelForm[ProviderPace]):
+    """Offers configured providers only, because an unknown name would have no effect."""
+
+    provider = forms.ChoiceField(choices=_provider_names, widget=UnfoldAdminSelectWidget)
+
+
+@admin.register(ProviderPace)
+class ProviderPaceAdmin(AuditedAdmin):
+    """Editable list. Deleting a row restores the adapter's default."""
+
+    form = ProviderPaceForm
+    list_display = ("provider", "burst", "per_second")

@@ -1,4 +1,4 @@
-"""Overview: unfold's index page with the figures of `monitoring.overview`."""
+"""Overview: unfold's index page with the figures of `monitoring.views`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dead letters: inspect, replay and discard.
+"""Dead letters: inspect, replay and discard. Above the list are groups by cause.
 
 Every action shows a confirmation page first, because an outage causes thousands of dead letters and
 a replay sends messages to people.
@@ -7,6 +7,8 @@ a replay sends messages to people.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
@@ -21,12 +23,7 @@ from django.utils.html import format_html
 from unfold.decorators import display
 from unfold.widgets import UnfoldBooleanWidget
 
-from notifications.core.admin import (
-    base,
-    dead_letter_groups,
-    dead_letter_selection,
-    recipient_names,
-)
+from notifications.core.admin import addresses, base, dead_letter_selection, recipient_names
 from notifications.core.admin.actions import action
 from notifications.core.admin.audited import name_of
 from notifications.core.admin.dead_letter_filters import FILTERS
@@ -34,12 +31,20 @@ from notifications.core.models import DeadLetter, ReplayJob
 from notifications.core.operations import replay
 from notifications.core.rules import ids, masking, reasons
 from notifications.core.rules.dead_letter_filter import LetterFilter
-from notifications.core.rules.lane import Lane
+from notifications.core.rules.lane import Lane, Mode
 from notifications.core.store.postgres import audit, dead_letters
+from notifications.core.store.postgres.dead_letters import CAUSE_HOURS, Cause
+from providers import graphemes
 
 _CHUNK: Final = 10_000
 """Dead letters discarded per statement, so that locks last for a fraction of a second."""
 _SHOWN: Final = 10
+
+_HEIGHT: Final = 20
+"""Height of a spark line in the units of its drawing; a bar takes 4 of width."""
+_STEP: Final = 4
+_EXAMPLE: Final = 120
+"""Longest detail of an example, in characters."""
 
 
 class ReplayForm(forms.Form):
@@ -162,7 +167,7 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> Any:  # noqa: ANN401 - Django's own annotation
         """Show the groups above the list."""
-        groups = dead_letter_groups.context(request) if request.method == "GET" else {}
+        groups = _groups_context(request) if request.method == "GET" else {}
         return super().changelist_view(request, {**(extra_context or {}), **groups})
 
     def get_search_results(
@@ -312,3 +317,69 @@ def _discard_letters(letters: list[int], *, by: str) -> int:
 def _to_question(verb: str, query: dict[str, str]) -> HttpResponseRedirect:
     page = reverse(f"admin:notifications_deadletter_{verb}")
     return HttpResponseRedirect(f"{page}?{urlencode(query)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _HourBar:
+    """An hour of a spark line."""
+
+    x: int
+    y: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _GroupLine:
+    """A group with texts and links."""
+
+    cause: Cause
+    sentence: str
+    detail: str
+    bars: Sequence[_HourBar]
+    summary: str
+    """The spark line in words."""
+    list_url: str
+    replay_url: str
+    is_test: bool
+
+
+def _groups_context(request: HttpRequest) -> dict[str, Any]:
+    """Return the template context of the groups; empty if the list is filtered or searched."""
+    names = {each.parameter_name for each in FILTERS} | {"q", "ids"}
+    if any(request.GET.get(name) for name in names):
+        return {}
+    found = dead_letters.causes()
+    return {
+        "groups": [_line(request, cause) for cause in found.groups],
+        "groups_total": f"{found.letters:,}{'+' if found.is_capped else ''}",
+        "may_replay": request.user.has_perm("notifications.replay_deadletter"),
+    }
+
+
+def _line(request: HttpRequest, cause: Cause) -> _GroupLine:
+    query = urlencode({
+        "reason": cause.reason,
+        "channel": cause.channel.value,
+        "mode": cause.mode.value,
+    })
+    recent = sum(cause.by_hour)
+    return _GroupLine(
+        cause=cause,
+        sentence=reasons.sentence(cause.reason),
+        detail=graphemes.cut(addresses.text_for(request, cause.detail), _EXAMPLE),
+        bars=_bars(cause.by_hour),
+        summary=f"{recent} in the last {CAUSE_HOURS} hours, {cause.by_hour[-1]} in the last hour",
+        list_url=f"{reverse('admin:notifications_deadletter_changelist')}?{query}",
+        replay_url=f"{reverse('admin:notifications_deadletter_replay')}?{query}",
+        is_test=cause.mode is Mode.TEST,
+    )
+
+
+def _bars(counts: Sequence[int]) -> list[_HourBar]:
+    most = max(*counts, 1)
+    heights = [_HEIGHT * count / most for count in counts]
+    return [
+        _HourBar(x=_STEP * place, y=round(_HEIGHT - height, 2), height=round(height, 2))
+        for place, height in enumerate(heights)
+        if height
+    ]

@@ -1,4 +1,4 @@
-"""Form fields for array columns and small JSON objects."""
+"""Form fields for array columns, small JSON objects, countries and origins."""
 
 from __future__ import annotations
 
@@ -8,18 +8,37 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
+import phonenumbers
+import pydantic
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import (
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+)
 
+from notifications.core.rules import origins
 from notifications.core.rules.prices import MICROS
 from notifications.core.rules.rate_limits import frequency_caps
-from notifications.core.rules.times import local_time
+from notifications.core.rules.times import local_time, quiet_hours
+from notifications.core.rules.times.quiet_hours import WEEKDAYS, Weekday, Window
 from providers.contract import Channel
 
 _MOST_DOLLARS: Final = 1_000_000_000
+
+_KNOWN_COUNTRIES: Final = frozenset(phonenumbers.SUPPORTED_REGIONS)
+"""Countries with phone numbers."""
+
+_MOST_ORIGINS: Final = 100
+"""Origins of a producer."""
+
+QUIET_HOURS_HELP: Final = (
+    "One window per line, in the person's local time: days, from-to, channels, such as"
+    " “mon-fri 22:00-07:00 push sms”. No days: every day. No channels: all."
+)
 
 
 class DollarsField(forms.DecimalField):
@@ -51,6 +70,63 @@ class DollarsField(forms.DecimalField):
     def has_changed(self, initial: Any, data: Any) -> bool:  # noqa: ANN401 - Django's signature
         """Return True if the entered amount differs from the stored one."""
         return bool(super().has_changed(self.prepare_value(initial), data))
+
+
+class CountriesField(forms.CharField):
+    """Countries of phone numbers (ISO 3166-1 alpha-2), separated by commas."""
+
+    widget = UnfoldAdminTextInputWidget
+
+    def prepare_value(self, value: Any) -> Any:  # noqa: ANN401 - Django's signature
+        """Convert stored countries to text; return typed text unchanged."""
+        return ", ".join(value) if isinstance(value, list) else value
+
+    def has_changed(self, initial: Any, data: Any) -> bool:  # noqa: ANN401 - Django's signature
+        """Compare stored countries with typed text."""
+        return super().has_changed(self.prepare_value(initial), data)
+
+    def clean(self, value: Any) -> list[str]:  # noqa: ANN401 - Django's signature
+        """Convert text to countries in alphabetical order.
+
+        Raises:
+            ValidationError: a country is unknown.
+        """
+        written = {each.strip().upper() for each in str(value or "").split(",") if each.strip()}
+        unknown = sorted(written - _KNOWN_COUNTRIES)
+        if unknown:
+            raise ValidationError(f"Unknown countries: {', '.join(unknown)}. Write DE, AT.")
+        return sorted(written)
+
+
+class OriginsField(forms.CharField):
+    """Origins of web pages, such as `https://shop.example`, one a line."""
+
+    widget = UnfoldAdminTextareaWidget
+
+    def prepare_value(self, value: Any) -> Any:  # noqa: ANN401 - Django's signature
+        """Convert stored origins to lines; return typed text unchanged."""
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def has_changed(self, initial: Any, data: Any) -> bool:  # noqa: ANN401 - Django's signature
+        """Compare stored origins with typed lines."""
+        return super().has_changed(self.prepare_value(initial), data)
+
+    def clean(self, value: Any) -> list[str]:  # noqa: ANN401 - Django's signature
+        """Convert lines to origins.
+
+        Raises:
+            ValidationError: a line is no origin, or `*` is not alone.
+        """
+        lines = [line for line in str(value or "").splitlines() if line.strip()]
+        try:
+            wanted = list(dict.fromkeys(origins.normalize(line) for line in lines))
+        except ValueError as error:
+            raise ValidationError(f"{error}.") from error
+        if origins.EVERY in wanted and len(wanted) > 1:
+            raise ValidationError("* permits every origin: write it alone, or leave it out.")
+        if len(wanted) > _MOST_ORIGINS:
+            raise ValidationError(f"More than {_MOST_ORIGINS} origins.")
+        return wanted
 
 
 def several(
@@ -240,3 +316,73 @@ def parse_object(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValidationError('Write a JSON object, such as {"name": "value"}.')
     return value
+
+
+class QuietHoursField(forms.CharField):
+    """Quiet hours, a window per line."""
+
+    widget = UnfoldAdminTextareaWidget
+
+    def prepare_value(self, value: Any) -> Any:  # noqa: ANN401 - Django's signature
+        """Convert stored windows to lines; return typed text unchanged."""
+        if isinstance(value, list):
+            return "\n".join(_quiet_line(Window.model_validate(kept)) for kept in value)
+        return value
+
+    def has_changed(self, initial: Any, data: Any) -> bool:  # noqa: ANN401 - Django's signature
+        """Compare stored windows with typed lines."""
+        return super().has_changed(self.prepare_value(initial), data)
+
+    def clean(self, value: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Django's signature
+        """Convert lines to stored windows.
+
+        Raises:
+            ValidationError: a line is malformed, or the windows cover the whole week.
+        """
+        lines = [line for line in str(value or "").splitlines() if line.strip()]
+        if len(lines) > quiet_hours.MAX_WINDOWS:
+            raise ValidationError(f"More than {quiet_hours.MAX_WINDOWS} windows.")
+        windows = [_quiet_window(line) for line in lines]
+        try:
+            quiet_hours.check(windows)
+        except ValueError as error:
+            raise ValidationError(f"Together they {error}.") from error
+        return quiet_hours.to_json(windows)
+
+
+def _quiet_line(window: Window) -> str:
+    channels = (channel.label for channel in window.channels)
+    return " ".join([*window.days, f"{window.start:%H:%M}-{window.end:%H:%M}", *channels])
+
+
+def _quiet_window(line: str) -> Window:
+    """Parse a line.
+
+    Raises:
+        ValidationError: the line is malformed; the message has the line and the cause.
+    """
+    words = line.lower().replace(",", " ").split()
+    place = next((at for at, word in enumerate(words) if ":" in word), None)
+    if place is None:
+        raise ValidationError(f"“{line.strip()}” has no window like 22:00-07:00.")
+    start, _, end = words[place].partition("-")
+    try:
+        return Window.model_validate({
+            "days": [day for word in words[:place] for day in _quiet_days(word)],
+            "start": start,
+            "end": end,
+            "channels": words[place + 1 :],
+        })
+    except pydantic.ValidationError as error:
+        said = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise ValidationError(f"“{line.strip()}”: {said}.") from error
+
+
+def _quiet_days(word: str) -> list[str]:
+    """Return the days of `mon` or `fri-mon`; the window rejects an unknown word later."""
+    first, _, last = word.partition("-")
+    if not last or first not in WEEKDAYS or last not in WEEKDAYS:
+        return [word]
+    begin, end = (WEEKDAYS.index(Weekday(name)) for name in (first, last))
+    length = (end - begin) % len(WEEKDAYS) + 1
+    return [WEEKDAYS[(begin + step) % len(WEEKDAYS)] for step in range(length)]

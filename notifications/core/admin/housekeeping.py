@@ -1,11 +1,11 @@
-"""Rejected requests and sweep runs."""
+"""Rejected requests, sweep runs and releases of this service."""
 
 from __future__ import annotations
 
 from django.contrib import admin
 
 from notifications.core.admin import base
-from notifications.core.models import Rejected, SweepRun
+from notifications.core.models import Deploy, Rejected, SweepRun
 
 
 @admin.register(Rejected)
@@ -26,4 +26,12 @@ class SweepRunAdmin(base.ReadOnlyAdmin):
     list_display = ("name", "started_at", "finished_at", "moved")
     list_per_page = 100
     ordering = ("name",)
+    sortable_by = ()
+
+
+@admin.register(Deploy)
+class DeployAdmin(base.ReadOnlyAdmin):
+    """Read-only list of releases, newest first."""
+
+    list_display = ("release", "at")
     sortable_by = ()

@@ -18,10 +18,13 @@ from notifications.core import clock
 from notifications.core.admin import base
 from notifications.core.admin.actions import action
 from notifications.core.admin.audited import AuditedAdmin, name_of
-from notifications.core.admin.countries_field import CountriesField
-from notifications.core.admin.fields import clean_timezone_name, several
+from notifications.core.admin.fields import (
+    CountriesField,
+    OriginsField,
+    clean_timezone_name,
+    several,
+)
 from notifications.core.admin.monitoring.links import traffic_link
-from notifications.core.admin.origins_field import OriginsField
 from notifications.core.models import ApiKey, Producer
 from notifications.core.models.choices import PRIORITIES
 from notifications.core.rules import access

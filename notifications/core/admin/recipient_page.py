@@ -20,8 +20,9 @@ from uuid import UUID
 
 from django.db.models import Func, Q, QuerySet, TextField
 
-from notifications.core import clock, feature
-from notifications.core.admin import base, predictions
+from notifications.core import clock, conf, feature
+from notifications.core.admin import base
+from notifications.core.delivery import routing
 from notifications.core.feedback import preference_matrix
 from notifications.core.feedback.preference_matrix import CellState, ChannelState, TopicState
 from notifications.core.models import (
@@ -34,20 +35,30 @@ from notifications.core.models import (
     Suppression,
 )
 from notifications.core.rules import ids, masking, reasons
-from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.lane import Lane, Mode, Priority
 from notifications.core.rules.language import locales
 from notifications.core.rules.preferences import WHOLE_CHANNEL, Cell, Cells, covers
+from notifications.core.rules.rate_limits import frequency_caps as cap_rules
+from notifications.core.rules.rate_limits.frequency_caps import Cap
 from notifications.core.rules.states import Status
+from notifications.core.rules.switches import MessageSource
 from notifications.core.rules.times import deferral, local_time, quiet_hours
 from notifications.core.rules.times.deferral import Deferral, ProducerDay, Wishes
+from notifications.core.store.cached import switches
 from notifications.core.store.postgres import audit, preferences
 from notifications.core.store.postgres.timelines import DeliveryView
+from notifications.core.store.rate_limits import breaker_status, frequency_caps
+from notifications.core.store.rate_limits.frequency_caps import Window
+from notifications.core.store.redis import state
 from providers.contract import Channel
 
 LATELY: Final = 20
 """Notifications on the page; the list of notifications has all."""
 CHANGES: Final = 5
 """Changes of the preferences on the page; the history of the recipient has all."""
+
+_NO_SOURCE: Final = MessageSource(0, "", None)
+"""A message of no producer, type and template: only switches of channels and lanes hold it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +217,7 @@ def _contacts(
         _suppressions_by_address(person, [contact.spelled for contact in found]) if listed else {}
     )
     wishes = Preference.objects.filter(pk=person.pk).first() or Preference()
-    obstacles = predictions.obstacles(person, found, wishes)
+    obstacles = _obstacles(person, found, wishes)
     for contact in found:
         channel = Channel(contact.channel)
         yield Reached(
@@ -298,3 +309,74 @@ def _deliveries_of(notifications: Sequence[Notification]) -> QuerySet[Delivery]:
     for each in notifications:
         wanted |= Q(pk__gt=each.pk, pk__lte=ids.last_delivery_of(each.pk))
     return Delivery.objects.filter(wanted).order_by("pk")
+
+
+def _obstacles(
+    person: Recipient, contacts: Sequence[Contact], wishes: Preference
+) -> dict[int, str]:
+    """Return the first obstacle by contact id; a contact without an obstacle is left out.
+
+    The checks read the same settings, routes, counts and breakers as the delivery steps, and change
+    nothing. A paused endpoint of one address and a full rate limit of a provider are left out,
+    because both last for seconds.
+    """
+    found = dict(_full_caps(person, contacts, wishes)) if person.mode == Mode.LIVE else {}
+    now = clock.now()
+    for contact in contacts:
+        if text := _not_allowed(person, contact) or _on_hold(person, contact, now=now):
+            found[contact.pk] = text
+    return found
+
+
+def _not_allowed(person: Recipient, contact: Contact) -> str:
+    allowed = conf.current().allowed
+    if allowed is None or person.mode == Mode.TEST:
+        return ""
+    passes = allowed.allows(user_id=person.user_id, address=contact.address)
+    return "" if passes else "is not sent: NOTIFY_ALLOWED_RECIPIENTS leaves the recipient out"
+
+
+def _on_hold(person: Recipient, contact: Contact, *, now: dt.datetime) -> str:
+    """Return a sentence if a switch, or every provider of the route, holds the contact now."""
+    lane = Lane(Mode(person.mode), Priority.P2, Channel(contact.channel))
+    names = routing.providers_for(
+        lane.channel, lane.mode, kind=contact.kind, address=contact.address
+    )
+    if not names:
+        return "waits: no configured provider serves this contact"
+    board = switches.current()
+    if switch := board.of_message(_NO_SOURCE, lane, now=now):
+        return f"waits: {switch.detail}"
+    if lane.mode is Mode.TEST:
+        return ""
+    standings = breaker_status.of_pairs((name, lane.channel) for name in names)
+    causes: list[str] = []
+    for (name, _), standing in standings.items():
+        if provider_switch := board.of_provider(name, lane, now=now):
+            causes.append(f"{name} ({provider_switch.detail})")
+        elif standing.is_open:
+            causes.append(f"{name} ({standing.why})")
+        else:
+            return ""
+    return f"waits: calls are paused at {', '.join(causes)}"
+
+
+def _full_caps(
+    person: Recipient, contacts: Sequence[Contact], wishes: Preference
+) -> Iterator[tuple[int, str]]:
+    own = cap_rules.parse_all(wishes.caps)
+    asked: dict[Channel, Cap] = {}
+    for contact in contacts:
+        channel = Channel(contact.channel)
+        cap = cap_rules.cap_for(Priority.P2, channel, own=own, usual=conf.current().caps)
+        if cap is not None:
+            asked[channel] = cap
+    windows = [(Window(person.pk, channel), cap) for channel, cap in asked.items()]
+    try:
+        counts = dict(zip(asked, frequency_caps.counted(windows), strict=True))
+    except state.Away:
+        return
+    for contact in contacts:
+        channel = Channel(contact.channel)
+        if channel in asked and counts[channel] >= asked[channel].limit:
+            yield contact.pk, f"waits: the frequency cap of {asked[channel]} is full"

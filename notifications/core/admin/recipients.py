@@ -19,13 +19,14 @@ from notifications.core.admin.actions import action
 from notifications.core.admin.addresses import MaskedAddressAdmin
 from notifications.core.admin.audited import AuditedAdmin, name_of
 from notifications.core.admin.fields import (
+    QUIET_HOURS_HELP,
     CapsField,
     ChannelOrderField,
+    QuietHoursField,
     TopicsOffField,
     clean_timezone_name,
     several,
 )
-from notifications.core.admin.quiet_hours import HELP, QuietHoursField
 from notifications.core.delivery import webhook_signing
 from notifications.core.models import Contact, DeadLetter, Preference, Recipient
 from notifications.core.models.choices import CHANNELS
@@ -77,7 +78,7 @@ class PreferenceForm(forms.ModelForm[Preference]):
         required=False,
         help_text="Order of preference. Without a channel: the default order.",
     )
-    quiet_hours = QuietHoursField(required=False, help_text=HELP)
+    quiet_hours = QuietHoursField(required=False, help_text=QUIET_HOURS_HELP)
 
     topics_off = TopicsOffField(
         required=False,

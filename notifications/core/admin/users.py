@@ -1,4 +1,7 @@
-"""Operators' accounts and groups. `migrate` creates and updates the groups of the roles."""
+"""Operators' accounts, groups and sessions. `migrate` creates and updates the groups of the roles.
+
+Operators can end their own sessions; a superuser can end all sessions.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,30 @@ from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, Permission, User
-from django.db.models import Case, ManyToManyField, QuerySet, When, prefetch_related_objects
+from django.contrib.sessions.models import Session
+from django.db.models import (
+    Case,
+    Exists,
+    ManyToManyField,
+    OuterRef,
+    QuerySet,
+    When,
+    prefetch_related_objects,
+)
 from django.http import HttpRequest
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
+from notifications.core import clock
+from notifications.core.admin import base
 from notifications.core.admin.actions import action
 from notifications.core.admin.audited import AuditedAdmin, name_of
+from notifications.core.models import SignIn
 from notifications.core.rules.roles import APPS, GROUP_PREFIX, RIGHTS
 from notifications.core.store.postgres import audit, second_factors
+from notifications.core.store.redis import sign_ins
 
 for _model in (User, Group, TOTPDevice, StaticDevice):
     if admin.site.is_registered(_model):
@@ -158,3 +174,47 @@ class GroupAdmin(DjangoGroupAdmin, AuditedAdmin):  # type: ignore[misc]  # as ab
     def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         """Return True for superusers, except for the groups of the roles."""
         return self.has_change_permission(request, obj)
+
+
+@admin.register(SignIn)
+class SignInAdmin(base.ReadOnlyAdmin):
+    """Read-only list with an action to end sessions."""
+
+    list_display = ("user", "state", "at", "seen_at", "address", "agent", "ended_by")
+    list_select_related = ("user",)
+    list_display_links = None
+    sortable_by = ()
+    actions = ("end",)
+
+    def has_view_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - Django's signature
+        """Return True for all operators; the queryset restricts the rows."""
+        return bool(request.user.is_active and request.user.is_staff)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Return True for all operators."""
+        return self.has_view_permission(request)
+
+    def has_end_permission(self, request: HttpRequest) -> bool:
+        """Return True if the operator may view sessions."""
+        return self.has_view_permission(request)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[SignIn]:
+        """Return the operator's own sessions; all sessions for a superuser."""
+        rows: QuerySet[SignIn] = super().get_queryset(request)
+        alive = Session.objects.filter(pk=OuterRef("session_key"), expire_date__gt=clock.now())
+        rows = rows.annotate(is_alive=Exists(alive))
+        return rows if request.user.is_superuser else rows.filter(user_id=request.user.pk or 0)
+
+    @display(description="State", label={"open": "success"})
+    def state(self, row: SignIn) -> str:
+        """Return `open`, `ended` or `expired`."""
+        if row.ended_at is not None:
+            return "ended"
+        return "open" if row.is_alive else "expired"  # type: ignore[attr-defined]  # annotated above
+
+    @action("End", permissions=["end"])
+    def end(self, request: HttpRequest, queryset: QuerySet[SignIn]) -> None:
+        """End sessions at once: the next request of a session needs a sign-in."""
+        with audit.changes(name_of(request), "end_session", queryset):
+            ended = sign_ins.end(queryset, by=name_of(request))
+        self.message_user(request, f"{ended} sessions ended.", messages.SUCCESS)

@@ -23,8 +23,8 @@ from notifications.core.models import Alert, AlertDestination, AlertNotice
 from notifications.core.rules import alert_links, alert_notices, alerts
 from notifications.core.rules.alert_notices import AlertFacts, NoticeHistory
 from notifications.core.rules.alerts import AlertKind
-from notifications.core.store.postgres import alert_notices as store
 from notifications.core.store.postgres import alerts as alert_rows
+from notifications.core.store.postgres import alerts as store
 from providers.alert_destinations.destination import Destination, DestinationKind
 from providers.alert_destinations.events import NoticeEvent
 from providers.alert_destinations.notice import Notice
@@ -50,11 +50,11 @@ def work_off(*, now: dt.datetime, limit: int) -> int:
     alert_rows.link_causes()
     destinations.sync_environment()
     _resolve_well()
-    store.drop_outdated(now=now)
+    store.drop_outdated_notices(now=now)
     _make(now)
     tried = 0
     while not conf.current().dry_run and tried < limit:
-        claimed = store.claim(now=max(now, clock.now()), limit=min(_BATCH, limit - tried))
+        claimed = store.claim_notices(now=max(now, clock.now()), limit=min(_BATCH, limit - tried))
         if not claimed:
             break
         _send(claimed)
@@ -72,7 +72,7 @@ def _make(now: dt.datetime) -> None:
         *Alert.objects.filter(resolved_at__isnull=False, id__in=is_told).order_by("-id")[:_ALERTS],
     ]
     histories = _histories([row.pk for row in rows])
-    lately = store.raised_since(now - alert_notices.FLAPPING_WITHIN)
+    lately = store.notices_raised_since(now - alert_notices.FLAPPING_WITHIN)
     made = []
     for place in places:
         keeps = _keeps_incidents(place)
@@ -84,7 +84,7 @@ def _make(now: dt.datetime) -> None:
             event = alert_notices.next_notice(_facts(row), history, keeps_incidents=keeps, now=now)
             if event is not None:
                 made.append(_row(row, place, event, past, now))
-    store.create(made)
+    store.create_notices(made)
 
 
 def _is_for(row: Alert, place: AlertDestination) -> bool:
@@ -169,7 +169,7 @@ def _settle(row: AlertNotice, outcome: Outcome) -> None:
     now = clock.now()
     error = describe(outcome)
     wait = alert_notices.next_try(attempts=row.attempts, age=now - row.created_at)
-    store.settle(row, now=now, due_in=wait if error else None, error=error)
+    store.settle_notice(row, now=now, due_in=wait if error else None, error=error)
     _count(row.destination, now=now, error=error)
     _log.info(
         "alert_notice",
@@ -183,7 +183,7 @@ def _settle(row: AlertNotice, outcome: Outcome) -> None:
 
 def _count(place: AlertDestination, *, now: dt.datetime, error: str) -> None:
     """Count the result of a call; raise the alert about a failing destination."""
-    failures = store.count_result(place.pk, now=now, error=error)
+    failures = store.count_destination_result(place.pk, now=now, error=error)
     if failures >= alert_notices.FAILING_AFTER:
         detail = f"{failures} calls in a row failed: {error}"
         alert_rows.raise_once(AlertKind.ALERT_DESTINATION_FAILING, place.name, detail)

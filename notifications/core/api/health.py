@@ -7,7 +7,7 @@
   is behind leave accepting safe: 200, `degraded`, with what is wrong.
 
 Each part has a time limit, so that a frozen server or a locked table delays the answer by seconds:
-a Redis 0.3 s a call, RabbitMQ 3 s, the commit 2 s (`commit_probe`), each read of the
+a Redis 0.3 s a call, RabbitMQ 3 s, the commit 2 s (`time_limit`), each read of the
 database 2 s (`_Parts`). The answer names the part that was not read.
 
 It also names what a start does not check: migrations that are not applied, and a server that drops
@@ -34,11 +34,9 @@ from notifications.core.api.base_view import OpenView
 from notifications.core.models import Alert, SweepRun
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.store.postgres import (
-    commit_probe,
     db,
     disk,
     fallbacks,
-    first_migration,
     host_clock,
     lane_lag,
     session_settings,
@@ -57,7 +55,7 @@ _SLOWEST: Final = 2.0
 """Seconds for each read of the database, which takes some milliseconds."""
 _MOST_UNREAD: Final = 2
 """Reads that failed, after which the answer leaves the other reads out."""
-_FIRST: Final = f"notifications.{first_migration.NAME}"
+_FIRST: Final = f"notifications.{unapplied_migrations.FIRST}"
 _KEEPS_ALL: Final = "noeviction"
 _COMMIT_HINT: Final = "the server is frozen or unreachable, or a synchronous standby is gone"
 
@@ -103,7 +101,7 @@ def _blocking_problems(parts: _Parts) -> dict[str, str]:
     """Return the causes for which no request can succeed; empty if there is none."""
     if said := host_clock.fault():
         return {"clock": said}
-    if commit_probe.hangs():  # before any statement of this thread, which would hang as well
+    if time_limit.commit_hangs():  # before any statement of this thread, which would hang as well
         return _hanging_commit()
     if not parts.read("the mode of the server", db.is_writable, default=True):
         connection.close()  # a failover: the next session may find the new primary
@@ -117,7 +115,7 @@ def _blocking_problems(parts: _Parts) -> dict[str, str]:
 
 
 def _hanging_commit() -> dict[str, str]:
-    seconds = commit_probe.LIMIT.total_seconds()
+    seconds = time_limit.COMMIT_LIMIT.total_seconds()
     return {"database": f"a commit takes over {seconds:g} s: {_COMMIT_HINT}"}
 
 
@@ -149,7 +147,7 @@ class _Parts:
             self.unread.append(f"{part}: not read, its table is of another release")
             return default
         except time_limit.TooSlow as error:
-            if commit_probe.hangs():
+            if time_limit.commit_hangs():
                 raise _CommitHangs from error
             self.unread.append(
                 f"{part}: not read within {_SLOWEST:g} s, look for locks in the database"

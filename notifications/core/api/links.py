@@ -18,7 +18,7 @@ from django.views.decorators.http import require_safe
 from notifications.core.api.address_limits import wait_of_recipient
 from notifications.core.delivery import mail_tracking
 from notifications.core.delivery.mail_tracking import TrackedDelivery
-from notifications.core.feedback import tracked_visits
+from notifications.core.feedback import client_receipts
 from notifications.core.rules.client_receipts import ClientReceiptKind
 from notifications.core.rules.texts import short_links
 from notifications.core.rules.texts.mail_tracking import PIXEL
@@ -33,7 +33,7 @@ def follow(request: HttpRequest, token: str) -> HttpResponse:
     link = count_click(token)
     if link is None:
         return _redirect(None)
-    tracked_visits.record_click(link)
+    client_receipts.record_link_click(link)
     return _redirect(link.target)
 
 
@@ -62,7 +62,7 @@ def show_pixel(request: HttpRequest, token: str) -> HttpResponse:
 def _record(request: HttpRequest, tracked: TrackedDelivery, kind: ClientReceiptKind) -> None:
     """Record the visit of a person, unless the recipient's links are visited too often."""
     if _is_a_person(request) and not wait_of_recipient(tracked.holder.recipient_id):
-        tracked_visits.record(tracked, kind)
+        client_receipts.record_visit(tracked, kind)
 
 
 def _is_a_person(request: HttpRequest) -> bool:

@@ -33,12 +33,12 @@ from notifications.core.rules.reach import ReachResult
 from notifications.core.store.cached import paused_lanes, shared_answers
 from notifications.core.store.postgres import (
     backlog,
-    database_sessions,
     fallbacks,
     lane_lag,
     periodic_tasks,
     rollups,
     service_levels,
+    session_settings,
     time_limit,
     unreachable,
 )
@@ -234,7 +234,7 @@ def _from_database() -> Iterator[Family]:
     behind_of_rollups = Metric.ROLLUPS_BEHIND.family()
     behind_of_rollups.add_metric([], rollups.lag(now=clock.now()).total_seconds())
     yield behind_of_rollups
-    sessions = database_sessions.load()
+    sessions = session_settings.count_sessions()
     yield _one_label(Metric.DATABASE_CONNECTIONS, sessions.by_state)
     limit = Metric.DATABASE_CONNECTIONS_LIMIT.family()
     limit.add_metric([], sessions.limit)

@@ -20,7 +20,7 @@ from notifications.core.api.json_io import RawParser
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import ResponseModel
 from notifications.core.delivery import routing
-from notifications.core.feedback import delivery_receipts, inbound_sms, vendor_removals
+from notifications.core.feedback import delivery_receipts, inbound_sms
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.store.redis import last_receipts
 from providers.contract import InboundText, Provider, Receipt, ReceiptRequest, Removal, Said
@@ -66,7 +66,7 @@ class ReceiptView(OpenView):
         if said:
             last_receipts.note(adapter.name)
         removals = [each for each in said if isinstance(each, Removal)]
-        vendor_removals.record(adapter.name, removals)
+        delivery_receipts.record_removals(adapter.name, removals)
         inbound_sms.process(adapter.name, texts)
         if texts and not receipts:
             # A vendor may send the body of this response to the person as a reply.

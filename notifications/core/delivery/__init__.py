@@ -1,7 +1,7 @@
 """Delivery: from a list of delivery ids to provider calls and stored outcomes.
 
-    deliver ─┬─ claim            (store.postgres.claims) takes a lease on each row
-             ├─ ordering         marks deliveries that wait for an earlier delivery
+    deliver ─┬─ claim            (store.postgres.claims) takes a lease on each row; deliveries
+             │                   that wait for an earlier delivery of their key are marked
              ├─ gates            hold or stop deliveries: consent, quiet hours, expiry ...
              ├─ switches         hold deliveries that an operator's kill switch stops
              ├─ frequency_caps   hold or drop deliveries over the recipient's cap
@@ -10,8 +10,8 @@
              ├─ render           writes the text; unsubscribe_links, preference_links,
              │                   mail_tracking, webhook_signing
              ├─ send             calls the provider (call_reservations: money for the calls,
-             │                   waves, in_flight: permits, flights: notes of the calls; answers:
-             │                   the way of the outcomes)
+             │                   waves: waves of calls, in_flight: permits, answers: the way of
+             │                   the outcomes)
              ├─ failover         passes failed deliveries to the next provider
              └─ settle           stores the outcome (provider_health: for the breaker,
                                  late_refusals: refusals after the lease)
@@ -19,14 +19,13 @@
     claimed         a claimed delivery with its notification, contact and providers
     batch           the deliveries of one claim, and the decisions about them
     fall_back       opens the next channel of a fallback chain (confirm: waits for a receipt)
-    in_app_message  the parts of a message of the channel in_app
     push_addresses  push addresses that a recipient token may register
     withholding     removes text that can quote a sensitive variable
     rescue          settles deliveries of dead workers (evidence: the outcomes of their calls)
     lane_pauses     pauses a lane whose tasks raise errors whatever the delivery
     unclaimed       ends deliveries that no worker takes
     call_prices     the prices of provider calls
-    call_metrics    the metrics of provider calls (call_spans: the traces)
+    call_metrics    the metrics of provider calls and their traces
 
 Every step takes a list. No step holds a transaction or a row lock during a provider call: claim
 (commit), send, settle (commit). A step may fail at any point: its rows keep a `due_at`, and a sweep

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 import structlog
@@ -18,7 +18,7 @@ from notifications.core.rules import ids
 from notifications.core.rules.lane import Lane, Mode
 from notifications.core.rules.times.stages import Stage
 from notifications.core.store.postgres import attempts
-from notifications.core.telemetry import instruments
+from notifications.core.telemetry import instruments, traces
 from providers.contract import Accepted, NotStarted, Provider, Repeat, Result
 
 Pair = tuple[ClaimedDelivery, Result]
@@ -107,3 +107,44 @@ def _observe(pairs: Sequence[Pair], lane: Lane, *, provider: str, now: dt.dateti
     for stage, seconds in ((Stage.CALLED, called), (Stage.SENT, sent)):
         histogram = instruments.STAGE_SECONDS
         histogram.labels(stage.value, lane.priority.name, lane.channel.label).observe_all(seconds)
+
+
+def record_spans(pairs: Iterable[tuple[ClaimedDelivery, Result]], *, provider: str) -> None:
+    """Record the calls that ended just now and whose trace is sampled."""
+    if not traces.are_on():
+        return
+    from notifications.core.telemetry import spans  # noqa: PLC0415 - only if spans are exported
+
+    for claimed, result in pairs:
+        parent = claimed.notification.traceparent
+        if traces.is_sampled(parent) and not isinstance(result.outcome, NotStarted):
+            outcome = type(result.outcome).__name__.lower()
+            spans.record(
+                f"send {claimed.delivery.channel.label}",
+                kind=spans.CLIENT,
+                parent=parent,
+                attributes=_span_attributes(claimed, result, outcome=outcome, provider=provider),
+                seconds=result.latency.total_seconds(),
+                error="" if isinstance(result.outcome, Accepted) else outcome,
+            )
+
+
+def _span_attributes(
+    claimed: ClaimedDelivery, result: Result, *, outcome: str, provider: str
+) -> dict[str, str | int]:
+    delivery = claimed.delivery
+    attributes: dict[str, str | int] = {
+        "messaging.system": provider,
+        "messaging.operation.type": "send",
+        "messaging.operation.name": "send",
+        "messaging.message.id": str(delivery.id),
+        "messaging.message.conversation_id": str(claimed.notification.id),
+        "notifications.attempt": claimed.call,
+        "notifications.channel": delivery.channel.label,
+        "notifications.mode": delivery.mode.label,
+        "notifications.outcome": outcome,
+        "notifications.priority": delivery.priority.name,
+    }
+    if result.http_status is not None:
+        attributes["http.response.status_code"] = result.http_status
+    return attributes

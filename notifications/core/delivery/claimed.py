@@ -24,7 +24,7 @@ class ClaimedDelivery:
     """Names of providers that may take the delivery, in order; set by `routing` and `failover`."""
     waits_for_turn: bool = False
     """True if an earlier delivery with the same ordering key must leave first; set by
-    `ordering`."""
+    `deliver`."""
     is_confirmed_elsewhere: bool = False
     """True if another channel of the fallback chain has reached the recipient; set by
     `fall_back`."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
@@ -28,7 +28,6 @@ from notifications.core.delivery import (
     frequency_caps,
     gates,
     lane_pauses,
-    ordering,
     routing,
     send,
     switches,
@@ -44,8 +43,16 @@ from notifications.core.rules.outcomes import HOLD_FOR_PROVIDER, Decision
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.suspects import POISON_AFTER, Verdict
 from notifications.core.rules.transitions import HOLD, RETURN, RETURN_SUSPECT, Transition
-from notifications.core.store.postgres import alerts, claims, db, locked_rows, transitions
+from notifications.core.store.postgres import (
+    alerts,
+    claims,
+    db,
+    locked_rows,
+    ordering_queues,
+    transitions,
+)
 from notifications.core.store.postgres.claims import Claim, Claimed
+from notifications.core.store.postgres.ordering_queues import Queue
 from notifications.core.store.postgres.transitions import Move, UnderClaim
 
 _RETURN_FOR: Final = dt.timedelta(seconds=5)
@@ -117,7 +124,7 @@ def deliver(delivery_ids: Sequence[UUID], *, lane: str = "") -> list[RetryGroup]
 
 def _run_steps(batch: Batch) -> list[Retry]:
     batch.commit()
-    queues = ordering.mark_waiting(batch.deliveries)
+    queues = _mark_waiting(batch.deliveries)
     fall_back.mark_members(batch.deliveries)
     for step in STEPS:
         step(batch)
@@ -125,7 +132,7 @@ def _run_steps(batch: Batch) -> list[Retry]:
     with ExitStack() as at_end:
         while batch.deliveries:
             _send_by_first_provider(batch, at_end)
-    return batch.retries + ordering.publish_next(queues)
+    return batch.retries + _publish_next_heads(queues)
 
 
 def _send_by_first_provider(batch: Batch, at_end: ExitStack) -> None:
@@ -214,3 +221,39 @@ def group_retries(retries: Iterable[Retry]) -> list[RetryGroup]:
     for each in retries:
         groups[each.delay].append(each.delivery_id)
     return [RetryGroup(delivery_ids=ids, countdown=delay) for delay, ids in groups.items()]
+
+
+def _mark_waiting(deliveries: Sequence[ClaimedDelivery]) -> Mapping[UUID, Queue]:
+    """Mark deliveries behind a queue's head; returns the queues of all ordered deliveries.
+
+    Deliveries with the same ordering key and channel leave one after another: accept inserts them
+    into the ordering queue, in the transaction that stores them, and the last gate holds the marked
+    ones.
+
+    Provider calls follow the order of acceptance; a retry keeps its position. A head leaves the
+    queue early if its outcome is unknown, or if it is held for more than a minute; the timeline
+    shows the reason, and its message may arrive late. A cancelled, expired or dead head leaves the
+    queue at once, and its replay gets no position.
+    """
+    ordered = [claimed for claimed in deliveries if claimed.notification.ordering_key]
+    if not ordered:
+        return {}
+    queues = ordering_queues.queues_of([claimed.delivery.id for claimed in ordered])
+    heads, _ = ordering_queues.advance(queues.values())
+    for claimed in ordered:
+        claimed.waits_for_turn = claimed.delivery.id in queues and claimed.delivery.id not in heads
+    return queues
+
+
+def _publish_next_heads(queues: Mapping[UUID, Queue]) -> list[Retry]:
+    """Publish the next heads after a claim's commit. Safe to run late or never.
+
+    A waiting delivery comes due only when its time to live ends. The sweep `ordering` publishes the
+    next head within seconds if a worker did not.
+    """
+    if not queues:
+        return []
+    # Runs after the commit: if two workers finish and hold deliveries of a key at the same time,
+    # at least the later one sees the other's changes.
+    _, woken = ordering_queues.advance(queues.values())
+    return [Retry(each, clock.AT_ONCE) for each in woken]

@@ -8,7 +8,7 @@
 The pause is the open alert `lane_paused` (`store.cached.paused_lanes`), so all processes see the
 pause within a second or two. The relay publishes one row a second of a paused lane. A pause without
 a new failure ends with its alert after five minutes (`rules.alerts.RENEWED`). Rows expire meanwhile
-(`sweeps.expiry`).
+(`sweeps.due_rows`).
 
 Safe to run twice, late or never: a pause that is not stored lets the next task fail in the same
 way.

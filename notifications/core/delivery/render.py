@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
+import orjson
 from cryptography.fernet import InvalidToken
 from django.db import Error as DatabaseError
 
 from notifications.core import conf
 from notifications.core.delivery import (
-    in_app_message,
     mail_tracking,
     preference_links,
     unsubscribe_links,
@@ -21,13 +21,14 @@ from notifications.core.delivery import (
 from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.rules.language.templating import Reader, Rendered, RenderError
 from notifications.core.rules.language.variables import NO_LINKS, MailLinks
+from notifications.core.rules.sensitive import MASK
 from notifications.core.rules.texts import in_app_text, short_links, sms_segments, wording
 from notifications.core.rules.texts.wording import Shorten
 from notifications.core.store.postgres import secret_variables
 from notifications.core.store.postgres.reads import NotificationRow
 from notifications.core.store.postgres.short_links import NewLink, insert_links
 from notifications.core.store.templates import template_cache
-from providers.contract import Channel, Message
+from providers.contract import Channel, InApp, InAppAction, Message
 
 Versions = Mapping[int, template_cache.TemplateVersion]
 SHORT_LINK_LIFETIME: Final = dt.timedelta(days=90)
@@ -137,7 +138,7 @@ def message(
         traceparent=notification.traceparent,
         data={"type": notification.type, **_links(delivery.channel, words)},
         on_begin=claimed.note_begin,
-        in_app=in_app_message.parts(claimed, words) if delivery.channel is Channel.IN_APP else None,
+        in_app=_in_app_parts(claimed, words) if delivery.channel is Channel.IN_APP else None,
         unsubscribe_url=mail_links.unsubscribe_url,
         signing_keys=webhook_signing.keys_of(where.contact_id, where, now=now)
         if is_webhook
@@ -201,5 +202,35 @@ def _variables(claimed: ClaimedDelivery) -> Mapping[str, object]:
         detail = "the key of the sensitive variables is missing in NOTIFY_ENCRYPTION_KEYS"
         raise RenderError(detail) from error
     if claimed.delivery.channel is Channel.IN_APP:
-        secrets = in_app_message.masked(secrets)
+        secrets = _masked(secrets)
     return {**claimed.notification.variables, **secrets}
+
+
+def _in_app_parts(claimed: ClaimedDelivery, words: Rendered) -> InApp:
+    """Return the in-app parts of a delivery.
+
+    Raises:
+        RenderError: a URL is not one that an inbox opens.
+    """
+    in_app_text.check_urls(words.in_app, conf.current().inbox_url_schemes)
+    options: dict[str, Any] = orjson.loads(claimed.notification.inbox or "{}")
+    seconds = options.get("expires_in")
+    return InApp(
+        recipient_id=claimed.delivery.recipient_id,
+        category=claimed.notification.category,
+        url=words.in_app.url,
+        image_url=words.in_app.image_url,
+        actions=tuple(InAppAction(**each._asdict()) for each in words.in_app.actions),
+        data=options.get("data", {}),
+        lifetime=dt.timedelta(seconds=seconds) if seconds else None,
+    )
+
+
+def _masked(secrets: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a mask for each sensitive variable.
+
+    An inbox keeps its messages for weeks, so a sensitive variable never gets into an inbox:
+    publishing refuses an in-app text with a sensitive variable, and a text that was published
+    before gets a mask in the place of the value.
+    """
+    return dict.fromkeys(secrets, MASK)

@@ -25,7 +25,7 @@ from notifications.core.rules import in_app, routing
 from notifications.core.rules.channels import INBOX_KIND
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.routing import Choice, RoutingRule
-from notifications.core.store.cached import provider_routes
+from notifications.core.store.cached import provider_overrides
 from providers import dry_run, registry
 from providers.contract import Channel, Provider
 
@@ -42,7 +42,7 @@ def providers_by_name() -> Mapping[str, Provider]:
 def forget() -> None:
     """Clear the caches of adapters and routes."""
     providers_by_name.cache_clear()
-    provider_routes.forget()
+    provider_overrides.forget_routes()
 
 
 def provider_named(name: str) -> Provider | None:
@@ -62,7 +62,7 @@ class _Place(NamedTuple):
 
 def choose_providers(batch: Batch) -> None:
     """Set the providers of each delivery; an empty tuple if no provider matches."""
-    stored = provider_routes.current()
+    stored = provider_overrides.routes()
     reach = {channel: max(len(rule.region) for rule in rules) for channel, rules in stored.items()}
     choices: dict[_Place, Choice] = {}
     for claimed in batch.deliveries:
@@ -78,7 +78,7 @@ def choose_providers(batch: Batch) -> None:
 def providers_for(channel: Channel, mode: Mode, *, kind: str, address: str) -> list[str]:
     """Return the names of all providers that a contact can be routed to."""
     choice = _choose(
-        _Place(channel, mode, kind, address), provider_routes.current().get(channel, ())
+        _Place(channel, mode, kind, address), provider_overrides.routes().get(channel, ())
     )
     return list(dict.fromkeys(rule.provider for rule in choice.rules))
 
@@ -86,7 +86,7 @@ def providers_for(channel: Channel, mode: Mode, *, kind: str, address: str) -> l
 def live_providers(channel: Channel) -> list[Provider]:
     """Return the providers of live deliveries on a channel."""
     settings = conf.current()
-    names = {rule.provider for rule in provider_routes.current().get(channel, ())}
+    names = {rule.provider for rule in provider_overrides.routes().get(channel, ())}
     names = names or {settings.routes.get(channel, "")}
     found = map(provider_named, {dry_run.NAME} if settings.dry_run else names)
     return [each for each in found if each is not None]

@@ -33,10 +33,9 @@ from django.db import InterfaceError, InternalError, OperationalError, connectio
 from notifications.core import clock, stopping
 from notifications.core.delivery import (
     answers,
+    call_metrics,
     call_reservations,
-    call_spans,
     failover,
-    flights,
     gates,
     in_flight,
     provider_health,
@@ -229,13 +228,13 @@ class _Sending:
         """
         wanted = set(ids)
         going = [each for each in deliveries if each.delivery.id in wanted]
-        flights.plan(going, token=self._batch.token, provider=self._provider.name)
+        waves.plan_flights(going, token=self._batch.token, provider=self._provider.name)
         try:
             calls = self._write_with_retries(lambda: self._renew(ids), within=_RENEW_WITHIN)
         except Exception:
-            flights.publish(going)
+            waves.publish_flights(going)
             raise
-        flights.correct(going, calls)
+        waves.correct_flights(going, calls)
         return calls
 
     def _renew(self, ids: Sequence[UUID]) -> Mapping[UUID, int]:
@@ -285,7 +284,7 @@ class _Sending:
         self._unsettled += results
         in_flight.release(self._provider, len(results), results)
         try:
-            call_spans.record(self._pairs(results), provider=self._provider.name)
+            call_metrics.record_spans(self._pairs(results), provider=self._provider.name)
         except Exception:  # noqa: BLE001 - whatever the exporter raises, a trace costs no answer
             _log.exception("spans_not_recorded", provider=self._provider.name)
 

@@ -49,13 +49,11 @@ from notifications.core.store.postgres import (
     db,
     dead_contacts,
     locked_rows,
-    moved_contacts,
     opted_out_contacts,
     secret_variables,
     transitions,
 )
-from notifications.core.store.postgres.dead_contacts import DeadReport
-from notifications.core.store.postgres.moved_contacts import NewAddress
+from notifications.core.store.postgres.dead_contacts import DeadReport, NewAddress
 from notifications.core.store.postgres.opted_out_contacts import OptOut
 from notifications.core.store.postgres.transitions import Move
 from providers.contract import (
@@ -270,7 +268,7 @@ def _move_contacts(pairs: Iterable[Pair], *, provider: str) -> None:
         for claimed, result in pairs
         if isinstance(result.outcome, Accepted) and result.outcome.new_address
     }
-    moved_contacts.record(moves, provider=provider)
+    dead_contacts.record_moves(moves, provider=provider)
 
 
 def _accept_late(

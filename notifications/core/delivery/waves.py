@@ -4,6 +4,11 @@ No call of a wave begins if the host has no thread left, or if the call could ou
 process was frozen or the host suspended after the renewal of the lease, or the commit of the
 renewal took too long. Another worker may have the delivery by then. Neither does a call begin after
 the time to live of a message of the wave; the next claim decides about each.
+
+The flight recorder's notes of a wave go from the plan to the settle:
+
+    plan_flights, before the lease is renewed -> correct_flights -> (begin, answer: in the wave)
+        -> note_end
 """
 
 from __future__ import annotations
@@ -12,22 +17,31 @@ import contextlib
 import datetime as dt
 import functools
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from queue import Empty, SimpleQueue
 from typing import Final
+from uuid import UUID
 
 import structlog
 
 from notifications.core import clock
 from notifications.core.delivery import answers, withholding
 from notifications.core.delivery.answers import Arrival, Wave
+from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.rules.lane import Pace
+from notifications.core.store import flight_recorder
+from notifications.core.store.redis import sent_ledger
+from notifications.core.store.redis.sent_ledger import LedgerEntry
 from providers.contract import Message, NotStarted, Provider, Result
 
 _log = structlog.get_logger(__name__)
 
 _RENEWED: Final = 0.9
 """Part of a lease that is left after a renewal, at least (`renew.sql`)."""
+
+_NOT_CALLED: Final = NotStarted(code="worker_lost")
+_ANY_DELIVERY: Final = UUID(int=0)
+"""The entry is the same for all deliveries of a claim: the key has the delivery."""
 
 
 def start(
@@ -100,3 +114,30 @@ def _collect(send: Callable[[], Iterator[Result]], wave: Wave) -> None:
         wave.error = withholding.loggable_error(error)
     finally:
         answers.end(wave)
+
+
+def plan_flights(deliveries: Iterable[ClaimedDelivery], *, token: UUID, provider: str) -> None:
+    """Note that the next call of each delivery has not begun."""
+    entry = sent_ledger.encode(LedgerEntry(_ANY_DELIVERY, 0, provider, _NOT_CALLED, token=token))
+    for claimed in deliveries:
+        claimed.note_end()
+        attempt = (claimed.call or claimed.delivery.attempts) + 1
+        claimed.flight = flight_recorder.plan(claimed.delivery.id, attempt, entry)
+
+
+def correct_flights(deliveries: Iterable[ClaimedDelivery], calls: Mapping[UUID, int]) -> None:
+    """Correct the attempts after the renewal; a delivery without a lease has no call."""
+    for claimed in deliveries:
+        attempt = calls.get(claimed.delivery.id)
+        if attempt is None:
+            claimed.note_end()
+        elif claimed.flight is not None:
+            claimed.flight.plan(attempt)
+
+
+def publish_flights(deliveries: Sequence[ClaimedDelivery]) -> None:
+    """Publish that the calls were not made: the renewal failed, and perhaps its commit is lost."""
+    noted = [claimed.flight for claimed in deliveries if claimed.flight is not None]
+    sent_ledger.add_encoded({flight.key: flight.entry for flight in noted})
+    for claimed in deliveries:
+        claimed.note_end()

@@ -13,21 +13,30 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+import structlog
+from django.db import Error
+
 from notifications.core import feature
+from notifications.core.delivery.mail_tracking import TrackedDelivery
 from notifications.core.feedback import fallback_receipts
 from notifications.core.feedback.receipt_groups import receipt_group
+from notifications.core.models import Notification
 from notifications.core.rules import ids
 from notifications.core.rules.client_receipts import MEANS, ClientReceiptKind, TokenHolder
+from notifications.core.rules.lane import Mode
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.states import Status
 from notifications.core.rules.times import stages
 from notifications.core.rules.transitions import DELIVER, READ, Transition
-from notifications.core.store.postgres import clicks, db, id_ranges, secret_variables
+from notifications.core.store.cached import notification_types
+from notifications.core.store.postgres import db, id_ranges, secret_variables
+from notifications.core.store.postgres.short_links import FollowedLink
 from notifications.core.store.postgres.transitions import Move, OfRecipients
 from providers.contract import Channel
 
@@ -37,6 +46,8 @@ _ACCEPTED: Final = [
     int(each)
     for each in (Status.SENT, Status.UNCONFIRMED, Status.UNKNOWN, Status.DELIVERED, Status.READ)
 ]
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +106,7 @@ def _record(calls: Sequence[_Call]) -> list[int]:
         for key, move in moves[READ].items()
         if move.reason is Reason.CLIENT_CLICKED and key not in moved
     }
-    clicks.record(clicked)  # a message that was opened first keeps its status
+    record_clicks(clicked)  # a message that was opened first keeps its status
     apps = [call.from_app for call in calls for _ in call.receipts]
     _remember_contacts(
         {row["contact_id"] for place, row in targets.items() if apps[place]} - {None}
@@ -139,6 +150,73 @@ def _remember_contacts(contact_ids: set[int]) -> None:
     if contact_ids:
         parameters = {"ids": sorted(contact_ids)}
         db.in_transaction(lambda: db.run("client_receipt_contacts", parameters))
+
+
+def record_clicks(clicked: Mapping[UUID, dt.datetime | None]) -> None:
+    """Add the event of a click to each read delivery without one. Safe to run twice and at once.
+
+    Args:
+        clicked: delivery to the time of the click, if the report has one.
+    """
+    if not clicked:
+        return
+    span = id_ranges.around(clicked)
+
+    def work() -> None:
+        asked = {"ids": list(clicked), "read": Status.READ, **span}
+        ids = [row["id"] for row in db.rows("clicks_lock", asked)]
+        if ids:
+            times = [clicked[each] for each in ids]
+            reason = Reason.CLIENT_CLICKED.value
+            db.run("clicks_add", {"ids": ids, "occurred_at": times, "reason": reason, **span})
+
+    db.in_transaction(work)
+
+
+def record_visit(tracked: TrackedDelivery, kind: ClientReceiptKind) -> None:
+    """Record a visit. Safe to run twice.
+
+        pixel of an e-mail          read   client_opened
+        tracked link of an e-mail   read   client_clicked
+        short link of an SMS        read   client_clicked, if the type has `tracks_clicks`
+
+    A visit proves less than a report of an app: a mail program may load pictures in advance, and a
+    mail gateway may follow links. So a visit does not note on the contact that an app sends
+    receipts. A database that is away costs the record, never the picture or the redirect.
+    """
+    receipt = ClientReceipt(kind=kind, subject=tracked.delivery_id)
+    with _tolerating_an_absent_database(kind):
+        record(tracked.holder, [receipt], from_app=False)
+
+
+def record_link_click(link: FollowedLink) -> None:
+    """Record a click on a short link, if the notification's type tracks clicks."""
+    with _tolerating_an_absent_database(ClientReceiptKind.CLICKED):
+        tracked = _delivery_of(link)
+        if tracked is not None:
+            record_visit(tracked, ClientReceiptKind.CLICKED)
+
+
+def _delivery_of(link: FollowedLink) -> TrackedDelivery | None:
+    """Return the delivery of a short link; None if its type does not track clicks."""
+    rules = notification_types.every()
+    if not any(rule.tracks_clicks for rule in rules.values()):
+        return None
+    rows = Notification.objects.filter(pk=ids.notification_of(link.delivery_id))
+    found = rows.values_list("type", "recipient_id", "mode").first()
+    if found is None or found[0] not in rules or not rules[found[0]].tracks_clicks:
+        return None
+    _, recipient_id, mode = found
+    return TrackedDelivery(TokenHolder(recipient_id, Mode(mode)), link.delivery_id)
+
+
+@contextmanager
+def _tolerating_an_absent_database(kind: ClientReceiptKind) -> Iterator[None]:
+    """Log an error of the database, and go on."""
+    try:
+        yield
+    except Error as error:
+        _log.warning("visit_not_recorded", kind=kind.value, error=type(error).__name__)
 
 
 _group: Final = receipt_group(_record)

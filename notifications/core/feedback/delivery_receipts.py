@@ -3,29 +3,32 @@
 A feature stores the prices of the receipts (`PRICES`), which settle the costs of the calls.
 
 Receipts arrive early, late, twice, out of order or never; the transition table handles each case. A
-failure counts only for the last call of a delivery (`failed_calls`). A receipt for a dead address
-invalidates the contact even if the delivery's status stays (a complaint about a read message), and
-an opt-out puts the address on the suppression list. Contacts and list are changed first, so a
-callback repeated after a crash has the full effect.
+failure counts only for the last call of a delivery. A receipt for a dead address invalidates the
+contact even if the delivery's status stays (a complaint about a read message), and an opt-out puts
+the address on the suppression list. Contacts and list are changed first, so a callback repeated
+after a crash has the full effect.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
 import structlog
+from django.db import transaction
 
+from notifications.core import conf
 from notifications.core.delivery import withholding
-from notifications.core.feedback import failed_calls, fallback_receipts
+from notifications.core.feedback import fallback_receipts
 from notifications.core.feedback.receipt_groups import receipt_group
 from notifications.core.gate import Place, function_at
-from notifications.core.rules import ids
+from notifications.core.rules import addresses, ids
 from notifications.core.rules.reasons import Reason
-from notifications.core.rules.redaction import redact
-from notifications.core.rules.suppression import Cause
+from notifications.core.rules.redaction import address_hash, redact
+from notifications.core.rules.states import OPEN, Status
+from notifications.core.rules.suppression import Cause, address_fault
 from notifications.core.rules.times import stages
 from notifications.core.rules.transitions import BOUNCE, DELIVER, FAIL, READ
 from notifications.core.store.postgres import (
@@ -34,11 +37,14 @@ from notifications.core.store.postgres import (
     id_ranges,
     opted_out_contacts,
     secret_variables,
+    suppressions,
 )
 from notifications.core.store.postgres.dead_contacts import DeadReport
 from notifications.core.store.postgres.opted_out_contacts import OptOut
 from notifications.core.store.postgres.transitions import FromProvider, Move
-from providers.contract import Receipt, ReceiptKind
+from providers.contract import Receipt, ReceiptKind, Removal
+
+_REMOVAL_NOTE: Final = "the provider removed the address from its suppression list"
 
 AddPrices = Callable[[str, Sequence[tuple[Receipt, UUID]]], None]
 
@@ -62,6 +68,9 @@ PRICES: Final[Sequence[AddPrices]] = (*function_at(Place.RECEIPT_PRICES),)
 """Functions that store the prices of receipts, in the transaction of the callback."""
 
 _FAILURES: Final = frozenset({ReceiptKind.FAILED, ReceiptKind.BOUNCED})
+
+_STOPPED_STATUSES: Final = {Status.EXPIRED, Status.SUPPRESSED, Status.CANCELLED}
+_ACCEPTED_STATUSES: Final = [Status.SENT, Status.DELIVERED, Status.UNCONFIRMED]
 
 
 class _Callback(NamedTuple):
@@ -167,7 +176,7 @@ def _move(provider: str, by_kind: Mapping[ReceiptKind, Sequence[Move]]) -> set[U
         guard = FromProvider(provider)
         moves: Mapping[UUID, Move] = {each.id: each for each in told}
         if kind in _FAILURES:
-            moves, numbers = failed_calls.of_last_calls(provider, told)
+            moves, numbers = _failures_of_last_calls(provider, told)
             guard = FromProvider(provider, numbers)
         moved.update(fallback_receipts.apply(transition, moves, guard))
     return moved
@@ -193,6 +202,104 @@ def _own(rows: Mapping[str, UUID], provider: str) -> UUID | None:
     second place; the guard of the transition checks the provider of its attempts.
     """
     return rows.get(provider) or next(iter(rows.values()), None)
+
+
+class _LastCalls(NamedTuple):
+    """Failures of last calls."""
+
+    moves: Mapping[UUID, Move]
+    numbers: Mapping[UUID, int]
+    """The number of the last call of each delivery."""
+
+
+def _failures_of_last_calls(provider: str, failures: Iterable[Move]) -> _LastCalls:
+    """Return the failures of the last calls; the others become events. Safe to run twice.
+
+    A failure of the last call ends the delivery. A failure of an earlier call is an event of the
+    timeline and nothing else: the resend, the replay or the next provider decides about the
+    delivery. So is a failure after an expiry, a suppression or a cancellation: a later acceptance
+    of the call changes the delivery no more.
+
+    The message id of the receipt names the call. A receipt without an id, or with an id that no
+    answer contained (a call without an answer, a further part of a long SMS), is about an earlier
+    call of the provider without an answer if there is one, or else about the provider's last call.
+    So an unclear receipt never ends a delivery whose last call may succeed.
+
+    A positive receipt of any call counts, because the message arrived.
+
+    Args:
+        provider: the provider that reports.
+        failures: a move for each failure receipt; a delivery can have several.
+    """
+    reported = list(failures)
+    moves: dict[UUID, Move] = {}
+    numbers: dict[UUID, int] = {}
+    earlier: list[Move] = []
+    for row in _calls_of_failures(provider, reported) if reported else ():
+        move, call, last = reported[row["place"]], row["call"], row["last"]
+        if call == last and not row["is_over"]:
+            moves[move.id], numbers[move.id] = move, last
+        else:
+            detail = ": ".join(part for part in (f"call {call} of {last}", move.detail) if part)
+            earlier.append(move._replace(detail=detail[:500]))
+    _note_failures(earlier)
+    return _LastCalls(moves, numbers)
+
+
+def _calls_of_failures(provider: str, reported: Sequence[Move]) -> Sequence[Mapping[str, int]]:
+    ids = [each.id for each in reported]
+    parameters = {
+        **id_ranges.around(ids),
+        "ids": ids,
+        "message_ids": [each.provider_message_id for each in reported],
+        "provider": provider,
+        "over": sorted(OPEN - {Status.SENDING} | _STOPPED_STATUSES),
+        "sending": Status.SENDING,
+        "accepted": _ACCEPTED_STATUSES,
+        "delivered": Status.DELIVERED,
+    }
+    return db.rows("failed_calls", parameters)
+
+
+def _note_failures(earlier: Sequence[Move]) -> None:
+    if not earlier:
+        return
+    parameters = {
+        "ids": [each.id for each in earlier],
+        "reasons": [each.reason for each in earlier],
+        "details": [each.detail for each in earlier],
+        "occurred_at": [each.occurred_at for each in earlier],
+    }
+    db.in_transaction(lambda: db.run("note_failed_calls", parameters))
+
+
+def record_removals(provider: str, removals: Sequence[Removal]) -> int:
+    """Undo the provider's entries of removed addresses; return the count. Safe to run twice.
+
+    A vendor took addresses off its own suppression list, and sends to them again. A removal ends
+    the entries that reports of the same provider made: the bounce, or the opt-out. An entry of
+    another author stays, such as a complaint, an operator's entry or an opt-out by our own page. A
+    callback can come late or again, so an entry that is younger than the removal stays too.
+    """
+    return sum(_record_removal(provider, each) for each in removals)
+
+
+def _record_removal(provider: str, removal: Removal) -> int:
+    if address_fault(removal.channel, removal.address):
+        return 0
+    causes = [Cause.BOUNCE] * removal.ends_bounce
+    causes += [opted_out_contacts.CAUSES[removal.channel]] * removal.ends_opt_out
+    with transaction.atomic():
+        suppressions.lock([(removal.channel, removal.address)])
+        rows = suppressions.of_address(removal.channel, removal.address)
+        rows = rows.filter(provider=provider, reason__in=causes)
+        if removal.occurred_at is not None:
+            rows = rows.filter(created_at__lte=removal.occurred_at)
+        undone = suppressions.undo(rows, by=provider, note=_REMOVAL_NOTE)
+    form = addresses.usable_form(removal.channel, removal.address)
+    hashed = address_hash(form, key=conf.current().hash_key)
+    _log.info("removal_received", provider=provider, address_hash=hashed, changed=undone)
+    return undone
 
 
 _group: Final = receipt_group(_record)

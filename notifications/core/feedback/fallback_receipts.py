@@ -9,13 +9,16 @@ holds them yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
+from django.db import transaction
+
 from notifications.core.delivery import fall_back
-from notifications.core.feedback import receipt_spans
 from notifications.core.models import Delivery
+from notifications.core.rules import ids
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.states import OPEN, Status
 from notifications.core.rules.transitions import (
@@ -27,9 +30,16 @@ from notifications.core.rules.transitions import (
     RESOLVE_AS_FAILED,
     Transition,
 )
-from notifications.core.store.postgres import db, id_ranges, transitions
-from notifications.core.store.postgres.transitions import ANYONE, Guard, Move
+from notifications.core.store.postgres import db, id_ranges, reads, transitions
+from notifications.core.store.postgres.transitions import (
+    ANYONE,
+    FromProvider,
+    Guard,
+    Move,
+    OfRecipients,
+)
 from notifications.core.store.rate_limits import frequency_caps
+from notifications.core.telemetry import traces
 
 _FAILURES: Final = {
     FAIL: FALL_BACK_FAILED,
@@ -44,7 +54,7 @@ WAITING: Final = sorted(OPEN - {Status.SENDING})
 def apply(transition: Transition, moves: Mapping[UUID, Move], guard: Guard) -> set[UUID]:
     """Apply the receipts of a kind; returns the changed deliveries."""
     moved = _apply(transition, moves, guard) if moves else set()
-    receipt_spans.record(transition, moved, guard)
+    _record_spans(transition, moved, guard)
     return moved
 
 
@@ -100,3 +110,41 @@ def stop_waiting(delivery_ids: Iterable[UUID]) -> None:
 
 def _ids(rows: Sequence[Mapping[str, Any]]) -> set[UUID]:
     return {row["id"] for row in rows}
+
+
+def _record_spans(transition: Transition, moved: Collection[UUID], guard: Guard) -> None:
+    """Record receipts that changed deliveries, after the commit; costs a query if traces are on.
+
+    Args:
+        transition: the transition of the receipts.
+        moved: the changed deliveries.
+        guard: names the provider of the receipts, or the recipients whose app sent the receipts.
+            A change by an operator is no receipt.
+    """
+    if not traces.are_on() or not moved or not isinstance(guard, FromProvider | OfRecipients):
+        return
+    parents = reads.traceparents({ids.notification_of(each) for each in moved})
+    system = guard.name if isinstance(guard, FromProvider) else "client"
+    status = transition.to.label
+    for delivery_id in moved:
+        parent = parents.get(ids.notification_of(delivery_id), "")
+        if traces.is_sampled(parent):
+            transaction.on_commit(partial(_record_span, status, delivery_id, parent, system))
+
+
+def _record_span(status: str, delivery_id: UUID, parent: str, system: str) -> None:
+    from notifications.core.telemetry import spans  # noqa: PLC0415 - only if spans are exported
+
+    spans.record(
+        f"receipt {status}",
+        kind=spans.CONSUMER,
+        parent=parent,
+        attributes={
+            "messaging.system": system,
+            "messaging.operation.type": "process",
+            "messaging.operation.name": "receipt",
+            "messaging.message.id": str(delivery_id),
+            "messaging.message.conversation_id": str(ids.notification_of(delivery_id)),
+            "notifications.status": status,
+        },
+    )

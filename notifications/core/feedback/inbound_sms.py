@@ -18,7 +18,7 @@ with the number, because carriers approve its text together with the number.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, assert_never
+from typing import Final, Literal, assert_never
 
 import structlog
 from django.db import transaction
@@ -27,14 +27,15 @@ from notifications.core import conf
 from notifications.core.delivery import routing
 from notifications.core.models.suppression import LONGEST_NOTE
 from notifications.core.rules import addresses
-from notifications.core.rules.keywords import keyword_in
 from notifications.core.rules.redaction import address_hash
-from notifications.core.rules.suppression import Cause, address_fault
-from notifications.core.store.postgres import received_texts, suppressions
+from notifications.core.rules.suppression import Cause, address_fault, keyword_in
+from notifications.core.store.postgres import db, suppressions
 from notifications.core.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel, InboundText, Keyword
 
 _log = structlog.get_logger(__name__)
+
+_LONGEST_ID: Final = 255
 
 
 def process(provider: str, texts: Sequence[InboundText]) -> int:
@@ -69,7 +70,7 @@ def _process(provider: str, text: InboundText, keyword: Keyword | None) -> bool:
         return False
     with transaction.atomic():
         message_id = text.provider_message_id
-        if message_id and not received_texts.remember(provider, message_id):
+        if message_id and not remember_text(provider, message_id):
             return False
         return _update_suppressions(provider, text, keyword)
 
@@ -89,3 +90,12 @@ def _update_suppressions(
             return suppressions.come_back(Channel.SMS, number, cause=cause, by=by, note=note)
         case _:
             assert_never(keyword)
+
+
+def remember_text(provider: str, message_id: str) -> bool:
+    """Store the id of a text in the open transaction; False for a repeated id.
+
+    With two concurrent calls for one id, the second waits for the transaction of the first.
+    """
+    text = {"provider": provider, "message_id": message_id[:_LONGEST_ID]}
+    return db.run("remember_text", text) > 0

@@ -7,14 +7,10 @@
     accept                the entry points: a request, a list of requests, or a batch
     validation            checks requests against recipients, templates and routes
     plan                  builds the rows and the response of a valid request
-    idempotency_keys      separates new requests from repeats of earlier requests
-    results               accepted and refused requests, and their stored form
+    idempotency_keys      separates new requests from repeats of earlier requests, by their results
     registration          registers recipients of requests with addresses
-    explanations          adds skipped channels, warnings and the recipient to the response
     checks                refuses plans; features have the checks
-    sms_size              refuses SMS with too many segments
-    sms_countries         refuses SMS to countries that the producer may not send to
-    content_urls          checks the URLs of in-app messages (webhook_urls: of chat and webhooks)
+    sms                   refuses SMS with too many segments, or to a country that is not allowed
     rejections            logs refused requests for operators
     group_commit          lets concurrent requests share a transaction
     accept_metrics        counts accepted notifications, once a transaction

@@ -35,18 +35,16 @@ from notifications.core.intake.group_commit import Finished, GroupCommit, Nothin
 from notifications.core.intake.idempotency_keys import (
     IN_PROGRESS,
     KEY_REUSED,
-    BatchKey,
-    KeyResolution,
-    Repeat,
-)
-from notifications.core.intake.plan import Plan, ordering_places, plan_request
-from notifications.core.intake.results import (
     AcceptedRequest,
+    BatchKey,
     BatchResult,
+    KeyResolution,
     Refused,
+    Repeat,
     from_json,
     to_json,
 )
+from notifications.core.intake.plan import Plan, ordering_places, plan_request
 from notifications.core.intake.validation import Caller, IntakeRequest, Lookups
 from notifications.core.rules.problems import Problem
 from notifications.core.rules.request import NotificationRequest

@@ -1,4 +1,4 @@
-"""Idempotency keys of a list of requests: separate new requests from repeats.
+"""Idempotency keys of a list of requests: separate new requests from repeats, with their results.
 
 Used keys are read beforehand (`lookups.answered`). New keys are inserted with their rows. If a
 concurrent request inserts a key first, the unique index rejects all rows, and the list is sorted
@@ -29,6 +29,46 @@ KEY_REUSED: Final = Problem(
     Kind.KEY_REUSED,
     "this idempotency key was used in the last 24 hours with another body; use a new key",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedRequest:
+    """An accepted request, now or before."""
+
+    response: dict[str, Any]
+    replayed: bool
+    """True if the response belongs to an earlier request with the key; no row was stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A refused request; no row was stored."""
+
+    problem: Problem
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """The results of a batch with a key for the whole call."""
+
+    results: list[AcceptedRequest | Refused]
+    replayed: bool
+
+
+def to_json(result: AcceptedRequest | Refused) -> dict[str, Any]:
+    """Serialise a result of a whole call for later repeats."""
+    if isinstance(result, AcceptedRequest):
+        return {"taken": result.response, "replayed": result.replayed}
+    problem = result.problem
+    errors = [[error.pointer, error.detail] for error in problem.errors]
+    return {"refused": {"kind": problem.kind.value, "detail": problem.detail, "errors": errors}}
+
+
+def from_json(kept: dict[str, Any]) -> AcceptedRequest | Refused:
+    """Read a stored result. `kept`: from `to_json`, of this release or another."""
+    if "taken" in kept:
+        return AcceptedRequest(kept["taken"], replayed=bool(kept.get("replayed", True)))
+    return Refused(Problem.from_stored(kept.get("refused", {})))
 
 
 @dataclass(slots=True, kw_only=True)

@@ -12,12 +12,12 @@ from uuid import UUID
 import orjson
 
 from notifications.core import clock
-from notifications.core.intake import explanations, sms_countries, validation
+from notifications.core.intake import sms, validation
 from notifications.core.intake.validation import IntakeRequest, Lookups, ValidRequest
 from notifications.core.rules import channels, ids
 from notifications.core.rules.channels import Resolved, Target
 from notifications.core.rules.lane import Mode, Priority
-from notifications.core.rules.problems import Problem
+from notifications.core.rules.problems import FieldError, Problem
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.request import NotificationRequest, canonical
 from notifications.core.rules.sensitive import Sensitive
@@ -28,6 +28,12 @@ from notifications.core.store.postgres.idempotency import IdempotencyKey
 from notifications.core.store.postgres.inserts import NewDelivery, NotificationRow
 from notifications.core.store.postgres.secret_variables import Fingerprint
 from providers.contract import Channel
+
+_NOT_NEEDED: Final = "not_needed"
+"""Reason of a usable channel after the chosen channel."""
+_LATE: Final = dt.timedelta(minutes=5)
+"""`scheduled_at` may lie this far in the past without a warning: clocks differ, calls are
+repeated."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,7 +77,7 @@ def plan_request(ask: IntakeRequest, lookups: Lookups) -> Plan | Problem:
         deliveries=new_deliveries,
         response=_response(notification_id, checked.rule.priority, new_deliveries, lookups.now)
         | _send_time_fields(checked.when)
-        | explanations.response_fields(ask, checked, resolved.skipped, now=lookups.now),
+        | _explanations(ask, checked, resolved.skipped, now=lookups.now),
         mode=caller.mode,
         key=IdempotencyKey(caller.producer_id, caller.mode, name) if name else None,
         fingerprint=Fingerprint(canonical(request)) if name else None,
@@ -92,7 +98,7 @@ def _refusal(
     if not has_sms or ask.caller.mode is not Mode.LIVE:
         return None
     pointer = "/to" if ask.request.to else "/user_id"
-    return sms_countries.problem_of(ask.caller.producer_id, checked.reach.number, pointer=pointer)
+    return sms.country_problem(ask.caller.producer_id, checked.reach.number, pointer=pointer)
 
 
 def _sms_number(
@@ -300,3 +306,38 @@ def _instant(now: dt.datetime) -> str:
 
 def _json(value: Mapping[str, Any]) -> str:
     return orjson.dumps(value).decode() if value else "{}"
+
+
+def _explanations(
+    ask: IntakeRequest,
+    checked: ValidRequest,
+    skipped: Sequence[tuple[Channel, Reason | None]],
+    *,
+    now: dt.datetime,
+) -> dict[str, Any]:
+    """Return the additional response fields; empty for most requests.
+
+    skipped    with `delivery: first`: unused channels and the reasons
+    warnings   accepted input with a possibly unintended effect
+    recipient  of a request with addresses: the user id, and if the recipient is new
+    """
+    fields: dict[str, Any] = {}
+    if skipped:
+        fields["skipped"] = [
+            {"channel": channel.label, "reason": _NOT_NEEDED if stop is None else stop.value}
+            for channel, stop in skipped
+        ]
+    if warnings := [
+        *validation.unknown_variables(ask.request, checked.template),
+        *_late_warnings(ask.request, now),
+    ]:
+        fields["warnings"] = [{"pointer": each.pointer, "detail": each.detail} for each in warnings]
+    if ask.recipient is not None:
+        fields["recipient"] = {"user_id": ask.recipient.user_id, "registered": ask.recipient.is_new}
+    return fields
+
+
+def _late_warnings(request: NotificationRequest, now: dt.datetime) -> list[FieldError]:
+    if request.scheduled_at is None or request.scheduled_at >= now - _LATE:
+        return []
+    return [FieldError("/scheduled_at", "lies in the past: the notification leaves at once")]

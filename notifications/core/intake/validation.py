@@ -12,20 +12,22 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from notifications.core import clock, conf
-from notifications.core.intake import content_urls, sms_size, webhook_urls
-from notifications.core.rules import request_faults
+from notifications.core.intake import sms
+from notifications.core.rules import in_app, request_faults
 from notifications.core.rules.channels import DEFAULT_ORDER, RecipientContacts
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.language import variables
 from notifications.core.rules.problems import FieldError, Kind, Problem
-from notifications.core.rules.request import MAX_TTL, NotificationRequest
+from notifications.core.rules.request import MAX_TTL, Content, NotificationRequest
 from notifications.core.rules.times.local_time import When
 from notifications.core.store.cached import notification_types
 from notifications.core.store.cached.notification_types import TypeRule
 from notifications.core.store.postgres import db, idempotency, ordering_queues, reads
 from notifications.core.store.templates import template_cache
 from notifications.core.store.templates.template_cache import TemplateVersion
+from notifications.core.webhooks import body, endpoints
 from providers.contract import Channel
+from providers.errors import ForbiddenAddress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +127,7 @@ def look_up(
             keys.add(
                 idempotency.IdempotencyKey(caller.producer_id, caller.mode, request.idempotency_key)
             )
-    webhook_urls.ensure_endpoints(
+    _ensure_endpoints(
         (each.caller.producer_id, each.caller.mode, each.request.webhook_url) for each in asks
     )
     queries: list[db.Query[Any]] = [reads.reaches_query(*each) for each in people.items()]
@@ -158,11 +160,11 @@ def validate(ask: IntakeRequest, lookups: Lookups) -> ValidRequest | Problem:
         template = _template(request, caller, lookups)
         reach = _recipient(ask, lookups)
         when = _when(request, reach, lookups.now)
-        if problem := sms_size.problem_of(request, template, reach):
+        if problem := sms.size_problem(request, template, reach):
             return problem
-        if problem := webhook_urls.problem_of(request.webhook_url):
+        if problem := _webhook_url_problem(request.webhook_url):
             return problem
-        if problem := content_urls.problem_of(request.content):
+        if problem := _content_url_problem(request.content):
             return problem
         return ValidRequest(
             rule=rule,
@@ -360,3 +362,35 @@ def _expiry(
 
 def _invalid(pointer: str, detail: str) -> Problem:
     return Problem(Kind.INVALID, detail, (FieldError(pointer, detail),))
+
+
+def _content_url_problem(content: Content | None) -> Problem | None:
+    """Return the problem of the URLs that an inbox does not open; None: all are allowed."""
+    if content is None:
+        return None
+    errors = tuple(
+        FieldError("/content/" + "/".join(map(str, place)), fault)
+        for place, fault in in_app.url_faults(content.part, conf.current().inbox_url_schemes)
+    )
+    if not errors:
+        return None
+    return Problem(Kind.INVALID, f"{errors[0].pointer}: {errors[0].detail}", errors)
+
+
+def _webhook_url_problem(url: str | None) -> Problem | None:
+    """Return the problem of a URL that the service must not call."""
+    if not url:
+        return None
+    try:
+        body.check_url(url)
+    except ForbiddenAddress as error:
+        fault = FieldError("/webhook_url", str(error))
+        return Problem(Kind.INVALID, f"/webhook_url: {error}", (fault,))
+    return None
+
+
+def _ensure_endpoints(urls: Iterable[tuple[int, Mode, str | None]]) -> None:
+    """Give each producer and mode with a URL the endpoint that signs for such URLs."""
+    callers = {(producer_id, int(mode)) for producer_id, mode, url in urls if url}
+    if callers:
+        endpoints.ensure_of_requests(callers)

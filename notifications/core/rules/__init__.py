@@ -4,10 +4,9 @@ Modules:
 
     deliveries    states, transitions, reasons, outcomes, unanswered, retries, suspects, ordering,
                   fallback, withdrawals, client_receipts, webhook_events, feed_position
-    lanes         lane, lane_lag, channels, routing, switches, service_levels, delivery_health,
-                  reach
+    lanes         lane, lane_lag, channels, routing, switches, service_levels, reach
     recipients    allowed, suppression, preferences, inbox_states, in_app, phone, countries,
-                  keywords, recipient, addresses, attributes, recipient_lists, stored_audiences
+                  recipient, addresses, attributes, recipient_lists, stored_audiences
     bulk jobs     bulk_job: states and counts, which tables, webhooks and costs use
     requests      request, request_fields, request_faults, in_app_fields, problems, sensitive, ids,
                   schedule_limits

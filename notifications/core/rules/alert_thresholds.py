@@ -3,14 +3,32 @@
     delivery_rate_low=99,processing_slow=800
 
 The name of a threshold is the kind of the alert. A threshold without a value has the default.
+
+An alert about a provider or a channel starts above its threshold and ends below a lower one, so
+that a share near a threshold raises one alert. A floor of calls or failures keeps single failures
+of little traffic silent: with five messages a minute, `FAILING_CALLS` are reached within five
+minutes.
 """
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple, Self
 
+from notifications.core.rules.service_levels import EventShare
+
 _MOST: Final = {"processing_slow": 60_000.0}
 """Largest value of a threshold; of a percentage 100."""
+
+_FAILING_CALLS: Final = 20
+"""Calls in the window below which a share of failed calls is ignored."""
+_FAILING_UNTIL: Final = 0.8
+"""Part of the threshold up to which a provider is well again: 40 % of 50 %."""
+
+_LOW_FAILURES: Final = 5
+"""Bad deliveries below which the delivery rate of a channel is ignored."""
+_LOW_UNTIL: Final = 0.6
+"""Part of the tolerated share of bad deliveries up to which a channel is well again: 0.3 % of
+0.5 %."""
 
 
 class AlertThresholds(NamedTuple):
@@ -52,3 +70,42 @@ class AlertThresholds(NamedTuple):
                 raise ValueError(f"has {item!r}; give {name} a number above 0, at most {most:g}")
             found[name] = number
         return cls(**found)
+
+
+class CallShare(NamedTuple):
+    """The calls of a provider on a channel."""
+
+    calls: int
+    failed: int
+    """Unavailable, unanswered and rejected calls."""
+
+    @property
+    def share(self) -> float:
+        """The share of failed calls; 0 without calls."""
+        return self.failed / self.calls if self.calls else 0.0
+
+
+def is_failing(calls: CallShare, threshold: float, *, before: bool) -> bool:
+    """Return True if a provider is failing.
+
+    Args:
+        calls: the calls of the provider.
+        threshold: `AlertThresholds.provider_failing`.
+        before: the provider was failing at the last look.
+    """
+    if calls.calls < _FAILING_CALLS:
+        return False
+    return calls.share > threshold / 100 * (_FAILING_UNTIL if before else 1)
+
+
+def is_low(ended: EventShare, threshold: float, *, before: bool) -> bool:
+    """Return True if a delivery rate is low.
+
+    Args:
+        ended: the ended deliveries of the channel.
+        threshold: `AlertThresholds.delivery_rate_low`.
+        before: the rate was low at the last look.
+    """
+    if ended.bad < _LOW_FAILURES:
+        return False
+    return ended.share > (1 - threshold / 100) * (_LOW_UNTIL if before else 1)

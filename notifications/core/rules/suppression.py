@@ -1,13 +1,36 @@
-"""Causes of suppressed addresses, and which dead addresses enter the suppression list."""
+"""Causes of suppressed addresses: dead addresses, keywords of inbound SMS and others."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
 from notifications.core.rules import addresses
-from providers.contract import Channel
+from providers.contract import Channel, Keyword
+
+_KEYWORDS: Final[Mapping[Keyword, str]] = {
+    Keyword.STOP: """
+        STOP STOPALL UNSUBSCRIBE CANCEL END QUIT REVOKE OPTOUT
+        STOPP ABMELDEN ABBESTELLEN
+        ARRET ARRETER DESABONNER
+        BAJA PARAR ALTO CANCELAR DETENER
+        SAIR REMOVER
+        BASTA DISISCRIVIMI
+        AFMELDEN
+    """,
+    Keyword.START: "START YES UNSTOP ANMELDEN REPRENDRE ALTA INICIAR AANMELDEN",
+    Keyword.HELP: "HELP INFO HILFE AIDE AYUDA AJUDA AIUTO",
+}
+"""English as carriers have it, then German, French, Spanish, Portuguese, Italian and Dutch; in
+capitals, without accents and spaces. "SI" and "JA" are missing, because they may answer another
+question."""
+
+_MEANINGS: Final = {word: keyword for keyword, words in _KEYWORDS.items() for word in words.split()}
+_LONGEST_KEYWORD: Final = 40
+"""Characters of a keyword at most."""
 
 
 class Cause(StrEnum):
@@ -81,3 +104,15 @@ def address_fault(channel: Channel, address: str) -> str:
         said = str(error)
         return "" if is_usable else said if "U+" in said else _WANTED.get(channel, said)
     return ""
+
+
+def keyword_in(text: str) -> Keyword | None:
+    """Return the keyword of a text; ignores case, accents, spaces and punctuation.
+
+    A keyword counts only if the text contains no other word, as for carriers: "please don't stop"
+    is not a STOP.
+    """
+    if len(text) > _LONGEST_KEYWORD:
+        return None
+    letters = unicodedata.normalize("NFKD", text).upper()
+    return _MEANINGS.get("".join(each for each in letters if each.isalnum()))

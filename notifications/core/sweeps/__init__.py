@@ -1,13 +1,13 @@
 """Sweeps: periodic tasks that complete unfinished work, also after a crash.
 
-    deliveries    release, resume, relay, due_rows (rescue, retry), expiry, ordering,
-                  withdrawals; hold_checks and switches run in release
-    the relay     publish_quota and broker_share, the limits of the rows in the broker
-    lag           lane_lag, sms_outage
-    reports       rollups, webhooks
+    deliveries    release, resume, relay, due_rows (rescue, retry, expiry, ordering),
+                  withdrawals; hold_checks run in release
+    the relay     publish_quota, the limits of the rows in the broker
+    lag           lane_lag, which pauses P3 SMS in an outage
+    reports       change_feed (webhooks, rollups)
     operators     alert_notices, breakers, delivery_health, service_levels, overdue,
-                  provider_checks, switches, replays
-    upkeep        partitions, retention, housekeeping, dead_letters, erasures
+                  provider_checks, dead_letters (replays)
+    upkeep        retention (archive, partitions), housekeeping (erasures)
 
 Each sweep is a function `run_once(*, now, limit) -> Swept` and an entry in SWEEPS. Beat sends a
 task for each (`sweep_relay`), at the interval of the periodic task in the database. Several `ops`
@@ -43,24 +43,18 @@ from notifications.core.store.postgres.sweep_runs import SweepResult
 from notifications.core.sweeps import (
     alert_notices,
     breakers,
+    change_feed,
     dead_letters,
     delivery_health,
     due_rows,
-    erasures,
-    expiry,
     housekeeping,
     lane_lag,
-    ordering,
-    partitions,
     provider_checks,
     relay,
     release,
-    replays,
     resume,
     retention,
-    rollups,
     service_levels,
-    webhooks,
     withdrawals,
 )
 from notifications.core.sweeps.rounds import RunOnce, Swept
@@ -94,12 +88,12 @@ _EVERY: Final = (
     ("release", 1, 500, release.run_once),
     ("rescue", 3, 500, due_rows.rescue_lost),
     ("retry", 10, 500, due_rows.retry),
-    ("expiry", 10, 500, expiry.run_once),
+    ("expiry", 10, 500, due_rows.expire),
     ("resume", 5, 5_000, resume.run_once),
     ("lane_lag", 5, 5_000, lane_lag.run_once),
-    ("replays", 10, 500, replays.run_once),
+    ("replays", 10, 500, dead_letters.replay_jobs),
     ("withdrawals", 2, 500, withdrawals.run_once),
-    ("erasures", 10, 500, erasures.run_once),
+    ("erasures", 10, 500, housekeeping.erase_recipients),
     ("recheck_unknown", 10, 500, due_rows.recheck_unknown),
     ("dead_letters", 60, 5_000, dead_letters.run_once),
     ("breakers", 60, 5_000, breakers.run_once),
@@ -107,12 +101,12 @@ _EVERY: Final = (
     ("provider_checks", 30, 20, provider_checks.run_once),
     ("service_levels", 60, 5_000, service_levels.run_once),
     ("delivery_health", 60, 1, delivery_health.run_once),
-    ("ordering", 5, 1_000, ordering.run_once),
-    ("webhooks", 2, 5_000, webhooks.run_once),
-    ("rollups", 5, 20_000, rollups.run_once),
-    ("tell", 2, 256, webhooks.tell),
+    ("ordering", 5, 1_000, due_rows.advance_ordering),
+    ("webhooks", 2, 5_000, change_feed.make_messages),
+    ("rollups", 5, 20_000, change_feed.count_events),
+    ("tell", 2, 256, change_feed.tell),
     ("housekeeping", 60, 5_000, housekeeping.run_once),
-    ("partitions", 3_600, 500, partitions.run_once),
+    ("partitions", 3_600, 500, retention.create_partitions),
     ("archive", 600, 500, retention.run_once),
 )
 """Name, interval in seconds of a new installation, rows in a batch, function."""

@@ -1,17 +1,22 @@
-"""Dead letters: alert on growth, and delete dead letters past retention."""
+"""Dead letters: alert on growth, deletion past retention, and open replay jobs in turn."""
 
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from collections import Counter
 from typing import Final
 
+import structlog
+
 from notifications.core import conf
-from notifications.core.models import DeadLetter
+from notifications.core.models import DeadLetter, ReplayJob
+from notifications.core.operations import replay
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.reasons import Reason
 from notifications.core.store.postgres import alerts, dead_letters
+from notifications.core.sweeps import loops
 from notifications.core.sweeps.rounds import Swept
 
 _WINDOW: Final = dt.timedelta(minutes=5)
@@ -20,6 +25,11 @@ _URGENT_COUNTED: Final = 1_000
 
 _POISON_NAMED: Final = 8
 """Deliveries that the alert about poison names: as many as its detail holds."""
+
+_log = structlog.get_logger(__name__)
+
+_REPLAY_JOBS: Final = 20
+"""Number of open jobs processed in turn, oldest first."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
@@ -67,3 +77,24 @@ def _alert_on_poison() -> None:
     named = ", ".join(str(each) for each in found[:_POISON_NAMED])
     more = " and more" if len(found) > _POISON_NAMED else ""
     alerts.raise_once(AlertKind.POISON, "", f"deliveries {named}{more}")
+
+
+def replay_jobs(*, now: dt.datetime, limit: int) -> Swept:
+    """Replay dead letters of open jobs, `limit` of each job at a time.
+
+    Safe to run twice: dead letters are locked and closed. Several processes share a job. A dead
+    letter with an exception leaves its job and stays open; a job with an exception stops no other
+    job, and the next run tries the job again.
+    """
+    del now  # the age of a dead letter does not matter
+    jobs = ReplayJob.objects.filter(finished_at=None).order_by("id")[:_REPLAY_JOBS]
+    return loops.in_turn(jobs, functools.partial(_run_job, limit=limit), on_error=_log_error)
+
+
+def _run_job(job: ReplayJob, *, limit: int) -> Swept:
+    ran = replay.run(job, limit=limit)
+    return Swept(ran.letters, ran.failed, more=ran.letters > 0)
+
+
+def _log_error(job: ReplayJob, _error: Exception) -> None:
+    _log.exception("replay_job_failed", job=job.pk)

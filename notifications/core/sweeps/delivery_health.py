@@ -20,15 +20,15 @@ from typing import Final
 from notifications.core import conf
 from notifications.core.delivery import routing
 from notifications.core.models import Alert
-from notifications.core.rules import delivery_health
+from notifications.core.rules import alert_thresholds
+from notifications.core.rules.alert_thresholds import CallShare
 from notifications.core.rules.alerts import AlertKind
-from notifications.core.rules.delivery_health import CallShare
 from notifications.core.rules.service_levels import ROLLUPS_LATE
 from notifications.core.store.postgres import alerts, rollups
 from notifications.core.store.postgres import service_levels as figures
 from notifications.core.store.rate_limits import breaker_status
 from notifications.core.sweeps.rounds import Swept
-from providers import status_pages
+from providers import registry
 
 _WINDOW: Final = dt.timedelta(minutes=5)
 
@@ -44,8 +44,8 @@ def _look_at_providers() -> int:
     threshold = conf.current().alert_thresholds.provider_failing
     failing = 0
     for subject, provider, calls in _calls():
-        if delivery_health.is_failing(calls, threshold, before=subject in before):
-            page = status_pages.PAGES.get(provider, "")
+        if alert_thresholds.is_failing(calls, threshold, before=subject in before):
+            page = registry.STATUS_PAGES.get(provider, "")
             detail = f"{calls.share:.0%} of {calls.calls} calls in five minutes failed"
             detail += f"; status page: {page}" if page else ""
             alerts.raise_once(AlertKind.PROVIDER_FAILING, subject, detail)
@@ -78,7 +78,7 @@ def _look_at_channels(now: dt.datetime) -> int:
     threshold = conf.current().alert_thresholds.delivery_rate_low
     low = 0
     for channel, ended in figures.by_channel(_WINDOW, now=now).items():
-        if delivery_health.is_low(ended, threshold, before=channel.label in before):
+        if alert_thresholds.is_low(ended, threshold, before=channel.label in before):
             detail = f"{1 - ended.share:.1%} of {ended.good + ended.bad} deliveries were sent"
             alerts.raise_once(AlertKind.DELIVERY_RATE_LOW, channel.label, detail)
             low += 1

@@ -1,4 +1,4 @@
-"""Housekeeping: delete expired data, and encrypt variables that became sensitive, in batches."""
+"""Housekeeping: delete expired data, erase recipients, and encrypt late, in batches."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Final
 
+import structlog
+
 from notifications.core import clock, conf, feature
-from notifications.core.models import Alert, Rejected
+from notifications.core.models import Alert, ErasureJob, Rejected
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.store.postgres import (
     alerts,
     change_feed,
+    erasure,
     late_encryption,
     rollups,
     row_retention,
     secret_variables,
 )
+from notifications.core.sweeps import loops
 from notifications.core.sweeps.rounds import Swept
 
 _REJECTED_KEPT: Final = 10_000
@@ -26,6 +30,11 @@ _SECONDS: Final = 45.0
 """Maximum seconds of a run: less than the interval of a minute."""
 _FEED_HELD_FOR: Final = dt.timedelta(minutes=5)
 """Longer than any transaction of the service."""
+
+_log = structlog.get_logger(__name__)
+
+_ERASURE_JOBS: Final = 20
+"""Number of unfinished jobs processed in turn, oldest first."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
@@ -91,3 +100,29 @@ def _delete_old_alerts(now: dt.datetime, limit: int) -> int:
     before = now - conf.current().alerts_kept
     old = Alert.objects.filter(resolved_at__lt=before).values("id")[:limit]
     return Alert.objects.filter(id__in=old).delete()[0]
+
+
+def erase_recipients(*, now: dt.datetime, limit: int) -> Swept:
+    """Process unfinished jobs in turn: the inbox, and `limit` notifications of each at a time.
+
+    Safe to run twice. A job without remaining rows gets a receipt, which ends the job. A job waits
+    while a day is frozen, because the rows of the day are out of reach until the day is dropped. A
+    job with an exception stops no other job; the next run tries it again.
+
+    Raises:
+        DATABASE_TROUBLE: the database is away; the next run goes on.
+    """
+    jobs = erasure.open_jobs(limit=_ERASURE_JOBS)
+    batch = functools.partial(_erase, now=now, limit=limit)
+    return loops.in_turn(jobs, batch, on_error=_log_error)
+
+
+def _erase(job: ErasureJob, *, now: dt.datetime, limit: int) -> Swept:
+    ways = feature.functions("inbox_erasures") or [erasure.erase_inbox]
+    items = sum(erase(job.recipient_id) for erase in ways)
+    removed = erasure.work_off(job, now=now, limit=limit, inbox_items=items)
+    return Swept(items + removed, more=items + removed > 0)
+
+
+def _log_error(job: ErasureJob, _error: Exception) -> None:
+    _log.exception("erasure_job_failed", job=job.pk)

@@ -1,4 +1,4 @@
-"""Retention: days past retention are dropped, as the sweep `archive`.
+"""Retention: days past retention are dropped (sweep `archive`), days ahead get partitions.
 
 The feature `archive` replaces the sweep, and exports a day before the drop.
 """
@@ -19,7 +19,7 @@ from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.states import OPEN
 from notifications.core.rules.transitions import GIVE_UP
-from notifications.core.store.postgres import alerts, past_days, transitions
+from notifications.core.store.postgres import alerts, partitions, past_days, transitions
 from notifications.core.store.postgres.past_days import Lease, LeaseLost
 from notifications.core.store.postgres.transitions import ANYONE, Move
 from notifications.core.sweeps.rounds import Swept
@@ -131,3 +131,9 @@ def alert(now: dt.datetime, problems: list[str]) -> None:
         alerts.raise_once(AlertKind.ARCHIVE_LATE, "", detail)
     else:
         alerts.resolve(AlertKind.ARCHIVE_LATE, "")
+
+
+def create_partitions(*, now: dt.datetime, limit: int) -> Swept:
+    """Create missing days. Safe to run twice, late or in concurrent processes."""
+    del limit  # two weeks at most
+    return Swept(moved=partitions.ensure(now.date()))

@@ -3,11 +3,11 @@
     deliver   deliver_push(ids), deliver_sms(ids) ...   on every lane; retries are Celery retries
     sweep     sweep_relay(), sweep_rescue() ...         on `ops`, sent by beat
 
-`slots` limits the concurrent tasks of a worker, `consumer` survives the loss of the broker, and
-`metrics` serves the figures of a process, and `saturation` watches its slots. While the broker is
+`slots` limits the concurrent tasks of a worker, which `deliver` watches, `consumer` survives the
+loss of the broker, and `metrics` serves the figures of a process. While the broker is
 away, `direct` runs the same work from Postgres.
 """
 
-from notifications.core.tasks import deliver, direct, saturation, sweep
+from notifications.core.tasks import deliver, direct, sweep
 
-__all__ = ["deliver", "direct", "saturation", "sweep"]
+__all__ = ["deliver", "direct", "sweep"]

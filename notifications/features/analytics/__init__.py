@@ -6,6 +6,6 @@
     management     the command `report`, which prints the figures of a day
     sweep          the report of yesterday by e-mail
 
-The core keeps the roll-ups (`sweeps.rollups`) and answers the questions (`figures`), because
+The core keeps the roll-ups (`sweeps.change_feed`) and answers the questions (`figures`), because
 Overview, the alerts, the costs and the budgets read them too.
 """

@@ -3,7 +3,6 @@
     expressions   check an expression of a request; saved audiences
     uploads       files of user ids to recipient lists
     snapshots     an expression to a recipient list, in pages
-    upkeep        deleted topics and lists; lists that expired or stopped loading
     rules/        the language of expressions
     rows/         an expression to SQL; topics, uploads and snapshots
 

@@ -21,7 +21,8 @@ from notifications.core.rules.rollups import Dimension
 from notifications.core.store.postgres import alerts, lane_lag
 from notifications.core.sweeps import lane_lag as sample_sweep
 from notifications.core.sweeps.rounds import Swept
-from notifications.features.back_pressure import limits, rules, stale
+from notifications.features.back_pressure import rules, stale
+from notifications.features.back_pressure.models import LagLimits
 from notifications.features.back_pressure.rules import Limits
 from providers.contract import Channel
 
@@ -30,7 +31,7 @@ _RATE_OVER: Final = dt.timedelta(minutes=5)
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Sample the lag, then refuse posts and drop stale deliveries; counts the dropped ones."""
-    done, limits_of = Swept(), limits.by_channel()
+    done, limits_of = Swept(), limits_by_channel()
     for row in sample_sweep.sample(now=now):
         if is_limited(lane_lag.lane_of(row)):
             own = limits_of[Channel(row.channel)]
@@ -74,3 +75,19 @@ def _rate(channel: Channel, *, now: dt.datetime) -> float:
     question = Question(metric="sent", start=now - _RATE_OVER, end=now, filters=only, now=now)
     sent = sum(group.total or 0 for group in ask(question).groups)
     return sent / _RATE_OVER.total_seconds()
+
+
+def limits_by_channel() -> dict[Channel, Limits]:
+    """Return the limits of the P3 lane of each channel."""
+    edited = {Channel(row.channel): _limits_of(row) for row in LagLimits.objects.all()}
+    return {channel: edited.get(channel, rules.DEFAULTS) for channel in Channel}
+
+
+def _limits_of(row: LagLimits) -> Limits:
+    return Limits(
+        refuse_waiting=row.refuse_waiting,
+        refuse_behind=dt.timedelta(seconds=row.refuse_behind_seconds),
+        drop_waiting=row.drop_waiting,
+        drop_behind=dt.timedelta(seconds=row.drop_behind_seconds),
+        drop_older=dt.timedelta(seconds=row.drop_older_seconds),
+    )

@@ -18,8 +18,7 @@
     progress    the start and the end of a job
     figures     the totals and the funnel of a job, for readers (figure_rows: their rows)
     mail_checks unsubscribe links in the mails of a job that is not created
-    dry_run     the counts, texts and costs of a job that is not created (renderings: the texts,
-                shared_addresses: recipients with the same address)
+    dry_run     the counts, texts and costs of a job that is not created (renderings: the texts)
 
 A job is a row, so the creation of a job takes the same time for ten recipients and for fifty
 million. The sweep `expand` reads the audience in pages of at most 5,000 recipients. An opt-out, an

@@ -15,14 +15,17 @@ from typing import Final
 from notifications.core import clock
 from notifications.core.models import BulkJob, Recipient
 from notifications.core.rules import phone
+from notifications.core.rules.bulk_job import UniqueBy
 from notifications.core.rules.lane import Mode
 from notifications.core.store.cached import prices
 from notifications.features.audiences.rows import members
+from notifications.features.audiences.rows.members import Member
+from notifications.features.audiences.rules import nodes
 from notifications.features.audiences.rules.parse import parse
-from notifications.features.bulk_jobs import page, renderings
-from notifications.features.bulk_jobs.page import Planned
+from notifications.features.bulk_jobs import page, renderings, rows
+from notifications.features.bulk_jobs.page import Planned, PlannedPage
 from notifications.features.bulk_jobs.renderings import Rendering
-from notifications.features.bulk_jobs.shared_addresses import SharedAddresses
+from notifications.features.bulk_jobs.rows import ListedAddress
 from providers.contract import Channel
 
 SECONDS: Final = 3.0
@@ -40,6 +43,9 @@ _RENDER_SECONDS: Final = 1.0
 """Time for rendering messages."""
 _UNKNOWN: Final = "unknown_recipient"
 _OUTSIDE: Final = "not_in_audience"
+
+_EARLIER_EXAMINED: Final = 4
+"""Recipients before a block that are examined for an address: one with a message suffices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +147,7 @@ def run(
 def _examine(job: BulkJob, *, until: float) -> DryRun:
     mode = Mode(job.mode)
     first, last = members.bounds(parse(job.audience), mode=mode)
-    whole, after, addresses = DryRun(), first - 1, SharedAddresses(job)
+    whole, after, addresses = DryRun(), first - 1, _SharedAddresses(job)
     while last and after < last:
         found = members.page(parse(job.audience), mode=mode, after=after, until=last, limit=_PAGE)
         whole.add(addresses.build(found), recipients=len(found))
@@ -169,7 +175,7 @@ def _sample(job: BulkJob, ends: tuple[int, int], *, until: float) -> DryRun:
             until=ends_at - 1,
             limit=_BLOCK,
         )
-        built = SharedAddresses(job).build(block, is_first=False)
+        built = _SharedAddresses(job).build(block, is_first=False)
         found.add(built, recipients=len(block))
         covered += (block[-1].recipient_id + 1 if len(block) == _BLOCK else ends_at) - begins
         if clock.monotonic() >= until and found.examined:
@@ -251,7 +257,64 @@ def _of_user(job: BulkJob, user_id: str) -> Sample:
     found = members.page(parse(job.audience), mode=mode, after=pk - 1, until=pk, limit=1)
     if not found:
         return Sample(user_id, _OUTSIDE)
-    built = SharedAddresses(job).build(found, is_first=False)
+    built = _SharedAddresses(job).build(found, is_first=False)
     if not built.messages:
         return Sample(user_id, next(iter(built.left_out), ""))
     return Sample(user_id, "", renderings.of_message(built.messages[0]))
+
+
+class _SharedAddresses:
+    """The addresses of some pages of a dry run that have a message.
+
+    The expansion stores each address that has a message (`rows.take_addresses`). A dry run stores
+    nothing: it keeps the addresses of the examined recipients in memory, and finds the recipients
+    before a block of a sample by the index on the addresses of contacts.
+    """
+
+    def __init__(self, job: BulkJob) -> None:
+        self._job = job
+        self._found: set[ListedAddress] = set()
+
+    def build(self, found: Sequence[Member], *, is_first: bool = True) -> PlannedPage:
+        """Build a page as the expansion does; an address of a page before gets no message.
+
+        Args:
+            found: the recipients, in ascending order of ids.
+            is_first: False: the audience has recipients before, in no page of this object.
+
+        Raises:
+            TemplateGone: the template version was deleted meanwhile.
+            ExpressionError: a name in the audience does not exist.
+        """
+        built = page.build(self._job, found)
+        contacts = built.contact_ids
+        if self._job.unique_by != UniqueBy.ADDRESS or not contacts:
+            return built
+        if not is_first:
+            self._found |= self._before(found[0].recipient_id, contacts)
+        listed = rows.addresses_of(contacts)
+        taken = set()
+        for contact in contacts:
+            address = listed.get(contact)
+            if address in self._found:
+                taken.add(contact)
+            elif address is not None:
+                self._found.add(address)
+        built.leave_out(taken)
+        return built
+
+    def _before(self, recipient_id: int, contacts: Sequence[int]) -> set[ListedAddress]:
+        """Return the addresses of the messages of recipients before `recipient_id`."""
+        job = self._job
+        sharing = rows.sharing(contacts, before=recipient_id, each=_EARLIER_EXAMINED)
+        if not sharing:
+            return set()
+        people = nodes.UserIds(tuple(sharing.values()))
+        found = members.page(
+            nodes.And((parse(job.audience), people)),
+            mode=Mode(job.mode),
+            after=0,
+            until=recipient_id - 1,
+            limit=len(sharing),
+        )
+        return set(rows.addresses_of(page.build(job, found).contact_ids).values())

@@ -1,6 +1,6 @@
 """Lane shares: the rows that the lanes allow to bulk jobs.
 
-The jobs of a lane share the room of the lane by weight (`rules.shares`). The first
+The jobs of a lane share the room of the lane by weight (`rules.pace`). The first
 expander of a second divides the room among all running jobs of the lane, and stores for every job
 the total of rows that may exist. The existing rows are counted by the checkpoints of the ranges.
 An undone page therefore gives the share of the page back, and a repeated division allows no row
@@ -30,8 +30,8 @@ from notifications.core.rules.states import Status
 from notifications.core.store.postgres import db, id_ranges
 from notifications.core.store.templates import template_cache
 from notifications.features.bulk_jobs import stages
-from notifications.features.bulk_jobs.rules import pace, shares
-from notifications.features.bulk_jobs.rules.shares import Demand
+from notifications.features.bulk_jobs.rules import pace
+from notifications.features.bulk_jobs.rules.pace import Demand
 
 EVERY: Final = dt.timedelta(seconds=1)
 """Least time between two divisions of a lane."""
@@ -97,7 +97,7 @@ def _store_shares(lane: Lane, row: BulkLane, now: dt.datetime) -> None:
     rates = {job.pk: found for job in jobs if (found := rate(job)) is not None}
     wanted = dict.fromkeys(granted, math.inf) | _slots(rates, now)
     waiting, behind = _waiting(lane)
-    row.window = shares.window(
+    row.window = pace.lane_window(
         row.window,
         waiting=waiting,
         behind=behind,
@@ -110,7 +110,7 @@ def _store_shares(lane: Lane, row: BulkLane, now: dt.datetime) -> None:
         for job in jobs
         for most in [wanted[job.pk] if job.pk in rates else row.window * job.weight / weights]
     ]
-    given = shares.divide(row.window - waiting - sum(unused.values()), asks)
+    given = pace.divide_room(row.window - waiting - sum(unused.values()), asks)
     row.granted = {str(key): granted[key] + share for key, share in given.items()}
     row.divided_at = now
     row.save(update_fields=["granted", "window", "divided_at"])
@@ -122,7 +122,7 @@ def _slots(rates: Mapping[UUID, float], now: dt.datetime) -> dict[UUID, float]:
     return {
         key: min(
             pace.free_slots(next_at.get(key), per_second=rate, now=now),
-            math.ceil(rate * shares.RATED_WINDOW.total_seconds()),
+            math.ceil(rate * pace.RATED_WINDOW.total_seconds()),
         )
         for key, rate in rates.items()
     }
@@ -148,7 +148,7 @@ def _message_counts(jobs: Sequence[UUID]) -> dict[UUID, int]:
 def _waiting(lane: Lane) -> tuple[int, dt.timedelta]:
     """Return the due rows that no worker has, and the wait of the oldest."""
     waiting, behind = 0, _NO_TIME
-    asked = {**_key(lane), "queued": Status.QUEUED, "counted": 2 * shares.LARGEST_WINDOW}
+    asked = {**_key(lane), "queued": Status.QUEUED, "counted": 2 * pace.LARGEST_WINDOW}
     for span in id_ranges.current():
         for found in db.rows("bulk_lane_waiting", {**span, **asked}):
             waiting += found["waiting"]

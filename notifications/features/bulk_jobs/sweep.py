@@ -28,8 +28,9 @@ from notifications.core.store.postgres import alerts, audit
 from notifications.core.sweeps import loops
 from notifications.core.sweeps.rounds import Swept
 from notifications.features.bulk_jobs import changes, figure_rows, figures, ranges, stages
-from notifications.features.bulk_jobs.rules import limits, winner
-from notifications.features.bulk_jobs.rules.winner import Result, Winner
+from notifications.features.bulk_jobs.rules import variants
+from notifications.features.bulk_jobs.rules.figures import breach_of
+from notifications.features.bulk_jobs.rules.variants import VariantResult, Winner
 
 _log = structlog.get_logger(__name__)
 
@@ -71,7 +72,7 @@ def _breaches(jobs: Sequence[BulkJob]) -> dict[UUID, str]:
     """Return a sentence about the passed limit of each job, empty without one."""
     limited = [job for job in jobs if job.abort_limits]
     return {
-        job.pk: limits.breach(
+        job.pk: breach_of(
             job.abort_limits,
             sent=found.whole.total(Total.SENT),
             failed=found.whole.total(Total.FAILED),
@@ -140,8 +141,8 @@ def _winner_of(job: BulkJob) -> Winner:
         found = counts.get(each["name"])
         sent = found.total(Total.SENT) if found else 0
         count = found.total(Total(rule["metric"])) if found else 0
-        results.append(Result(each["name"], sent, count))
-    return winner.choose(results, metric=rule["metric"])
+        results.append(VariantResult(each["name"], sent, count))
+    return variants.choose_winner(results, metric=rule["metric"])
 
 
 def _lock(job: BulkJob) -> QuerySet[BulkJob]:

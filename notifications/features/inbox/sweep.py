@@ -9,7 +9,7 @@ from uuid import UUID
 from notifications.core import clock, conf
 from notifications.core.sweeps import loops
 from notifications.core.sweeps.rounds import Swept
-from notifications.features.inbox.rows import retention, settling
+from notifications.features.inbox.rows import settling
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
@@ -33,7 +33,7 @@ def _settle(*, limit: int) -> Swept:
 class _Position:
     """The place in the order of ids that this process has reached."""
 
-    after: UUID = retention.START
+    after: UUID = settling.PURGE_START
 
 
 def purge(*, now: dt.datetime, limit: int) -> Swept:
@@ -47,6 +47,6 @@ def purge(*, now: dt.datetime, limit: int) -> Swept:
 
 
 def _purge(*, before: dt.date, limit: int) -> Swept:
-    purged = retention.purge(before=before, after=_Position.after, limit=limit)
+    purged = settling.purge(before=before, after=_Position.after, limit=limit)
     _Position.after = purged.position
-    return Swept(purged.deleted, more=purged.position != retention.START)
+    return Swept(purged.deleted, more=purged.position != settling.PURGE_START)

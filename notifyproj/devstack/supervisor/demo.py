@@ -9,8 +9,10 @@ at any point stops every process, the servers last. A failure is a line with the
 
 from __future__ import annotations
 
+import base64
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -21,16 +23,23 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+from cryptography.fernet import Fernet
+from cryptography.hazmat.primitives.asymmetric import ec
+
 from notifications.core.management.demo_data import TUTORIAL
 from notifyproj import environment
 from notifyproj.devstack.ports import LOOPBACK, is_free
 from notifyproj.devstack.servers import EmbeddedError, Stack
 from notifyproj.devstack.servers.errors import plain_words
 from notifyproj.devstack.supervisor import handle
-from notifyproj.devstack.supervisor.keys import demo_secrets
-from notifyproj.devstack.supervisor.leftovers import kill_leftovers, mark
-from notifyproj.devstack.supervisor.process import ROOT, Process, ProcessFailed
-from notifyproj.devstack.supervisor.process_group import ProcessGroup
+from notifyproj.devstack.supervisor.process import (
+    ROOT,
+    Process,
+    ProcessFailed,
+    ProcessGroup,
+    kill_leftovers,
+    mark,
+)
 from notifyproj.devstack.supervisor.programs import PROGRAMS, Answers, Ports
 
 VAR: Final = ROOT / "var"
@@ -266,3 +275,42 @@ def _tell_first_request(settings: Mapping[str, str]) -> None:
 
 def _tell(line: str) -> None:
     print(f"[{time.strftime('%H:%M:%S')}] {line}", flush=True)
+
+
+def demo_secrets(var: Path) -> dict[str, str]:
+    """Return the secrets by variable, and create missing secrets; raises OSError for no access.
+
+    The file `var/demo.json` is readable by its owner alone. The secrets last as long as the data of
+    the demo, because a new encryption key cannot decrypt old data.
+    """
+    path = var / "demo.json"
+    try:
+        known: dict[str, str] = json.loads(path.read_text())
+    except FileNotFoundError:
+        known = {}
+    fresh = {**_fresh_secrets(), **known}
+    if fresh != known:
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(fresh, indent=2))
+    return fresh
+
+
+def _fresh_secrets() -> dict[str, str]:
+    return {
+        "NOTIFY_SECRET_KEY": secrets.token_hex(32),
+        "NOTIFY_ENCRYPTION_KEYS": Fernet.generate_key().decode(),
+        "NOTIFY_FLOWER_PASSWORD": secrets.token_urlsafe(12),
+        "NOTIFY_SANDBOX_SECRET": _signing_secret(),
+        "NOTIFY_WEBHOOK_SECRETS": _signing_secret(),
+        "NOTIFY_WEB_PUSH_PRIVATE_KEY": _vapid_key(),
+        "DEMO_ADMIN_PASSWORD": secrets.token_urlsafe(12),
+    }
+
+
+def _vapid_key() -> str:
+    number = ec.generate_private_key(ec.SECP256R1()).private_numbers().private_value
+    return base64.urlsafe_b64encode(number.to_bytes(32, "big")).rstrip(b"=").decode()
+
+
+def _signing_secret() -> str:
+    return "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()

@@ -1,13 +1,17 @@
-"""A running program: start, wait until ready, signal, kill, log."""
+"""Running programs: start, wait until ready, restart, signal, kill, log."""
 
 from __future__ import annotations
 
 import http.client
+import os
 import time
-from collections.abc import Mapping
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Final, assert_never
+
+import psutil
 
 from notifyproj.devstack.child_process import Child
 from notifyproj.devstack.ports import LOOPBACK
@@ -18,6 +22,14 @@ _PAUSE_SECONDS: Final = 0.1
 """Pause between two checks for readiness."""
 _ANSWER_SECONDS: Final = 2.0
 _OK: Final = 200
+
+_VAR_MARK: Final = "DEMO_VAR"
+_SUPERVISOR_MARK: Final = "DEMO_SUPERVISOR"
+_KILL_SECONDS: Final = 10.0
+
+_MOST_RESTARTS: Final = 5
+_RESTART_SECONDS: Final = 60.0
+"""Period of the counted restarts: a process with more restarts in a period has failed."""
 
 
 class ProcessFailed(Exception):
@@ -89,6 +101,57 @@ class Process(Child):
             return log.read().decode(errors="replace")
 
 
+class ProcessGroup:
+    """Starts, restarts and stops processes; `report` gets a line for each change of a process.
+
+    The first process serves the others, so the first process is stopped last.
+    """
+
+    def __init__(self, processes: Sequence[Process], *, report: Callable[[str], None]) -> None:
+        self.processes = tuple(processes)
+        self._report = report
+        self._restarts: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=_MOST_RESTARTS))
+
+    def start(self) -> None:
+        """Start all processes and wait until each process is ready.
+
+        Raises:
+            ProcessFailed: a process ended, or was not ready in time.
+        """
+        for process in self.processes:
+            process.start()
+        for process in self.processes:
+            process.wait_ready()
+            self._report(f"{process.name} is ready (log: {process.log})")
+
+    def restart_dead(self) -> None:
+        """Restart the processes that have ended.
+
+        Raises:
+            ProcessFailed: a process ended a sixth time within a minute.
+        """
+        for process in self.processes:
+            if process.pid is not None:
+                continue
+            history = self._restarts[process.name]
+            now = time.monotonic()
+            if len(history) == _MOST_RESTARTS and now - history[0] < _RESTART_SECONDS:
+                raise ProcessFailed(
+                    f"{process.name} ends again and again: {process.last_log_line()}"
+                )
+            history.append(now)
+            self._report(f"{process.name} ended with {process.exit_code} and is started again")
+            process.start()
+
+    def stop(self) -> None:
+        """Stop the others at once, then the first process; kill a process after its timeout."""
+        first, *others = self.processes
+        for process in others:
+            process.ask_to_stop()
+        for process in (*others, first):
+            process.stop()
+
+
 def _answers(port: int, path: str) -> bool:
     connection = http.client.HTTPConnection(LOOPBACK, port, timeout=_ANSWER_SECONDS)
     try:
@@ -98,3 +161,44 @@ def _answers(port: int, path: str) -> bool:
         return False
     finally:
         connection.close()
+
+
+def mark(environ: Mapping[str, str], *, var: Path) -> dict[str, str]:
+    """Return the environment of a child process, with the marks that identify a leftover."""
+    return {**environ, _VAR_MARK: str(var), _SUPERVISOR_MARK: str(os.getpid())}
+
+
+def kill_leftovers(var: Path) -> None:
+    """Kill the processes of this folder without a living supervisor.
+
+    Most processes end with the supervisor (see `child_process`). Exceptions are the child of a web
+    server whose main process was killed in the same moment, and all processes on a kernel other
+    than Linux. A leftover holds a port, or changes the data of the next run.
+
+    Raises:
+        ProcessFailed: a process does not end.
+    """
+    found = [process for process in psutil.process_iter() if _is_leftover(process, var=var)]
+    for process in found:
+        try:
+            process.kill()
+        except psutil.NoSuchProcess:
+            continue  # the process has ended
+    _, alive = psutil.wait_procs(found, timeout=_KILL_SECONDS)
+    if alive:
+        raise ProcessFailed(f"Process {alive[0].pid} of an earlier run does not end: stop it.")
+
+
+def _is_leftover(process: psutil.Process, *, var: Path) -> bool:
+    try:
+        environ = process.environ()
+        if environ.get(_VAR_MARK) != str(var) or _SUPERVISOR_MARK not in environ:
+            return False
+        # Each program leads a session, and the supervisor is the leader's parent.
+        leader = os.getsid(process.pid)
+    except (psutil.Error, ProcessLookupError, PermissionError):
+        return False  # the process has ended, or belongs to another user
+    try:
+        return psutil.Process(leader).ppid() != int(environ[_SUPERVISOR_MARK])
+    except psutil.NoSuchProcess:
+        return True

@@ -3,7 +3,7 @@
 | event | receipt |
 | --- | --- |
 | delivered | delivered |
-| opened, clicked | read; none for a machine's (`machines`) |
+| opened, clicked | read; none for a machine's (`_is_a_reading`) |
 | complained | read; the address is dead by a complaint |
 | unsubscribed | read; the address has opted out |
 | bounced | bounced, with the standing of the address (`standings`) |
@@ -30,12 +30,12 @@ from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.wsgi import WSGIRequest
 from django.http.multipartparser import MultiPartParserError
 
-from providers import graphemes
+from providers import graphemes, visitors
 from providers.contract import Channel, Receipt, ReceiptKind, ReceiptRequest, Removal
-from providers.email.anymail import machines, standings
+from providers.email.anymail import standings
 from providers.email.anymail.answers import hide_addresses
 from providers.email.anymail.encoding import DELIVERY_ID
-from providers.email.anymail.services import AnymailService
+from providers.email.anymail.services import AnymailService, Path, value_at
 from providers.email.anymail.standings import Standing
 from providers.errors import InvalidSignature, MalformedReceipt
 
@@ -65,6 +65,18 @@ _UNREADABLE: Final = (
     RecursionError,
 )
 """Errors of the views for a body of an undocumented shape; Django usually handles the errors."""
+
+_NO_FLAG: Final = frozenset({"", "false"})
+_FLAGS: Final[Mapping[str, Path]] = {
+    "mailgun": ("event-data", "client-info", "bot"),  # "apple", "gmail", "generic"
+    "sendgrid": ("sg_machine_open",),
+    "sparkpost": ("msys", "track_event", "is_prefetched"),
+}
+"""Path of the flag: any value but false is a machine."""
+_PROXY_OPENS: Final = frozenset({"proxy_open", "unique_proxy_open"})
+"""Brevo has events of their own for them."""
+_AGENTS: Final[Mapping[str, Path]] = {"brevo": ("user_agent",)}
+"""Path of the user agent where anymail does not read it."""
 
 
 class AnymailReceipts:
@@ -126,9 +138,7 @@ class AnymailReceipts:
         if kind is None or not (delivery_id or message_id):
             return None
         agent = str(event.user_agent or "")
-        if event_type in _VISITS and not machines.is_a_reading(
-            self._name, event.esp_event, agent=agent
-        ):
+        if event_type in _VISITS and not _is_a_reading(self._name, event.esp_event, agent=agent):
             return None
         standing, said = standings.standing(self._name, event_type, event.esp_event)
         words = event.mta_response or event.description or ""
@@ -166,3 +176,18 @@ def _django_request(call: ReceiptRequest) -> WSGIRequest:
         "wsgi.url_scheme": url.scheme,
         "wsgi.input": io.BytesIO(call.body),
     })
+
+
+def _is_a_reading(service: str, callback: object, *, agent: str) -> bool:
+    """Return True if an opening or a click counts as a reading; `agent` is as anymail reads it.
+
+    Sources of the flags: SendGrid's event webhook (`sg_machine_open`), Mailgun's open and click bot
+    detection, Brevo's transactional webhooks (proxy open), SparkPost's event reference
+    (`is_prefetched`).
+    """
+    flag = value_at(callback, _FLAGS.get(service, ())).lower()
+    is_machine = flag not in _NO_FLAG or (
+        service == "brevo" and value_at(callback, ("event",)) in _PROXY_OPENS
+    )
+    agent = agent or value_at(callback, _AGENTS.get(service, ()))
+    return visitors.is_a_reading(is_machine=is_machine, agent=agent)

@@ -18,7 +18,7 @@ from notifications.core.rules.request import NotificationRequest
 from notifications.core.rules.sensitive import Sensitive
 from notifications.core.store.postgres.secret_variables import Fingerprint
 from notifications.core.store.redis import state
-from notifications.features.back_pressure import refusing
+from notifications.features.back_pressure import refusals
 from providers.contract import Channel
 from tests.journey import Reach
 
@@ -37,7 +37,7 @@ def producer(caller: Caller, reach: Reach) -> Caller:
         refuses_since=clock.now(),
         retry_after_seconds=60,
     )
-    refusing.forget()
+    refusals.forget()
     return replace(caller, is_post=True)
 
 
@@ -85,10 +85,10 @@ def test_messages_of_the_service_are_accepted(producer: Caller) -> None:
 def test_a_repeat_gets_the_first_answer(producer: Caller) -> None:
     asked = _asked(idempotency_key="sale-1")
     LaneLag.objects.update(refuses_since=None)
-    refusing.forget()
+    refusals.forget()
     [first] = accept.accept(producer, [asked])
     LaneLag.objects.update(refuses_since=clock.now())
-    refusing.forget()
+    refusals.forget()
     [again] = accept.accept(producer, [asked])
     assert isinstance(first, AcceptedRequest)
     assert isinstance(again, AcceptedRequest)
@@ -99,7 +99,7 @@ def test_a_refused_key_is_free_for_the_next_try(producer: Caller) -> None:
     asked = _asked(idempotency_key="sale-1")
     assert isinstance(accept.accept(producer, [asked])[0], Refused)
     LaneLag.objects.update(refuses_since=None)
-    refusing.forget()
+    refusals.forget()
     [answer] = accept.accept(producer, [asked])
     assert isinstance(answer, AcceptedRequest)
     assert not answer.replayed
@@ -111,7 +111,7 @@ def test_a_call_with_refused_items_alone_stores_no_answer(producer: Caller) -> N
     assert isinstance(problem, Problem)
     assert problem.kind is Kind.LANE_BEHIND
     LaneLag.objects.update(refuses_since=None)
-    refusing.forget()
+    refusals.forget()
     answer = accept.accept_once(producer, "whole", body, [_asked(), _asked()])
     assert isinstance(answer, BatchResult)
     assert not answer.replayed

@@ -22,7 +22,7 @@ from notifications.core.store.postgres import lane_lag as store
 from notifications.core.store.rate_limits import frequency_caps
 from notifications.core.store.rate_limits.frequency_caps import CapRequest, Window
 from notifications.core.sweeps import rounds
-from notifications.features.back_pressure import limits, stale, sweep
+from notifications.features.back_pressure import stale, sweep
 from notifications.features.back_pressure.models import LagLimits
 from providers.contract import Channel
 from tests.sweeps.conftest import MakeRow
@@ -171,7 +171,7 @@ def test_a_process_that_was_stopped_after_its_sample_drops_nothing(
     sampled_at, now = clock.now(), clock.now
     [row] = store.sample(now=sampled_at)
     monkeypatch.setattr(clock, "now", lambda: now() + dt.timedelta(minutes=2))
-    own = limits.by_channel()[Channel.SMS]
+    own = sweep.limits_by_channel()[Channel.SMS]
     assert stale.drop(row, own, now=sampled_at, limit=10).moved == 0
     assert not any(_dropped(rows))
 

@@ -17,7 +17,7 @@ from notifications.core.rules.lane import Lane, Mode, Priority
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import id_ranges
 from notifications.core.sweeps import lane_lag
-from notifications.features.back_pressure import refusing, rules, sweep
+from notifications.features.back_pressure import refusals, rules, sweep
 from notifications.features.back_pressure.models import LagLimits
 from providers.contract import Channel
 from tests.sweeps.conftest import MakeRow
@@ -27,7 +27,7 @@ _SMS: Final = Lane(Mode.LIVE, Priority.P3, Channel.SMS)
 
 def _run() -> None:
     id_ranges.forget()
-    refusing.forget()
+    refusals.forget()
     sweep.run_once(now=clock.now(), limit=100)
 
 
@@ -44,8 +44,8 @@ def test_p3_posts_are_refused_above_the_limit_and_accepted_well_below(make_row: 
     make_row(priority=Priority.P3, channel=Channel.EMAIL)
     make_row(priority=Priority.P2, channel=Channel.SMS)
     _run()
-    assert set(refusing.refusing()) == {_SMS}
-    wait = refusing.refuses(_SMS)
+    assert set(refusals.refusing()) == {_SMS}
+    wait = refusals.refuses(_SMS)
     assert wait is not None
     assert dt.timedelta(seconds=60) <= wait <= dt.timedelta(seconds=90)
     alert = Alert.objects.get(kind=AlertKind.LANE_REFUSES_POSTS, resolved_at=None)
@@ -53,10 +53,10 @@ def test_p3_posts_are_refused_above_the_limit_and_accepted_well_below(make_row: 
     assert "11 wait" in alert.detail
     _end(made[:2])  # 9 are under the limit and over the end of the refusal
     _run()
-    assert set(refusing.refusing()) == {_SMS}
+    assert set(refusals.refusing()) == {_SMS}
     _end(made[:3])
     _run()
-    assert not refusing.refusing()
+    assert not refusals.refusing()
     assert not Alert.objects.filter(resolved_at=None).exists()
 
 
@@ -65,10 +65,10 @@ def test_an_old_sample_refuses_nothing(make_row: MakeRow) -> None:
     for _ in range(2):
         make_row(priority=Priority.P3, channel=Channel.SMS)
     _run()
-    assert refusing.refuses(_SMS) is not None
+    assert refusals.refuses(_SMS) is not None
     LaneLag.objects.update(sampled_at=clock.now() - rules.UNKNOWN_AFTER * 2)
-    refusing.forget()
-    assert refusing.refuses(_SMS) is None
+    refusals.forget()
+    assert refusals.refuses(_SMS) is None
 
 
 def test_without_the_feature_the_sweep_of_the_core_ends_the_effects(make_row: MakeRow) -> None:
@@ -76,7 +76,7 @@ def test_without_the_feature_the_sweep_of_the_core_ends_the_effects(make_row: Ma
     for _ in range(2):
         make_row(priority=Priority.P3, channel=Channel.SMS)
     _run()
-    assert refusing.refuses(_SMS) is not None
+    assert refusals.refuses(_SMS) is not None
     lane_lag.run_once(now=clock.now(), limit=100)
     row = LaneLag.objects.get()
     assert (row.waiting, row.refuses_since, row.drops_since) == (2, None, None)

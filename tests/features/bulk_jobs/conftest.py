@@ -15,8 +15,8 @@ from notifications.core.intake.accept import Caller
 from notifications.core.models import BulkJob, Delivery
 from notifications.core.rules.problems import Problem
 from notifications.features.bulk_jobs import create, expand, progress, ranges
+from notifications.features.bulk_jobs.rules import pace
 from notifications.features.bulk_jobs.rules import request as requests
-from notifications.features.bulk_jobs.rules import shares
 from tests.journey import caller, outbox, reach, sandbox, scripted, take
 
 __all__ = ["caller", "outbox", "reach", "sandbox", "scripted", "take"]
@@ -82,4 +82,4 @@ def due_gaps() -> set[int]:
 @pytest.fixture(autouse=True)
 def wide_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give each lane a large window: without a relay no row of a test leaves its lane."""
-    monkeypatch.setattr(shares, "SMALLEST_WINDOW", 10_000_000)
+    monkeypatch.setattr(pace, "SMALLEST_WINDOW", 10_000_000)

@@ -30,7 +30,7 @@ from notifications.core.rules.reasons import Reason
 from notifications.core.rules.states import Status
 from notifications.core.rules.switches import SwitchKind
 from notifications.core.store.cached import switches as cached
-from notifications.core.sweeps import switches as release
+from notifications.core.sweeps import release
 from notifications.features.bulk_jobs import changes, expand, pace, progress, ranges
 from notifications.features.bulk_jobs import expand_sweep as sweep
 from notifications.features.bulk_jobs.create import BulkJobRefused
@@ -100,8 +100,8 @@ def _resumed(new_job: NewJob) -> BulkJob:
 def test_held_deliveries_of_a_resumed_job_leave_at_its_rate(new_job: NewJob, reach: Reach) -> None:
     _people(reach, 4)
     job = _resumed(new_job)
-    assert release.end_holds().moved == 4
-    assert release.end_holds().moved == 0
+    assert release.end_switch_holds().moved == 4
+    assert release.end_switch_holds().moved == 0
     assert due_gaps() == {2}
     progress.finish(BulkJob.objects.get(id=job.pk))
     job.refresh_from_db()
@@ -127,11 +127,11 @@ def test_a_page_of_a_stopped_expander_delays_no_other_release(
         late = pool.submit(page)
         try:
             assert is_locked.wait(30)
-            assert release.end_holds().moved == 0
+            assert release.end_switch_holds().moved == 0
         finally:
             goes_on.set()
         late.result()
-    assert release.end_holds().moved == 2
+    assert release.end_switch_holds().moved == 2
 
 
 def test_a_cancelled_job_sends_nothing_although_its_rows_are_cancelled_later(

@@ -10,6 +10,7 @@ import pytest
 from django.db import transaction
 
 from notifications.core import clock
+from notifications.core.feedback import client_receipts
 from notifications.core.models import (
     BulkJob,
     BulkJobRange,
@@ -31,7 +32,7 @@ from notifications.core.rules.transitions import (
     REJECT,
     RETRY,
 )
-from notifications.core.store.postgres import bulk_job_expansions, clicks, rollups, transitions
+from notifications.core.store.postgres import bulk_job_expansions, rollups, transitions
 from notifications.core.store.postgres.transitions import ANYONE, Move
 from notifications.features.bulk_jobs import figure_rows
 from notifications.features.bulk_jobs.rules.figures import VariantFigures
@@ -211,7 +212,7 @@ def test_a_click_after_an_opening_counts_once_and_no_second_read(
     transitions.apply(READ, [Move(id=read, reason="client_opened")], ANYONE)
     _count_all()
     for _ in range(2):
-        clicks.record({read: None})
+        client_receipts.record_clicks({read: None})
         _count_all()
     counts = _counts(job)
     assert (counts.total(Total.READ), counts.total(Total.CLICKED)) == (1, 1)

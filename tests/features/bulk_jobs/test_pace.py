@@ -16,7 +16,7 @@ from notifications.core.models import BulkJob, BulkJobPace, BulkJobRange, BulkLa
 from notifications.core.rules.bulk_job import BulkJobState
 from notifications.features.bulk_jobs import figures, lane_shares, pace
 from notifications.features.bulk_jobs.rules import pace as rules
-from notifications.features.bulk_jobs.rules import shares
+from notifications.features.bulk_jobs.rules.pace import RATED_WINDOW
 from tests.features.bulk_jobs.conftest import NewJob
 
 _SECOND = dt.timedelta(seconds=1)
@@ -205,7 +205,7 @@ def test_a_lane_that_is_late_gets_no_rows_of_a_rated_job(
     assert _run(job, seconds=10) == []
     leaves(0)
     times = _run(job, seconds=1, start=_START + 20 * _SECOND)
-    assert len(times) == 100 * shares.RATED_WINDOW / _SECOND
+    assert len(times) == 100 * RATED_WINDOW / _SECOND
 
 
 @pytest.mark.django_db
@@ -255,7 +255,7 @@ def test_a_job_without_a_rate_or_above_the_ceiling_gets_the_ceiling(
     _ranges(job, 1)
     part = BulkJobRange.objects.get(job=job)
     times = _page(part.pk, _START)
-    assert len(times) == 2 * shares.RATED_WINDOW.total_seconds()
+    assert len(times) == 2 * RATED_WINDOW.total_seconds()
     assert {later - first for first, later in itertools.pairwise(times)} == {_SECOND / 2}
     found = figures.of(BulkJob.objects.get(pk=job.pk), now=_START)
     assert found.rate_wanted == found.rate_ceiling == 2.0

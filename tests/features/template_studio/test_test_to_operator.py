@@ -19,7 +19,7 @@ from notifications.core.rules.suppression import Cause
 from notifications.core.store.postgres import suppressions
 from notifications.core.store.postgres.suppressions import SuppressionEntry
 from notifications.core.store.redis import state
-from notifications.features.template_studio import test_to_operator
+from notifications.features.template_studio import test_send
 from providers import dry_run
 from providers.contract import Channel, Message, Provider
 
@@ -58,7 +58,7 @@ def phone_of(email: str, number: str, *, user_id: str = "u_anna") -> None:
 
 
 def test_a_mail_goes_to_the_address_of_the_account(anna: User, sent: list[Message]) -> None:
-    accepted, line = test_to_operator.send(anna, WORDS, Channel.EMAIL, template="order v3")
+    accepted, line = test_send.send_to_operator(anna, WORDS, Channel.EMAIL, template="order v3")
     assert accepted
     assert dry_run.NAME in line
     [message] = sent
@@ -80,16 +80,16 @@ def test_other_channels_go_to_the_recipient_with_the_same_mailbox(
     anna: User, sent: list[Message]
 ) -> None:
     with pytest.raises(CannotSend, match="Register yourself"):
-        test_to_operator.send(anna, WORDS, Channel.SMS, template="t")
+        test_send.send_to_operator(anna, WORDS, Channel.SMS, template="t")
     phone_of(EMAIL, "+4915112345678")
     phone_of("other@example.com", "+4915100000000", user_id="u_other")
-    test_to_operator.send(
+    test_send.send_to_operator(
         anna, Rendered(title="", body="is ready", html=""), Channel.SMS, template="t"
     )
     assert (sent[-1].address, sent[-1].body) == ("+4915112345678", "[Test] is ready")
     phone_of(EMAIL, "+4915122222222", user_id="u_twin")
     with pytest.raises(CannotSend, match="Several recipients"):
-        test_to_operator.send(anna, WORDS, Channel.SMS, template="t")
+        test_send.send_to_operator(anna, WORDS, Channel.SMS, template="t")
 
 
 def test_an_account_without_mailbox_and_a_suppressed_one_get_nothing(
@@ -98,18 +98,18 @@ def test_an_account_without_mailbox_and_a_suppressed_one_get_nothing(
     entry = SuppressionEntry(channel=Channel.EMAIL, address=EMAIL, cause=Cause.BOUNCE)
     suppressions.add([entry], by="ses")
     with pytest.raises(CannotSend, match="suppression list"):
-        test_to_operator.send(anna, WORDS, Channel.EMAIL, template="t")
+        test_send.send_to_operator(anna, WORDS, Channel.EMAIL, template="t")
     with pytest.raises(CannotSend, match="no e-mail address"):
-        test_to_operator.send(User(username="x"), WORDS, Channel.EMAIL, template="t")
+        test_send.send_to_operator(User(username="x"), WORDS, Channel.EMAIL, template="t")
     assert sent == []
 
 
 def test_tests_are_counted(anna: User, sent: list[Message]) -> None:
-    for _ in range(test_to_operator.BURST):
-        test_to_operator.send(anna, WORDS, Channel.EMAIL, template="t")
+    for _ in range(test_send.BURST):
+        test_send.send_to_operator(anna, WORDS, Channel.EMAIL, template="t")
     with pytest.raises(CannotSend, match="Too many tests"):
-        test_to_operator.send(anna, WORDS, Channel.EMAIL, template="t")
-    assert len(sent) == test_to_operator.BURST
+        test_send.send_to_operator(anna, WORDS, Channel.EMAIL, template="t")
+    assert len(sent) == test_send.BURST
 
 
 def test_without_a_provider_the_operator_is_told(
@@ -117,4 +117,4 @@ def test_without_a_provider_the_operator_is_told(
 ) -> None:
     monkeypatch.setattr(routing, "live_providers", lambda _channel: [])
     with pytest.raises(CannotSend, match="No provider is configured for email"):
-        test_to_operator.send(anna, WORDS, Channel.EMAIL, template="t")
+        test_send.send_to_operator(anna, WORDS, Channel.EMAIL, template="t")

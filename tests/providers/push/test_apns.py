@@ -21,8 +21,16 @@ from providers.contract import (
     Unavailable,
 )
 from providers.push import apns
-from providers.push.apns import PAUSE, PAYLOAD_LIMIT_BYTES, STALE, TABLE, Apns, Config
-from providers.push.apns_token import RENEW_AFTER, SOONEST
+from providers.push.apns import (
+    PAUSE,
+    PAYLOAD_LIMIT_BYTES,
+    RENEW_AFTER,
+    RENEW_SOONEST,
+    STALE,
+    TABLE,
+    Apns,
+    Config,
+)
 from providers.sandbox_server.wire import ServerAnswer
 from providers.transport import Transport
 from tests.providers.messages import NOON, MovedClock, message
@@ -208,7 +216,7 @@ def test_an_expired_token_is_signed_anew_once_and_the_message_goes_out_again(
     server: ApnsFake, provider: Apns, now: MovedClock
 ) -> None:
     outcomes(provider, message("t"))
-    now.at = NOON + SOONEST
+    now.at = NOON + RENEW_SOONEST
     server.script = [apns_error(403, STALE)]
     assert isinstance(outcomes(provider, message("t"))[0], Accepted)
     first, refused, renewed = (request.headers["authorization"] for request in server.requests)

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.core.rules.texts.sms_segments import Encoding, measure
-from notifications.core.rules.texts.sms_transliteration import transliterate
+from notifications.core.rules.texts.sms_segments import Encoding, measure, transliterate
 
 
 @pytest.mark.parametrize(

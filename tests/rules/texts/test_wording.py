@@ -11,7 +11,7 @@ from notifications.core.rules.language import variables
 from notifications.core.rules.language.templating import Reader
 from notifications.core.rules.language.variables import MailLinks, Type, Variable
 from notifications.core.rules.templates.publishing import objections
-from notifications.core.rules.texts import push_size, sms_segments
+from notifications.core.rules.texts import sms_segments, wording
 from notifications.core.rules.texts.wording import (
     TextSource,
     compile_text,
@@ -91,7 +91,10 @@ def test_a_push_gives_way_in_its_body_alone() -> None:
     push = source(channel=Channel.PUSH, title="{{ x }}", body="{{ y }}")
     rendered = compile_text(push).render({"x": "t" * 200, "y": "é" * 9_000}, Reader())
     assert rendered.title == "t" * 200
-    assert push_size.size(rendered.title) + push_size.size(rendered.body) <= push_size.TEXT_BYTES
+    assert (
+        wording.json_bytes(rendered.title) + wording.json_bytes(rendered.body)
+        <= wording.PUSH_TEXT_BYTES
+    )
     assert fit(Channel.EMAIL, rendered) is rendered
 
 

@@ -2,13 +2,11 @@
 
     views            the pages, and the JSON that a page loads every few seconds
     answer           plots, annotations and parts of a JSON answer
-    overview         figures of Overview
     scope            counts, shares and percentiles of the roll-ups over a time range
     plots, tables    plots, tiles and tables from a scope
     group_names      names and pages of the groups of a plot
     links            links to the pages with plots that the feature `analytics` shows
     current          the present: alerts, providers, lanes, waits, dead letters
-    system           sweeps and partitions
 
         page (HTML frame, first parts)  --every 5 s-->  live/...  (JSON, ETag)
                                                           |

@@ -22,9 +22,9 @@ from notifications.core.rules import alert_links
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.rollups import Dimension
 from notifications.core.store.cached.provider_overrides import Pair
-from notifications.core.store.postgres import backlog, lane_lag, waiting
+from notifications.core.store.postgres import backlog, lane_lag, lane_work
 from notifications.core.store.postgres.lane_lag import Lag
-from notifications.core.store.postgres.waiting import Waiting
+from notifications.core.store.postgres.lane_work import Waiting
 from notifications.core.store.rate_limits import breaker_status
 from notifications.core.store.rate_limits.breaker_status import BreakerStatus
 from notifications.core.store.redis import last_receipts, metric_counters, state
@@ -154,7 +154,7 @@ def read() -> Now:
         alerts=[OpenAlert(**row) for row in alerts.overview()],
         providers=providers(),
         lanes=[each for each in lane_lag.newest(now=clock.now()) if each.is_shown],
-        waits=waiting.by_reason(),
+        waits=lane_work.waiting_by_reason(),
         switches=list(switches.active().order_by("-pk")[:_SWITCHES]),
         letters=dict(sorted(backlog.dead_letters().items(), key=lambda pair: -pair[1])),
         has_notifications=Notification.objects.exists(),

@@ -10,8 +10,9 @@ an unchanged answer is 304 without a body.
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,11 +24,18 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.http import quote_etag
 
-from notifications.core import clock
-from notifications.core.admin.monitoring import answer, overview, system
-from notifications.core.admin.monitoring.answer import Figures
+from notifications.core import clock, conf
+from notifications.core.admin.monitoring import answer, current, plots, tables
+from notifications.core.admin.monitoring.answer import Figures, Part
+from notifications.core.admin.monitoring.current import Now
+from notifications.core.admin.monitoring.group_names import GroupNames
+from notifications.core.admin.monitoring.scope import Scope
+from notifications.core.models import SweepRun
+from notifications.core.rules.rollups import Dimension
 from notifications.core.rules.times import time_range
 from notifications.core.rules.times.time_range import TimeRange
+from notifications.core.store.cached import shared_answers
+from notifications.core.store.postgres import partitions
 
 RIGHT = "view_delivery"
 """The right to see Overview, and Insights of the feature `analytics`."""
@@ -103,7 +111,7 @@ def overview_frame(request: HttpRequest) -> dict[str, Any]:
         BadRequest: the time range is wrong.
     """
     frame = _overview().frame(request)
-    parts = answer.first_parts(request, frame["range"], overview.now_parts())
+    parts = answer.first_parts(request, frame["range"], _now_parts())
     return frame | {"parts": parts}
 
 
@@ -111,7 +119,7 @@ def urls(wrap: Callable[..., Any]) -> list[URLPattern]:
     """Return the paths below `/admin/`; `wrap` is `admin_view` of the site."""
     return [
         path("live", wrap(view_of(_overview)), {"is_live": True}),
-        path("system/", wrap(system.view), name="monitoring_system"),
+        path("system/", wrap(_system), name="monitoring_system"),
     ]
 
 
@@ -136,7 +144,7 @@ def _overview() -> Page:
         template="admin/index.html",
         right=RIGHT,
         url=url,
-        read=overview.read,
+        read=_read_overview,
         context={},
     )
 
@@ -158,3 +166,71 @@ def _as_json(request: HttpRequest, found: Mapping[str, Any]) -> HttpResponse:
     response.headers["ETag"] = etag
     response.headers["Cache-Control"] = "private, no-cache"
     return response
+
+
+def _read_overview(time_range: TimeRange) -> Figures:
+    """Read the figures."""
+    scope, names = Scope(range=time_range, now=clock.now()), GroupNames()
+    return Figures(
+        plots={
+            "traffic": plots.traffic(scope),
+            "latency": plots.latency(scope),
+            "failures": plots.share_by(scope, "failure_rate", Dimension.CHANNEL, names),
+            "calls": plots.share_by(scope, "call_failure_rate", Dimension.PROVIDER, names),
+            "call_latency": plots.percentile_by(
+                scope, "call_to_answer_p95", Dimension.PROVIDER, names
+            ),
+        },
+        parts=[
+            *_now_parts(),
+            Part(name="tiles", right="", context={"tiles": tables.tiles(scope)}),
+            Part(name="reach", right="", context=tables.reach()),
+            Part(name="failing", right="", context={"rows": tables.failures(scope, names)}),
+        ],
+    )
+
+
+def _now_parts() -> list[Part]:
+    """Return the parts about the present, which a page shows at once."""
+    return list(
+        _overview_parts(shared_answers.get("now", current.read, seconds=answer.NOW_SECONDS))
+    )
+
+
+def _overview_parts(now: Now) -> Iterator[Part]:
+    yield Part(name="verdict", right="", context={"state": now})
+    yield Part(name="alerts", right="view_alert", context={"alerts": now.alerts})
+    yield Part(name="providers", right="view_providerroute", context={"providers": now.providers})
+    yield Part(name="lanes", right="view_delivery", context={"lanes": now.lanes})
+    yield Part(name="waits", right="view_delivery", context={"waits": now.waits})
+    yield Part(
+        name="letters",
+        right="view_deadletter",
+        context={"letters": now.letters, "total": now.letters_total},
+    )
+    first = {"is_first": not now.has_notifications, "public_url": conf.current().public_url}
+    yield Part(name="first", right="", context=first)
+
+
+def _system(request: HttpRequest) -> HttpResponse:
+    """Show the last run of each sweep, and the days that have partitions.
+
+    Raises:
+        PermissionDenied: the operator may not view sweep runs.
+    """
+    if not request.user.has_perm("notifications.view_sweeprun"):
+        raise PermissionDenied
+    now, days = clock.now(), partitions.existing()
+    sweeps = [
+        (run, round((now - run.started_at).total_seconds()))
+        for run in SweepRun.objects.order_by("name")
+    ]
+    ahead = (max(days) - now.date()) // dt.timedelta(days=1) if days else None
+    context = {
+        **admin.site.each_context(request),
+        "title": "System",
+        "sweeps": sweeps,
+        "days": days,
+        "days_ahead": ahead,
+    }
+    return TemplateResponse(request, "admin/monitoring/system.html", context)

@@ -19,11 +19,13 @@ from decimal import Decimal
 from typing import Any, Final, Literal
 
 from babel import Locale, dates, lists, numbers
-from jinja2 import pass_context
+from jinja2 import Environment, pass_context, pass_environment
+from jinja2.filters import FILTERS
 from jinja2.runtime import Context, Undefined
 
 from notifications.core.rules.language import locales
 from notifications.core.rules.times import local_time
+from providers import graphemes
 
 READER: Final = "_reader"
 """Context key of a render's reader; no variable's name begins with an underscore."""
@@ -35,6 +37,9 @@ MAX_FRACTION: Final = 15
 """Digits after the point that a float can hold."""
 _LENGTHS: Final = ("short", "medium", "long", "full")
 _JOINTS: Final[Mapping[str, Literal["standard", "or"]]] = {"and": "standard", "or": "or"}
+
+_LONGEST_CLUSTER: Final = 64
+"""Code points that `first_of` reads: no writing system has a longer cluster."""
 
 
 class RenderError(Exception):
@@ -256,3 +261,55 @@ def _join_list(context: Context, value: Any, joint: str = "and") -> str:  # noqa
     joints = lists.format_list([_ITEM] * len(value), style=_JOINTS[joint], locale=locale)
     first, *others = _plain(joints, reader).split(_ITEM)
     return first + "".join(str(item) + after for item, after in zip(value, others, strict=True))
+
+
+def truncate_text(
+    value: str,
+    length: int = 255,
+    killwords: bool = False,  # noqa: FBT001, FBT002 - the order of Jinja's arguments
+    end: str = "...",
+    leeway: int = 5,
+) -> str:
+    """Cut a text as Jinja's `truncate` does: the same arguments and lengths in code points.
+
+    Raises:
+        RenderError: `length` has no room for `end`, or `leeway` is negative.
+    """
+    if length < len(end) or leeway < 0:
+        raise RenderError(f"truncate takes a length of {len(end)} or more and no negative leeway")
+    if len(value) <= length + leeway:
+        return value
+    kept = value[: graphemes.last_end(value, length - len(end))]
+    return (kept if killwords else kept.rsplit(" ", 1)[0]) + end
+
+
+@pass_environment
+def first_of(environment: Environment, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the first item of a list, or the first character of a text.
+
+    `truncate`, `first` and slices cut between grapheme clusters, so `{{ name[:1] }}` is a whole
+    first character.
+    """
+    if isinstance(value, str) and value:
+        return value[: graphemes.next_end(value[:_LONGEST_CLUSTER], 1)]
+    return FILTERS["first"](environment, value)
+
+
+class Sliceable:
+    """A text of which a slice is taken next.
+
+    `x[:n]` ends after the cluster that position `n` is in, so `x[:n]` with `x[n:]` is the whole
+    text. A slice with a step is Python's.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __getitem__(self, taken: slice) -> str:
+        """Return the slice with its ends moved to the next end of a cluster."""
+        if taken.step not in {None, 1}:
+            return self._text[taken]
+        start, stop, _ = taken.indices(len(self._text))
+        return self._text[
+            graphemes.next_end(self._text, start) : graphemes.next_end(self._text, stop)
+        ]

@@ -37,9 +37,9 @@ from jinja2.tests import TESTS
 
 from notifications.core.rules import in_app
 from notifications.core.rules.in_app import InAppPart
-from notifications.core.rules.language import comparisons, formats, plain_faults, syntax, text_parts
+from notifications.core.rules.language import formats, plain_faults, rewrites, syntax
 from notifications.core.rules.language.formats import READER, Reader, RenderError
-from notifications.core.rules.language.missing import ITEM, NamedKeys
+from notifications.core.rules.language.rewrites import ITEM, NamedKeys
 from notifications.core.rules.language.syntax import BrokenTemplate, TemplateFault
 from notifications.core.rules.sensitive import MASK
 
@@ -180,11 +180,11 @@ def environment(*, autoescape: bool) -> ImmutableSandboxedEnvironment:
     restricted.globals.clear()
     listed = {name: FILTERS[name] for name in syntax.FILTERS if name in FILTERS}
     own = {"int": _int, "join": _join, "round": _round}
-    own |= {"first": text_parts.first, "truncate": text_parts.truncate}
+    own |= {"first": formats.first_of, "truncate": formats.truncate_text}
     all_filters = {**listed, **formats.filters(), **own}
     readers = {name: _paid(all_filters[name]) for name in syntax.READERS}
-    own_words = {_METERED: _meter, comparisons.COMPARED: _paid(_same), ITEM: _item}
-    own_words[comparisons.SLICED] = _pay_copy
+    own_words = {_METERED: _meter, rewrites.COMPARED: _paid(_same), ITEM: _item}
+    own_words[rewrites.SLICED] = _pay_copy
     restricted.filters = {**all_filters, **readers, **own_words}
     restricted.tests = {name: TESTS[name] for name in syntax.TESTS}
     return restricted
@@ -213,7 +213,7 @@ class _Data(ImmutableSandboxedEnvironment):
         return _item(self, obj, attribute, attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:  # noqa: ANN401 - any JSON value
-        # The argument can be a value, so a missing key has no name here: see `missing`.
+        # The argument can be a value, so a missing key has no name here: see `rewrites`.
         return _item(self, obj, argument, "")
 
     def call_binop(self, _context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -306,7 +306,7 @@ def _pay_copy(context: Context, value: Any) -> Any:  # noqa: ANN401 - any JSON v
     """
     if isinstance(value, str):
         context[_METER].charge((1 if value.isascii() else 3) * len(value) // _READ_FOR_ONE)
-        return text_parts.Sliceable(value)
+        return formats.Sliceable(value)
     if isinstance(value, list):
         context[_METER].charge(len(value) // _READ_FOR_ONE)
     return value
@@ -335,7 +335,7 @@ class _Part:
             loop.iter = nodes.Filter(
                 loop.iter, _METERED, [cost], [], None, None, lineno=loop.lineno
             )
-        comparisons.let_pay(tree)
+        rewrites.let_pay(tree)
         self._pays = next(tree.find_all((nodes.For, nodes.Filter)), None) is not None
         NamedKeys().visit(tree)
         tree.set_environment(compiler)

@@ -1,8 +1,7 @@
 """Texts for channels: compiled from a template once, adapted in each message.
 
               +-  mail_html, mail_text                  frame, inlined CSS; plain text from the HTML
-    wording  -+-  short_links, sms_transliteration      fewer and cheaper characters
-              +-  push_size                             a body within the size limit
+    wording  -+-  short_links, sms_segments             fewer and cheaper characters
 
 `mail_markup` limits the HTML of a mail, and `mail_styles` the work of its style sheets, of which
 `mail_sheets` keeps some rules.

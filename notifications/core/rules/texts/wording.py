@@ -11,13 +11,16 @@ microseconds.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from jinja2 import nodes
+
 from notifications.core.rules import in_app
 from notifications.core.rules.in_app import InAppPart
-from notifications.core.rules.language import locales, needs, templating, variables
+from notifications.core.rules.language import locales, syntax, templating, variables
 from notifications.core.rules.language.templating import CompiledText, Reader, Rendered
 from notifications.core.rules.language.variables import (
     LINK_NAMES,
@@ -30,12 +33,13 @@ from notifications.core.rules.texts import (
     in_app_text,
     mail_html,
     mail_text,
-    push_size,
     short_links,
-    sms_transliteration,
+    sms_segments,
 )
 from notifications.core.rules.texts.in_app_text import CompiledPart
+from providers import graphemes
 from providers.contract import Channel
+from providers.graphemes import ELLIPSIS
 
 COLUMNS: Final = (
     *("locale", "title", "body", "html"),
@@ -45,6 +49,31 @@ COLUMNS: Final = (
 and `source` convert."""
 Shorten = Callable[[str], str]
 """Returns a short link for a long one."""
+
+_DEFAULT_FILTERS: Final = frozenset({"d", "default"})
+_ALWAYS_EVALUATED: Final[Mapping[type[nodes.Node], str]] = {
+    nodes.If: "test",
+    nodes.CondExpr: "test",
+    nodes.For: "iter",
+    nodes.And: "left",
+    nodes.Or: "left",
+    nodes.Getitem: "node",
+    nodes.Filter: "node",  # its arguments are perhaps not asked for: `x|int(y)`
+}
+"""The one child that is always evaluated."""
+_NEVER_EVALUATED: Final = (nodes.Test, nodes.List, nodes.Tuple)
+"""`x is none` has its answer ready, and a list looks at none of its items."""
+
+PUSH_LIMIT_BYTES: Final = 3993
+"""Web Push's plaintext, the smallest limit: APNs and FCM take 4096."""
+PUSH_ENVELOPE_BYTES: Final = 447
+"""For ids, type and collapse key (64 characters each), and JSON's own characters."""
+PUSH_TEXT_BYTES: Final = PUSH_LIMIT_BYTES - PUSH_ENVELOPE_BYTES
+"""For title, body, link and image together, as JSON."""
+_URL_BYTES: Final = len('"image_url":"",')
+"""JSON's own characters of a URL in the payload, at most."""
+_LARGEST: Final = 6
+"""Bytes of JSON for one character: a control character is written as \\u001f."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +170,7 @@ class Wording:
         if shorten is not None and self.source.shorten_links:
             body = short_links.replace_links(body, shorten)
         if self.source.transliterate:
-            body = sms_transliteration.transliterate(body)
+            body = sms_segments.transliterate(body)
         return rendered if body is rendered.body else rendered._replace(body=body)
 
 
@@ -204,7 +233,7 @@ def required_variables(source: TextSource) -> frozenset[str]:
     Raises:
         BrokenTemplate: a part would not be safe to render.
     """
-    names = frozenset[str]().union(*map(needs.required_variables, source.parts))
+    names = frozenset[str]().union(*map(required_by_source, source.parts))
     return names - LINK_NAMES
 
 
@@ -216,7 +245,7 @@ def fit(channel: Channel, rendered: Rendered) -> Rendered:
     if channel is not Channel.PUSH:
         return rendered
     part = rendered.in_app
-    body = push_size.shorten(rendered.title, rendered.body, urls=(part.url, part.image_url))
+    body = shorten_push(rendered.title, rendered.body, urls=(part.url, part.image_url))
     return rendered if body is rendered.body else rendered._replace(body=body)
 
 
@@ -231,3 +260,67 @@ def raw(content: Mapping[str, object]) -> Rendered:
 def _reader_for(locale: str, reader: Reader, *, plain: bool) -> Reader:
     own = locales.of_reader(locale, reader.locale)
     return Reader(locale=own, timezone=reader.timezone, plain_characters=plain)
+
+
+def required_by_source(source: str) -> frozenset[str]:
+    """Return the variables that every render of a source evaluates.
+
+    Every render without one of them fails, so intake rejects the request early. Variables inside an
+    `if` or a loop are not included; a template with declarations declares all variables.
+
+    Raises:
+        BrokenTemplate: the source does not pass `templating.check`.
+    """
+    parser = templating.environment(autoescape=False)
+    return frozenset(_evaluations(syntax.parse(source, parser=parser)))
+
+
+def _evaluations(node: nodes.Node) -> Iterator[str]:
+    """Yield the names below a node that every render looks up."""
+    if isinstance(node, nodes.Name):
+        yield node.name
+        return
+    for operand in _operands(node):
+        yield from _evaluations(operand)
+
+
+def _operands(node: nodes.Node) -> Iterable[nodes.Node]:
+    match node:
+        case nodes.Filter(name=name, node=nodes.Name()) if name in _DEFAULT_FILTERS:
+            return ()
+        case nodes.Compare():
+            return (node.expr, node.ops[0].expr)
+        case _ if isinstance(node, _NEVER_EVALUATED):
+            return ()
+        case _ if type(node) in _ALWAYS_EVALUATED:
+            return (getattr(node, _ALWAYS_EVALUATED[type(node)]),)
+        case _:
+            return node.iter_child_nodes()
+
+
+def json_bytes(text: str) -> int:
+    """Return the bytes of a text in a JSON payload."""
+    return len(json.dumps(text, ensure_ascii=False).encode(errors="surrogatepass")) - len('""')
+
+
+def shorten_push(title: str, body: str, *, urls: Collection[str] = ()) -> str:
+    """Return the part of the body that fits beside the title and the URLs.
+
+    The message then fits every push service, unless title, link and image alone do not. A body is
+    cut between two grapheme clusters (never inside an emoji) and ends in an ellipsis.
+    """
+    room = PUSH_TEXT_BYTES - sum(json_bytes(url) + _URL_BYTES for url in urls if url)
+    if (len(title) + len(body)) * _LARGEST <= room:
+        return body  # as nearly all do, and nothing was counted
+    room -= json_bytes(title)
+    if json_bytes(body) <= room:
+        return body
+    room -= json_bytes(ELLIPSIS)
+    end = 0
+    # Each code point takes a byte at least, so no more of them fit.
+    for after in graphemes.ends(body[: max(room, 0) + 1]):
+        room -= json_bytes(body[end:after])
+        if room < 0:
+            break
+        end = after
+    return body[:end].rstrip() + ELLIPSIS

@@ -6,6 +6,6 @@ answers that are the same for all readers.
 
     producers     notification_types, retry_presets, producer_windows, topic_texts, attributes,
                   sms_countries
-    providers     provider_routes, provider_overrides, prices
+    providers     provider_overrides (and routes), prices
     operators     switches, paused_lanes
 """

@@ -3,21 +3,20 @@
     statements    db (SQL by name), arrays, copy_text, id_ranges, locks, locked_rows,
                   session_settings, time_limit, db_errors, disk
     deliveries    transitions (the only code that writes a status), inserts, claims, attempts,
-                  clicks, withdrawals, hold_checks, dead_letters, dead_letter_causes
+                  withdrawals, hold_checks, dead_letters
     reads         reads, timelines, search, activity, change_feed, rollups, plot_annotations
-    lanes         backlog, lane_work, lane_lag, waiting, unreachable, service_levels
+    lanes         backlog, lane_work, lane_lag, unreachable, service_levels
     recipients    recipients, recipients_by_address, contact_addresses, contacts_by_address,
-                  dead_contacts, device_owners, merged_recipients, moved_contacts,
-                  opted_out_contacts, suppressions, preferences, received_texts, short_links,
-                  erasure
+                  dead_contacts, device_owners, merged_recipients, opted_out_contacts,
+                  suppressions, preferences, short_links, erasure
     sensitive     secret_variables (encryption), late_encryption (of values stored earlier)
     accept        idempotency, api_keys, token_revocations, ordering_queues, fair_queue
     broker        publish (ids of committed rows)
     bulk_jobs     bulk_job_expansions
     webhooks      webhook_messages
-    operators     alerts, alert_notices, fallbacks, looks, audit, role_groups, second_factors
+    operators     alerts, fallbacks, looks, audit, role_groups, second_factors
     upkeep        partitions, past_days, row_retention, periodic_tasks, sweep_runs, host_clock,
-                  database_sessions, first_migration, unapplied_migrations, commit_probe
+                  unapplied_migrations
 
 `sql/` has one statement per file; the head of the file names the locks and the index.
 """

@@ -1,16 +1,21 @@
-"""Alerts: one open alert for each cause, resolved by its end, by time or by an operator."""
+"""Alerts: one open alert for each cause, resolved by its end, by time or by an operator.
+
+The notices of alerts are an outbox with claim and settle.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Container, Iterable
 from typing import Final
+from uuid import uuid4
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet
 
 from notifications.core import clock
-from notifications.core.models import Alert
+from notifications.core.models import Alert, AlertDestination, AlertNotice
 from notifications.core.rules.alerts import (
     GONE_AFTER,
     OF_SWEEPS,
@@ -20,7 +25,9 @@ from notifications.core.rules.alerts import (
     OpenAlert,
     causes,
 )
+from notifications.core.store.postgres import db
 from providers import graphemes
+from providers.alert_destinations.events import NoticeEvent
 
 _LINKED: Final = 1_000
 """Open alerts that are compared at most: the newest."""
@@ -28,6 +35,10 @@ _OWNER: Final = 128
 _NOTE: Final = 500
 _DETAIL: Final = 500
 """Characters of the columns."""
+
+NOTICE_LEASE: Final = dt.timedelta(seconds=120)
+"""Longer than a batch takes; after a kill the notice is tried again at its end."""
+NoticeState = AlertNotice.State
 
 
 def raise_once(kind: AlertKind, subject: str, detail: str) -> None:
@@ -114,3 +125,69 @@ def acknowledge(
         )
         count += changed
     return count
+
+
+def claim_notices(*, now: dt.datetime, limit: int) -> list[AlertNotice]:
+    """Take due notices for one try, with alert and destination."""
+    values = {"now": now, "limit": limit, "token": uuid4(), "lease": NOTICE_LEASE}
+    ids = [row["id"] for row in db.rows("alert_notices_claim", values)]
+    rows = AlertNotice.objects.filter(pk__in=ids).select_related("alert", "destination")
+    return list(rows.order_by("pk"))
+
+
+def settle_notice(
+    notice: AlertNotice, *, now: dt.datetime, due_in: dt.timedelta | None, error: str
+) -> None:
+    """Store the end of a try; a try whose lease was taken over changes nothing.
+
+    Args:
+        notice: the claimed notice.
+        now: the time.
+        due_in: wait before the next try; None: the notice is final.
+        error: the failure; empty: the notice was sent.
+    """
+    state = NoticeState.WAITING if due_in is not None else NoticeState.FAILED
+    values = {
+        "state": state if error else NoticeState.SENT,
+        "due_at": now + due_in if error and due_in is not None else None,
+        "ended_at": None if error and due_in is not None else now,
+        "claim_token": None,
+        "error": error[:300],
+    }
+    AlertNotice.objects.filter(pk=notice.pk, claim_token=notice.claim_token).update(**values)
+
+
+def drop_outdated_notices(*, now: dt.datetime) -> int:
+    """Drop waiting notices of resolved alerts and of inactive destinations; return the count.
+
+    A notice under a running try stays.
+    """
+    is_free = Q(claim_token=None) | Q(due_at__lte=now)
+    is_late = Q(alert__resolved_at__isnull=False) & ~Q(event="resolved")
+    rows = AlertNotice.objects.filter(is_free, due_at__isnull=False)
+    rows = rows.filter(is_late | Q(destination__is_active=False))
+    ids = list(rows.values_list("pk", flat=True))
+    return AlertNotice.objects.filter(is_free, pk__in=ids, due_at__isnull=False).update(
+        state=NoticeState.DROPPED, due_at=None, claim_token=None, ended_at=now
+    )
+
+
+def create_notices(notices: Iterable[AlertNotice]) -> None:
+    """Insert notices; a notice that another process has made is left out."""
+    AlertNotice.objects.bulk_create(notices, ignore_conflicts=True)
+
+
+def notices_raised_since(instant: dt.datetime) -> Counter[tuple[str, str, int]]:
+    """Return (kind, subject, destination) -> notices `raised` that were made since an instant."""
+    rows = AlertNotice.objects.filter(event=NoticeEvent.RAISED, created_at__gt=instant)
+    return Counter(rows.values_list("alert__kind", "alert__subject", "destination_id"))
+
+
+def count_destination_result(destination_id: int, *, now: dt.datetime, error: str) -> int:
+    """Count the result of a call; returns the consecutive failures."""
+    row = AlertDestination.objects.filter(pk=destination_id)
+    if not error:
+        row.update(failures=0, last_sent_at=now)
+        return 0
+    row.update(failures=F("failures") + 1, last_error=error[:300], last_error_at=now)
+    return row.values_list("failures", flat=True).first() or 0

@@ -1,4 +1,4 @@
-"""Contacts that a provider called dead.
+"""Contacts that a provider called dead, or whose address a provider replaced.
 
 A dead contact is invalid at once, for queued and later sends, with provider, reason and time. A
 live number or mailbox also enters the suppression list. A contact is valid again by an operator, by
@@ -18,6 +18,9 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 from uuid import UUID
 
+import structlog
+from django.db import Error
+
 from notifications.core.models import Delivery
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.suppression import CALLED_DEAD, LISTED, Cause
@@ -26,6 +29,8 @@ from notifications.core.store.postgres import attempts, db
 
 _LONGEST_REASON: Final = 200
 """Characters of the column."""
+
+_log = structlog.get_logger(__name__)
 
 
 class DeadReport(NamedTuple):
@@ -87,3 +92,35 @@ def invalidate_of_deliveries(
 
 def _is_newer(report: DeadReport, known: DeadReport) -> bool:
     return known.at is not None and (report.at is None or report.at > known.at)
+
+
+class NewAddress(NamedTuple):
+    """The address that a contact gets, if it still has the old address."""
+
+    old: str
+    new: str
+
+
+def record_moves(moves: Mapping[int, NewAddress], *, provider: str) -> None:
+    """Store new addresses, by contact id, in a transaction of its own. Raises nothing.
+
+    An example is a group of Telegram that became a supergroup. The provider is the author of the
+    change. A change of an operator or a producer since the call wins. Safe to run twice, late or
+    never: while the contact has the old address, the provider names the new address at each call.
+    """
+    if not moves:
+        return
+    parameters = {
+        "ids": list(moves),
+        "old": [each.old for each in moves.values()],
+        "new": [each.new for each in moves.values()],
+        "provider": provider,
+    }
+    try:
+        moved = {row["id"] for row in db.fetch_in_own_transaction("move_contacts", parameters)}
+    except Error as error:  # the calls are settled, and the next call tells the address again
+        _log.warning("contacts_not_moved", provider=provider, error=type(error).__name__)
+        return
+    for contact_id in moves:
+        kept = contact_id not in moved
+        _log.info("contact_moved", provider=provider, contact_id=contact_id, kept_address=kept)

@@ -1,4 +1,4 @@
-"""Settings of every database session, stored at the database role.
+"""Database sessions: their settings, stored at the database role, and their number.
 
 A transaction pooler (pgbouncer) refuses or drops settings that a client sends when it connects. So
 `migrate` stores them with ALTER ROLE ... IN DATABASE. If the processes connect as another role,
@@ -9,6 +9,7 @@ docs/compose/roles.sql stores them at that role; `/readyz` and
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final, LiteralString
 
 from django.db import connection
@@ -53,3 +54,23 @@ def store() -> None:
         for setting, value in WANTED.items():
             running.execute(_KEEP.format(database=name, setting=sql.SQL(setting), value=value))
             running.execute(_USE.format(setting=sql.SQL(setting), value=value))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sessions:
+    """Sessions of the database now."""
+
+    by_state: Mapping[str, int]
+    """Sessions by PostgreSQL's state, such as `active`, `idle` and `idle in transaction`."""
+    limit: int
+    """Most sessions of the server."""
+
+
+def count_sessions() -> Sessions:
+    """Count the sessions.
+
+    Raises:
+        django.db.Error: the database is away.
+    """
+    rows = db.rows("database_sessions", {})
+    return Sessions(by_state={row["state"]: row["sessions"] for row in rows}, limit=rows[0]["most"])

@@ -1,4 +1,4 @@
-"""Time limits for the statements of a block.
+"""Time limits for the statements of a block, and a commit that perhaps never ends.
 
 each_statement   the server cancels a slow statement; the session goes on
 of_session       this process ends its session, also with a server that is frozen
@@ -6,16 +6,22 @@ of_session       this process ends its session, also with a server that is froze
 
 from __future__ import annotations
 
+import datetime as dt
+import functools
 import os
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from typing import Final
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import Error, InterfaceError, OperationalError, connection, transaction
 from psycopg.errors import LockNotAvailable, QueryCanceled
 
 from notifications.core.store.postgres import db
+
+COMMIT_LIMIT: Final = dt.timedelta(seconds=2)
 
 
 class TooSlow(Exception):
@@ -86,3 +92,37 @@ def _end(session: socket.socket, is_over: threading.Event) -> None:
     is_over.set()
     with suppress(OSError):  # the server has closed it
         session.shutdown(socket.SHUT_RDWR)
+
+
+def commit_hangs() -> bool:
+    """Return True if a small commit takes longer than `COMMIT_LIMIT`.
+
+    Without its synchronous standby PostgreSQL waits for ever with a commit. No timeout of
+    PostgreSQL ends that wait (`statement_timeout` is over before the commit), so a thread of its
+    own commits, and the caller waits for the thread.
+
+    An error is no hang: the next statement of the caller gets it.
+    """
+    probe = _prober().submit(_commit)
+    try:
+        probe.result(COMMIT_LIMIT.total_seconds())
+    except TimeoutError:
+        probe.cancel()  # one that waits for a hanging commit before it
+        return True
+    return False
+
+
+@functools.cache
+def _prober() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, thread_name_prefix="commit-probe")
+
+
+def _commit() -> None:
+    try:
+        with connection.cursor() as running:
+            # A record in the log, of no table; a standby waits for it as for any row.
+            running.execute("SELECT pg_logical_emit_message(true, 'notify', '')")
+    except Error:
+        return
+    finally:
+        connection.close()

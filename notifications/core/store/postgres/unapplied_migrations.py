@@ -1,8 +1,12 @@
-"""The migrations of this release that the database does not have yet.
+"""Migrations of this release that the database lacks, and tables of another first migration.
 
 `migrate` is a step of its own, so a process can start before it. Only names are compared: the
 modules of the migrations are not imported. A database of a later release has further names, which
 is no fault.
+
+The name of the first migration ends with a hash of its files. A state of the code before release
+1.0 had another first migration: its database lacks the name, and no migration leads from its tables
+to the present tables. From release 1.0 on the first migration stays as it is.
 """
 
 from __future__ import annotations
@@ -10,11 +14,16 @@ from __future__ import annotations
 import functools
 import importlib.util
 import pkgutil
+from typing import Final
 
 from django.apps import apps
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
+
+from notifications.core import migrations
+
+FIRST: Final = min(each.name for each in pkgutil.iter_modules(migrations.__path__))
 
 
 def find() -> list[str]:
@@ -41,3 +50,14 @@ def _of_release() -> frozenset[tuple[str, str]]:
             names = pkgutil.iter_modules(spec.submodule_search_locations)
             found += [(config.label, each.name) for each in names if each.name[0] not in "_~"]
     return frozenset(found)
+
+
+def has_another_first() -> bool:
+    """Return True if the database has tables of this app, and not from this first migration.
+
+    Raises:
+        django.db.Error: the database is away.
+    """
+    applied = MigrationRecorder(connection).applied_migrations()
+    ours = {name for app, name in applied if app == "notifications"}
+    return bool(ours) and FIRST not in ours

@@ -1,9 +1,9 @@
 """Pages for operators.
 
-audiences, choices         saved audiences; choices of the audience builder
-topics, recipient_lists    topics with subscribers; uploads and snapshots of recipients
+audiences, choices   saved audiences, topics with subscribers; choices of the audience builder
+recipient_lists      uploads and snapshots of recipients
 """
 
-from notifications.features.audiences.admin import audiences, recipient_lists, topics
+from notifications.features.audiences.admin import audiences, recipient_lists
 
-__all__ = ["audiences", "recipient_lists", "topics"]
+__all__ = ["audiences", "recipient_lists"]

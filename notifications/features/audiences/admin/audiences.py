@@ -1,13 +1,14 @@
-"""Saved audiences with a live size."""
+"""Saved audiences with a live size, and topics."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -17,22 +18,26 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from notifications.core.admin import base
+from notifications.core.admin import base, recipient_names
 from notifications.core.admin.audited import AuditedAdmin, name_of
 from notifications.core.admin.fields import parse_object
-from notifications.core.models import Audience
+from notifications.core.models import Audience, Recipient, Topic, TopicSubscriber
 from notifications.core.models.choices import MODES
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.problems import FieldError
 from notifications.core.store.postgres import audit
 from notifications.features.audiences import expressions
 from notifications.features.audiences.admin import choices
-from notifications.features.audiences.rows import estimates
+from notifications.features.audiences.rows import estimates, topics
 from notifications.features.audiences.rows.estimates import Estimate
-from notifications.features.audiences.rules import wording
+from notifications.features.audiences.rules import nodes, wording
 from notifications.features.audiences.rules.faults import ExpressionError
 
 _LIST = "admin:notifications_audience_changelist"
+
+SUBSCRIBERS_SHOWN: Final = 50
+"""Subscribers of a page."""
+_MAX_ID: Final = 2**63 - 1
 
 
 class AudienceForm(forms.Form):
@@ -200,3 +205,58 @@ def _of(row: Audience | None) -> dict[str, Any]:
         "description": row.description,
         "audience": json.dumps(row.expression, ensure_ascii=False, indent=2),
     }
+
+
+@admin.register(Topic)
+class TopicAdmin(base.ReadOnlyAdmin):
+    """Topics by name; producers change the subscribers through the API.
+
+    The page has the number of subscribers, a search and a part of the list. The number is exact or
+    an estimate, within a second for any size.
+    """
+
+    list_display = ("name", "mode", "created_by", "created_at")
+    list_filter = ("mode",)
+    search_fields = ("name__istartswith",)
+    paginator = base.BoundedPaginator
+    ordering = ("name",)
+    sortable_by = ()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Topic]:
+        """Leave out deleted topics."""
+        rows: QuerySet[Topic] = super().get_queryset(request).filter(deleted_at=None)
+        return rows
+
+    @base.own_page
+    def change_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Show the size of a topic, and the subscribers behind `?after=` or the one of `?q=`.
+
+        Raises:
+            Http404: the topic does not exist.
+        """
+        found = self.get_object(request, object_id)
+        topic = get_object_or_404(Topic, pk=found and found.pk)
+        may_see = request.user.has_perm("notifications.view_recipient")
+        after, term = request.GET.get("after", ""), request.GET.get("q", "").strip()
+        start = min(int(after), _MAX_ID) if after.isdecimal() and after.isascii() else 0
+        rows = (
+            topics.subscribers(topic, after=start, limit=SUBSCRIBERS_SHOWN + 1) if may_see else []
+        )
+        context = {
+            "topic": topic,
+            "size": estimates.estimate(nodes.InTopic(topic.name), mode=Mode(topic.mode)),
+            "may_see": may_see,
+            "rows": list(recipient_names.names(dict(rows[:SUBSCRIBERS_SHOWN])).items()),
+            "following": rows[SUBSCRIBERS_SHOWN - 1][0] if len(rows) > SUBSCRIBERS_SHOWN else None,
+            "term": term,
+            "answer": _search_subscriber(topic, term) if term and may_see else "",
+        }
+        return base.page(self, request, "audiences/topic.html", title=topic.name, context=context)
+
+
+def _search_subscriber(topic: Topic, user_id: str) -> str:
+    person = Recipient.objects.filter(mode=topic.mode, user_id=user_id[:255]).first()
+    if person is None:
+        return f"No recipient has the user id {user_id}."
+    subscribed = TopicSubscriber.objects.filter(topic_id=topic.pk, recipient_id=person.pk)
+    return f"{user_id} is {'' if subscribed.exists() else 'not '}subscribed."

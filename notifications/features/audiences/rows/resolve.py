@@ -13,14 +13,14 @@ from typing import NoReturn
 from notifications.core.models import Audience, RecipientList, Topic
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.recipient_lists import ListKind, ListState
-from notifications.features.audiences.rules import nodes, parse, searches
+from notifications.features.audiences.rules import nodes, parse
 from notifications.features.audiences.rules.faults import ExpressionError, Place
 from notifications.features.audiences.rules.nodes import Expression
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedExpression:
-    """An expression without saved audiences and from `searches`, and the rows of its names."""
+    """An expression of `merge_searches` without saved audiences, and the rows of its names."""
 
     expression: Expression
     topics: Mapping[str, int]
@@ -46,10 +46,10 @@ def resolve(expression: Expression, *, mode: Mode) -> ResolvedExpression:
             f"is too large with its saved audiences: at most {nodes.MAX_NODES} conditions in"
             f" {nodes.MAX_DEPTH} levels"
         )
-    whole = searches.merge(whole)
-    if searches.count(whole) > nodes.MAX_SEARCHES:
+    whole = nodes.merge_searches(whole)
+    if nodes.count_searches(whole) > nodes.MAX_SEARCHES:
         raise Place().error(
-            f"needs {searches.count(whole)} searches of the notifications, at most"
+            f"needs {nodes.count_searches(whole)} searches of the notifications, at most"
             f" {nodes.MAX_SEARCHES}: put conditions `received` side by side into one `or`"
         )
     parts = list(nodes.walk(whole))

@@ -1,8 +1,7 @@
 """The language of audience expressions.
 
-nodes                 the parts of an expression
+nodes                 the parts of an expression; conditions `received` that one search answers
 parse                 JSON to an expression, with a JSON pointer for each fault
-searches              conditions `received` that one search of the notifications answers
 attribute_conditions  conditions on attributes
 faults                faults of an expression, with their places
 canonical             an expression to JSON (wording: to words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -142,7 +142,7 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class ReceivedAny:
-    """The recipients in any of the conditions: one search of the notifications; see `searches`."""
+    """The recipients in any of the conditions, as one search (`merge_searches`)."""
 
     conditions: tuple[Received, ...]
 
@@ -209,3 +209,60 @@ def walk(expression: Expression) -> Iterator[Expression]:
 def depth_of(expression: Expression) -> int:
     """Return the levels of an expression; 1 for a condition."""
     return 1 + max(map(depth_of, parts_of(expression)), default=0)
+
+
+def merge_searches(expression: Expression) -> Expression:
+    """Return an equal expression with as few searches as its `and` and `or` permit.
+
+    received A or received B                   one search for A or B
+    not received A and not received B          the opposite of that search
+    received A and received B                  two searches
+    """
+    match expression:
+        case Received():
+            return ReceivedAny((expression,))
+        case Outside(part):
+            return Outside(merge_searches(part))
+        case Or():
+            parts = tuple(_one_search(_merged_parts(expression)))
+            return parts[0] if len(parts) == 1 else Or(parts)
+        case And():
+            parts = tuple(_one_absence(_merged_parts(expression)))
+            return parts[0] if len(parts) == 1 else And(parts)
+        case _:
+            return expression
+
+
+def count_searches(expression: Expression) -> int:
+    """Return the number of searches of an expression from `merge_searches`."""
+    return sum(isinstance(part, ReceivedAny) for part in walk(expression))
+
+
+def _merged_parts(expression: And | Or) -> Iterator[Expression]:
+    """Yield the merged parts; those of an `or` within an `or`, or an `and` within an `and`, too."""
+    for part in map(merge_searches, expression.parts):
+        if isinstance(part, type(expression)):
+            yield from parts_of(part)
+        else:
+            yield part
+
+
+def _one_search(parts: Iterable[Expression]) -> Iterator[Expression]:
+    conditions: list[Received] = []
+    for part in parts:
+        if isinstance(part, ReceivedAny):
+            conditions += part.conditions
+        else:
+            yield part
+    if conditions:
+        yield ReceivedAny(tuple(dict.fromkeys(conditions)))
+
+
+def _one_absence(parts: Iterable[Expression]) -> Iterator[Expression]:
+    absent: list[Expression] = []
+    for part in parts:
+        if isinstance(part, Outside) and isinstance(part.part, ReceivedAny):
+            absent.append(part.part)
+        else:
+            yield part
+    yield from map(Outside, _one_search(absent))

@@ -10,32 +10,52 @@ template is chosen. The parts come from the modules that also serve the API: `ru
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from notifications.core import clock, conf
+from notifications.core.admin.preview_panel import Panel
 from notifications.core.intake.validation import Caller
-from notifications.core.models import Producer
+from notifications.core.models import BulkJob, Producer, Recipient, Template
 from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.language import locales
 from notifications.core.rules.problems import Problem
+from notifications.core.rules.sensitive import MASK
+from notifications.core.rules.templates import previews
+from notifications.core.rules.texts.wording import TextSource
+from notifications.core.store.templates import versions
 from notifications.features.audiences import expressions
-from notifications.features.audiences.rows import estimates
+from notifications.features.audiences.rows import estimates, members
 from notifications.features.audiences.rows.estimates import Estimate
 from notifications.features.audiences.rules.faults import ExpressionError
-from notifications.features.audiences.rules.nodes import Expression
+from notifications.features.audiences.rules.nodes import And, Expression, UserIds
 from notifications.features.bulk_jobs import create
 from notifications.features.bulk_jobs.admin import compose_checks
 from notifications.features.bulk_jobs.admin.compose_checks import AudienceSample, Check
-from notifications.features.bulk_jobs.admin.compose_form import CHOSEN, HOUR, MINUTE, ComposeForm
+from notifications.features.bulk_jobs.admin.compose_form import (
+    CHOSEN,
+    HOUR,
+    LIMITS,
+    MINUTE,
+    PERCENT,
+    TEMPLATE_FIELDS,
+    VARIANTS,
+    ComposeForm,
+)
 from notifications.features.bulk_jobs.create import BulkJobRefused
 from notifications.features.bulk_jobs.rules import request as requests
 from notifications.features.bulk_jobs.rules import schedule_text
 from notifications.features.bulk_jobs.rules.request import BulkJobRequest
 from notifications.features.bulk_jobs.rules.schedule_text import Schedule
+from providers.contract import Channel
 
 LARGE: Final = 10_000
 """Recipients above which the sender writes the name of the job."""
+
+_DIGITS: Final = 6
+"""Digits after the point of a number of hours, a rate or a percentage."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -171,3 +191,149 @@ def _schedule(value: Mapping[str, Any]) -> Schedule:
         test_group_size=value.get("test_group_size") or 0,
         test_group_seconds=round((minutes or 0) * MINUTE),
     )
+
+
+def values_of_copy(job: BulkJob) -> dict[str, Any]:
+    """Return field of the form -> value; the start time and encrypted variables are left out."""
+    return {
+        "name": job.name,
+        "producer": job.producer_id,
+        "mode": job.mode,
+        "audience": _json(job.audience),
+        "type": job.type,
+        "priority": Priority(job.priority).name,
+        "template_id": job.template_id,
+        "variables": _json(job.variables),
+        "channels": [Channel(each).label for each in job.channels],
+        "delivery": job.spread,
+        "unique_by": job.unique_by,
+        "ttl_hours": _in_units(job.ttl_seconds, HOUR),
+        "weight": job.weight,
+        "holdout_percent": job.holdout_percent or None,
+        "metadata": _json(job.metadata),
+        **_pace(job),
+        **_variants(job),
+        **_limits(job),
+    }
+
+
+def _pace(job: BulkJob) -> dict[str, Any]:
+    if job.rate_per_second:
+        return {"pace": "rate", "pace_number": _plain(job.rate_per_second * HOUR)}
+    if job.spread_seconds:
+        return {"pace": "spread", "pace_number": _in_units(job.spread_seconds, HOUR)}
+    return {}
+
+
+def _variants(job: BulkJob) -> dict[str, Any]:
+    parts = (("name", "name"), ("template", "template_id"), ("percent", "percent"))
+    found: dict[str, Any] = {
+        f"variant_{letter}_{part}": each[name]
+        for letter, each in zip(VARIANTS, job.variants, strict=False)
+        for part, name in parts
+    }
+    if rule := job.winner_rule:
+        found |= {
+            "winner_metric": rule["metric"],
+            "winner_sample": rule["sample_percent"],
+            "winner_minutes": _in_units(rule["after_seconds"], MINUTE),
+        }
+    return found
+
+
+def _limits(job: BulkJob) -> dict[str, Any]:
+    limits: Mapping[str, Any] = job.abort_limits
+    found: dict[str, Any] = {
+        f"abort_{name}": _plain(limits[name] * PERCENT)
+        for name in LIMITS
+        if limits.get(name) is not None
+    }
+    if found:
+        found["abort_minimum"] = limits.get("minimum")
+    if job.test_group_size:
+        found["test_group_size"] = job.test_group_size
+        found["test_group_minutes"] = _in_units(job.test_group_seconds, MINUTE)
+    return found
+
+
+def _in_units(seconds: int | None, unit: int) -> float | int | None:
+    return None if seconds is None else _plain(seconds / unit)
+
+
+def _plain(number: float) -> float | int:
+    """Return a number as people write it: `5` instead of `5.0`."""
+    rounded = round(number, _DIGITS)
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) if value else ""
+
+
+def previews_context(draft: Draft, *, may_see_recipients: bool) -> dict[str, Any]:
+    """Return the previews, and a sentence about the chosen recipient.
+
+    Args:
+        draft: the examined draft; an unknown recipient becomes an error of the draft.
+        may_see_recipients: without the right, a typed user id is not looked up.
+    """
+    variables: dict[str, Any] = dict(draft.value.get("variables") or {})
+    locale = str(draft.value.get("preview_locale") or "")
+    user_id = str(draft.value.get("preview_user") or "").strip()
+    told = ""
+    if user_id and may_see_recipients:
+        person = Recipient.objects.filter(mode=draft.mode, user_id=user_id).first()
+        if person is None:
+            draft.errors["preview_user"] = f"no recipient of {draft.mode.label} mode has this id"
+        else:
+            locale = locale or person.locale
+            own = _preview_variables(draft, person)
+            told = f"{user_id}, locale {person.locale or 'unknown'}."
+            if own is None:
+                told += " This recipient is not in the audience."
+            variables |= own or {}
+    versions_shown = [
+        version
+        for name in dict.fromkeys(str(draft.value.get(name) or "") for name in TEMPLATE_FIELDS)
+        if name and (version := versions.current(name))
+    ]
+    found = [
+        (version, _preview_panels(draft, version, locale or locales.DEFAULT, variables))
+        for version in versions_shown
+    ]
+    return {"versions": found, "told": told}
+
+
+def _preview_variables(draft: Draft, person: Recipient) -> Mapping[str, Any] | None:
+    """Return the columns of uploads; None if the recipient is not in the audience."""
+    if draft.expression is None:
+        return None
+    alone = And((draft.expression, UserIds((person.user_id,))))
+    found = members.page(alone, mode=draft.mode, after=person.pk - 1, until=person.pk, limit=1)
+    return (found[0].variables or {}) if found else None
+
+
+def _preview_panels(
+    draft: Draft, version: Template, locale: str, variables: Mapping[str, Any]
+) -> list[Panel]:
+    masked = {**variables, **dict.fromkeys(version.sensitive_variables, MASK)}
+    texts = versions.content_of(version).texts
+    wanted = [Channel(each) for each in draft.value.get("channels") or ()]
+    there = sorted({text.channel for text in texts})
+    shown = [each for each in wanted if each in there] or there
+    return list(_each_preview_panel(texts, shown, locale, version.default_locale, masked))
+
+
+def _each_preview_panel(
+    texts: tuple[TextSource, ...],
+    shown: list[Channel],
+    locale: str,
+    default: str,
+    variables: Mapping[str, Any],
+) -> Iterator[Panel]:
+    schemes = conf.current().inbox_url_schemes
+    for channel in shown:
+        words = previews.chosen(texts, channel, locale, default=default)
+        if words is not None:
+            made = previews.preview(words, variables, url_schemes=schemes)
+            yield Panel(words=words, instead="", preview=made)

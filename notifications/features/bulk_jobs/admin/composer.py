@@ -15,7 +15,7 @@ and the ids of the shown template versions, so no text is sent that the sender h
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
 from django.contrib import admin, messages
@@ -28,18 +28,13 @@ from notifications.core import clock
 from notifications.core.admin import base
 from notifications.core.admin.audited import name_of
 from notifications.core.models import BulkJob
+from notifications.core.rules.channels import Spread
 from notifications.core.rules.lane import Mode
 from notifications.core.store.postgres import audit
 from notifications.features.audiences.admin import choices
 from notifications.features.audiences.rules import wording
 from notifications.features.bulk_jobs import create
-from notifications.features.bulk_jobs.admin import (
-    compose_confirm,
-    compose_copy,
-    compose_cost,
-    compose_draft,
-    compose_previews,
-)
+from notifications.features.bulk_jobs.admin import compose_cost, compose_draft
 from notifications.features.bulk_jobs.admin.compose_draft import Draft
 from notifications.features.bulk_jobs.admin.compose_form import (
     CHOSEN,
@@ -48,7 +43,7 @@ from notifications.features.bulk_jobs.admin.compose_form import (
     ComposeForm,
 )
 from notifications.features.bulk_jobs.create import BulkJobRefused
-from notifications.features.bulk_jobs.rules.request import BulkJobRequest
+from notifications.features.bulk_jobs.rules.request import BulkJobRequest, VariantRequest
 
 _STARTED_BY: Final = frozenset({"template_id", "type", "audience", "name", "mode"})
 """Fields that a link to the composer may fill in."""
@@ -97,7 +92,7 @@ def _try_to_send(
     """Send a draft without a fault, or ask for the confirmation; None for a draft with a fault."""
     if draft.is_ready and draft.request is not None:
         if draft.must_be_confirmed and not _sent_job(draft):
-            said = compose_confirm.objection(draft) if is_confirmed else ""
+            said = _objection(draft) if is_confirmed else ""
             if said or not is_confirmed:
                 return _question(model_admin, request, draft, draft.request, said=said)
         try:
@@ -173,7 +168,7 @@ def _question(
     if said:
         draft.form.add_error("confirmation", said)
     context = {
-        **compose_confirm.context(draft, wanted),
+        **_confirm_context(draft, wanted),
         "previews": _parts(request, draft)["previews"],
         "cost": _cost(request, draft),
     }
@@ -190,7 +185,7 @@ def _of_given_fields(draft: Draft) -> dict[str, str]:
 def _parts(request: HttpRequest, draft: Draft) -> dict[str, str]:
     """Return part of the page -> HTML."""
     may_see = bool(request.user.has_perm("notifications.view_recipient"))
-    previews = compose_previews.context(draft, may_see_recipients=may_see)
+    previews = compose_draft.previews_context(draft, may_see_recipients=may_see)
     contexts: dict[str, dict[str, Any]] = {
         "audience": {
             "estimate": draft.estimate,
@@ -261,7 +256,7 @@ def _initial(request: HttpRequest) -> dict[str, Any]:
         except ValidationError:
             job = None
         if job is not None:
-            found = compose_copy.values_of(job)
+            found = compose_draft.values_of_copy(job)
     return found
 
 
@@ -272,3 +267,67 @@ def _open_parts(form: ComposeForm) -> set[str]:
         for part in ("variant", "winner", "holdout", "test_group", "abort", "metadata")
         if any(form[name].value() for name in form.fields if name.startswith(part))
     }
+
+
+def _confirm_context(draft: Draft, wanted: BulkJobRequest) -> dict[str, Any]:
+    """Return the values of the page, without the previews and the cost.
+
+    Args:
+        draft: a draft without a fault.
+        wanted: the request of the draft.
+
+    Raises:
+        BulkJobRefused: the type became wrong.
+    """
+    return {
+        "form": draft.form,
+        "name": wanted.name,
+        "size": _size_text(draft),
+        "facts": list(_confirm_facts(draft, wanted)),
+        "warnings": [check for check in draft.checks if check.level == "warning"],
+        "must_be_named": draft.must_be_named,
+        "large": compose_draft.LARGE,
+    }
+
+
+def _objection(draft: Draft) -> str:
+    """Return a sentence if the job has to be named and is not; else an empty text."""
+    name = str(draft.value["name"]).strip()
+    is_named = str(draft.value.get("confirmation") or "").strip() == name
+    return "" if is_named or not draft.must_be_named else f"Write the name of the job: {name}"
+
+
+def _size_text(draft: Draft) -> str:
+    if draft.estimate is None:
+        return "no recipient"
+    about = "" if draft.estimate.is_exact else "about "
+    plural = "" if draft.estimate.count == 1 else "s"
+    return f"{about}{draft.estimate.count:,} recipient{plural}"
+
+
+def _confirm_facts(draft: Draft, wanted: BulkJobRequest) -> Iterator[tuple[str, str]]:
+    producer = draft.value["producer"]
+    rule = create.type_rule(compose_draft.caller_of(producer, draft.mode, by=""), wanted)
+    yield "Producer", producer.name
+    yield "Type", f"{wanted.type}, priority {rule.priority.name}"
+    yield "Template", wanted.template_id
+    if wanted.variants:
+        yield "Variants", "; ".join(_variant_text(each) for each in wanted.variants)
+    if wanted.holdout_percent:
+        yield "Holdout", f"{wanted.holdout_percent} % of the audience get no message"
+    yield "Channels", _channels_text(wanted)
+    said = wording.describe(draft.expression) if draft.expression else ""
+    yield "Audience", f"{_size_text(draft)}: {said}"
+    yield "Schedule", draft.schedule()
+
+
+def _variant_text(variant: VariantRequest) -> str:
+    own = f" ({variant.template_id})" if variant.template_id else ""
+    return f"{variant.name}{own}, {variant.percent} %"
+
+
+def _channels_text(wanted: BulkJobRequest) -> str:
+    names = ", ".join(each.label for each in wanted.channels) or "in the order of each recipient"
+    if wanted.delivery is Spread.ALL:
+        return f"{names}; all of them"
+    return f"{names}; the first usable one"

@@ -7,9 +7,9 @@ status counts the deliveries which have the status now.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from notifications.core.rules.bulk_job import BulkJobState, Expansion, Total
 from notifications.features.bulk_jobs.rules import pace
@@ -22,6 +22,13 @@ _SHORTEST: Final = dt.timedelta(seconds=1)
 
 
 FUNNEL: Final = (Total.ACCEPTED, Total.SENT, Total.DELIVERED, Total.READ, Total.CLICKED)
+
+_LEAST_MESSAGES: Final = 100
+"""Messages from which the limits count, unless the job gives a number."""
+
+_BAR_WIDTH: Final = 40
+"""Characters of the bar."""
+_SHOWN_TOTALS: Final = (*FUNNEL, Total.FAILED, Total.BOUNCED, Total.COMPLAINED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +127,111 @@ def _remaining(plan: Plan, expansion: Expansion) -> float | None:
         return max(plan.estimate - expansion.examined, 0)
     part = _part(plan, expansion)
     return expansion.examined * (1 - part) / part if part else None
+
+
+def breach_of(
+    limits: Mapping[str, Any],
+    *,
+    sent: int,
+    failed: int,
+    bounced: int,
+    complained: int,
+    test_group: int = 0,
+) -> str:
+    """Return a sentence about the first limit that is passed; empty: no limit is passed.
+
+    Failures are a share of the sent and failed messages, because most failed messages were never
+    sent. Bounces and complaints are a share of the sent messages. A test group smaller than
+    `minimum` counts only if each message of the group failed.
+
+    Args:
+        limits: `failed`, `bounced` and `complained` as shares from 0 to 1, and `minimum`.
+        sent: messages that a provider accepted.
+        failed: messages that gave up.
+        bounced: sent messages that bounced.
+        complained: sent messages that the recipient reported as spam.
+        test_group: messages of the test group; 0 without a test group.
+    """
+    counts = {
+        "failed": (failed, sent + failed),
+        "bounced": (bounced, sent),
+        "complained": (complained, sent),
+    }
+    minimum = limits.get("minimum") or _LEAST_MESSAGES
+    for name, (count, whole) in counts.items():
+        limit = limits.get(name)
+        is_enough = whole >= minimum or 0 < test_group <= whole == count
+        if limit is not None and is_enough and count > limit * whole:
+            share = f"{count / whole:.1%} of {whole} messages {name}"
+            return f"{share}, more than the limit of {limit:.1%}."
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressLine:
+    """The progress of a job."""
+
+    name: str
+    state: str
+    reason: str
+    percent: float
+    estimate: int | None
+    examined: int
+    accepted: int
+    left_out: Mapping[str, int]
+    rate: float
+    """Notifications per second that the expansion made."""
+    ends_at: dt.datetime | None
+    whole: VariantFigures
+    variants: Mapping[str, VariantFigures]
+
+
+def plain_progress(line: ProgressLine) -> str:
+    """Return the progress in one line, for a log."""
+    sent, failed = line.whole.total(Total.SENT), line.whole.total(Total.FAILED)
+    return (
+        f"{line.state} {line.percent:.1f} % examined={line.examined} accepted={line.accepted}"
+        f" left_out={sum(line.left_out.values())} sent={sent} failed={failed}"
+        f" rate={line.rate:.1f}/s eta={_time_text(line.ends_at)}"
+    )
+
+
+def progress_screen(line: ProgressLine) -> str:
+    """Return the progress with the funnel by variant, the statuses, and the reasons."""
+    return "\n".join(_progress_rows(line))
+
+
+def _progress_rows(line: ProgressLine) -> Iterator[str]:
+    filled = int(_BAR_WIDTH * line.percent / 100)
+    yield f"{_printable(line.name)}: {line.state}"
+    if line.reason:
+        yield _printable(line.reason)
+    yield f"[{'#' * filled}{'.' * (_BAR_WIDTH - filled)}] {line.percent:.1f} %"
+    of = "" if line.estimate is None else f" of about {line.estimate:,}"
+    yield f"examined {line.examined:,}{of}, accepted {line.accepted:,}"
+    yield f"expansion at {line.rate:,.1f}/s, ends {_time_text(line.ends_at)}"
+    yield ""
+    columns = {"all": line.whole, **line.variants}
+    yield " " * 12 + "".join(f"{name[:12]:>14}" for name in columns)
+    for total in _SHOWN_TOTALS:
+        counts = "".join(f"{each.total(total):>14,}" for each in columns.values())
+        yield f"{total.value:<12}{counts}"
+    yield from _progress_table("now", line.whole.statuses)
+    yield from _progress_table("left out", line.left_out)
+
+
+def _progress_table(title: str, counts: Mapping[str, int]) -> Iterator[str]:
+    if counts:
+        yield ""
+        yield f"{title}:"
+        for name, count in counts.items():
+            yield f"  {name:<22}{count:>14,}"
+
+
+def _printable(text: str) -> str:
+    """Return a text without control characters: a name must not steer the terminal."""
+    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
+
+
+def _time_text(when: dt.datetime | None) -> str:
+    return "unknown" if when is None else f"{when:%Y-%m-%dT%H:%M:%SZ}"

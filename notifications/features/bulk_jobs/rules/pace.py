@@ -1,5 +1,7 @@
 """Pace of a bulk job: the time of each message, and the number of messages to create ahead.
 
+Jobs of a lane share the room of the lane until the next division (`divide_room`).
+
     now                       now + WINDOW
      ├──|──|──|──|──|──|──|──|──┤            a slot every 1 / rate seconds
         └ next_at                            the first slot without a message
@@ -13,7 +15,9 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from typing import Final, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, Protocol, TypeVar
 
 WINDOW: Final = dt.timedelta(seconds=60)
 """Messages are created so long before their slots at most. An expander that is away for a shorter
@@ -25,6 +29,16 @@ BURST: Final = dt.timedelta(seconds=2)
 _SECOND: Final = dt.timedelta(seconds=1)
 _SMALLEST_RATE: Final = 0.001
 """Messages per second."""
+
+JobKey = TypeVar("JobKey")
+
+SMALLEST_WINDOW: Final = 100
+"""Rows; the window of a lane at the start."""
+LARGEST_WINDOW: Final = 100_000
+_LONGEST_WAIT: Final = dt.timedelta(seconds=30)
+"""Wait of the oldest row at which the window shrinks."""
+RATED_WINDOW: Final = dt.timedelta(seconds=30)
+"""Slots of a job with a rate that may wait in a lane which is late."""
 
 
 class Paced(Protocol):
@@ -99,3 +113,61 @@ def take(
     step = length / count if count else 0.0
     times = [begin + dt.timedelta(seconds=place * step) for place in range(count)]
     return times, begin + dt.timedelta(seconds=length)
+
+
+@dataclass(frozen=True, slots=True)
+class Demand(Generic[JobKey]):
+    """The wish of a job."""
+
+    key: JobKey
+    weight: int
+    wanted: float
+    """Rows; infinite without a limit."""
+
+
+def lane_window(
+    last: int, *, waiting: int, behind: dt.timedelta, wanted: float, rated_per_second: float
+) -> int:
+    """Return the window of a lane in rows.
+
+    The window follows the lane: the window doubles while the lane empties it, and shrinks to the
+    rows that leave in LONGEST_WAIT while rows wait longer.
+
+    Args:
+        last: the window before.
+        waiting: due rows that no worker has.
+        behind: wait of the oldest row.
+        wanted: rows that the jobs want.
+        rated_per_second: sum of the rates of the jobs with a rate, which are limited anyway.
+    """
+    rated = min(rated_per_second * RATED_WINDOW.total_seconds(), LARGEST_WINDOW)
+    least = max(SMALLEST_WINDOW, int(rated))
+    size = last
+    if behind > _LONGEST_WAIT:
+        size = min(last, int(waiting * (_LONGEST_WAIT / behind)))
+    elif waiting <= last // 2 and wanted > last:
+        size = last * 2
+    elif wanted < last / 4:
+        size = last // 2
+    return max(least, min(size, LARGEST_WINDOW))
+
+
+def divide_room(room: float, asks: Sequence[Demand[JobKey]]) -> dict[JobKey, float]:
+    """Divide the room by weight; no job gets more than it wants.
+
+        room of the lane  =  window  -  waiting rows  -  rows that were allowed and not yet created
+
+    A share that a job does not need goes to the other jobs.
+
+    Shares are fractions, so that a small room is divided exactly over time.
+    """
+    shares = {ask.key: 0.0 for ask in asks}
+    open_ = [ask for ask in asks if ask.wanted > 0]
+    while open_ and room > 0:
+        per_weight = room / sum(ask.weight for ask in open_)
+        content = [ask for ask in open_ if ask.wanted <= per_weight * ask.weight]
+        for ask in content or open_:
+            shares[ask.key] = ask.wanted if content else per_weight * ask.weight
+            room -= shares[ask.key]
+        open_ = [ask for ask in open_ if ask not in content] if content else []
+    return shares

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 from uuid import UUID
 
@@ -19,6 +20,9 @@ _ALL: Final = 100
 """Percent."""
 _BYTES: Final = 4
 """Of the hash for a choice; the remainder of a division by 100 favours no value by over 1e-7."""
+
+ENOUGH_SENT: Final = 30
+"""Least sent messages of each variant for a comparison."""
 
 
 class Divided(Protocol):
@@ -84,3 +88,44 @@ def _places(job_id: UUID, recipient_id: int) -> tuple[int, int, int]:
         for start in range(0, 3 * _BYTES, _BYTES)
     )
     return holdout, sample, share
+
+
+@dataclass(frozen=True, slots=True)
+class VariantResult:
+    """The result of a variant in the sample."""
+
+    name: str
+    sent: int
+    count: int
+    """Messages with the metric: delivered, read or clicked."""
+
+    @property
+    def share(self) -> float:
+        """Return the part of the sent messages, from 0 to 1."""
+        return min(1.0, self.count / self.sent) if self.sent else 0.0
+
+
+class Winner(NamedTuple):
+    """The choice, with a sentence for operators."""
+
+    name: str
+    reason: str
+
+
+def choose_winner(results: Sequence[VariantResult], *, metric: str) -> Winner:
+    """Return the winner. A tie, or too little data, gives the first variant.
+
+    Args:
+        results: in the order of the variants of the job, at least one.
+        metric: name for the sentence.
+    """
+    first = results[0]
+    said = "; ".join(f"{each.name}: {each.share:.1%} of {each.sent} {metric}" for each in results)
+    if any(each.sent < ENOUGH_SENT for each in results):
+        why = f"each variant needs {ENOUGH_SENT} sent messages"
+        return Winner(first.name, f"The first variant {first.name} is sent: {why} ({said}).")
+    best = max(each.share for each in results)
+    leaders = [each for each in results if each.share == best]
+    if len(leaders) > 1:
+        return Winner(first.name, f"The first variant {first.name} is sent: a tie ({said}).")
+    return Winner(leaders[0].name, f"Variant {leaders[0].name} won ({said}).")

@@ -1,14 +1,12 @@
 """The inbox of each recipient: the only writer of the inbox tables.
 
     writes     add, mark, withdraw, erase
-    reads      page, counts, items, changes since a version, versions
+    reads      page, counts, items, changes since a version, versions; the form in the cache
     reports    seen and read items whose deliveries do not have the new status yet
-    settling   expired items, snoozes that are over
-    retention  deletion of old items
+    settling   expired items, snoozes that are over; deletion of old items
     groups     items with a collapse key, after a removal
     heads      lock, version and counts of an inbox
     cache      page 1 and counts in the state Redis; publishing of versions
-    snapshots  an inbox at one instant, as the cache holds it
     items      the values that these modules take and return
     json_of    the JSON of items and counts
 

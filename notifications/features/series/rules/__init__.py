@@ -3,8 +3,7 @@
     definition     the schema of a definition, with a JSON pointer for each fault
     conditions     what a condition asks: messages, events, combinations
     program        the steps by pointer, and the step that follows each step
-    waits          the end of a wait, also on the wall clock of the recipient
-    advance        from a position and facts to the next send, wait or end
+    advance        from a position and facts to the next send, wait or end; the end of a wait
     states         the states of a series and of an enrolment
     wording        the steps in words, for operators
     custom_events  the body of `POST /v1/events`

@@ -9,9 +9,10 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, assert_never
+from typing import Any, Final, NamedTuple, assert_never
 
-from notifications.features.series.rules import waits
+from notifications.core.rules.times import local_time
+from notifications.core.rules.times.quiet_hours import Weekday
 from notifications.features.series.rules.conditions import Facts, holds
 from notifications.features.series.rules.definition import (
     ConditionStep,
@@ -21,6 +22,10 @@ from notifications.features.series.rules.definition import (
 )
 from notifications.features.series.rules.program import END, Program
 from notifications.features.series.rules.states import EnrolmentState, ExitReason, StepOutcome
+
+_DAY: Final = dt.timedelta(days=1)
+_INSTANT: Final = dt.timedelta(microseconds=1)
+_WEEK: Final = tuple(Weekday)
 
 
 class PassedStep(NamedTuple):
@@ -133,7 +138,7 @@ def _pass_step(progress: Progress, at: _Present) -> bool:
 def _pass_wait(progress: Progress, step: WaitStep, at: _Present) -> bool:
     """Pass a wait that has ended; returns False for a wait that goes on."""
     event = _event_of(step, at.facts, has_moved=progress.has_moved)
-    ends_at = waits.end_of(step, arrived_at=progress.arrived_at, timezone=at.timezone)
+    ends_at = end_of_wait(step, arrived_at=progress.arrived_at, timezone=at.timezone)
     if event is None and ends_at > at.now:
         progress.due_at = ends_at
         return False
@@ -151,3 +156,28 @@ def _event_of(step: WaitStep, facts: Facts, *, has_moved: bool) -> Mapping[str, 
     if step.until_event.since == "enrolment":
         return facts.events.get(step.until_event.test)
     return None if has_moved else facts.arrived.get(step.until_event.test)
+
+
+def end_of_wait(step: WaitStep, *, arrived_at: dt.datetime, timezone: str) -> dt.datetime:
+    """Return the instant at which a wait ends, in UTC.
+
+    The duration counts from the arrival at the step. `until_local` follows: the first instant at or
+    after the duration at which the clock of the recipient shows the time, on a permitted weekday. A
+    time that a change of the clock skips is the first instant after the gap; a repeated time is the
+    first of both instants.
+
+    Args:
+        step: the wait.
+        arrived_at: the arrival at the step.
+        timezone: of the recipient; empty: UTC.
+    """
+    earliest = arrived_at + step.duration
+    if step.until_local is None:
+        return earliest
+    zone = local_time.zone(timezone)
+    wall = local_time.next_time(
+        dt.time.fromisoformat(step.until_local), zone=zone, after=earliest - _INSTANT
+    )
+    while step.weekdays and _WEEK[wall.weekday()] not in step.weekdays:
+        wall += _DAY
+    return local_time.first(wall, zone=zone)

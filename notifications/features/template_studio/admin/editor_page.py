@@ -5,7 +5,7 @@
       render  previews while typing; stores nothing
       save    the texts of a locale, into a draft
       send    a text as typed, to the sandbox (`test_send`)
-      send_me a text as typed, to the operator (`test_to_operator`)
+      send_me a text as typed, to the operator (`test_send`)
 
 Callers check the permissions. Scripts and styles are static files, and rendered text is escaped or
 in a sandboxed frame, so the page works with a strict content security policy.
@@ -17,7 +17,7 @@ import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from django.contrib import admin
 from django.contrib.auth.models import User
@@ -32,6 +32,7 @@ from notifications.core.admin import base
 from notifications.core.admin.preview_panel import Panel
 from notifications.core.models import Template
 from notifications.core.operations.single_call import CannotSend
+from notifications.core.rules.in_app import MAX_ACTIONS, Action, InAppPart
 from notifications.core.rules.language import locales
 from notifications.core.rules.problems import Problem
 from notifications.core.rules.templates import contents, previews
@@ -41,9 +42,14 @@ from notifications.core.rules.texts import wording
 from notifications.core.rules.texts.wording import TextSource
 from notifications.core.store.postgres import audit
 from notifications.core.store.templates import rows, versions
-from notifications.features.template_studio import test_send, test_to_operator
-from notifications.features.template_studio.admin import in_app_fields
+from notifications.features.template_studio import test_send
 from providers.contract import Channel
+
+_ACTION_LABELS: Final = {
+    "id": "id",
+    "label": "label",
+    "url": "link (empty: callback to the producer)",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +67,7 @@ class EditorPanel(Panel):
         if html:
             found.append((f"{label}-html", "HTML", self.words.html, 8))
         if self.words.channel in LINKED:
-            found += in_app_fields.sources(self.words.channel, self.words.in_app)
+            found += _part_fields(self.words.channel, self.words.in_app)
         return found
 
 
@@ -195,7 +201,7 @@ def _send_to_operator(
         return _json_response("\n".join(shown.problems), "")
     user = cast("User", request.user)  # `admin_view` admits signed-in operators only
     try:
-        is_accepted, line = test_to_operator.send(
+        is_accepted, line = test_send.send_to_operator(
             user, shown.rendered, words.channel, template=str(version)
         )
     except CannotSend as error:
@@ -264,7 +270,7 @@ def _parse_texts(request: HttpRequest, version: Template) -> list[TextSource]:
                 title=request.POST.get(f"{channel.label}-title", ""),
                 body=request.POST.get(f"{channel.label}-body", ""),
                 html=request.POST.get(f"{channel.label}-html", ""),
-                in_app=in_app_fields.parse(channel, request.POST),
+                in_app=_part_of_form(channel, request.POST),
             )
         )
         for channel in Channel
@@ -287,3 +293,32 @@ def _variables(request: HttpRequest) -> tuple[dict[str, Any], str]:
     if not isinstance(variables, dict):
         return {}, 'The variables must be a JSON object: {"name": "value"}'
     return variables, ""
+
+
+def _part_fields(channel: Channel, part: InAppPart) -> list[tuple[str, str, str, int]]:
+    """Return the fields of a part and of one more action: name, label, source, rows."""
+    prefix = channel.label
+    found = [
+        (f"{prefix}-url", "Link (https, or a path)", part.url, 1),
+        (f"{prefix}-image_url", "Image (https, or a path)", part.image_url, 1),
+    ]
+    if channel is not Channel.IN_APP:
+        return found
+    actions = [*part.actions, Action("", "")][:MAX_ACTIONS]
+    for number, action in enumerate(actions, start=1):
+        for field, source in zip(Action._fields, action, strict=True):
+            name = f"{prefix}-action-{number}-{field}"
+            found.append((name, f"Action {number}: {_ACTION_LABELS[field]}", source, 1))
+    return found
+
+
+def _part_of_form(channel: Channel, form: Mapping[str, str]) -> InAppPart:
+    """Return the part of a submitted form; an action without any text is none."""
+    prefix = channel.label
+    actions = [
+        Action(*(form.get(f"{prefix}-action-{number}-{field}", "") for field in Action._fields))
+        for number in range(1, MAX_ACTIONS + 1)
+    ]
+    return InAppPart(
+        form.get(f"{prefix}-url", ""), form.get(f"{prefix}-image_url", ""), tuple(actions)
+    )

@@ -97,7 +97,7 @@ def test_a_topic_shows_its_size_a_part_of_the_list_and_a_search(
 ) -> None:
     topic = topics.ensure(mode=Mode.LIVE, name="news", by="maria")
     topics.subscribe(topic, ["u_0", "u_2"])
-    monkeypatch.setattr("notifications.features.audiences.admin.topics.SHOWN", 1)
+    monkeypatch.setattr("notifications.features.audiences.admin.audiences.SUBSCRIBERS_SHOWN", 1)
     page = reverse("admin:notifications_topic_change", args=[topic.pk])
     text = door.get(page).content.decode()
     assert "2 subscribers" in text

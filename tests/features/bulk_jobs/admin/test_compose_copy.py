@@ -10,7 +10,7 @@ from notifications.core.intake.validation import Caller
 from notifications.core.models import BulkJob
 from notifications.core.rules.lane import Mode, Priority
 from notifications.features.bulk_jobs import create
-from notifications.features.bulk_jobs.admin import compose_copy
+from notifications.features.bulk_jobs.admin import compose_draft
 from notifications.features.bulk_jobs.admin.compose_form import ComposeForm
 from notifications.features.bulk_jobs.rules.request import MAX_VARIANTS, BulkJobRequest
 from tests.features.bulk_jobs.admin.test_composer import draft  # noqa: F401 - the fixture
@@ -51,7 +51,9 @@ def copy_of(draft: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:  # n
     )
     job = BulkJob.objects.get(pk=create.create(caller, request, by="maria").pk)
     values = {
-        name: value for name, value in compose_copy.values_of(job).items() if value is not None
+        name: value
+        for name, value in compose_draft.values_of_copy(job).items()
+        if value is not None
     }
     form = ComposeForm({**values, "job_id": str(job.pk), "start": "now"})
     assert form.is_valid(), form.errors

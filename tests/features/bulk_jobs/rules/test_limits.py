@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.features.bulk_jobs.rules import limits
+from notifications.features.bulk_jobs.rules import figures
 
 _LIMITS = {"failed": 0.1, "bounced": 0.05, "complained": 0.001, "minimum": 100}
 
@@ -24,16 +24,18 @@ _LIMITS = {"failed": 0.1, "bounced": 0.05, "complained": 0.001, "minimum": 100}
 )
 def test_a_limit_is_passed_above_its_share(counts: tuple[int, int, int, int], said: str) -> None:
     sent, failed, bounced, complained = counts
-    found = limits.breach(_LIMITS, sent=sent, failed=failed, bounced=bounced, complained=complained)
+    found = figures.breach_of(
+        _LIMITS, sent=sent, failed=failed, bounced=bounced, complained=complained
+    )
     assert found.startswith(said)
     assert bool(found) is bool(said)
 
 
 def test_a_limit_that_is_not_set_aborts_nothing() -> None:
-    assert not limits.breach({"minimum": 1}, sent=10, failed=10, bounced=10, complained=10)
+    assert not figures.breach_of({"minimum": 1}, sent=10, failed=10, bounced=10, complained=10)
 
 
 def test_the_minimum_is_a_hundred_unless_given() -> None:
     bounced = {"bounced": 0.01}
-    assert not limits.breach(bounced, sent=99, failed=0, bounced=99, complained=0)
-    assert limits.breach(bounced, sent=100, failed=0, bounced=99, complained=0)
+    assert not figures.breach_of(bounced, sent=99, failed=0, bounced=99, complained=0)
+    assert figures.breach_of(bounced, sent=100, failed=0, bounced=99, complained=0)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.features.bulk_jobs.rules import shares
-from notifications.features.bulk_jobs.rules.shares import Demand
+from notifications.features.bulk_jobs.rules import pace
+from notifications.features.bulk_jobs.rules.pace import Demand
 
 _ASKS = st.lists(
     st.tuples(st.integers(1, 100), st.one_of(st.floats(0, 1e6), st.just(math.inf))), max_size=8
@@ -21,7 +21,7 @@ _ASKS = st.lists(
 def test_nothing_is_given_beyond_the_room_and_the_wish_and_nothing_is_left_over(
     room: float, asks: list[Demand[int]]
 ) -> None:
-    given_ = shares.divide(room, asks)
+    given_ = pace.divide_room(room, asks)
     wanted = {ask.key: ask.wanted for ask in asks}
     assert given_.keys() == wanted.keys()
     assert all(0 <= share <= wanted[key] for key, share in given_.items())
@@ -33,7 +33,7 @@ def test_nothing_is_given_beyond_the_room_and_the_wish_and_nothing_is_left_over(
 def test_a_job_that_got_less_than_its_wish_got_its_weight(
     room: float, asks: list[Demand[int]]
 ) -> None:
-    given_ = shares.divide(room, asks)
+    given_ = pace.divide_room(room, asks)
     short = [ask for ask in asks if given_[ask.key] < ask.wanted * (1 - 1e-9)]
     for ask in short:
         for other in asks:
@@ -42,23 +42,25 @@ def test_a_job_that_got_less_than_its_wish_got_its_weight(
 
 def test_weights_one_to_three_and_a_share_that_is_not_needed() -> None:
     asks = [Demand("a", 1, math.inf), Demand("b", 3, math.inf)]
-    assert shares.divide(100, asks) == {"a": 25, "b": 75}
-    assert shares.divide(100, [*asks, Demand("c", 100, 20)]) == {"a": 20, "b": 60, "c": 20}
+    assert pace.divide_room(100, asks) == {"a": 25, "b": 75}
+    assert pace.divide_room(100, [*asks, Demand("c", 100, 20)]) == {"a": 20, "b": 60, "c": 20}
 
 
 def _window(
     last: int, waiting: int, behind: float = 0, wanted: float = math.inf, rated: float = 0
 ) -> int:
     late = dt.timedelta(seconds=behind)
-    return shares.window(last, waiting=waiting, behind=late, wanted=wanted, rated_per_second=rated)
+    return pace.lane_window(
+        last, waiting=waiting, behind=late, wanted=wanted, rated_per_second=rated
+    )
 
 
 def test_the_window_doubles_while_the_lane_empties_it() -> None:
     sizes = [_window(0, 0)]
-    while sizes[-1] < shares.LARGEST_WINDOW:
+    while sizes[-1] < pace.LARGEST_WINDOW:
         sizes.append(_window(sizes[-1], sizes[-1] // 4))
     assert len(sizes) <= 12  # seconds until the largest window
-    assert sizes[0] == shares.SMALLEST_WINDOW
+    assert sizes[0] == pace.SMALLEST_WINDOW
 
 
 def test_the_window_of_a_slow_lane_shrinks_to_the_rows_of_the_longest_wait() -> None:
@@ -69,7 +71,7 @@ def test_the_window_of_a_slow_lane_shrinks_to_the_rows_of_the_longest_wait() -> 
 
 def test_the_window_holds_some_seconds_of_the_rates() -> None:
     assert _window(0, 0, wanted=50_000, rated=2_000) == 60_000
-    assert _window(0, 0, wanted=6_000_000, rated=100_000) == shares.LARGEST_WINDOW
+    assert _window(0, 0, wanted=6_000_000, rated=100_000) == pace.LARGEST_WINDOW
     assert _window(0, 50_000, behind=60, wanted=50_000, rated=2_000) == 60_000
 
 

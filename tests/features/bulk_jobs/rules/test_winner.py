@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.features.bulk_jobs.rules import winner
-from notifications.features.bulk_jobs.rules.winner import Result
+from notifications.features.bulk_jobs.rules import variants
+from notifications.features.bulk_jobs.rules.variants import VariantResult
 
 
 @pytest.mark.parametrize(
@@ -24,14 +24,16 @@ from notifications.features.bulk_jobs.rules.winner import Result
 def test_the_best_share_wins(
     a: tuple[int, int], b: tuple[int, int], name: str, reason: str
 ) -> None:
-    chosen = winner.choose([Result("a", *a), Result("b", *b)], metric="clicked")
+    chosen = variants.choose_winner(
+        [VariantResult("a", *a), VariantResult("b", *b)], metric="clicked"
+    )
     assert chosen.name == name
     assert reason in chosen.reason
 
 
 @given(st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 1000)), min_size=1, max_size=8))
 def test_the_winner_is_a_variant_and_no_variant_is_better(counts: list[tuple[int, int]]) -> None:
-    results = [Result(str(n), sent, count) for n, (sent, count) in enumerate(counts)]
-    chosen = winner.choose(results, metric="read")
+    results = [VariantResult(str(n), sent, count) for n, (sent, count) in enumerate(counts)]
+    chosen = variants.choose_winner(results, metric="read")
     [won] = [each for each in results if each.name == chosen.name]
     assert won is results[0] or all(each.share <= won.share for each in results)

@@ -25,7 +25,7 @@ from notifications.core.models import Inbox, InboxItem, InboxReport, InboxUnclea
 from notifications.core.rules import ids
 from notifications.core.rules.inbox_states import InboxState
 from notifications.core.store.redis import state
-from notifications.features.inbox.rows import cache, reads, retention, settling, snapshots, writes
+from notifications.features.inbox.rows import cache, reads, settling, writes
 from notifications.features.inbox.rows.items import (
     Changes,
     Cursor,
@@ -33,7 +33,7 @@ from notifications.features.inbox.rows.items import (
     InboxQuery,
     NewItem,
 )
-from notifications.features.inbox.rows.snapshots import Snapshot
+from notifications.features.inbox.rows.reads import Snapshot
 from notifications.features.inbox.rules.words import STATES_OF_TAB, InboxAction, InboxTab
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -175,7 +175,7 @@ class AnyOperations(RuleBasedStateMachine):
     def purge(self, days: int) -> None:
         self.now += dt.timedelta(days=1)
         before = (self.now - dt.timedelta(days=days)).date()
-        while retention.purge(before=before, after=retention.START, limit=2).deleted:
+        while settling.purge(before=before, after=settling.PURGE_START, limit=2).deleted:
             pass
 
     @rule(new=new_items)
@@ -209,7 +209,7 @@ class AnyOperations(RuleBasedStateMachine):
     def slow_readers_end(self) -> None:
         for recipient, lease, snapshot in self.slow:
             values = {
-                reads._PAGE_FIELD: snapshots.encode(snapshot),
+                reads._PAGE_FIELD: reads.encode_snapshot(snapshot),
                 reads._COUNTS_FIELD: reads._encode_counts(snapshot),
             }
             cache.fill(recipient, lease, values)

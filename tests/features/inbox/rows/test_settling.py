@@ -9,7 +9,7 @@ import pytest
 from notifications.core import clock
 from notifications.core.models import Inbox, InboxItem
 from notifications.features.inbox import sweep
-from notifications.features.inbox.rows import reads, retention, settling, writes
+from notifications.features.inbox.rows import reads, settling, writes
 from notifications.features.inbox.rows.items import TOO_OLD, Changes, InboxQuery
 from notifications.features.inbox.rules.words import InboxAction, InboxTab
 from tests.features.inbox.rows.conftest import MakeItem
@@ -101,7 +101,7 @@ def test_a_removed_old_item_goes_without_a_new_version(make_item: MakeItem) -> N
     writes.add([make_item(at=old)])
     writes.mark(1, InboxAction.DELETE)
     before = clock.now().date()
-    assert retention.purge(before=before, after=retention.START, limit=9).deleted == 1
+    assert settling.purge(before=before, after=settling.PURGE_START, limit=9).deleted == 1
     assert reads.versions([1]) == {1: 2}
     assert reads.changes({1: 1}) == {1: TOO_OLD}
     assert isinstance(reads.changes({1: 2})[1], Changes)

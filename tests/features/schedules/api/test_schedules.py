@@ -9,7 +9,7 @@ import pytest
 from notifications.core import clock
 from notifications.core.models import LaneLag, Occurrence, Recipient
 from notifications.core.rules.lane import Mode, Priority
-from notifications.features.back_pressure import refusing
+from notifications.features.back_pressure import refusals
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 
@@ -55,7 +55,7 @@ def test_a_schedule_is_made_while_its_lane_refuses_posts(caller: Caller) -> None
         refuses_since=clock.now(),
         retry_after_seconds=60,
     )
-    refusing.forget()
+    refusals.forget()
     refused = caller.post("/v1/notifications", MESSAGE)
     assert refused.status_code == 429, refused.content
     made = caller.post(PATH, WANTED)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from notifications.features.series.rules import waits
+from notifications.features.series.rules import advance
 from notifications.features.series.rules.definition import WaitStep
 
 BERLIN = "Europe/Berlin"
@@ -16,7 +16,7 @@ BERLIN = "Europe/Berlin"
 def _end(arrived: str, zone: str = BERLIN, **fields: Any) -> str:  # noqa: ANN401 - any field
     step = WaitStep.model_validate({"step": "wait", **fields})
     arrived_at = dt.datetime.fromisoformat(arrived)
-    found = waits.end_of(step, arrived_at=arrived_at, timezone=zone)
+    found = advance.end_of_wait(step, arrived_at=arrived_at, timezone=zone)
     return found.strftime("%a %Y-%m-%dT%H:%MZ")
 
 

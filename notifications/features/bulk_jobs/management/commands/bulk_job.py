@@ -16,8 +16,11 @@ from notifications.core.rules.bulk_job import STOPPED, BulkJobState
 from notifications.core.store.postgres import audit
 from notifications.features.bulk_jobs import changes, figures
 from notifications.features.bulk_jobs.create import BulkJobRefused
-from notifications.features.bulk_jobs.rules import watch_text
-from notifications.features.bulk_jobs.rules.watch_text import Line
+from notifications.features.bulk_jobs.rules.figures import (
+    ProgressLine,
+    plain_progress,
+    progress_screen,
+)
 
 _LISTED: Final = 50
 """Newest jobs in a list."""
@@ -104,7 +107,7 @@ class Command(BaseCommand):
         while True:
             job = _find(job_id)
             line = _line(job)
-            text = watch_text.screen(line) if is_terminal else watch_text.plain(line)
+            text = progress_screen(line) if is_terminal else plain_progress(line)
             if is_terminal:
                 self.stdout.write(_CLEAR + text)
             elif text != last:
@@ -116,7 +119,7 @@ class Command(BaseCommand):
             connection.close()  # a watch lasts for hours, and holds no connection meanwhile
             sleep(every)
         if not is_terminal:
-            self.stdout.write(watch_text.screen(line))
+            self.stdout.write(progress_screen(line))
         if job.state in STOPPED:
             said = f"The job is {job.state}: {job.state_reason}".rstrip(": ")
             raise CommandError(f"{said}.", returncode=1)
@@ -134,9 +137,9 @@ def _find(job_id: UUID) -> BulkJob:
     return job
 
 
-def _line(job: BulkJob) -> Line:
+def _line(job: BulkJob) -> ProgressLine:
     found = figures.of(job)
-    return Line(
+    return ProgressLine(
         name=job.name,
         state=job.state,
         reason=job.state_reason,

@@ -1,0 +1,86 @@
+"""A socket that is wanted is waited for, whatever had its number before."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+
+import pycurl
+import pytest
+
+from providers.transport.loop import Watching
+
+Pair = tuple[socket.socket, socket.socket]
+
+
+@pytest.fixture
+def watching() -> Iterator[Watching]:
+    made = Watching()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    ours, theirs = socket.socketpair()
+    yield ours, theirs
+    ours.close()
+    theirs.close()
+
+
+def ready(watching: Watching, *, within: float = 0) -> list[int]:
+    return [descriptor for descriptor, _ in watching.wait(within)]
+
+
+def test_what_was_put_down_is_not_told_of_and_can_be_wanted_again(
+    watching: Watching, pair: Pair
+) -> None:
+    ours, theirs = pair
+    for _ in range(3):
+        watching.want(ours.fileno(), pycurl.POLL_IN)
+        theirs.send(b"x")
+        assert ready(watching, within=30) == [ours.fileno()]
+        watching.put_down(ours.fileno())
+        assert ready(watching) == []
+
+
+def test_what_is_wanted_changes(watching: Watching, pair: Pair) -> None:
+    ours, theirs = pair
+    watching.want(ours.fileno(), pycurl.POLL_OUT)
+    assert ready(watching) == [ours.fileno()]
+    watching.put_down(ours.fileno())
+    watching.want(ours.fileno(), pycurl.POLL_IN)
+    assert ready(watching) == []
+    theirs.close()
+    assert ready(watching, within=30) == [ours.fileno()]
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_another_socket_under_the_same_number_is_waited_for(
+    watching: Watching, pair: Pair, *, heard: bool
+) -> None:
+    ours, _ = pair
+    number = ours.fileno()
+    watching.want(number, pycurl.POLL_IN)
+    watching.put_down(number)
+    next_one, its_peer = socket.socketpair()
+    with next_one, its_peer:
+        if heard:
+            pair[1].close()
+            assert ready(watching) == []
+        os.dup2(next_one.fileno(), number)
+        watching.want(number, pycurl.POLL_IN)
+        its_peer.send(b"x")
+        assert ready(watching, within=30) == [number]
+
+
+def test_what_was_closed_before_it_was_put_down_is_forgotten(
+    watching: Watching, pair: Pair
+) -> None:
+    ours, _ = pair
+    number = ours.fileno()
+    watching.want(number, pycurl.POLL_IN)
+    ours.close()
+    watching.put_down(number)
+    assert ready(watching) == []
