@@ -64,6 +64,7 @@ INSTALLED_APPS = [
     "notifications.features.inbox",
     "notifications.features.money",
     "notifications.features.preference_page",
+    "notifications.features.recipient_tokens",
     "notifications.features.schedules",
     "notifications.features.series",
     "notifications.features.single_sign_on",

@@ -88,6 +88,8 @@ class Feature(AppConfig):
     admin_urls: str = ""
     """Module with `urlpatterns` of pages without a model, below `/admin/`; the views are wrapped in
     `admin_view` of the site."""
+    accepts_tokens: bool = False
+    """True: the service accepts recipient tokens; without such a feature it refuses each token."""
     openapi: str = ""
     """Module with `TAGS` and `PATH_PARAMETERS` for the OpenAPI document, and with `EXAMPLES` of the
     operations without a declaration."""
@@ -166,6 +168,11 @@ def all_features() -> list[Feature]:
         django.core.exceptions.AppRegistryNotReady: Django is not set up yet.
     """
     return [each for each in apps.get_app_configs() if isinstance(each, Feature)]
+
+
+def accepts_tokens() -> bool:
+    """Return True if a feature makes the service accept recipient tokens."""
+    return any(each.accepts_tokens for each in all_features())
 
 
 def path_of(folder: Path, name: str) -> Path:

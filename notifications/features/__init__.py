@@ -11,6 +11,7 @@
     inbox            in-app messages of each recipient, with live changes
     money            budgets of a day, settled costs, the report of a month
     preference_page  the page with all choices of a recipient
+    recipient_tokens tokens of apps and browsers of recipients, and the secrets that sign them
     schedules        recurring notifications
     series           several messages to a recipient over days
     single_sign_on   sign-in of operators by an identity provider

@@ -16,7 +16,8 @@ from notifications.core.models import Producer, Recipient
 from notifications.core.rules.recipient_tokens import TokenScope
 from notifications.core.store.postgres import api_keys
 from notifications.core.store.rate_limits import address_limits
-from notifications.core.store.recipient_tokens import cors, minting
+from notifications.core.store.recipient_tokens import cors
+from notifications.features.recipient_tokens import minting
 from tests.api.conftest import Caller, MakeCaller
 from tests.api.recipient_site import serve_own_data
 

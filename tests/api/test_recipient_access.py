@@ -18,7 +18,7 @@ from notifications.core.rules.recipient_tokens import TokenScope
 from notifications.core.store.cached import recipient_ids
 from notifications.core.store.postgres import api_keys
 from notifications.core.store.rate_limits import address_limits
-from notifications.core.store.recipient_tokens import minting
+from notifications.features.recipient_tokens import minting
 from tests.api.conftest import Caller, MakeCaller
 from tests.api.recipient_site import serve_own_data
 

@@ -15,9 +15,9 @@ from notifications.core.rules import ids
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.recipient_tokens import TokenScope
 from notifications.core.store.postgres import api_keys
-from notifications.core.store.recipient_tokens import minting
 from notifications.features.inbox.rows import writes
 from notifications.features.inbox.rows.items import NewItem
+from notifications.features.recipient_tokens import minting
 
 
 class Listener(NamedTuple):

@@ -25,8 +25,9 @@ from notifications.core.rules.lane import Mode
 from notifications.core.rules.recipient_tokens import TokenScope
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import api_keys
-from notifications.core.store.recipient_tokens import cors, minting, revocations
+from notifications.core.store.recipient_tokens import cors, revocations
 from notifications.core.store.redis import state
+from notifications.features.recipient_tokens import minting
 from providers.contract import Channel, Message
 from providers.push import web_push
 from tests.admin.chromium import FLAGS

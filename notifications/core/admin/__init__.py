@@ -64,7 +64,6 @@ from notifications.core.admin import (
     site_urls,
     suppressions,
     switches,
-    token_secrets,
     users,
     webhooks,
 )
@@ -94,7 +93,6 @@ __all__ = [
     "site_urls",
     "suppressions",
     "switches",
-    "token_secrets",
     "users",
     "webhooks",
 ]

@@ -104,7 +104,6 @@ _CORE: Final = (
             Item("Provider rate limits", "speed", "providerpace"),
             Item("Prices", "sell", "price"),
             Item("Retry presets", "timer", "retrypreset"),
-            Item("Token secrets", "vpn_key", "tokensecret"),
             Item("Periodic tasks", "timer", "django_celery_beat.periodictask"),
         ),
     ),

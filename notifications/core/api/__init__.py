@@ -31,7 +31,6 @@
     push           the public key of web push
     recipient_access  one recipient's own data, for keys and recipient tokens
     cors           cross-origin calls of browsers
-    client_tokens    new recipient tokens
     client_receipts  receipts from the apps of recipients
     problems       errors as RFC 9457 problem details, and their help pages
     schema         the OpenAPI document, generated from the pydantic schemas

@@ -39,7 +39,6 @@ TAGS: Final[Mapping[str, str]] = {
     "Receipts": "Callbacks for providers, signed by the provider instead of a key.",
     "Recipients": "Recipients, contacts, erasure and suppressed addresses.",
     "Templates": "Draft, preview and publish templates.",
-    "Tokens": "Tokens for the apps and browsers of recipients.",
     "Webhooks": "Status changes as signed webhooks to the producer.",
 }
 PATH_PARAMETERS: Final[Mapping[str, str]] = {

@@ -139,15 +139,6 @@ TABLE: Final[list[AccessRule]] = [
         "change_contact",
         TokenScope.CONTACTS_WRITE,
     ),
-    AccessRule(f"POST {_RECIPIENT}/client-tokens", Scope.RECIPIENTS_WRITE),
-    AccessRule(
-        f"DELETE {_RECIPIENT}/client-tokens", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"
-    ),
-    AccessRule(f"POST {_RECIPIENT}/client-tokens inbox:read", Scope.INBOX_READ),
-    AccessRule(f"POST {_RECIPIENT}/client-tokens inbox:write", Scope.INBOX_WRITE),
-    AccessRule(f"POST {_RECIPIENT}/client-tokens preferences:read", Scope.RECIPIENTS_READ),
-    AccessRule(f"POST {_RECIPIENT}/client-tokens preferences:write", Scope.PREFERENCES_WRITE),
-    AccessRule(f"POST {_RECIPIENT}/client-tokens contacts:write", Scope.CONTACTS_WRITE),
     AccessRule(f"GET {_RECIPIENT}/changes", Scope.RECIPIENTS_READ, BOTH, "view_auditentry"),
     AccessRule(
         f"GET {_RECIPIENT}/preferences",
@@ -187,6 +178,7 @@ RIGHTS_OF_FEATURES: Final[dict[Scope, frozenset[str]]] = {
     }),
     Scope.INBOX_READ: frozenset({"view_recipient"}),
     Scope.RECIPIENTS_READ: frozenset({"view_recipient"}),
+    Scope.RECIPIENTS_WRITE: frozenset({"change_recipient"}),
     Scope.ANALYTICS_READ: frozenset({"view_notification"}),
     Scope.OPERATIONS_READ: frozenset({"view_budget", "view_notification"}),
 }

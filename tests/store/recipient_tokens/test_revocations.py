@@ -21,8 +21,9 @@ from notifications.core.rules.recipient_tokens import (
 from notifications.core.store.cached import recipient_ids
 from notifications.core.store.postgres import api_keys, erasure, token_revocations
 from notifications.core.store.postgres.api_keys import KnownKey
-from notifications.core.store.recipient_tokens import minting, revocations, verification
+from notifications.core.store.recipient_tokens import revocations, verification
 from notifications.core.sweeps import housekeeping
+from notifications.features.recipient_tokens import minting
 
 pytestmark = pytest.mark.django_db
 HOUR = dt.timedelta(hours=1)

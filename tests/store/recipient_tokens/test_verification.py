@@ -13,7 +13,7 @@ from typing import Any
 import jwt
 import pytest
 
-from notifications.core import clock
+from notifications.core import clock, feature
 from notifications.core.models import ApiKey, Producer, Recipient
 from notifications.core.rules import recipient_tokens
 from notifications.core.rules.lane import Mode
@@ -27,7 +27,8 @@ from notifications.core.rules.recipient_tokens import (
 from notifications.core.store.cached import recipient_ids
 from notifications.core.store.postgres import api_keys
 from notifications.core.store.postgres.api_keys import KnownKey
-from notifications.core.store.recipient_tokens import minting, signing_keys, verification
+from notifications.core.store.recipient_tokens import signing_keys, verification
+from notifications.features.recipient_tokens import minting
 
 pytestmark = pytest.mark.django_db
 HOUR = dt.timedelta(hours=1)
@@ -95,6 +96,17 @@ def _refusal(text: str) -> Refusal:
         verification.verify(text)
     assert text not in str(refused.value)
     return refused.value.reason
+
+
+@pytest.mark.usefixtures("ana")
+def test_without_the_app_of_tokens_a_good_token_is_of_an_unknown_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    token = _mint(_key())
+    assert verification.verify(token).user_id == "ana"
+    others = [each for each in feature.all_features() if each.label != "recipient_tokens"]
+    monkeypatch.setattr(feature, "all_features", lambda: others)
+    assert _refusal(token) is Refusal.UNKNOWN_KEY
 
 
 def test_a_new_token_names_its_recipient_and_its_key(ana: Recipient) -> None:

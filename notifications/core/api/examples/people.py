@@ -92,30 +92,9 @@ RECIPIENTS: Final[Examples] = {
             summary="The second contact", status=204, path={**_USER, "contact_id": 52}
         ),
     },
-    "issue_client_token": {
-        "minimal": Example(
-            summary="A token for an hour",
-            status=201,
-            path=_USER,
-            body={},
-        ),
-        "usual": Example(
-            summary="A token for the inbox and for receipts, for a day",
-            status=201,
-            path=_USER,
-            body={
-                "expires_in_seconds": 86_400,
-                "scopes": ["inbox:read", "inbox:write", "receipts:write"],
-            },
-        ),
-    },
     "get_web_push_key": {
         "minimal": Example(summary="The key of this service", status=200),
         "usual": Example(summary="The key with a test key", status=200, mode=Mode.TEST),
-    },
-    "revoke_client_tokens": {
-        "minimal": Example(summary="Sign the recipient out everywhere", status=204, path=_USER),
-        "usual": Example(summary="After a token was stolen", status=204, path=_USER),
     },
     "list_recipient_changes": {
         "minimal": Example(summary="The latest changes", status=200, path=_USER),

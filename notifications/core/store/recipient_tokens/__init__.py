@@ -1,8 +1,7 @@
-"""Recipient tokens: signing keys, new tokens, verification, revocation and cross-origin answers.
+"""Recipient tokens: signing keys, verification, revocation and cross-origin answers.
 
     signing_keys    kid of the header -> producer, mode, HMAC keys
     token_secrets   secrets of producers, which sign tokens without a call
-    minting         new tokens for an API key
     verification    token -> RecipientToken, or TokenRefused with a reason
     revocations     what ended since the verification, in every process within two seconds
     cors            headers for pages of the producers' origins

@@ -22,9 +22,9 @@ from notifications.core.rules import ids
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.recipient_tokens import TokenScope
 from notifications.core.store.postgres import api_keys
-from notifications.core.store.recipient_tokens import minting
 from notifications.features.inbox.rows import writes
 from notifications.features.inbox.rows.items import NewItem
+from notifications.features.recipient_tokens import minting
 from notifyproj.devstack.child_process import preload_variables
 from notifyproj.devstack.ports import free_port
 from notifyproj.devstack.servers import Stack

@@ -167,7 +167,7 @@ class TokenSecretAdmin(AuditedAdmin):
         answer = base.page(
             self,
             request,
-            "admin/token_secret.html",
+            "recipient_tokens/secret.html",
             title="Copy the secret now",
             context={"secret": obj},
         )

@@ -21,7 +21,8 @@ from notifications.core.rules.recipient_tokens import (
     SHORTEST_LIFETIME,
     TokenScope,
 )
-from notifications.core.store.recipient_tokens import minting, revocations
+from notifications.core.store.recipient_tokens import revocations
+from notifications.features.recipient_tokens import minting
 
 
 class ClientTokenRequest(RequestModel):
