@@ -66,6 +66,23 @@ def test_a_job_that_fails_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.django_db
+def test_a_run_goes_on_behind_the_first_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = [replay_job(1)[0] for _ in range(25)]
+    worked = replay.run
+
+    def run(job: ReplayJob, *, limit: int) -> replay.Ran:
+        if job in jobs[:20]:
+            msg = "a letter that an older release wrote"
+            raise KeyError(msg)
+        return worked(job, limit=limit)
+
+    monkeypatch.setattr(replay, "run", run)
+    assert _run() == rounds.Swept(5, failed=20)
+    monkeypatch.undo()
+    assert _run() == rounds.Swept(20)
+
+
+@pytest.mark.django_db
 def test_a_dead_letter_that_raises_leaves_its_job_and_the_others_are_replayed(
     log_output: Callable[[], str],
 ) -> None:

@@ -69,6 +69,29 @@ def test_an_exception_of_an_object_stops_no_other_object() -> None:
     assert (swept, tries, errors) == (Swept(2, 1), [1, 2, 2], [(1, "broken")])
 
 
+def test_the_next_object_takes_the_place_of_one_that_ended_or_failed() -> None:
+    order = list[int]()
+
+    def batch(number: int) -> Swept:
+        order.append(number)
+        if number == 1:
+            raise ValueError("broken")
+        return Swept(1, more=number == 2 and order.count(2) < 3)
+
+    swept = loops.in_turn(range(1, 6), batch, on_error=lambda _number, _error: None, at_once=2)
+    assert (swept, order) == (Swept(6, 1), [1, 2, 2, 3, 2, 4, 5])
+
+
+def test_objects_without_a_turn_are_left_at_the_end_of_the_time() -> None:
+    def batch(_number: int) -> Swept:
+        return Swept(1)
+
+    over = clock.monotonic()
+    some = loops.in_turn([1, 2, 3], batch, on_error=_raises, ends_at=over, at_once=2)
+    every = loops.in_turn([1, 2], batch, on_error=_raises, ends_at=over, at_once=2)
+    assert (some, every) == (Swept(2, more=True), Swept(2))
+
+
 @pytest.mark.parametrize("trouble", [OperationalError, InterfaceError])
 def test_trouble_of_the_database_ends_the_run(trouble: type[Exception]) -> None:
     def batch(_number: int) -> Swept:

@@ -30,6 +30,8 @@ _log = structlog.get_logger(__name__)
 
 _REPLAY_JOBS: Final = 20
 """Number of open jobs processed in turn, oldest first."""
+_MOST_REPLAY_JOBS: Final = 1_000
+"""Most jobs of a run."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
@@ -87,8 +89,9 @@ def replay_jobs(*, now: dt.datetime, limit: int) -> Swept:
     job, and the next run tries the job again.
     """
     del now  # the age of a dead letter does not matter
-    jobs = ReplayJob.objects.filter(finished_at=None).order_by("id")[:_REPLAY_JOBS]
-    return loops.in_turn(jobs, functools.partial(_run_job, limit=limit), on_error=_log_error)
+    jobs = ReplayJob.objects.filter(finished_at=None).order_by("id")[:_MOST_REPLAY_JOBS]
+    batch = functools.partial(_run_job, limit=limit)
+    return loops.in_turn(jobs, batch, on_error=_log_error, at_once=_REPLAY_JOBS)
 
 
 def _run_job(job: ReplayJob, *, limit: int) -> Swept:

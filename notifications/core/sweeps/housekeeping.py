@@ -35,6 +35,8 @@ _log = structlog.get_logger(__name__)
 
 _ERASURE_JOBS: Final = 20
 """Number of unfinished jobs processed in turn, oldest first."""
+_MOST_ERASURE_JOBS: Final = 1_000
+"""Most jobs of a run."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
@@ -112,9 +114,9 @@ def erase_recipients(*, now: dt.datetime, limit: int) -> Swept:
     Raises:
         DATABASE_TROUBLE: the database is away; the next run goes on.
     """
-    jobs = erasure.open_jobs(limit=_ERASURE_JOBS)
+    jobs = erasure.open_jobs(limit=_MOST_ERASURE_JOBS)
     batch = functools.partial(_erase, now=now, limit=limit)
-    return loops.in_turn(jobs, batch, on_error=_log_error)
+    return loops.in_turn(jobs, batch, on_error=_log_error, at_once=_ERASURE_JOBS)
 
 
 def _erase(job: ErasureJob, *, now: dt.datetime, limit: int) -> Swept:

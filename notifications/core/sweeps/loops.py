@@ -7,6 +7,7 @@ of `rounds`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
@@ -39,23 +40,27 @@ def in_turn(
     *,
     on_error: Callable[[_Object, Exception], None],
     ends_at: float | None = None,
+    at_once: int | None = None,
 ) -> Swept:
     """Run a batch of each object in turn, so that a large job does not block a small job.
 
     An object leaves the turns when its batch leaves no rows (`Swept.more`). An object with an
-    exception leaves them too and counts as failed: the next run tries it again.
+    exception leaves them too and counts as failed: the next run tries it again. The next object
+    takes its place.
 
     Args:
         objects: for example the open jobs, oldest first.
         batch: processes rows of an object.
         on_error: logs the exception of an object, inside the handler of the exception.
-        ends_at: on the monotonic clock; None: `rounds.deadline()`. Each object gets one batch.
+        ends_at: on the monotonic clock; None: `rounds.deadline()`. An object in turn gets a batch.
+        at_once: number of objects in turn; None: all.
 
     Raises:
         DATABASE_TROUBLE: the database is away; the next run goes on.
     """
     ends_at = rounds.deadline() if ends_at is None else ends_at
-    done, left = Swept(), list(objects)
+    done, waiting = Swept(), iter(objects)
+    left = list(itertools.islice(waiting, at_once))
     while left:
         for each in tuple(left):
             try:
@@ -68,6 +73,8 @@ def in_turn(
             done += Swept(swept.moved, swept.failed)
             if not swept.more:
                 left.remove(each)
-        if left and clock.monotonic() >= ends_at:
-            return done + Swept(more=True)
+        if clock.monotonic() >= ends_at:
+            left += itertools.islice(waiting, 1)
+            return done + Swept(more=bool(left))
+        left += itertools.islice(waiting, at_once and at_once - len(left))
     return done

@@ -14,12 +14,12 @@ from notifications.features.cancel_jobs import jobs as cancel_jobs
 
 _log = structlog.get_logger(__name__)
 
-_JOBS: Final = 20
-"""Number of open jobs processed in turn, oldest first."""
+_MOST_JOBS: Final = 1_000
+"""Most jobs of a run."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Examine notifications of open jobs, page by page; `limit` bounds the jobs of a run.
+    """Examine notifications of open jobs, page by page; `limit` jobs take turns.
 
     Safe to run twice, concurrently or late: a job is locked, and its position is stored with the
     cancellations. A job with an exception stops no other job; the next run tries it again.
@@ -29,7 +29,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """
     del now  # the position of a job decides
     jobs = CancelJob.objects.filter(finished_at=None).order_by("id").values_list("pk", flat=True)
-    return loops.in_turn(jobs[: min(limit, _JOBS)], _run, on_error=_log_error)
+    return loops.in_turn(jobs[:_MOST_JOBS], _run, on_error=_log_error, at_once=limit)
 
 
 def _run(job: int) -> Swept:
