@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event
 
+import psycopg
 import pytest
 from celery import Task
 from django.db import connection
@@ -65,6 +66,17 @@ def test_a_job_that_fails_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> Non
     assert good.replayed == 3
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_job_with_a_locked_delivery_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "SECONDS", 60.0)
+    (_, locked), (good, _) = replay_job(1), replay_job(3)
+    with psycopg.connect(**connection.get_connection_params()) as other:
+        other.execute("SELECT FROM delivery WHERE id = %s FOR UPDATE", locked)
+        assert _run() == rounds.Swept(3, failed=1)
+    good.refresh_from_db()
+    assert (good.replayed, _run()) == (3, rounds.Swept(1))
+
+
 @pytest.mark.django_db
 def test_a_run_goes_on_behind_the_first_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = [replay_job(1)[0] for _ in range(25)]
@@ -76,9 +88,10 @@ def test_a_run_goes_on_behind_the_first_jobs(monkeypatch: pytest.MonkeyPatch) ->
             raise KeyError(msg)
         return worked(job, limit=limit)
 
-    monkeypatch.setattr(replay, "run", run)
-    assert _run() == rounds.Swept(5, failed=20)
-    monkeypatch.undo()
+    monkeypatch.setattr(rounds, "SECONDS", 60.0)
+    with monkeypatch.context() as broken:
+        broken.setattr(replay, "run", run)
+        assert _run() == rounds.Swept(5, failed=20)
     assert _run() == rounds.Swept(20)
 
 

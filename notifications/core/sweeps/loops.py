@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from notifications.core import clock
+from notifications.core.store.postgres import db
 from notifications.core.sweeps import rounds
 from notifications.core.sweeps.rounds import Swept
 
@@ -45,8 +46,8 @@ def in_turn(
     """Run a batch of each object in turn, so that a large job does not block a small job.
 
     An object leaves the turns when its batch leaves no rows (`Swept.more`). An object with an
-    exception leaves them too and counts as failed: the next run tries it again. The next object
-    takes its place.
+    exception, such as a lock timeout, leaves them too and counts as failed: the next run tries it
+    again. The next object takes its place.
 
     Args:
         objects: for example the open jobs, oldest first.
@@ -65,9 +66,9 @@ def in_turn(
         for each in tuple(left):
             try:
                 swept = batch(each)
-            except rounds.DATABASE_TROUBLE:
-                raise
-            except Exception as error:  # noqa: BLE001 - whatever an object causes, it must not stop the others
+            except Exception as error:  # whatever an object causes, it must not stop the others
+                if isinstance(error, rounds.DATABASE_TROUBLE) and not db.is_undone(error):
+                    raise
                 on_error(each, error)
                 swept = Swept(failed=1)
             done += Swept(swept.moved, swept.failed)

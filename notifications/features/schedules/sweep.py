@@ -13,7 +13,7 @@ from django.db.models import BooleanField, Case, Q, QuerySet, When
 from notifications.core.models import Schedule
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.store.postgres import alerts
-from notifications.core.sweeps import loops
+from notifications.core.sweeps import loops, rounds
 from notifications.core.sweeps.rounds import Swept
 from notifications.features.schedules import occurrences
 
@@ -62,6 +62,8 @@ def _record_failure(due: tuple[int, bool], error: Exception, *, now: dt.datetime
     is_unreadable = isinstance(error, occurrences.UnreadableSchedule)
     problem = str(error) if is_unreadable else type(error).__name__
     _log.exception("schedule_failed", schedule=schedule_id)
+    if isinstance(error, rounds.DATABASE_TROUBLE):
+        return  # not caused by the schedule, such as a lock timeout: the next run tries it again
     occurrences.record_failure(schedule_id, problem=problem, until=now + _RETRY_EVERY)
     detail = f"schedule {schedule_id}: {problem}"
     alerts.raise_once(AlertKind.SCHEDULE_FAILED, str(schedule_id), detail)

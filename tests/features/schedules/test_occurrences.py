@@ -9,6 +9,7 @@ from threading import Barrier
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import psycopg
 import pytest
 from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
@@ -28,6 +29,7 @@ from notifications.core.models import (
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.states import Status
+from notifications.core.store.postgres import alerts
 from notifications.core.store.redis import state
 from notifications.core.sweeps import rounds
 from notifications.core.sweeps.rounds import Swept
@@ -110,6 +112,21 @@ def test_two_beats_make_each_occurrence_once(caller: Caller) -> None:
         made = [pool.submit(beat) for _ in range(2)]
         assert sum(each.result(timeout=30) for each in made) == 24
     assert Notification.objects.count() == 24
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("maria")
+def test_a_lock_timeout_stops_no_other_schedule_and_is_no_problem_of_its_own(
+    caller: Caller,
+) -> None:
+    first, second = _made(caller, name="first"), _made(caller, name="second")
+    Schedule.objects.filter(pk=first.pk).update(problem="KeyError")
+    alerts.raise_once(AlertKind.SCHEDULE_FAILED, str(first.pk), "KeyError")
+    with psycopg.connect(**connection.get_connection_params()) as other:
+        other.execute("SELECT FROM notifications_alert FOR UPDATE")
+        assert sweep.run_once(now=clock.now(), limit=50) == Swept(24, failed=1)
+    assert Occurrence.objects.filter(schedule=second).count() == 24
+    assert Schedule.objects.get(pk=first.pk).retry_at is None
 
 
 @pytest.mark.usefixtures("maria")
