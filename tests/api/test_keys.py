@@ -148,6 +148,7 @@ def test_a_key_rotates_itself_once_and_both_work_for_the_overlap(make_caller: Ma
     assert made["scopes"] == ["keys:rotate", "notifications:*"]
     again = caller.post("/v1/keys/rotate", {"overlap_hours": 2}, Idempotency_Key="rotate-1")
     assert (again.status_code, again.json()["key"]) == (201, made["key"])
+    assert again["Cache-Control"] == "no-store"
     assert caller.post("/v1/keys/rotate", {"overlap_hours": 2}).status_code == 409
     assert [_ask(f"Bearer {each}") for each in (caller.secret, made["key"])] == [200, 200]
     old = ApiKey.objects.get(pk=caller.key.pk)

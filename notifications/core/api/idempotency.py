@@ -42,7 +42,7 @@ Post = Callable[Concatenate[View, Request, Arguments], Response]
 
 REPLAYED: Final[Mapping[str, str]] = {"Idempotent-Replayed": "true"}
 """The header of a repeated response."""
-_KEPT_HEADERS: Final = ("ETag", "Location")
+_KEPT_HEADERS: Final = ("Cache-Control", "ETag", "Location")
 _UNREADABLE: Final = Problem(
     Kind.CONFLICT,
     "the first call with this key succeeded, but the encryption key of the stored response was"
