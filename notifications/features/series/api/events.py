@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.core import clock
@@ -52,6 +53,16 @@ class EventsView(BaseView):
 
     self_charging = frozenset({"POST"})
 
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - DRF's signature
+        """Charge the producer for each event, also for those of a repeated call.
+
+        Raises:
+            ProblemError: as `BaseView.initial`, or the body is no list of events (422).
+        """
+        super().initial(request, *args, **kwargs)
+        if request.method in self.self_charging:
+            throttle.charge(self, request, cost=len(parse_body(request.data, _Events).events))
+
 
 @operation(
     "POST v1/events",
@@ -88,9 +99,8 @@ def create_events(call: Call) -> Response:
     Every event gets a separate result. The `idempotency_key` of an event makes a second event
     with the key a duplicate.
     """
-    items = parse_body(call.request.data, _Events).events
-    throttle.charge(call.view, call.request, cost=len(items))
     now = clock.now()
+    items = parse_body(call.request.data, _Events).events
     asked = [custom_events.parse(item, now=now) for item in items]
     results = []
     for number, each in enumerate(events.post(call.key.producer_id, call.key.mode, asked)):

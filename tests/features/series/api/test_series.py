@@ -189,3 +189,13 @@ def test_an_invalid_event_fails_no_other(caller: Caller, maria: Recipient) -> No
     pointer = results[3]["problem"]["errors"][0]["pointer"]
     assert pointer == "/events/3/properties"
     assert caller.post("/v1/events", {"events": []}).status_code == 422
+
+
+def test_a_repeat_of_events_costs_as_much_as_the_first_call(
+    make_caller: MakeCaller, maria: Recipient
+) -> None:
+    caller = make_caller(rate_per_second=0, rate_burst=5)
+    event = {"name": "paid", "user_id": maria.user_id}
+    body = {"events": [event] * 3}
+    assert caller.post("/v1/events", body, Idempotency_Key="k").status_code == 202
+    assert caller.post("/v1/events", body, Idempotency_Key="k").status_code == 429
