@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import orjson
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.apps import apps
+from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from notifications.core import clock, conf
-from notifications.core.models import AuditEntry, Contact, Recipient
+from notifications.core.models import AuditEntry, Contact, Recipient, RecipientList, Topic
 from notifications.core.rules.access import AccessRule
 from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_lists import ListState
 from notifications.core.store.postgres import audit
 from notifications.core.sweeps import housekeeping
 from tests.api import operations
@@ -37,6 +40,14 @@ CHANGING = [
     for each in operations.WRITING
     if not each.operation.startswith(SENDING) or each.operation.endswith("/exit")
 ]
+UNDECLARED = (
+    "POST /v1/bulk-jobs",
+    "PUT /v1/topics/{topic}/subscribers",
+    "POST /v1/topics/{topic}/subscribers/delete",
+    "PUT /v1/topics/{topic}/subscribers/{user_id}",
+    "DELETE /v1/topics/{topic}/subscribers/{user_id}",
+)
+"""Operations that write their lines themselves, and not by the declaration of a resource."""
 EMPTY = "TRUNCATE notifications_auditentry"
 
 
@@ -57,6 +68,57 @@ def test_each_operation_that_changes_something_is_in_the_log(
         assert entry.by == f"producer orders ({caller.key.prefix})"
         assert len(entry.request_id) == 32
         assert entry.before != entry.after
+
+
+_REFUSE = """ALTER TABLE notifications_auditentry
+ADD CONSTRAINT refused CHECK (by NOT LIKE 'producer orders%') NOT VALID"""
+
+
+@pytest.fixture
+def refuse_entries() -> Iterator[Callable[[], None]]:
+    """Return a function that lets the log refuse the entries of the caller's changes."""
+    with connection.cursor() as running:
+        yield lambda: running.execute(_REFUSE)
+        running.execute("ALTER TABLE notifications_auditentry DROP CONSTRAINT IF EXISTS refused")
+
+
+def _rows() -> dict[str, list[str]]:
+    """Return the rows of all tables of models, as text."""
+    with connection.cursor() as running:
+        tables = sorted(each._meta.db_table for each in apps.get_models() if each._meta.managed)
+        found = {}
+        for table in tables:
+            running.execute(f"SELECT t::text FROM {table} t ORDER BY 1")  # noqa: S608 - our own names
+            found[table] = [text for (text,) in running.fetchall()]
+    return found
+
+
+@pytest.mark.parametrize("operation", UNDECLARED)
+@pytest.mark.django_db(transaction=True)
+def test_a_change_without_its_line_is_not_stored(
+    caller: Caller, operation: str, refuse_entries: Callable[[], None]
+) -> None:
+    world = operations.furnish(caller)
+    refuse_entries()
+    before = _rows()
+    with pytest.raises(IntegrityError, match="refused"):
+        operations.call(caller, operation, world)
+    assert _rows() == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_upload_without_its_line_cannot_be_used(
+    caller: Caller, refuse_entries: Callable[[], None]
+) -> None:
+    refuse_entries()
+    with pytest.raises(IntegrityError, match="refused"):
+        caller.send("POST", "/v1/audience-uploads", b"user_id\nmaria\n", media_type="text/csv")
+    assert RecipientList.objects.get().state == ListState.LOADING
+
+
+def test_a_new_topic_without_a_subscriber_has_a_line(caller: Caller) -> None:
+    caller.send("PUT", "/v1/topics/fresh/subscribers", {"user_ids": ["nobody"]})
+    assert audit.of_object(Topic.objects.get(name="fresh")).get().after["name"] == "fresh"
 
 
 def test_a_refused_change_leaves_no_line(caller: Caller) -> None:

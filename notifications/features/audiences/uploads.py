@@ -12,11 +12,14 @@ import threading
 from collections.abc import Iterator
 from typing import Final
 
+from django.db import transaction
+
 from notifications.core import clock
 from notifications.core.models import RecipientList
 from notifications.core.rules.csv_reader import ByteStream
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.recipient_lists import ListKind, ListState
+from notifications.core.store.postgres import audit
 from notifications.features.audiences.rows import recipient_lists
 from notifications.features.audiences.rows.recipient_lists import Chunk
 from notifications.features.audiences.rules import upload_lines
@@ -70,7 +73,7 @@ def load(upload: RecipientList, stream: ByteStream, form: UploadFormat) -> Recip
     try:
         for chunk in _chunks(stream, form):
             recipient_lists.add_lines(upload.pk, chunk, mode=Mode(upload.mode))
-        recipient_lists.finish(upload.pk)
+        _finish(upload)
     except InvalidUpload as error:
         recipient_lists.fail(upload.pk, reason=str(error))
         raise
@@ -81,10 +84,19 @@ def load(upload: RecipientList, stream: ByteStream, form: UploadFormat) -> Recip
         raise
     finally:
         _room.release()
-    upload.refresh_from_db()
     if upload.state != ListState.READY:
         raise InvalidUpload(_ENDED)
     return upload
+
+
+@transaction.atomic
+def _finish(upload: RecipientList) -> None:
+    """Make a loaded upload usable, with its entry in the audit log."""
+    is_ready = recipient_lists.finish(upload.pk)
+    upload.refresh_from_db()
+    if is_ready:
+        after = {"members": upload.members}
+        audit.record(upload.created_by, "upload_audience", upload, after=after)
 
 
 def _chunks(stream: ByteStream, form: UploadFormat) -> Iterator[Chunk]:

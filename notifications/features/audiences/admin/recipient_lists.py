@@ -25,7 +25,6 @@ from notifications.core.models import RecipientList
 from notifications.core.models.choices import MODES
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.recipient_lists import ListKind
-from notifications.core.store.postgres import audit
 from notifications.features.audiences import uploads
 from notifications.features.audiences.rules import wording
 from notifications.features.audiences.rules.upload_lines import InvalidUpload, UploadFormat
@@ -139,9 +138,7 @@ def _load(request: HttpRequest, form: RecipientUploadForm) -> RecipientList | No
         by=by,
     )
     try:
-        row = uploads.load(row, data["file"], UploadFormat.NDJSON if is_json else UploadFormat.CSV)
+        return uploads.load(row, data["file"], UploadFormat.NDJSON if is_json else UploadFormat.CSV)
     except (InvalidUpload, uploads.UploadsBusy) as error:
         form.add_error("file", f"{error}.")
         return None
-    audit.record(by, "upload_audience", row, after={"members": row.members})
-    return row

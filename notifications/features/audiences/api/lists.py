@@ -26,7 +26,6 @@ from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.core.rules.recipient_lists import ListKind, ListState
 from notifications.core.rules.request import Text
 from notifications.core.rules.scopes import Scope
-from notifications.core.store.postgres import audit
 from notifications.features.audiences import expressions, snapshots, uploads
 from notifications.features.audiences.rows import recipient_lists
 from notifications.features.audiences.rules.faults import ExpressionError
@@ -238,7 +237,6 @@ def upload_audience(call: Call) -> UploadAnswer:
     except uploads.UploadsBusy as error:
         raise_problem(Problem(Kind.UNAVAILABLE, str(error), retry_after=_WAIT))
     call.charge(upload.lines // _PAID_BY)
-    audit.record(call.by, call.operation, upload, after={"members": upload.members})
     return UploadAnswer.model_validate(upload)
 
 

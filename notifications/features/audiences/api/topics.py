@@ -27,7 +27,7 @@ from notifications.core.rules.access import BOTH
 from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.core.rules.request import UserId
 from notifications.core.rules.scopes import Scope
-from notifications.core.store.postgres import audit
+from notifications.core.store.postgres import audit, db
 from notifications.features.audiences.rows import estimates, topics
 from notifications.features.audiences.rows.topics import SubscriptionResult
 from notifications.features.audiences.rules import nodes
@@ -41,6 +41,7 @@ MAX_USER_IDS: Final = 5_000
 _PAID_BY: Final = 100
 """User ids that cost as much as a call."""
 _NAME: Final = re.compile(r"[A-Za-z0-9_.:\-]{1,64}", re.ASCII)
+_Change = Callable[[Topic, Sequence[str]], SubscriptionResult]
 _USER_ID: Final = TypeAdapter(UserId)
 
 
@@ -246,7 +247,7 @@ def subscribe(call: Call) -> None:
     """Subscribe a recipient; the first call creates the topic. Safe to repeat."""
     recipient = get_recipient(call.request, call.path["user_id"])
     row = _ensure(call)
-    _record(call, row, topics.subscribe(row, [recipient.user_id]))
+    _change(call, row, [recipient.user_id], topics.subscribe)
 
 
 @operation(
@@ -266,7 +267,7 @@ def unsubscribe(call: Call) -> None:
     """Unsubscribe a recipient. Safe to repeat."""
     recipient = get_recipient(call.request, call.path["user_id"])
     row = TOPICS.find(call)
-    _record(call, row, topics.unsubscribe(row, [recipient.user_id]))
+    _change(call, row, [recipient.user_id], topics.unsubscribe)
 
 
 @operation(
@@ -290,13 +291,12 @@ def _change_many(
     call: Call,
     row: Topic,
     wanted: SubscribersRequest,
-    change: Callable[[Topic, Sequence[str]], SubscriptionResult],
+    change: _Change,
 ) -> SubscribersChanged:
     call.charge(len(wanted.user_ids) // _PAID_BY)
     faults = {number: _fault_of(each) for number, each in enumerate(wanted.user_ids)}
     valid = [each for number, each in enumerate(wanted.user_ids) if not faults[number]]
-    result = change(row, valid)
-    _record(call, row, result)
+    result = _change(call, row, valid, change)
     for number, each in enumerate(wanted.user_ids):
         if not faults[number] and each not in result.found:
             faults[number] = "unknown recipient; create the recipient first"
@@ -317,10 +317,16 @@ def _fault_of(user_id: object) -> str:
     return ""
 
 
-def _record(call: Call, row: Topic, result: SubscriptionResult) -> None:
-    """Write the number of changed subscriptions into the audit log."""
-    if result.changed:
-        audit.record(call.by, call.operation, row, after={"subscribers": result.changed})
+def _change(call: Call, row: Topic, user_ids: Sequence[str], change: _Change) -> SubscriptionResult:
+    """Change subscriptions, and write their number into the audit log."""
+
+    def work() -> SubscriptionResult:
+        result = change(row, user_ids)
+        if result.changed:
+            audit.record(call.by, call.operation, row, after={"subscribers": result.changed})
+        return result
+
+    return db.in_transaction(work)
 
 
 def _ensure(call: Call) -> Topic:
@@ -333,4 +339,8 @@ def _ensure(call: Call) -> Topic:
     if not _NAME.fullmatch(name):
         said = "the name of a topic has 1 to 64 letters, digits and the characters _ . : -"
         raise_problem(Problem(Kind.INVALID, said, (FieldError("", said),)))
-    return topics.ensure(mode=call.key.mode, name=name, by=call.by)
+    row = topics.find(mode=call.key.mode, name=name)
+    if row is not None:
+        return row
+    with call.changes(TOPICS.rows(call).filter(name=name)):
+        return topics.ensure(mode=call.key.mode, name=name, by=call.by)

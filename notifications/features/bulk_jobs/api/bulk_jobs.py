@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from django.db import transaction
 from django.db.models import QuerySet
 
 from notifications.core.api.examples.shape import (
@@ -98,10 +99,11 @@ def create_bulk_job(call: Call, wanted: BulkJobRequest) -> BulkJobAnswer:
     contact, or is on the suppression list gets no message and is counted under `left_out`. So
     is a recipient whose address has a message of the job, unless `unique_by` is `recipient`.
     """
-    job = create.create(call.caller, wanted, by=call.key.prefix)
-    facts = audit.facts_of(job)
-    after = {name: facts[name] for name in _AUDITED}
-    audit.record(call.by, call.operation, job, after=after)
+    with transaction.atomic():
+        job = create.create(call.caller, wanted, by=call.key.prefix)
+        facts = audit.facts_of(job)
+        after = {name: facts[name] for name in _AUDITED}
+        audit.record(call.by, call.operation, job, after=after)
     return answer_of(job, figures.of(job))
 
 

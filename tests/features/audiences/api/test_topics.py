@@ -89,5 +89,6 @@ def test_an_erased_recipient_leaves_the_topic(caller: Caller) -> None:
 def test_the_log_has_numbers_and_no_user_id(caller: Caller) -> None:
     before = AuditEntry.objects.count()
     caller.send("PUT", MEMBERS, {"user_ids": ["u_0", "u_1"]})
-    [entry] = AuditEntry.objects.order_by("pk")[before:]
+    [made, entry] = AuditEntry.objects.order_by("pk")[before:]
+    assert made.after["name"] == MEMBERS.split("/")[3]
     assert entry.after == {"subscribers": 2}
