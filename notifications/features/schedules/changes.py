@@ -19,7 +19,7 @@ from notifications.core.intake.validation import Caller
 from notifications.core.models import Producer, Recipient, Schedule
 from notifications.core.rules import request
 from notifications.core.rules.alerts import AlertKind
-from notifications.core.rules.problems import FieldError, Kind, Problem
+from notifications.core.rules.problems import FieldError, Kind, Problem, Refused
 from notifications.core.rules.request import NotificationRequest
 from notifications.core.rules.schedule_limits import MAX_SCHEDULES
 from notifications.core.scheduling import cancel
@@ -29,38 +29,50 @@ from notifications.features.schedules import occurrences
 from notifications.features.schedules.rules import recurrence
 
 
-def create(caller: Caller, fields: Mapping[str, Any]) -> Schedule | Problem:
-    """Store a schedule; `fields` are columns of the model."""
+class ScheduleRefused(Refused):
+    """The schedule cannot be created or changed; `problem` has the reason."""
+
+
+def create(caller: Caller, fields: Mapping[str, Any]) -> Schedule:
+    """Store a schedule; `fields` are columns of the model.
+
+    Raises:
+        ScheduleRefused: a field is wrong, the name is in use, or there are too many schedules.
+    """
     made = Schedule(producer_id=caller.producer_id, mode=caller.mode, **fields)
-    problem = _problem_of(caller, made, is_new=True)
-    if problem is not None:
-        return problem
+    _refuse(_problem_of(caller, made, is_new=True))
     with transaction.atomic():
         # Lock the producer, so that two concurrent calls cannot exceed the limit.
         Producer.objects.select_for_update(no_key=True).get(pk=caller.producer_id)
         if _mine(caller).count() >= MAX_SCHEDULES:
             detail = f"this producer has {MAX_SCHEDULES} schedules, the most there may be"
-            return Problem(Kind.CONFLICT, f"{detail}; delete one first")
-        return _problem_of_recipient(made) or _save(made)
+            raise ScheduleRefused(Problem(Kind.CONFLICT, f"{detail}; delete one first"))
+        _refuse(_problem_of_recipient(made))
+        _save(made)
+    return made
 
 
-def change(caller: Caller, schedule_id: int, fields: Mapping[str, Any]) -> Schedule | Problem:
-    """Change a schedule; future notifications are withdrawn and created again."""
+def change(caller: Caller, schedule_id: int, fields: Mapping[str, Any]) -> Schedule:
+    """Change a schedule; future notifications are withdrawn and created again.
+
+    Raises:
+        ScheduleRefused: the schedule is unknown, a field is wrong, or the name is in use; nothing
+            is withdrawn.
+    """
     with transaction.atomic():
         found = _mine(caller).select_for_update().filter(id=schedule_id).first()
         if found is None:
-            return Problem(Kind.NOT_FOUND, "unknown schedule")
+            raise ScheduleRefused(Problem(Kind.NOT_FOUND, "unknown schedule"))
         for name, value in fields.items():
             setattr(found, name, value)
         if "request" in fields:
             found.secrets, found.sealed_names = None, []
-        problem = _problem_of(caller, found, is_new="request" in fields)
-        if problem is not None:
-            return problem
-        if "request" in fields and (problem := _problem_of_recipient(found)):
-            return problem
+        _refuse(_problem_of(caller, found, is_new="request" in fields))
+        if "request" in fields:
+            _refuse(_problem_of_recipient(found))
         _withdraw(found)
-        return _save(found)
+        _save(found)
+    return found
 
 
 def remove(caller: Caller, schedule_id: int) -> bool:
@@ -82,6 +94,11 @@ def set_paused(schedules: Iterable[Schedule], *, to: bool) -> None:
             each.paused = to
             _withdraw(each)
             _save(each)
+
+
+def _refuse(problem: Problem | None) -> None:
+    if problem is not None:
+        raise ScheduleRefused(problem)
 
 
 def _problem_of(caller: Caller, schedule: Schedule, *, is_new: bool) -> Problem | None:
@@ -146,17 +163,21 @@ def _problem_of_times(schedule: Schedule) -> Problem | None:
     return None
 
 
-def _save(schedule: Schedule) -> Schedule | Problem:
-    """Save a schedule with its next occurrence."""
+def _save(schedule: Schedule) -> None:
+    """Save a schedule with its next occurrence.
+
+    Raises:
+        ScheduleRefused: the name is in use.
+    """
     following = occurrences.occurrences(schedule, occurrences.zone_of(schedule), after=clock.now())
     occurrences.set_next_occurrence(schedule, None if schedule.paused else next(following, None))
     try:
         with transaction.atomic():
             schedule.save()
-    except IntegrityError:
+    except IntegrityError as error:
         detail = f"there is a schedule with the name {schedule.name}"
-        return Problem(Kind.CONFLICT, detail, (FieldError("/name", detail),))
-    return schedule
+        problem = Problem(Kind.CONFLICT, detail, (FieldError("/name", detail),))
+        raise ScheduleRefused(problem) from error
 
 
 def _withdraw(schedule: Schedule) -> None:

@@ -61,15 +61,15 @@ def _asked(**fields: object) -> dict[str, Any]:
     return {**body, "variables": {"name": "Ana"}, **fields}
 
 
-def _create(caller: Caller, rrule: str = HOURLY, **fields: object) -> Schedule | Problem:
+def _made(caller: Caller, rrule: str = HOURLY, **fields: object) -> Schedule:
     wanted = {"name": "digest", "rrule": rrule, "starts_at": clock.now(), "request": _asked()}
     return changes.create(caller, {**wanted, **fields})
 
 
-def _made(caller: Caller, rrule: str = HOURLY, **fields: object) -> Schedule:
-    schedule = _create(caller, rrule, **fields)
-    assert isinstance(schedule, Schedule), schedule
-    return schedule
+def _refused(caller: Caller, **fields: object) -> Problem:
+    with pytest.raises(changes.ScheduleRefused) as refused:
+        _made(caller, **fields)  # type: ignore[arg-type]  # fields by name
+    return refused.value.problem
 
 
 def _sweep(*, later: dt.timedelta = dt.timedelta(0)) -> int:
@@ -162,11 +162,21 @@ def test_what_was_missed_for_too_long_is_not_sent(caller: Caller) -> None:
 def test_a_change_withdraws_what_has_not_left_and_makes_it_anew(caller: Caller) -> None:
     schedule = _made(caller)
     _sweep()
-    changed = changes.change(caller, schedule.pk, {"rrule": "FREQ=HOURLY;BYMINUTE=30"})
-    assert isinstance(changed, Schedule)
+    changes.change(caller, schedule.pk, {"rrule": "FREQ=HOURLY;BYMINUTE=30"})
     assert Delivery.objects.filter(status=Status.CANCELLED).count() == 24
     assert _sweep() == 24
     assert {each.minute for each in _waiting()} == {30}
+
+
+@pytest.mark.usefixtures("maria")
+def test_a_refused_change_withdraws_nothing(caller: Caller) -> None:
+    schedule = _made(caller)
+    _made(caller, "FREQ=DAILY", name="taken", paused=True)
+    _sweep()
+    with pytest.raises(changes.ScheduleRefused, match="there is a schedule with the name taken"):
+        changes.change(caller, schedule.pk, {"name": "taken"})
+    assert not Delivery.objects.filter(status=Status.CANCELLED).exists()
+    assert len(_waiting()) == 24
 
 
 @pytest.mark.usefixtures("maria")
@@ -231,8 +241,7 @@ def test_a_changed_paused_or_deleted_schedule_ends_its_alert(caller: Caller, end
     alert = Alert.objects.get(kind=AlertKind.SCHEDULE_FAILED, subject=str(schedule.pk))
     assert alert.resolved_at is None
     if end == "change":
-        changed = changes.change(caller, schedule.pk, {"request": _asked()})
-        assert isinstance(changed, Schedule)
+        changes.change(caller, schedule.pk, {"request": _asked()})
     elif end == "pause":
         changes.set_paused([schedule], to=True)
     else:
@@ -269,9 +278,7 @@ def test_what_is_refused_points_at_what_is_wrong(
     times = {
         name: clock.now() + each for name, each in fields.items() if isinstance(each, dt.timedelta)
     }
-    problem = _create(caller, **fields | times)
-    assert isinstance(problem, Problem)
-    assert problem.errors[0].pointer == pointer
+    assert _refused(caller, **fields | times).errors[0].pointer == pointer
     assert not Schedule.objects.exists()
 
 
@@ -330,7 +337,5 @@ def test_a_producer_has_so_many_schedules_and_no_more(
     monkeypatch.setattr(changes, "MAX_SCHEDULES", 2)
     for name in ("a", "b"):
         _made(caller, name=name)
-    refused = _create(caller, name="c")
-    assert isinstance(refused, Problem)
-    assert refused.kind is Kind.CONFLICT
+    assert _refused(caller, name="c").kind is Kind.CONFLICT
     assert Schedule.objects.count() == 2

@@ -13,7 +13,6 @@ from notifications.core.api import etags
 from notifications.core.api.examples.shape import TAG, USER, Example
 from notifications.core.api.operation import Access, Call
 from notifications.core.api.pagination import NumberedPageQuery
-from notifications.core.api.problems import unless_refused
 from notifications.core.api.resource import Resource
 from notifications.core.api.schemas import RequestModel, ResponseModel
 from notifications.core.models import Schedule
@@ -157,7 +156,7 @@ def create_schedule(call: Call, wanted: ScheduleRequest) -> Schedule:
         "paused": wanted.paused,
         "request": _notification(call.request.data),
     }
-    return unless_refused(changes.create(call.caller, fields))
+    return changes.create(call.caller, fields)
 
 
 @SCHEDULES.list(
@@ -213,8 +212,7 @@ def change_schedule(call: Call, schedule: Schedule, wanted: ScheduleChange) -> N
 
     Occurrences which have not been sent are withdrawn and planned again.
     """
-    columns = _columns(wanted, call.request.data)
-    unless_refused(changes.change(call.caller, schedule.pk, columns))
+    changes.change(call.caller, schedule.pk, _columns(wanted, call.request.data))
 
 
 @SCHEDULES.change(

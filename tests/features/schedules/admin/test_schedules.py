@@ -29,7 +29,7 @@ def schedule(maria: Recipient, operator: User) -> Schedule:
         may_send_content=True,
     )
     asked = {"user_id": maria.user_id, "type": "DIGEST", "priority": "P3"}
-    made = changes.create(
+    return changes.create(
         caller,
         {
             "name": "weekly",
@@ -39,8 +39,6 @@ def schedule(maria: Recipient, operator: User) -> Schedule:
             "request": {**asked, "content": {"body": "Hello"}, "channels": ["email"]},
         },
     )
-    assert isinstance(made, Schedule), made
-    return made
 
 
 def _act(client: Client, action: str, schedule: Schedule) -> None:
