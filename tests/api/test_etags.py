@@ -68,6 +68,15 @@ def test_a_schedule_that_has_changed_is_not_written(caller: Caller, schedule: st
     assert caller.get(schedule).status_code == 404
 
 
+@pytest.mark.parametrize("method", ["PATCH", "DELETE"])
+def test_a_schedule_that_is_gone_is_unknown_also_with_a_condition(
+    caller: Caller, schedule: str, method: str
+) -> None:
+    tag = caller.get(schedule).headers["ETag"]
+    assert caller.send("DELETE", schedule, If_Match=tag).status_code == 204
+    assert caller.send(method, schedule, {"paused": True}, If_Match=tag).status_code == 404
+
+
 def test_a_template_that_has_changed_is_not_published(caller: Caller) -> None:
     content = contents.content([contents.words(Channel.EMAIL, "en", title="Hi", body="Hello")])
     versions.draft("hello", content, by="a")

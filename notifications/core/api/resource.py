@@ -238,9 +238,9 @@ class Resource(Generic[Row]):
         locks: bool,
     ) -> ResponseModel | None:
         with transaction.atomic():
-            if self.tag_of is not None:
-                etags.check(call.request, lambda: self._current_tag(call))
-            row = self.find(call, lock=locks)
+            row = self.find(call, lock=locks or self.tag_of is not None)
+            if (tag_of := self.tag_of) is not None:
+                etags.check(call.request, lambda: tag_of(self._told(row).to_json()))
             with call.changes(self._this(call)):
                 return function(call, row, *wanted)
 
@@ -266,12 +266,6 @@ class Resource(Generic[Row]):
 
     def _told(self, row: Row) -> ResponseModel:
         return self.to_answer(row) if self.to_answer else self.answer.model_validate(row)
-
-    def _current_tag(self, call: Call) -> str | None:
-        row = self._this(call).select_for_update(of=("self",)).first()
-        return (
-            None if row is None or self.tag_of is None else self.tag_of(self._told(row).to_json())
-        )
 
     def _respond(
         self, call: Call, found: Row | ResponseModel, *, status: int = 200
