@@ -26,9 +26,10 @@ from notifications.core.models import (
     ShortLink,
 )
 from notifications.core.rules.lane import Mode
-from notifications.core.store.postgres import erasure, partitions
+from notifications.core.store.postgres import audit, erasure, partitions
 from notifications.core.sweeps import housekeeping
 from notifications.core.sweeps.rounds import Swept
+from notifications.features.cancel_jobs import sweep as cancel_sweep
 from notifications.features.inbox.rows import writes
 from notifications.features.inbox.rows.items import NewItem
 from notifications.features.schedules import sweep
@@ -201,6 +202,25 @@ def test_the_filter_of_a_cancel_job_loses_an_erased_person_once_it_is_finished(
     caller.send("DELETE", PATH)
     left = list(CancelJob.objects.order_by("pk").values_list("metadata", flat=True))
     assert left == [{} if state == "finished" else {"of": "maria"}, {"of": "autumn"}]
+
+
+@pytest.mark.usefixtures("maria")
+@pytest.mark.parametrize("end", ["finished", "stopped"])
+def test_the_filter_of_an_open_cancel_job_loses_an_erased_person_at_its_end(
+    caller: Caller, end: str
+) -> None:
+    job = caller.post("/v1/notifications/cancel", {"metadata": {"to": "maria@example.com"}}).json()[
+        "id"
+    ]
+    caller.send("DELETE", PATH)
+    if end == "finished":
+        cancel_sweep.run_once(now=clock.now(), limit=20)
+    else:
+        assert caller.post(f"/v1/cancel-jobs/{job}/stop").status_code == 200
+    row = CancelJob.objects.get()
+    assert (row.metadata, row.finished_at is not None) == ({}, True)
+    assert row.is_stopped == (end == "stopped")
+    assert "maria@example.com" not in str(list(audit.of_object(row).values()))
 
 
 @pytest.mark.usefixtures("maria")

@@ -15,7 +15,8 @@ HIDDEN_FIELDS: Final = frozenset({
     *("digest", "password", "key", "token", "session_key", "secret", "secrets"),
     *("attributes", "request", "snapshot", "body", "html", "title", "note", "undo_note", "detail"),
 })
-"""Secrets, attributes of recipients, and free text in which an address or a message may stand."""
+"""Secrets, attributes of recipients, and free text in which an address or a message may stand. The
+metadata of a row is hidden too. The filter of a new cancel job is a text with masked addresses."""
 ADDRESS_FIELDS: Final = frozenset({"address"})
 LONGEST: Final = 200
 """Characters of a value."""
@@ -38,7 +39,7 @@ def display_value(name: str, value: object) -> object:
     """Return a field's value in the form of an audit entry."""
     if value in _EMPTY:
         return value
-    if name in HIDDEN_FIELDS:
+    if name in HIDDEN_FIELDS or (name == "metadata" and isinstance(value, dict)):
         return HIDDEN
     if name in ADDRESS_FIELDS:
         return mask(str(value))

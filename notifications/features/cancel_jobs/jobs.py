@@ -20,7 +20,7 @@ import orjson
 from django.db import OperationalError
 
 from notifications.core import clock
-from notifications.core.models import CancelJob, Template
+from notifications.core.models import CancelJob, ErasureJob, Template
 from notifications.core.rules import ids, masking
 from notifications.core.rules.audit_facts import Facts
 from notifications.core.rules.lane import Mode, Priority
@@ -35,6 +35,8 @@ _PREVIEWED: Final = 50
 """Pages of a preview."""
 _BULK_JOB_IS_FINAL: Final = "the cancel job of a cancelled bulk job cannot be stopped"
 _SECOND: Final = dt.timedelta(seconds=1)
+_OVERLAP: Final = dt.timedelta(minutes=1)
+"""Longer than the transaction of an erasure, which does not see the filter of a newer job."""
 _CLOCK_ERROR: Final = dt.timedelta(seconds=10)
 """Most difference between the clocks of an expander and of this process, with a large reserve."""
 
@@ -141,8 +143,7 @@ def _run(job_id: int, *, skips_locked: bool) -> int | None:
         return None
     page = next(_pages(job), None)
     if page is None:
-        job.finished_at = clock.now()
-        job.save(update_fields=["finished_at"])
+        _end(job)
         return None
     wanted: list[UUID] = page["ids"]
     free = cancel.lock_free(wanted) if skips_locked else wanted
@@ -187,8 +188,22 @@ def stop(job: CancelJob) -> None:
     """
     if job.bulk_job_id is not None:
         raise CancelJobRefused(Problem(Kind.CONFLICT, _BULK_JOB_IS_FINAL))
-    running = CancelJob.objects.filter(id=job.pk, finished_at=None)
-    running.update(finished_at=clock.now(), is_stopped=True)
+
+    def work() -> None:
+        running = CancelJob.objects.select_for_update().filter(id=job.pk, finished_at=None)
+        for each in running:
+            _end(each, is_stopped=True)
+
+    db.in_transaction(work)
+
+
+def _end(job: CancelJob, *, is_stopped: bool = False) -> None:
+    """End a locked job. If a recipient was erased meanwhile, the filter may name the recipient."""
+    erased = ErasureJob.objects.filter(mode=job.mode, created_at__gt=job.created_at - _OVERLAP)
+    if job.metadata and erased.exists():
+        job.metadata = {}
+    job.finished_at, job.is_stopped = clock.now(), is_stopped
+    job.save(update_fields=["finished_at", "is_stopped", "metadata"])
 
 
 def percent(job: CancelJob) -> int:
