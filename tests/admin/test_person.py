@@ -152,7 +152,6 @@ def test_more_messages_cost_no_more_queries(
 
 def test_every_reason_has_a_sentence_and_an_unknown_one_is_shown_as_it_is() -> None:
     assert all(sentence(reason) == reason.sentence != reason for reason in Reason)
-    assert sentence("ghost_healed") == Reason.ACCEPTED_BEFORE_CRASH.sentence
     assert sentence("of another release") == "of another release"
 
 

@@ -102,7 +102,6 @@ def test_an_alert_that_nothing_renews_ends_by_itself(kind: AlertKind) -> None:
     ("subject", "is_kept"),
     [
         ("acme push", True),
-        ("acme", True),
         ("acme email", False),
     ],
 )

@@ -29,8 +29,8 @@ MAIL = HealthKey("smtp", Channel.EMAIL)
 FAULT = CallStats(
     fault="the provider answers 535, our credentials or account are refused", faults=1, calls=1
 )
-SUBJECTS = ["smtp email", "smtp"]
-"""Subjects of alerts about the account: of this release, and of earlier releases."""
+SUBJECT = "smtp email"
+"""The subject of an alert about the account."""
 LATER = dt.timedelta(minutes=2)
 
 
@@ -78,12 +78,11 @@ REACHED = Finding(subject="reachability", is_good=True, detail="HTTP 200")
 BAD = Finding(subject="credentials", is_good=False, detail="535")
 
 
-@pytest.mark.parametrize("subject", SUBJECTS)
 def test_a_good_check_closes_the_breaker_and_ends_its_alerts(
-    monkeypatch: pytest.MonkeyPatch, subject: str
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     provider = paused(monkeypatch, GOOD, REACHED)
-    alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, subject, "it refused our credentials")
+    alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, SUBJECT, "it refused our credentials")
     assert sweep() == 1
     assert provider.checks == 1
     assert not is_open()
@@ -92,16 +91,13 @@ def test_a_good_check_closes_the_breaker_and_ends_its_alerts(
     assert provider.checks == 1
 
 
-@pytest.mark.parametrize("subject", SUBJECTS)
-def test_a_bad_check_keeps_the_breaker_open_and_waits(
-    monkeypatch: pytest.MonkeyPatch, subject: str
-) -> None:
+def test_a_bad_check_keeps_the_breaker_open_and_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     provider = paused(monkeypatch, GOOD, BAD)
     assert sweep() == 0
     assert sweep() == 0, "the next check waits"
     assert provider.checks == 1
     assert is_open()
-    alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, subject, "it refused our credentials")
+    alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, SUBJECT, "it refused our credentials")
     breakers.run_once(now=clock.now() + dt.timedelta(hours=1), limit=10)
     kinds = Alert.objects.filter(resolved_at=None).values_list("kind", flat=True)
     assert set(kinds) == {"breaker_open", "provider_misconfigured"}, "a quiet night ends no alert"
@@ -116,13 +112,12 @@ def test_traffic_leaves_the_probe_to_a_delivery(monkeypatch: pytest.MonkeyPatch)
     assert BreakerEvent.objects.filter(kind="probed").exists()
 
 
-@pytest.mark.parametrize("subject", SUBJECTS)
 @pytest.mark.parametrize("findings", [[], [REACHED]])
 def test_a_refused_account_needs_more_than_an_answer(
-    monkeypatch: pytest.MonkeyPatch, findings: list[Finding], subject: str
+    monkeypatch: pytest.MonkeyPatch, findings: list[Finding]
 ) -> None:
     paused(monkeypatch, *findings)
-    alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, subject, "it refused our credentials")
+    alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, SUBJECT, "it refused our credentials")
     assert sweep() == 0
     assert is_open()
     detail = Alert.objects.get(kind="breaker_open").detail

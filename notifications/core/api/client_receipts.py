@@ -14,13 +14,12 @@ from pydantic import AwareDatetime, BeforeValidator, Field, model_validator
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.core import clock
-from notifications.core.api.address_limits import check_recipient, check_token, raise_failed
+from notifications.core.api.address_limits import check_token, raise_failed
 from notifications.core.api.base_view import OpenView, parse_body
 from notifications.core.api.receipts import ReceiptsTaken
 from notifications.core.api.recipient_access import bearer_of, check_scope, verified_token
 from notifications.core.api.schemas import RequestModel
-from notifications.core.feedback import client_receipts, client_tokens
+from notifications.core.feedback import client_receipts
 from notifications.core.feedback.client_receipts import ClientReceipt
 from notifications.core.rules import request_faults
 from notifications.core.rules.client_receipts import ClientReceiptKind, TokenHolder
@@ -97,10 +96,6 @@ def _holder(request: Request) -> TokenHolder:
     if not text:
         said = "send Authorization: Bearer <recipient token>"
         raise_failed(request, Problem(Kind.UNAUTHENTICATED, said))
-    former = client_tokens.read(text, now=clock.now())
-    if former is not None:
-        check_recipient(former.recipient_id)
-        return former
     token = verified_token(request, text)
     check_scope(token, TokenScope.RECEIPTS_WRITE)
     check_token(token)

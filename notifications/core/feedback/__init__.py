@@ -6,7 +6,6 @@
     fallback_receipts    opens or stops the next channels of a fallback chain, and the traces
     client_receipts      moves deliveries by reports of the recipient's own app, and by visits of
                          tracked links of e-mails and SMS
-    client_tokens        lets the app of one recipient send these reports
     inbound_sms          handles texts to our number: STOP, START and HELP
     unsubscribe          applies the choices of the unsubscribe page
     preference_matrix    the choices of a recipient by topic and channel

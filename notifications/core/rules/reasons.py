@@ -165,12 +165,8 @@ RECIPIENTS_HOLDS: Final = (
 
 
 def sentence(reason: str) -> str:
-    """Explain a stored reason or a former value; an unknown reason is returned as it is."""
+    """Explain a stored reason; an unknown reason is returned as it is."""
     return _SENTENCES.get(reason, reason)
 
 
-_FORMER: Final = {"ghost_healed": Reason.ACCEPTED_BEFORE_CRASH}
-"""Former values, which rows of earlier releases keep, and the reasons that replace them."""
-_SENTENCES: Final = {str(each): each.sentence for each in Reason} | {
-    former: reason.sentence for former, reason in _FORMER.items()
-}
+_SENTENCES: Final = {str(each): each.sentence for each in Reason}

@@ -41,10 +41,10 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 
 
 def _paused() -> set[str]:
-    """Return the subjects of alerts about open breakers, also those of earlier releases."""
+    """Return the subjects of alerts about open breakers."""
     seen = breaker_status.with_counts()
     pairs = [pair for pair, (_, status) in seen.items() if status.since or not status.is_known]
-    return {HealthKey(*pair).label for pair in pairs} | {provider for provider, _ in pairs}
+    return {HealthKey(*pair).label for pair in pairs}
 
 
 def _alert_on_open() -> None:

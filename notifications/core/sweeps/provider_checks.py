@@ -101,7 +101,6 @@ def _check(pair: Pair, status: BreakerStatus) -> bool:
 
 def _are_evidence(findings: Sequence[Finding], key: HealthKey) -> bool:
     """Return True if good findings would show the end of the cause."""
-    # The provider alone is the subject of an earlier release.
-    if {key.label, key.provider} & alerts.open_subjects(AlertKind.PROVIDER_MISCONFIGURED):
+    if key.label in alerts.open_subjects(AlertKind.PROVIDER_MISCONFIGURED):
         return any(finding.subject != _REACHABILITY for finding in findings)
     return bool(findings)

@@ -103,8 +103,6 @@ def test_an_entry_lives_for_a_day() -> None:
 @pytest.mark.parametrize(
     ("value", "outcome"),
     [
-        (b"accepted 1 twilio SM1", Accepted(message_id="SM1")),
-        (b"unavailable 1 twilio 503", Unavailable(code="503")),
         (b'{"outcome":"accepted","provider":"twilio","said":{"new":1},"newer":2}', Accepted()),
     ],
 )

@@ -119,8 +119,7 @@ def endpoints(pair: Pair, *, limit: int) -> OpenEndpoints:
 def _status(value: bytes | None, forced: BreakerOverride) -> BreakerStatus:
     kept: dict[str, Any] = orjson.loads(value) if value else {}
     window = kept.get("window") or []  # Lua writes an empty list as an empty object
-    # An earlier release wrote fewer columns.
-    seen = [sum(each[at] for each in window if at < len(each)) for at in (1, 2, 3, 4, 6)]
+    seen = [sum(each[at] for each in window) for at in (1, 2, 3, 4, 6)]
     counted = {
         "forced": forced,
         "calls": seen[0],

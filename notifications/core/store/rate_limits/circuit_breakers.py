@@ -275,9 +275,7 @@ def _insert_event(pair: Pair, kind: Kind, detail: str) -> None:
         alerts.raise_once(AlertKind.BREAKER_OPEN, subject, f"paused: {detail}")
     elif kind is Kind.CLOSED:
         alerts.resolve(AlertKind.BREAKER_OPEN, subject)
-        # Earlier releases raised the alert with the provider alone as subject.
-        for each in (subject, provider):
-            alerts.resolve(AlertKind.PROVIDER_MISCONFIGURED, each)
+        alerts.resolve(AlertKind.PROVIDER_MISCONFIGURED, subject)
 
 
 def force(pair: Pair, forced: BreakerOverride, *, by: str) -> None:

@@ -205,8 +205,6 @@ def _decode(delivery_id: UUID, attempt: int, value: bytes) -> LedgerEntry | None
 
     None: the entry has an unknown outcome, and is no evidence.
     """
-    if not value.startswith(b"{"):
-        return _decode_former(delivery_id, attempt, value.decode())
     about: dict[str, Any] = orjson.loads(value)
     kind = _DEFINITE.get(about["outcome"])
     if kind is None:
@@ -228,15 +226,3 @@ def _decode(delivery_id: UUID, attempt: int, value: bytes) -> LedgerEntry | None
         is_judged=about.get("is_judged", False),
         token=UUID(token) if token else None,
     )
-
-
-def _decode_former(delivery_id: UUID, attempt: int, value: str) -> LedgerEntry | None:
-    """Read an entry of a worker of an earlier release: `accepted 1 twilio SM1`."""
-    name, _, rest = value.partition(" ")
-    _attempt, _, rest = rest.partition(" ")
-    provider, _, said = rest.partition(" ")
-    kind = _DEFINITE.get(name)
-    if kind is None:
-        return None
-    fields: dict[str, Any] = {"message_id" if kind is Accepted else "code": said}
-    return LedgerEntry(delivery_id, attempt, provider, kind(**fields))

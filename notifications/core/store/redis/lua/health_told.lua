@@ -109,10 +109,9 @@ local function count_window(breaker, rule, tally)
   end
   local known = tally.accepted + tally.throttled + tally.unavailable + tally.unanswered + tally.rejected
   local fresh = {tally.calls, tally.unavailable, tally.unanswered, tally.rejected, 0, math.max(0, tally.calls - known)}
-  for at = 1, 6 do newest[at + 1] = (newest[at + 1] or 0) + fresh[at] end
+  for at = 1, 6 do newest[at + 1] = newest[at + 1] + fresh[at] end
   for _, entry in ipairs(window) do
-    -- An earlier release stored fewer columns.
-    for at = 1, 6 do sums[at] = sums[at] + (entry[at + 1] or 0) end
+    for at = 1, 6 do sums[at] = sums[at] + entry[at + 1] end
   end
   breaker.window = window
   return sums, newest
