@@ -48,6 +48,7 @@ class NotificationsConfig(AppConfig):
         checks.register(_check_first_migration, checks.Tags.database)
         checks.register(_check_session_settings, checks.Tags.database)
         checks.register(_check_servers, checks.Tags.security, deploy=True)
+        checks.register(_check_kept_roles, checks.Tags.database)
         _log_weak_servers()
         request_started.connect(_drop_broken_connection)
         gc.freeze()  # loaded modules stay for ever, so exclude them from garbage collection
@@ -68,6 +69,12 @@ def _check_servers(**others: Any) -> list[checks.CheckMessage]:  # noqa: ANN401 
     from notifications.core import deploy_checks  # noqa: PLC0415 - the models are ready only now
 
     return deploy_checks.check_servers(**others)
+
+
+def _check_kept_roles(**others: Any) -> list[checks.CheckMessage]:  # noqa: ANN401 - Django's protocol
+    from notifications.core import deploy_checks  # noqa: PLC0415 - the models are ready only now
+
+    return deploy_checks.check_kept_roles(**others)
 
 
 def _log_weak_servers() -> None:

@@ -1,15 +1,18 @@
-"""The checks of `manage.py check --deploy`: connections that do not verify their server."""
+"""Checks of a deployment: connections that do not verify their server, and roles of accounts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
+from django.contrib.auth.models import User
 from django.core import checks
-from django.db import connections
+from django.db import Error, connections
 from psycopg.pq import Conninfo
 
-from notifications.core import conf, server_tls
+from notifications.core import conf, feature, server_tls
+from notifications.core.rules.roles import GROUP_PREFIX
 
 _VERIFIES: Final = "verify-full"
 _LOCAL: Final = ("/", "@", "127.")
@@ -47,6 +50,25 @@ def check_servers(**_others: Any) -> list[checks.CheckMessage]:  # noqa: ANN401 
             )
         )
     return found
+
+
+def check_kept_roles(
+    databases: Sequence[str] | None = None,
+    **_others: Any,  # noqa: ANN401 - Django's protocol
+) -> list[checks.CheckMessage]:
+    """Warn of accounts with the roles of their last single sign-on, without the app of it."""
+    if not databases or any(each.sign_in_urls for each in feature.all_features()):
+        return []
+    linked = User.objects.filter(
+        identities__isnull=False, is_active=True, groups__name__startswith=GROUP_PREFIX
+    ).exclude(password__startswith=UNUSABLE_PASSWORD_PREFIX)
+    try:
+        names = sorted(set(linked.values_list("username", flat=True)))
+    except Error:
+        return []  # another check reports an unreachable database
+    said = f"accounts keep the roles of their last single sign-on: {', '.join(names)}"
+    hint = "review the groups of each account under Users; no identity provider removes them now"
+    return [checks.Warning(said, hint=hint, id="notifications.W004")] if names else []
 
 
 def _verifies_database(settings: dict[str, Any]) -> bool:

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.test import Client
 from pytest_django import Settings
 
-from notifications.core import conf
+from notifications.core import conf, deploy_checks, feature
+from notifications.core.models import ExternalIdentity
 from notifications.core.store.redis import sign_ins
 from tests.features import without_feature
 
@@ -39,6 +40,25 @@ def test_a_session_that_began_with_single_sign_on_ends(operator: User, settings:
     assert client.get("/admin/").status_code == 200
     settings.AUTHENTICATION_BACKENDS = configured
     assert client.get("/admin/").headers["Location"].startswith("/admin/login/")
+
+
+@pytest.mark.django_db
+def test_a_check_names_the_accounts_that_keep_roles(
+    operator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    role, _ = Group.objects.get_or_create(name="role: on-call")
+    for user in (operator, User.objects.create_user("made-by-provider")):
+        user.groups.add(role)
+        for subject in ("anna", "anna-2"):
+            ExternalIdentity.objects.create(
+                user=user, issuer="https://id", subject=subject + user.username
+            )
+    assert deploy_checks.check_kept_roles(databases=["default"]) == []
+    left = [each for each in feature.all_features() if each.label != "single_sign_on"]
+    monkeypatch.setattr(feature, "all_features", lambda: left)
+    [warning] = deploy_checks.check_kept_roles(databases=["default"])
+    assert warning.msg.endswith(f"single sign-on: {operator.username}")
+    assert deploy_checks.check_kept_roles() == []
 
 
 @pytest.mark.django_db
