@@ -21,13 +21,13 @@ from notifyproj.service_urls import foreign_variables, service_url
 if _mistakes := foreign_variables(os.environ):
     raise SystemExit("\n".join(_mistakes))
 try:
-    broker_url = server_tls.checked(service_url(os.environ, "CELERY_BROKER_URL"))
+    broker_url = server_tls.verify(service_url(os.environ, "CELERY_BROKER_URL"))
 except ValueError as mistake:
     raise SystemExit(f"CELERY_BROKER_URL {mistake}.") from None
 if broker_url:
     # Celery prefers the variable to this setting (`celery.app.utils.Settings.broker_url`), and the
     # variable may have no password: CELERY_BROKER_PASSWORD would never be used. kombu verifies no
-    # certificate unless the URL says so (`server_tls.checked`).
+    # certificate unless the URL says so (`server_tls.verify`).
     os.environ["CELERY_BROKER_URL"] = broker_url
 TRANSPORT_ALIASES["amqp"] = "notifications.core.rabbitmq:PlainTransport"
 TRANSPORT_ALIASES["amqps"] = "notifications.core.amqps:Transport"

@@ -54,12 +54,12 @@ _View = Callable[[HttpRequest], HttpResponse]
 
 def _in_demo(view: _View) -> _View:
     @functools.wraps(view)
-    def guarded(request: HttpRequest) -> HttpResponse:
+    def view_of_demo(request: HttpRequest) -> HttpResponse:
         if settings.DEMO_FOLDER is None or not apps.is_installed("notifications.features.inbox"):
             raise Http404
         return view(request)
 
-    return guarded
+    return view_of_demo
 
 
 def _service() -> Service:

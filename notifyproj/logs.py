@@ -2,7 +2,7 @@
 
 All lines go through the queue of `notifications.core.telemetry`, so no thread waits for a reader.
 The API's middleware binds the request's id and trace to the lines of a request. The wide line of a
-provider call has the trace that was stored at the acceptance of the notification.
+provider call has the trace stored at the acceptance of the notification.
 """
 
 from __future__ import annotations

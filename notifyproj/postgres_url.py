@@ -22,7 +22,7 @@ _SESSION_ATTRS: Final = "target_session_attrs"
 _WRITABLE: Final = ("read-write", "primary")
 
 
-def checked(url: str) -> str:
+def validate(url: str) -> str:
     """Return a URL that libpq reads and that names a host.
 
     Raises:

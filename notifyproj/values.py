@@ -37,11 +37,11 @@ _MOST_PORT: Final = 65_535
 
 
 def _redis_url(value: str) -> str:
-    return server_tls.checked(_url(value, schemes=("redis", "rediss")))
+    return server_tls.verify(_url(value, schemes=("redis", "rediss")))
 
 
 def _broker_url(value: str) -> str:
-    return server_tls.checked(_url(value, schemes=("redis", "rediss", "amqp", "amqps")))
+    return server_tls.verify(_url(value, schemes=("redis", "rediss", "amqp", "amqps")))
 
 
 def _public_url(value: str) -> str:
@@ -217,7 +217,7 @@ def _listen_address(value: str) -> ListenAddress:
     return ListenAddress(host.strip("[]"), int(first), int(last))
 
 
-PostgresUrl = Annotated[str, AfterValidator(postgres_url.checked)]
+PostgresUrl = Annotated[str, AfterValidator(postgres_url.validate)]
 RedisUrl = Annotated[str, AfterValidator(_redis_url)]
 ArchiveUrl = Annotated[str, AfterValidator(_archive_url)]
 BrokerUrl = Annotated[str, AfterValidator(_broker_url)]

@@ -34,7 +34,7 @@ def test_each_form_of_libpq_is_read_with_the_password_of_its_variable(
     whole = service_urls.service_url(
         {"DATABASE_URL": url, "DATABASE_PASSWORD": _PASSWORD}, "DATABASE_URL"
     )
-    found = postgres_url.settings_of(postgres_url.checked(whole))
+    found = postgres_url.settings_of(postgres_url.validate(whole))
     assert (found["USER"], found["PASSWORD"], found["NAME"]) == ("app", _PASSWORD, "notify")
     assert (found["HOST"], found["PORT"]) == (host, port)
     attrs = {"target_session_attrs": "read-write"} if "," in host else {}
@@ -75,7 +75,7 @@ def test_a_session_is_opened_to_the_host_that_answers() -> None:
     parts = urlsplit(os.environ["DATABASE_URL"])
     user, _, host = parts.netloc.rpartition("@")
     netloc = f"{user}@127.0.0.1:{free_port()},{host}"
-    found = postgres_url.settings_of(postgres_url.checked(parts._replace(netloc=netloc).geturl()))
+    found = postgres_url.settings_of(postgres_url.validate(parts._replace(netloc=netloc).geturl()))
     defaults = {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": False, "AUTOCOMMIT": True}
     wrapper = DatabaseWrapper({**found, **defaults, "TIME_ZONE": None, "TEST": {}})
     with psycopg.connect(**wrapper.get_connection_params()) as link:

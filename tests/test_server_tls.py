@@ -54,7 +54,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
     """Let this process use a URL as the state Redis and as the broker."""
 
     def use(url: str) -> None:
-        url = server_tls.checked(url)
+        url = server_tls.verify(url)
         other = replace(conf.current(), state_url=url, broker_url=url)
         monkeypatch.setattr(conf, "current", lambda: other)
         _forget()
@@ -115,7 +115,7 @@ def test_a_server_of_an_unknown_authority_is_refused_by_state_and_broker(
     assert state.probe() == _UNTRUSTED
     assert not broker.probe()
     assert broker.fault() == _UNTRUSTED
-    assert _fault_of_kombu(server_tls.checked(url)) == _UNTRUSTED
+    assert _fault_of_kombu(server_tls.verify(url)) == _UNTRUSTED
 
 
 def test_a_server_with_the_certificate_of_another_host_is_refused_by_state_and_broker(
@@ -125,7 +125,7 @@ def test_a_server_with_the_certificate_of_another_host_is_refused_by_state_and_b
     assert state.probe() == _OTHER_HOST
     assert not broker.probe()
     assert broker.fault() == _OTHER_HOST
-    assert _fault_of_kombu(server_tls.checked(url)) == _OTHER_HOST
+    assert _fault_of_kombu(server_tls.verify(url)) == _OTHER_HOST
 
 
 @pytest.mark.parametrize("spelling", ["none", "CERT_NONE"])
@@ -181,7 +181,7 @@ def test_a_connection_of_amqps_verifies_authority_and_host(
 
 
 def _fault_of_amqps(port: int, query: str = "") -> str:
-    url = server_tls.checked(f"amqps://u:p@localhost:{port}//{query}")
+    url = server_tls.verify(f"amqps://u:p@localhost:{port}//{query}")
     with pytest.raises(OSError) as refused, Connection(url, connect_timeout=1) as link:  # noqa: PT011 - the words are compared
         link.connect()
     return server_faults.words(refused.value)
@@ -202,14 +202,14 @@ def _fault_of_amqps(port: int, query: str = "") -> str:
 def test_both_spellings_of_a_parameter_become_the_one_that_every_client_reads(
     url: str, query: str, then: str
 ) -> None:
-    written_out = server_tls.checked(f"{url}?{query}")
+    written_out = server_tls.verify(f"{url}?{query}")
     assert written_out == f"{url}?{then}"
-    assert server_tls.checked(written_out) == written_out
+    assert server_tls.verify(written_out) == written_out
 
 
 @pytest.mark.parametrize("url", ["redis://state/0", "amqp://u:p@broker//", ""])
 def test_a_url_without_tls_stays_as_it_is(url: str) -> None:
-    assert server_tls.checked(url) == url
+    assert server_tls.verify(url) == url
 
 
 @pytest.mark.parametrize(
@@ -232,13 +232,13 @@ def test_a_url_without_tls_stays_as_it_is(url: str) -> None:
 )
 def test_a_parameter_that_a_client_would_misread_stops_the_start(url: str, said: str) -> None:
     with pytest.raises(ValueError, match=r"has|names") as refused:
-        server_tls.checked(url)
+        server_tls.verify(url)
     assert said in str(refused.value)
 
 
 def test_a_client_s_certificate_is_read_at_the_start(authority: Authority) -> None:
     file = authority.server_file("client")
-    assert f"ssl_certfile={file}" in server_tls.checked(f"rediss://x?ssl_certfile={file}")
+    assert f"ssl_certfile={file}" in server_tls.verify(f"rediss://x?ssl_certfile={file}")
 
 
 def test_a_worker_with_an_unknown_parameter_ends_with_a_line_that_names_it() -> None:

@@ -48,7 +48,7 @@ class Place(StrEnum):
 
 
 def function_at(place: Place) -> tuple[Callable[..., Any], ...]:
-    """Return the function of the feature that has the place; empty without the feature.
+    """Return the function of the feature with the place; empty without the feature.
 
     Raises:
         ImportError: the function does not exist; the message has the name.

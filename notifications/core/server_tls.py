@@ -39,7 +39,7 @@ _REQUIREMENTS: Final[Mapping[str, str]] = {
 _CHECKS: Final[Mapping[str, str]] = {"true": "true", "false": "false"}
 
 
-def checked(url: str) -> str:
+def verify(url: str) -> str:
     """Return the URL with verification written out; a URL without TLS as it is.
 
     Raises:

@@ -1,9 +1,9 @@
 """The contract of a vendor's account, for `manage.py connect`.
 
-    findings()    what a person has to know or do
-    plan()        the changes that are missing at the vendor; empty: nothing is missing
-    suppressed()  the addresses to which the vendor sends no more
-    rate()        the rate that the vendor grants
+    findings()             facts and tasks for a person
+    plan()                 the missing changes at the vendor; empty: the account is complete
+    suppression_pages()    the vendor's suppressed addresses
+    rate()                 the rate granted by the vendor
 
 Every reading may run at any time. A `Change` may run twice: each change sets a wanted state, and
 the plan after a change does not contain the change.
@@ -69,7 +69,7 @@ class ConnectableAccount(Protocol):
     def plan(self) -> list[Change]:
         """Return the missing changes in the order of their application; changes nothing."""
 
-    def suppressed(self) -> Iterator[Sequence[ListedAddress]]:
+    def suppression_pages(self) -> Iterator[Sequence[ListedAddress]]:
         """Yield the pages of the vendor's suppression lists."""
 
     def rate(self) -> Pace | None:

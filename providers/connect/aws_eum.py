@@ -75,8 +75,8 @@ class AwsEumAccount:
             changes.append(Change(subject="event destination", detail=detail, apply=apply))
         return changes
 
-    def suppressed(self) -> Iterator[Sequence[ListedAddress]]:
-        """See `ConnectableAccount.suppressed`."""
+    def suppression_pages(self) -> Iterator[Sequence[ListedAddress]]:
+        """See `ConnectableAccount.suppression_pages`."""
         names = {each["OptOutListName"] for each in self._numbers} or {_OPT_OUT_LIST}
         for name in sorted(names):
             wanted = {"OptOutListName": name}

@@ -27,8 +27,8 @@ class AwsSnsAccount:
         """See `ConnectableAccount.plan`: nothing can be missing."""
         return []
 
-    def suppressed(self) -> Iterator[Sequence[ListedAddress]]:
-        """See `ConnectableAccount.suppressed`."""
+    def suppression_pages(self) -> Iterator[Sequence[ListedAddress]]:
+        """See `ConnectableAccount.suppression_pages`."""
         with aws.calling("opt-outs"):
             sns = aws.client(self._config, "sns", endpoint=self._config.endpoint)
             for page in sns.get_paginator("list_phone_numbers_opted_out").paginate():

@@ -70,8 +70,8 @@ class SesAccount:
             )
         return changes + self._plan_destination(exists=exists)
 
-    def suppressed(self) -> Iterator[Sequence[ListedAddress]]:
-        """See `ConnectableAccount.suppressed`.
+    def suppression_pages(self) -> Iterator[Sequence[ListedAddress]]:
+        """See `ConnectableAccount.suppression_pages`.
 
         Raises:
             CannotConnect: SES refused a call, or repeats a page.

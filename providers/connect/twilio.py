@@ -77,8 +77,8 @@ class TwilioAccount:
         detail = f"send inbound texts to {self._url}"
         return [Change(subject="webhook", detail=detail, apply=self._set_webhook)]
 
-    def suppressed(self) -> Iterator[Sequence[ListedAddress]]:
-        """See `ConnectableAccount.suppressed`: Twilio has no list."""
+    def suppression_pages(self) -> Iterator[Sequence[ListedAddress]]:
+        """See `ConnectableAccount.suppression_pages`: Twilio has no list."""
         yield from ()
 
     def rate(self) -> Pace | None:

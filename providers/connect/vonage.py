@@ -53,8 +53,8 @@ class VonageAccount:
         """See `ConnectableAccount.plan`: the account is only read."""
         return []
 
-    def suppressed(self) -> Iterator[Sequence[ListedAddress]]:
-        """See `ConnectableAccount.suppressed`: Vonage has no list."""
+    def suppression_pages(self) -> Iterator[Sequence[ListedAddress]]:
+        """See `ConnectableAccount.suppression_pages`: Vonage has no list."""
         yield from ()
 
     def rate(self) -> Pace | None:

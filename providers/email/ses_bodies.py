@@ -150,7 +150,7 @@ class Sender:
         })
 
     def bulk(self, entries: Sequence[BulkEntry]) -> bytes:
-        """Write the body of SendBulkEmail for entries that have the same parts."""
+        """Write the body of SendBulkEmail for entries with the same parts."""
         parts = entries[0].letter.parts
         content = {name: "{{" + name.lower() + "}}" for name in parts}
         template = {

@@ -3,7 +3,7 @@
 The content's final dot divides "nothing was sent" from "perhaps sent": a server must not deliver
 before the dot, and only the answer tells the result after the dot. `Delivery.commit` marks the
 boundary. A lock orders the sending thread and a caller whose deadline passed, so a
-message that was reported as not sent is never sent afterwards.
+message reported as not sent is never sent afterwards.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class WebhookReceiver:
             case "GET", "/webhooks":
                 return self._page()
             case "GET", "/webhooks.json":
-                return self._listed()
+                return self._as_json()
             case _:
                 return None
 
@@ -123,7 +123,7 @@ class WebhookReceiver:
             self.secrets.append(secret)
         return ServerAnswer(status=HTTPStatus.SEE_OTHER, headers=(("Location", "/webhooks"),))
 
-    def _listed(self) -> ServerAnswer:
+    def _as_json(self) -> ServerAnswer:
         """Return the webhooks as JSON, oldest first."""
         secrets = list(self.secrets)
         shown = [each.as_json(secrets) for each in self.received]

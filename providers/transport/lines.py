@@ -135,7 +135,7 @@ class Lines:
             self._waiting[request.urgent][name] = None
 
     def put_back(self, name: str, batch: Batch, index: int) -> None:
-        """Put a request that was not sent at the head of its queue."""
+        """Put a request not sent at the head of its queue."""
         urgent = batch.requests[index].urgent
         self._queues[name].lines[urgent].appendleft((batch, index))
         self._waiting[urgent][name] = None

@@ -20,7 +20,7 @@ from typing import Final
 STREAMS: Final = 100
 """Most requests that libcurl starts on one connection; the server may allow fewer."""
 _MOST_OPENING: Final = 8
-"""Connections to one origin that are opened at the same time."""
+"""Connections to one origin opened at the same time."""
 _FORGET_SECONDS: Final = 25.0
 """Idle time after which no connection is counted on; shorter than `easy.IDLE_CONNECTION_LIFE`."""
 

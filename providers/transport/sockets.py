@@ -26,7 +26,7 @@ class Sockets:
     """libcurl's sockets by local port, the key of connections in libcurl's callbacks.
 
     A wrong answer is harmless: a missed dead connection costs an answer, as before; a live
-    connection that is taken for dead costs a new connection.
+    connection taken for dead costs a new connection.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Sockets:
         """Ports of connections that have answered."""
 
     def record_socket(self, descriptor: int) -> None:
-        """Note a socket that has no local port yet."""
+        """Note a socket with no local port yet."""
         self._unplaced.append(descriptor)
 
     def is_closed(self, local_port: int) -> bool:

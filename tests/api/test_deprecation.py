@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from rest_framework.test import APIRequestFactory
 
 from notifications.core.api.base_view import OpenView
-from notifications.core.api.deprecation import deprecated
+from notifications.core.api.deprecation import add_deprecation
 from notifications.core.api.problems import raise_problem
 from notifications.core.rules.problems import Kind, Problem
 
@@ -19,7 +19,7 @@ UNTIL = dt.datetime(2026, 9, 1, tzinfo=dt.UTC)
 
 
 class _Old(OpenView):
-    @deprecated(since=SINCE, until=UNTIL)
+    @add_deprecation(since=SINCE, until=UNTIL)
     def get(self, request: Request) -> Response:
         if "refuse" in request.query_params:
             raise_problem(Problem(Kind.CONFLICT, "no"))
@@ -38,4 +38,4 @@ def test_each_answer_says_when_the_operation_ends(path: str, status: int) -> Non
 
 def test_an_operation_does_not_end_at_once() -> None:
     with pytest.raises(ValueError, match="183 days"):
-        deprecated(since=SINCE, until=SINCE + dt.timedelta(days=30))
+        add_deprecation(since=SINCE, until=SINCE + dt.timedelta(days=30))

@@ -200,8 +200,8 @@ def test_an_expired_row_ends_without_a_claim_and_its_secrets_are_wiped(
     over, going = (deliveries_of(take(priority="P1"))[0] for _ in range(2))
     Notification.objects.filter(id=over.notification_id).update(expires_at=clock.now() - _HOUR)
     both = {over.id, going.id}
-    assert unclaimed.expired(both) == {over.id}
-    assert unclaimed.expire(unclaimed.expired(both)) == 1
+    assert unclaimed.find_expired(both) == {over.id}
+    assert unclaimed.expire(unclaimed.find_expired(both)) == 1
     assert status_and_reason(over.id) == (Status.EXPIRED, "ttl_passed")
     assert status_and_reason(going.id)[0] is Status.QUEUED
     assert Notification.objects.get(id=over.notification_id).secrets is None

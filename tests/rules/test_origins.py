@@ -51,12 +51,12 @@ def test_another_text_is_refused_with_the_remedy(text: str) -> None:
 
 def test_the_value_of_the_header_comes_from_the_list() -> None:
     allowed = {"https://shop.example"}
-    assert origins.permitted("https://shop.example", allowed) == "https://shop.example"
+    assert origins.header_value("https://shop.example", allowed) == "https://shop.example"
     for other in ("", "null", "*", "https://shop.example.evil", "HTTPS://SHOP.EXAMPLE"):
-        assert not origins.permitted(other, allowed)
-    assert origins.permitted("null", {"*"}) == "*"
-    assert origins.permitted("*", {"*"}) == "*"
-    assert not origins.permitted("", {"*"})
+        assert not origins.header_value(other, allowed)
+    assert origins.header_value("null", {"*"}) == "*"
+    assert origins.header_value("*", {"*"}) == "*"
+    assert not origins.header_value("", {"*"})
 
 
 def test_the_origin_of_a_url() -> None:

@@ -194,4 +194,4 @@ def test_a_relay_that_ends_leaves_no_note(make_row: MakeRow, broker: redis.Redis
     del broker
     make_row(due_at=clock.now() - _MINUTE)
     assert _run() == Swept(moved=1)
-    assert unpublished.taken_before(clock.now() + _MINUTE) == []
+    assert unpublished.shares_before(clock.now() + _MINUTE) == []

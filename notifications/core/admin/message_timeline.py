@@ -1,7 +1,7 @@
 """The timeline of a message's page: one row for a wait, however often the delivery was claimed.
 
 A delivery behind a paused provider is claimed each few seconds. A row for each claim made the page
-of an outage of an hour hundreds of rows long. A wait is a hold or a retry that is followed by
+of an outage of an hour hundreds of rows long. A wait is a hold or a retry followed by
 claims which end in further holds or retries; the row of a wait says how often the provider was
 called meanwhile and what the provider answered, and has the events of the wait folded.
 """
@@ -33,9 +33,9 @@ _BACK: Final = frozenset({
 """Reasons of the status `queued` within a wait. Other reasons, such as a worker's death or a
 replay, are shown as rows of their own."""
 _FEWEST_CLAIMS: Final = 2
-"""Claims of a wait that is shown as one row."""
+"""Claims of a wait shown as one row."""
 _FEWEST_CALLS: Final = 3
-"""Calls of a run that is shown as one line."""
+"""Calls of a run shown as one line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,11 +37,11 @@ class OrderingKeyAdmin(base.OfProducerAdmin):
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
         """Return the columns, with the masked key for most operators."""
-        return self._masked(request, super().get_list_display(request))
+        return self._with_visible_key(request, super().get_list_display(request))
 
     def get_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         """Return the fields of the page, with the masked key for most operators."""
-        return self._masked(request, super().get_fields(request, obj))
+        return self._with_visible_key(request, super().get_fields(request, obj))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:  # noqa: ANN401 - Django's signature
         """Add the masked key."""
@@ -52,7 +52,7 @@ class OrderingKeyAdmin(base.OfProducerAdmin):
         """Return the key with masked addresses."""
         return masking.mask_text(key.key)
 
-    def _masked(self, request: HttpRequest, names: Iterable[Any]) -> tuple[str, ...]:
+    def _with_visible_key(self, request: HttpRequest, names: Iterable[Any]) -> tuple[str, ...]:
         others = [name for name in names if name not in {"key", "masked_key"}]
         return ("key" if addresses.may_see(request) else "masked_key", *others)
 

@@ -76,7 +76,7 @@ class PeriodicTaskForm(forms.ModelForm[PeriodicTask]):
         self.fields["enabled"].help_text = _stops(self.instance)
         self.fields["limit"].initial = periodic_tasks.limit_of(self.instance)
         if sweep := _sweep(self.instance):
-            self.fields["limit"].help_text = f"Empty: {sweep.limit}. {_said(sweep)}"
+            self.fields["limit"].help_text = f"Empty: {sweep.limit}. {_limits_text(sweep)}"
 
     def clean_limit(self) -> int | None:
         """Refuse a batch that is much larger or smaller than the sweep's own limit.
@@ -87,7 +87,7 @@ class PeriodicTaskForm(forms.ModelForm[PeriodicTask]):
         limit: int | None = self.cleaned_data["limit"]
         sweep = _sweep(self.instance)
         if limit is not None and sweep and not _least(sweep) <= limit <= _most(sweep):
-            raise forms.ValidationError(_said(sweep))
+            raise forms.ValidationError(_limits_text(sweep))
         return limit
 
     def clean(self) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def _most(sweep: Sweep) -> int:
     return _LARGEST * sweep.limit
 
 
-def _said(sweep: Sweep) -> str:
+def _limits_text(sweep: Sweep) -> str:
     return f"Give a number from {_least(sweep)} to {_most(sweep)}."
 
 

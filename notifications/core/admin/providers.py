@@ -81,7 +81,7 @@ class ProviderLine:
         return [each for each in self._lines() if each.state == LineState.BAD]
 
     @property
-    def connected(self) -> list[ConnectLine]:
+    def other_lines(self) -> list[ConnectLine]:
         """The other lines of the run."""
         return [each for each in self._lines() if each.state != LineState.BAD]
 

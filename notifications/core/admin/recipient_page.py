@@ -190,7 +190,7 @@ def clock_of(person: Recipient) -> Clock:
     """Return the recipient's timezone, as far as known."""
     source = "their profile" if person.timezone else "their phone number"
     stored = person.timezone or person.phone_timezone
-    known = local_time.known(stored)
+    known = local_time.zone_name(stored)
     return Clock(zone_name=known, source=source, unknown_name="" if known else stored)
 
 
@@ -232,7 +232,7 @@ def _contacts(
 def _preferences(person: Recipient) -> PreferenceCard:
     wishes = Preference.objects.filter(pk=person.pk).first() or Preference(recipient=person)
     matrix = preference_matrix.of(person, wishes, language=locales.DEFAULT)
-    own = preferences.left(wishes)
+    own = preferences.cells_off(wishes)
     rows = [
         PreferenceRow(
             topic=topic,
@@ -373,7 +373,7 @@ def _full_caps(
             asked[channel] = cap
     windows = [(Window(person.pk, channel), cap) for channel, cap in asked.items()]
     try:
-        counts = dict(zip(asked, frequency_caps.counted(windows), strict=True))
+        counts = dict(zip(asked, frequency_caps.counts(windows), strict=True))
     except state.Away:
         return
     for contact in contacts:

@@ -153,7 +153,7 @@ class RecipientAdmin(AuditedAdmin):
 
     @action("Revoke tokens", permissions=["change"])
     def revoke_tokens(self, request: HttpRequest, queryset: QuerySet[Recipient]) -> None:
-        """Revoke all tokens of recipients' apps and browsers that were issued until now."""
+        """Revoke all tokens of recipients' apps and browsers issued until now."""
         for recipient in queryset:
             revocations.revoke(recipient, by=name_of(request))
         said = f"The tokens of {len(queryset)} recipients end within 2 seconds."

@@ -89,8 +89,10 @@ class SwitchAdmin(base.ReadOnlyAdmin):
     @display(description="Waiting")
     def waiting(self, row: Switch) -> str:
         """Return the number of held deliveries, from P0 to P3."""
-        held = switches.held_by([row]).get(row.pk, {})
-        return ", ".join(f"{each.name} {bounded(held[each].count)}" for each in sorted(held)) or "0"
+        held = switches.held_deliveries([row]).get(row.pk, {})
+        return (
+            ", ".join(f"{each.name} {count_text(held[each].count)}" for each in sorted(held)) or "0"
+        )
 
     def get_urls(self) -> list[URLPattern]:
         """Add the page that resumes a switch."""
@@ -173,7 +175,7 @@ class SwitchAdmin(base.ReadOnlyAdmin):
         context = {
             "row": row,
             "is_active": is_active(row),
-            "held": self._held(row),
+            "held": self._count_rows(row),
             "may_resume": may_resume(request, kind=row.kind),
             "audit_entries": audit.of_object(row)[:LATEST]
             if request.user.has_perm("notifications.view_auditentry")
@@ -202,15 +204,15 @@ class SwitchAdmin(base.ReadOnlyAdmin):
             self.message_user(request, f"{row}: resumed.", messages.SUCCESS)
             back = reverse("admin:notifications_switch_change", args=[pk])
             return HttpResponseRedirect(back)
-        context = {"row": row, "held": self._held(row), "back": reverse(LIST)}
+        context = {"row": row, "held": self._count_rows(row), "back": reverse(LIST)}
         title = f"Let {row} go"
         return base.page(self, request, "admin/switch_resume.html", title=title, context=context)
 
-    def _held(self, row: Switch) -> list[tuple[str, str, dt.datetime | None]]:
+    def _count_rows(self, row: Switch) -> list[tuple[str, str, dt.datetime | None]]:
         """Return priority, number and the first end of a time to live."""
-        held = switches.held_by([row]).get(row.pk, {})
+        held = switches.held_deliveries([row]).get(row.pk, {})
         return [
-            (each.name, bounded(held[each].count), _expiry(row, held[each].first_due))
+            (each.name, count_text(held[each].count), _expiry(row, held[each].first_due))
             for each in sorted(held)
         ]
 
@@ -252,7 +254,7 @@ def is_active(row: Switch) -> bool:
     return row.resumed_at is None and (row.expires_at is None or row.expires_at > clock.now())
 
 
-def bounded(count: int) -> str:
+def count_text(count: int) -> str:
     """Return a bounded count for a page: `10,000+` at the bound."""
     return f"{count:,}+" if count >= switches.COUNTED else f"{count:,}"
 

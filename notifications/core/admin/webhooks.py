@@ -224,13 +224,13 @@ class WebhookAttemptAdmin(base.ReadOnlyAdmin):
     sortable_by = ()
     paginator = base.BoundedPaginator
     fields = (
-        *("started_at", "endpoint_id", "message_id", "number", "sent"),
+        *("started_at", "endpoint_id", "message_id", "number", "request_body"),
         *("http_status", "error", "latency_ms", "response"),
     )
-    readonly_fields = ("sent",)
+    readonly_fields = ("request_body",)
 
     @display(description="Request")
-    def sent(self, attempt: WebhookAttempt) -> str:
+    def request_body(self, attempt: WebhookAttempt) -> str:
         """Return the message of the call, without the personal data of the body."""
         message = WebhookMessage.objects.filter(pk=attempt.message_id).first()
         if message is None:

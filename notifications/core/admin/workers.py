@@ -68,7 +68,7 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponse:  # noqa: ANN40
         raise PermissionDenied
     context = {
         "lanes": [_lane(work) for work in lane_work.of_lanes()],
-        "held": [_waiting(each) for each in lane_work.held()],
+        "held": [_waiting(each) for each in lane_work.holds_by_reason()],
         "flower": conf.current().flower_url,
         "live": _live_processes(),
         "live_url": conf.current().live_url,

@@ -1,7 +1,7 @@
 """Deprecation headers for operations of the API.
 
     @extend_schema(...)
-    @deprecated(since=..., until=...)
+    @add_deprecation(since=..., until=...)
     def get(self, request): ...
 
 All responses of the operation then have `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link`
@@ -31,7 +31,7 @@ SERVED_FOR: Final = dt.timedelta(days=183)
 _DOCS: Final = "/v1/docs"
 
 
-def deprecated(
+def add_deprecation(
     *, since: dt.datetime, until: dt.datetime
 ) -> Callable[[Operation[View, Arguments]], Operation[View, Arguments]]:
     """Add the deprecation headers to all responses of an operation, errors included.

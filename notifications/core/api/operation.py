@@ -92,7 +92,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of an operation by a key that has the scope and the mode."""
+    """A call of an operation by a key with the scope and the mode."""
 
     operation: str
     view: BaseView
@@ -235,7 +235,7 @@ def routes(*modules: ModuleType) -> list[URLPattern]:
     return [path(place, _view(same).as_view()) for place, same in by_path.items()]
 
 
-def served() -> Mapping[str, Operation]:
+def operations_by_name() -> Mapping[str, Operation]:
     """Return the declared operations of the imported URL tables, by name."""
     return _served
 

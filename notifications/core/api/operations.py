@@ -140,7 +140,7 @@ def describe(
 
 def of_all_operations() -> Examples:
     """Return operationId -> name of the example -> example. The first example is minimal."""
-    declared = {name: each.examples for name, each in declarations.served().items()}
+    declared = {name: each.examples for name, each in declarations.operations_by_name().items()}
     return _facts("EXAMPLES", {**CORE, **declared})
 
 
@@ -297,8 +297,8 @@ def _of_state(operation: Operation, taken: set[str]) -> Iterator[Kind]:
         yield from (Kind.KEY_REUSED, Kind.IN_PROGRESS)
     if name in _CAN_CONFLICT:
         yield Kind.CONFLICT
-    if name in declarations.served():
-        yield from declarations.served()[name].problems
+    if name in declarations.operations_by_name():
+        yield from declarations.operations_by_name()[name].problems
     if taken & _CONDITIONS and "412" not in operation["responses"]:
         yield Kind.PRECONDITION_FAILED
 

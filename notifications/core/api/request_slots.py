@@ -69,7 +69,7 @@ class _Free:
                 return self._free.pop()
             mine = _Waiter()
             self._waiting.append(mine)
-        return mine.given()
+        return mine.await_connection()
 
     def give_back(self, connection: BaseDatabaseWrapper) -> None:
         with self._lock:
@@ -98,7 +98,7 @@ class _Waiter:
         self._connection = connection
         self._is_given.release()
 
-    def given(self) -> BaseDatabaseWrapper:
+    def await_connection(self) -> BaseDatabaseWrapper:
         self._is_given.acquire()
         assert self._connection is not None  # noqa: S101 - `give` has set it
         return self._connection

@@ -86,7 +86,7 @@ class Resource(Generic[Row]):
             to_lines: returns the results of the rows of a page; None: the answers.
             options: see `Options`.
         """
-        shown = to_lines or (lambda rows: map(self._told, rows))
+        shown = to_lines or (lambda rows: map(self._to_response, rows))
 
         def declare(function: Callable[[Call, Query], QuerySet[Row]]) -> Operation:
             @functools.wraps(function)
@@ -152,7 +152,7 @@ class Resource(Generic[Row]):
                 with call.changes() as made:
                     row = function(call, wanted)
                     made.append(row)
-                return self._told(row)
+                return self._to_response(row)
 
             route, answers = f"POST {at or self._root}", {status: self.answer}
             return operation(
@@ -240,7 +240,7 @@ class Resource(Generic[Row]):
         with transaction.atomic():
             row = self.find(call, lock=locks or self.tag_of is not None)
             if (tag_of := self.tag_of) is not None:
-                etags.check(call.request, lambda: tag_of(self._told(row).to_json()))
+                etags.check(call.request, lambda: tag_of(self._to_response(row).to_json()))
             with call.changes(self._this(call)):
                 return function(call, row, *wanted)
 
@@ -264,13 +264,13 @@ class Resource(Generic[Row]):
     def _root(self) -> str:
         return self.path.rpartition("/<")[0] if self.path.endswith(">") else self.path
 
-    def _told(self, row: Row) -> ResponseModel:
+    def _to_response(self, row: Row) -> ResponseModel:
         return self.to_answer(row) if self.to_answer else self.answer.model_validate(row)
 
     def _respond(
         self, call: Call, found: Row | ResponseModel, *, status: int = 200
     ) -> ResponseModel | Response:
-        answer = found if isinstance(found, ResponseModel) else self._told(found)
+        answer = found if isinstance(found, ResponseModel) else self._to_response(found)
         if self.tag_of is None:
             return answer
         told = answer.to_json()

@@ -165,7 +165,7 @@ def write_decisions(
     Returns:
         The decisions, with those that a fallback chain has replaced, and the ids of changed rows.
     """
-    triggered = _triggered(entries)
+    triggered = _find_triggers(entries)
     if not triggered:
         return entries, _write(entries, token=token)
 
@@ -190,7 +190,7 @@ def _write(entries: Iterable[DeliveryDecision], *, token: UUID) -> set[UUID]:
     )
 
 
-def _triggered(entries: Iterable[DeliveryDecision]) -> set[UUID]:
+def _find_triggers(entries: Iterable[DeliveryDecision]) -> set[UUID]:
     """Return the members of fallback chains whose decision asks for the next channel."""
     members = [each for each in entries if each.delivery.falls_back]
     if not members:

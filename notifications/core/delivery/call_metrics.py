@@ -69,7 +69,7 @@ def _repeats(pairs: Sequence[Pair], provider: Provider) -> int:
         return 0
 
 
-def settled(*, seconds: float) -> None:
+def observe_settlement(*, seconds: float) -> None:
     """Observe the time of the transaction that stored the outcomes of a group."""
     if instruments.are_on():
         instruments.SETTLE_SECONDS.observe(seconds)

@@ -60,7 +60,7 @@ def fail_over(pairs: Sequence[Pair], *, provider: Provider, token: UUID) -> Sequ
         return pairs
     bound = with_unanswered_call(able)
     wanted = {claimed.delivery.id for claimed in able}
-    held = claims.held(wanted, token=token)
+    held = claims.rows_of(wanted, token=token)
     onward = (wanted & held) - bound
     settle.record_calls(
         [pair for pair in pairs if pair[0].delivery.id in onward], provider=provider

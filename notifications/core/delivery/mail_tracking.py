@@ -69,16 +69,16 @@ def apply(claimed: ClaimedDelivery, rendered: Rendered, *, keep: MailLinks) -> R
 def read_open(token: str) -> TrackedDelivery | None:
     """Return the delivery of a pixel; None for a forged token."""
     facts = signed_token.verify(token, keys=_keys(_OPEN))
-    return _tracked(*facts) if facts is not None else None
+    return _delivery_of(*facts) if facts is not None else None
 
 
 def read_click(token: str) -> tuple[TrackedDelivery, str] | None:
     """Return the delivery and the target of a tracked link; None for a forged token."""
     facts = signed_token.verify(token, keys=_keys(_CLICK))
-    return (_tracked(*facts[:3]), facts[3]) if facts is not None else None
+    return (_delivery_of(*facts[:3]), facts[3]) if facts is not None else None
 
 
-def _tracked(mode: int, recipient_id: int, delivery: str) -> TrackedDelivery:
+def _delivery_of(mode: int, recipient_id: int, delivery: str) -> TrackedDelivery:
     return TrackedDelivery(TokenHolder(recipient_id, Mode(mode)), UUID(hex=delivery))
 
 

@@ -202,7 +202,7 @@ def _variables(claimed: ClaimedDelivery) -> Mapping[str, object]:
         detail = "the key of the sensitive variables is missing in NOTIFY_ENCRYPTION_KEYS"
         raise RenderError(detail) from error
     if claimed.delivery.channel is Channel.IN_APP:
-        secrets = _masked(secrets)
+        secrets = _mask_all(secrets)
     return {**claimed.notification.variables, **secrets}
 
 
@@ -226,11 +226,11 @@ def _in_app_parts(claimed: ClaimedDelivery, words: Rendered) -> InApp:
     )
 
 
-def _masked(secrets: Mapping[str, Any]) -> dict[str, Any]:
+def _mask_all(secrets: Mapping[str, Any]) -> dict[str, Any]:
     """Return a mask for each sensitive variable.
 
     An inbox keeps its messages for weeks, so a sensitive variable never gets into an inbox:
-    publishing refuses an in-app text with a sensitive variable, and a text that was published
+    publishing refuses an in-app text with a sensitive variable, and a text published
     before gets a mask in the place of the value.
     """
     return dict.fromkeys(secrets, MASK)

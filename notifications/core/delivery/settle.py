@@ -88,7 +88,7 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> Sequen
     """
     if not pairs:
         return ()
-    decided = _decided(batch, pairs, provider)
+    decided = _decide(batch, pairs, provider)
 
     def write(ids: Sequence[UUID]) -> tuple[list[DeliveryDecision], set[UUID]]:
         some, entries = pairs, decided
@@ -107,7 +107,7 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> Sequen
         moved = moved | late.moved
     locked = [*locked, *late.locked]
     settled = _without(pairs, locked)
-    call_metrics.settled(seconds=clock.monotonic() - began)
+    call_metrics.observe_settlement(seconds=clock.monotonic() - began)
     refund_caps(entries, moved=moved)
     batch.retries += retries_of(entries, moved=moved)
     _log_calls(settled, provider)
@@ -126,7 +126,7 @@ def _without(pairs: Sequence[Pair], delivery_ids: Collection[UUID]) -> Sequence[
     return [pair for pair in pairs if pair[0].delivery.id not in delivery_ids]
 
 
-def _decided(batch: Batch, pairs: Sequence[Pair], provider: Provider) -> list[DeliveryDecision]:
+def _decide(batch: Batch, pairs: Sequence[Pair], provider: Provider) -> list[DeliveryDecision]:
     now = batch.now
     perhaps_sent = _with_unanswered_call(pairs)
     decided = []

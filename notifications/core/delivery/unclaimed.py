@@ -42,13 +42,13 @@ def end_those(rows: Iterable[Mapping[str, Any]], *, may_be_over: Collection[UUID
         may_be_over: the rows whose time to live is checked.
     """
     poison = {row["id"] for row in rows if row["claims"] >= POISON_AFTER}
-    over = expired(may_be_over)
+    over = find_expired(may_be_over)
     expire(over)
     give_up(poison - over, detail=FIVE_CLAIMS)
     return poison | over
 
 
-def expired(delivery_ids: Collection[UUID]) -> set[UUID]:
+def find_expired(delivery_ids: Collection[UUID]) -> set[UUID]:
     """Return those of these deliveries whose time to live is over."""
     if not delivery_ids:
         return set()

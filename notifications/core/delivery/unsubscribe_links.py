@@ -5,7 +5,7 @@
 
 The token names a recipient, a topic, the channel and the day of its issue, and is signed. A link
 works for LIFETIME. Laws ask for 30 days (CAN-SPAM) or 60 days (CASL) after the mail, and an old
-mail that was passed on must not open the recipient's settings for ever. The first secret key signs,
+mail passed on must not open the recipient's settings for ever. The first secret key signs,
 any key verifies (NOTIFY_SECRET_KEY_FALLBACKS). Tokens are never logged.
 """
 
@@ -33,7 +33,7 @@ LIFETIME: Final = dt.timedelta(days=365)
 _PURPOSE: Final = "notifications.unsubscribe"
 _FIRST_DAY: Final = dt.date(2026, 1, 1)
 _UNDATED: Final = dt.date(2026, 12, 31)
-"""The day of issue of links that were written before links had one."""
+"""The day of issue of links written before links had one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

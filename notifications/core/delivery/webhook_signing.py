@@ -84,7 +84,7 @@ def secrets_of(contact: Contact, *, now: dt.datetime) -> list[ActiveSecret]:
 
 
 def fingerprint(key: bytes) -> str:
-    """Return 16 hexadecimal digits that identify a secret."""
+    """Return 16 hexadecimal digits as the name of a secret."""
     return hashlib.sha256(key).hexdigest()[:16]
 
 

@@ -45,7 +45,7 @@ def record(plans: Sequence[Plan], *, seconds: float) -> None:
 
 
 def count_stopped(plans: Sequence[Plan]) -> None:
-    """Count the live deliveries that were suppressed at accept, by reason."""
+    """Count the live deliveries suppressed at accept, by reason."""
     stopped = [
         delivery.reason
         for plan in plans

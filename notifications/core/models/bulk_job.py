@@ -174,7 +174,7 @@ class BulkJobRange(models.Model):
 
 
 class BulkJobAddress(models.Model):
-    """An address that has a message of a bulk job, until the expansion of the job ends.
+    """An address with a message of a bulk job, until the expansion of the job ends.
 
     The primary key makes the message the only one. The job is not a constraint in the database: its
     check would wait for the lock of the job.

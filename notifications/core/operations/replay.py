@@ -219,7 +219,7 @@ def _notifications_of(letters: Iterable[DeadLetter]) -> dict[UUID, Notification]
     found: dict[UUID, Notification] = within.in_bulk(list(wanted))
     # A day is frozen table by table, deliveries first: such a day counts as past.
     frozen = {day for day in map(ids.day_of, found) if partitions.is_past(day)}
-    frozen = {day for day in frozen if "delivery" not in partitions.attached(day)}
+    frozen = {day for day in frozen if "delivery" not in partitions.live_tables(day)}
     return {id_: each for id_, each in found.items() if ids.day_of(id_) not in frozen}
 
 

@@ -91,7 +91,7 @@ class Resolved(NamedTuple):
 
     targets: list[Target]
     skipped: list[tuple[Channel, Reason | None]]
-    """With `first`: each channel that was asked for or tried, and why it cannot be used; None: an
+    """With `first`: each channel asked for or tried, and why it cannot be used; None: an
     earlier channel is used."""
 
 

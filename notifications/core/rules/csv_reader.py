@@ -146,7 +146,7 @@ class CsvReader:
         Args:
             stream: the file.
             required: names that the first line must have.
-            known: further names that are taken in each case, as those of `required` are.
+            known: further names taken in each case, as those of `required` are.
 
         Raises:
             InvalidFile: the line is no CSV, lacks a required name, or has one of these names twice.

@@ -125,7 +125,7 @@ def url_faults(
 
     Args:
         part: a rendered part.
-        schemes: the app schemes that are allowed beside https.
+        schemes: the app schemes allowed beside https.
     """
     links: list[tuple[tuple[str | int, ...], str]] = [(("url",), part.url)]
     links += [(("actions", place, "url"), each.url) for place, each in enumerate(part.actions)]

@@ -17,7 +17,7 @@ from notifications.core.rules.reasons import Reason
 from notifications.core.rules.states import OPEN, Status
 
 LETS_GO_AFTER: Final = dt.timedelta(seconds=60)
-"""A head that is held for longer loses its place."""
+"""A head held for longer loses its place."""
 DEPTH: Final = 50
 """First places of a key and channel that are read together."""
 

@@ -46,7 +46,7 @@ def of_url(url: str) -> str:
     return normalize(f"{parts.scheme}://{parts.netloc}")
 
 
-def permitted(origin: str, allowed: Collection[str]) -> str:
+def header_value(origin: str, allowed: Collection[str]) -> str:
     """Return the value of `Access-Control-Allow-Origin`; empty: the origin is not permitted.
 
     The value is an entry of the list, never other text of the request. `null`, the origin of

@@ -32,7 +32,7 @@ Cells = frozenset[Cell]
 
 
 class CellChange(NamedTuple):
-    """A cell that is switched on or off."""
+    """A cell switched on or off."""
 
     cell: Cell
     on: bool
@@ -98,7 +98,7 @@ def covers(off: AbstractSet[Cell], cell: Cell) -> bool:
 def apply(off: Cells, choices: Iterable[CellChange], *, shown: Collection[Channel]) -> Cells:
     """Return the cells that are off after some choices.
 
-    A topic that is switched on for one channel stays off on the others. A topic that is off on each
+    A topic switched on for one channel stays off on the others. A topic that is off on each
     channel in `shown` is off on all channels, so a contact that is added later gets nothing.
     """
     found = set(off)

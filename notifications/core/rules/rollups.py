@@ -254,7 +254,7 @@ EXPLAINED: Final = frozenset({
     _S.UNCONFIRMED,
     _S.RETRYING,
 })
-"""Statuses that are counted by reason."""
+"""Statuses counted by reason."""
 
 ERROR: Final = 0.05
 """Largest relative error of a percentile."""

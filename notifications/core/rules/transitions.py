@@ -48,7 +48,7 @@ class Transition:
     sources: AbstractSet[Status]
     to: Status
     if_called: AbstractSet[Status] = frozenset()
-    """Further sources, only for a row that had a provider call: the evidence is about that call."""
+    """Further sources, only for a row with a provider call: the evidence is about that call."""
     claims: Claims = Claims.RESET
     refunds_attempt: bool = False
     """The call does not count against the retry policy's attempts."""

@@ -94,7 +94,7 @@ class _Group:
 
 
 def requeue(rows: Sequence[Row], transition: Transition, *, reason: Reason) -> int:
-    """Queue held rows that have a contact, in fair order among producers.
+    """Queue held rows with a contact, in fair order among producers.
 
     Safe to run twice: the transition expects the row's status.
     """

@@ -59,12 +59,12 @@ _SUFFIX: Final = ".calls"
 
 
 class Flight:
-    """The record of one call. Each step is one store of a byte, after the content."""
+    """The record of a call. A step is a store of one byte, after the content."""
 
     __slots__ = ("_at", "_attempt", "_id", "_recorder", "entry")
 
     def __init__(self, recorder: _Recorder, at: int, delivery_id: UUID, entry: bytes) -> None:
-        """Take the record at an offset; `plan` has written nothing yet."""
+        """Take the record at an offset, before `plan` writes."""
         self._recorder, self._at, self._id, self.entry = recorder, at, delivery_id, entry
         self._attempt = 0
 
@@ -74,7 +74,7 @@ class Flight:
         return sent_ledger.key_of(self._id, self._attempt)
 
     def plan(self, attempt: int) -> None:
-        """Note that the call of an attempt has not begun; again with another attempt."""
+        """Note an attempt before its call; again for the next attempt."""
         if attempt != self._attempt:
             self._attempt = attempt
             self._write(_PLANNED, self.entry)
@@ -185,7 +185,7 @@ def free_records() -> int:
 
 
 def fault() -> str:
-    """Return why this process takes no notes until it restarts; empty if it does, or is set off."""
+    """Return the reason for the end of notes until a restart; empty: notes are taken or off."""
     _process.open_once()
     return _process.fault
 
@@ -240,8 +240,8 @@ def reap() -> int:
 def _content_of_dead(path: Path) -> Iterator[bytes | None]:
     """Give the content of the file of a dead process; None if the owner is alive.
 
-    The owner has an exclusive lock for its life, and readers share a lock, so a lock that is
-    refused to a reader is the owner's.
+    The owner has an exclusive lock for its life, and readers share a lock, so a lock refused
+    to a reader is the owner's.
     """
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -293,7 +293,7 @@ def _folder() -> Path | None:
 
 
 def _installation() -> str:
-    """Return a name that differs between installations on one host: of their state Redis."""
+    """Return the name of an installation on a host with several, from the state Redis."""
     url = urlsplit(conf.current().state_url)
     place = f"{url.hostname}:{url.port}{url.path}"
     return hashlib.blake2b(place.encode(), digest_size=8).hexdigest()

@@ -36,11 +36,11 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     newest = BreakerEvent.objects.values_list("id", flat=True).first() or 0
     past = BreakerEvent.objects.filter(id__lte=newest - _EVENTS_KEPT).values("id")[:limit]
     trimmed, _ = BreakerEvent.objects.filter(id__in=past).delete()
-    resolved = _resolve_closed() + alerts.resolve_gone(now=now, paused=_paused())
+    resolved = _resolve_closed() + alerts.resolve_gone(now=now, paused=_alert_subjects())
     return Swept(resolved + trimmed)
 
 
-def _paused() -> set[str]:
+def _alert_subjects() -> set[str]:
     """Return the subjects of alerts about open breakers."""
     seen = breaker_status.with_counts()
     pairs = [pair for pair, (_, status) in seen.items() if status.since or not status.is_known]

@@ -144,5 +144,5 @@ def _room(check: HoldCheckDue, channel: Channel, priority: Priority) -> int | No
     cap = cap_for(priority, channel, own=check.caps, usual=conf.current().caps)
     if cap is None:
         return None
-    [counted] = frequency_caps.counted([(Window(check.recipient_id, channel), cap)])
+    [counted] = frequency_caps.counts([(Window(check.recipient_id, channel), cap)])
     return max(0, cap.limit - counted)

@@ -84,7 +84,7 @@ def _of_features(*, before: dt.datetime, limit: int) -> Iterator[Callable[[], in
 
 def _watch_feed(now: dt.datetime) -> None:
     """Raise an alert while one open transaction holds the change feed back."""
-    since = change_feed.held_since()
+    since = change_feed.oldest_hold()
     if since is not None and now - since > _FEED_HELD_FOR:
         detail = f"one transaction has been open since {since:%Y-%m-%d %H:%M:%S} UTC at least"
         alerts.raise_once(AlertKind.FEED_HELD, "", detail)

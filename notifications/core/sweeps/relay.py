@@ -73,7 +73,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     except lanes.BrokerAway:
         _log.warning("broker_away", waiting_lanes=len(names))
         return Swept()
-    left = unpublished.taken_before(now - UNPUBLISHED_AFTER)
+    left = unpublished.shares_before(now - UNPUBLISHED_AFTER)
     quotas = publish_quota.quotas({lane: depths[lane.name] for lane, _ in waiting})
     done = Swept()
     for lane, span in sorted(waiting, key=itemgetter(0)):

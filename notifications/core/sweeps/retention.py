@@ -82,7 +82,7 @@ def advance_days(
     """
     ends_at, done = clock.monotonic() + _SECONDS, Swept()
     problems: list[str] = []
-    for day in past_days.left():
+    for day in past_days.days_to_archive():
         if clock.monotonic() > ends_at:
             break
         try:
@@ -124,7 +124,7 @@ def _move_to_dead_letters(day: dt.date, limit: int) -> None:
 def alert(now: dt.datetime, problems: list[str]) -> None:
     """Raise the alert while a day has an error or is late; resolve the alert otherwise."""
     latest = now.date() - conf.current().retention - _LATE
-    late = [day for day in past_days.left() if day < latest]
+    late = [day for day in past_days.days_to_archive() if day < latest]
     if problems or late:
         reason = problems[0] if problems else "open deliveries, or a reader that holds a table"
         detail = f"{len(late)} days wait for more than {_LATE.days} days past retention; {reason}"

@@ -20,7 +20,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Process due withdrawals, up to `limit` at a time; counts the processed rows.
 
     Safe to run twice, concurrently or late: a claim moves the due time by a lease, and a withdrawal
-    that is called again after a kill removes nothing more. Never: the messages stay on the devices.
+    called again after a kill removes nothing more. Never: the messages stay on the devices.
     """
     del now  # each page has its own time
     return loops.repeat(functools.partial(_process, limit=min(_PAGE, limit)))

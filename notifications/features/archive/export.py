@@ -26,7 +26,7 @@ from notifications.features.archive.rows import Day, RowsFingerprint
 
 _WAITING_BLOCKS: Final = 2
 _KEYS_SORTED: Final = 500_000
-"""Entries of the key index that are sorted together: about 50 MB. The index of a larger day has
+"""Entries of the key index sorted together: about 50 MB. The index of a larger day has
 several sorted parts."""
 _INDEX_GROUP: Final = 32_768
 """Entries of a row group of the key index."""

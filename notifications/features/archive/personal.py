@@ -40,7 +40,7 @@ class Unreadable(Exception):
 
 
 def seal(batch: pa.RecordBatch) -> pa.Array:
-    """Encrypt the personal values of a batch that is sorted by recipient."""
+    """Encrypt the personal values of a batch sorted by recipient."""
     nonces = os.urandom(NONCE_BYTES * batch.num_rows)
     sealed: list[bytes] = []
     last, cipher = None, AESGCM(os.urandom(KEY_BYTES))

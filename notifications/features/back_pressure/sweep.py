@@ -67,7 +67,7 @@ def _refuse_or_accept(row: LaneLag, limits: Limits, *, now: dt.datetime) -> None
 
 
 def _rate(channel: Channel, *, now: dt.datetime) -> float:
-    """Return the P3 deliveries of a channel that were sent in a second lately."""
+    """Return the P3 deliveries of a channel sent in a second lately."""
     only: dict[Dimension, int | str] = {
         Dimension.PRIORITY: int(Priority.P3),
         Dimension.CHANNEL: int(channel),

@@ -45,7 +45,7 @@ _UNKNOWN: Final = "unknown_recipient"
 _OUTSIDE: Final = "not_in_audience"
 
 _EARLIER_EXAMINED: Final = 4
-"""Recipients before a block that are examined for an address: one with a message suffices."""
+"""Recipients before a block examined for an address: one with a message suffices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class DryRun:
         step = max(len(built.messages) // _MEASURED, 1)
         self._texts.extend(built.messages[::step])
 
-    def kept(self) -> list[Planned]:
+    def sample_messages(self) -> list[Planned]:
         """Return some messages, spread over the examined recipients."""
         return self._texts
 
@@ -194,7 +194,7 @@ def _render(found: DryRun) -> None:
 
     A text with a masked variable does not count: the mask may be the problem.
     """
-    kept, until = found.kept(), clock.monotonic() + _RENDER_SECONDS
+    kept, until = found.sample_messages(), clock.monotonic() + _RENDER_SECONDS
     for message in kept[:: len(kept) // _MEASURED + 1]:
         found.rendered += 1
         texts = [each for each in renderings.of_message(message) if not each.is_masked]
@@ -208,7 +208,7 @@ def _costs(found: DryRun) -> Iterator[Cost]:
     for channel, count in sorted(found.deliveries.items()):
         messages = round(count * found.factor)
         if channel is Channel.SMS:
-            yield from _sms_costs(found.kept(), messages)
+            yield from _sms_costs(found.sample_messages(), messages)
         elif price := prices.price_of(channel):
             yield Cost(channel, "", messages, messages, messages * price)
 
@@ -237,7 +237,7 @@ def _sms_costs(kept: Sequence[Planned], messages: int) -> Iterator[Cost]:
 
 
 def _random(found: DryRun, count: int) -> list[Sample]:
-    kept = found.kept()
+    kept = found.sample_messages()
     chosen: list[int] = []
     while kept and len(chosen) < min(count, len(kept)):
         place = int(clock.jitter() * len(kept))
@@ -264,9 +264,9 @@ def _of_user(job: BulkJob, user_id: str) -> Sample:
 
 
 class _SharedAddresses:
-    """The addresses of some pages of a dry run that have a message.
+    """The addresses of some pages of a dry run with a message.
 
-    The expansion stores each address that has a message (`rows.take_addresses`). A dry run stores
+    The expansion stores each address with a message (`rows.take_addresses`). A dry run stores
     nothing: it keeps the addresses of the examined recipients in memory, and finds the recipients
     before a block of a sample by the index on the addresses of contacts.
     """

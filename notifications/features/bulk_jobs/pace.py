@@ -25,7 +25,7 @@ _SHARED_SLOTS: Final = 20_000
 def prepare(job: BulkJob, now: dt.datetime) -> None:
     """Store the rows that the pages of several expanders share, before the transaction of a page.
 
-    A page keeps its locks until the commit. A process that is stopped in a page therefore blocks
+    A page keeps its locks until the commit. A process stopped in a page therefore blocks
     the range and the slots of the job, and no other job of the lane.
     """
     if lane_shares.rate(job) is not None:

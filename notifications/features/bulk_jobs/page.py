@@ -62,7 +62,7 @@ class PlannedPage:
         ]
 
     def leave_out(self, taken: Collection[int]) -> None:
-        """Remove the deliveries to contacts with an address that has a message of the job.
+        """Remove the deliveries to contacts at an address with a message of the job.
 
         A member without another delivery gets no message and is counted.
         """

@@ -257,7 +257,7 @@ def _id_at(instant: dt.datetime) -> UUID:
 
 
 def _pages(job: CancelJob) -> Iterator[dict[str, Any]]:
-    """Yield pages of examined notifications, without days that have no open delivery."""
+    """Yield pages of examined notifications, without days with no open delivery."""
     after = job.after
     days = id_ranges.open_days()
     parameters = _parameters(job)

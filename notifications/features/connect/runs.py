@@ -156,7 +156,7 @@ class _Run:
         The audit entry comes before the first page with a new address.
         """
         total = added = 0
-        for page in account.suppressed():
+        for page in account.suppression_pages():
             entries = [_entry(each) for each in page]
             fit = [each for each in entries if not address_fault(each.channel, each.address)]
             total += len(fit)

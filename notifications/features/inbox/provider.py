@@ -5,7 +5,7 @@
                                             Rejected      the database refuses this item
 
 The adapter needs no setting. A second call with the same delivery adds nothing
-(`Repeat.DEDUPLICATED`), so a worker that was killed after the commit is harmless. An outage of
+(`Repeat.DEDUPLICATED`), so a worker killed after the commit is harmless. An outage of
 Postgres is NotStarted: no attempt is spent, no breaker opens and no dead letter arises, because
 claims and settles fail in the same outage, and the deliveries continue when Postgres is back.
 

@@ -198,7 +198,7 @@ def end_holds(budget_id: int, *, limit: int, grace: dt.timedelta) -> int:
     return len(db.fetch_in_own_transaction("end_budget_holds", parameters))
 
 
-def queued(budget: Budget, *, limit: int) -> int:
+def count_queued(budget: Budget, *, limit: int) -> int:
     """Return the number of queued P2 and P3 deliveries that the budget has held, up to `limit`.
 
     Deliveries of others do not count: a campaign without this budget can fill the lanes for hours.

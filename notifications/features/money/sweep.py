@@ -67,7 +67,7 @@ def _room(budget: Budget | None) -> int:
         return 0
     paid = (budget.amount - budget.used) // max(budget.refused or 1, 1)
     most = min(RAMP, paid)
-    return most - ledgers.queued(budget, limit=most) if most > 0 else 0
+    return most - ledgers.count_queued(budget, limit=most) if most > 0 else 0
 
 
 def _alert(states: Iterable[BudgetState], *, now: dt.datetime) -> None:

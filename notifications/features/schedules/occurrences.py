@@ -127,7 +127,7 @@ def next_at(schedule: Schedule, *, now: dt.datetime) -> dt.datetime | None:
 
 def zone_of(schedule: Schedule) -> str:
     """Return the schedule's current timezone; empty if unknown."""
-    if own := local_time.known(schedule.timezone):
+    if own := local_time.zone_name(schedule.timezone):
         return own
     user_id = schedule.request.get("user_id") or ""
     reach = reads.reaches(Mode(schedule.mode), [user_id]).get(user_id)

@@ -1,7 +1,7 @@
 """Steps: continue due enrolments of a series, in one transaction for each batch.
 
 The transaction locks the enrolments, accepts their messages and stores the new positions. A process
-that is killed before the commit has changed nothing, and no other process sees the rows as due
+killed before the commit has changed nothing, and no other process sees the rows as due
 while they are locked. So a step runs once, in any number of concurrent sweeps.
 
 A batch with an exception is halved until the failing enrolment is alone. The enrolment then keeps
@@ -53,7 +53,7 @@ _log = structlog.get_logger(__name__)
 RETRY_AFTER: Final = dt.timedelta(minutes=5)
 """Time until the next try of an enrolment after an exception."""
 _WAIT: Final = dt.timedelta(minutes=1)
-"""Time until the next try of a message that was refused for the moment without a time."""
+"""Time until the next try of a message refused for the moment without a time."""
 _TEMPORARY: Final = POSTED_AGAIN | {Kind.IN_PROGRESS, Kind.RATE_LIMITED, Kind.UNAVAILABLE}
 """Refusals after which the step is tried again."""
 _DATABASE_TROUBLE: Final = (OperationalError, InterfaceError)

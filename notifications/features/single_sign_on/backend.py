@@ -121,7 +121,7 @@ def library_setting(attr: str, *args: Any) -> Any:  # noqa: ANN401 - the library
     Raises:
         ProviderUnavailable: the setting is an endpoint, and the provider gave no usable answer.
     """
-    options = _configured()
+    options = _options()
     if attr == "OIDC_OP_AUTHORIZATION_ENDPOINT":
         return metadata.endpoints(options).authorization
     settings = {
@@ -134,7 +134,7 @@ def library_setting(attr: str, *args: Any) -> Any:  # noqa: ANN401 - the library
     return settings.get(attr, args[0] if args else None)
 
 
-def _configured() -> Options:
+def _options() -> Options:
     options = conf.single_sign_on()
     if options is None:
         raise metadata.ProviderUnavailable("single sign-on is not configured")

@@ -153,17 +153,17 @@ def _learn(learner: _Learner, *, now: dt.datetime, limit: int) -> int:
         numbers, counts.counts_of(learner.name, numbers) if numbers else (), strict=True
     ):
         begins = dt.datetime.fromtimestamp(number * learner.length.total_seconds(), dt.UTC)
-        refused = _refused(begins, learner)
+        refused = _refusals(begins, learner)
         kept = {
             name: count
-            for name, count in _named(counted, learner.ceiling).items()
+            for name, count in _by_producer(counted, learner.ceiling).items()
             if count > 0 and name not in refused
         }
         learned += traffic_rows.add(learner.ceiling, kept, interval=number, day=begins.date())
     return learned
 
 
-def _named(counted: dict[str, int], ceiling: Ceiling) -> Counts:
+def _by_producer(counted: dict[str, int], ceiling: Ceiling) -> Counts:
     """Return the counts by producer and name; small counts of prefixes are left out."""
     if ceiling is Ceiling.PREFIX:
         return {
@@ -178,8 +178,8 @@ def _named(counted: dict[str, int], ceiling: Ceiling) -> Counts:
     return found
 
 
-def _refused(begins: dt.datetime, learner: _Learner) -> set[tuple[int, str]]:
-    """Return the producers and names that were refused in the interval."""
+def _refusals(begins: dt.datetime, learner: _Learner) -> set[tuple[int, str]]:
+    """Return the producers and names refused in the interval."""
     first = _number(begins, ceilings.PREFIX_INTERVAL)
     numbers = range(first, first + learner.length // ceilings.PREFIX_INTERVAL)
     found: set[tuple[int, str]] = set()

@@ -123,7 +123,7 @@ def _hand_in(scene: DemoEnvironment) -> dict[str, set[str]]:
 def _tell_arrivals(
     service: Service, tell: Report, got: list[dict[str, Any]], *, killed_at: datetime
 ) -> None:
-    """Report the results of the interrupted calls and the messages that were shown twice."""
+    """Report the results of the interrupted calls and the messages shown twice."""
     channel = got[0]["channel"]
     in_flight = [message for message in got if instant(message["first_at"]) < killed_at]
     saved = Counter(_proof_of_acceptance(service, message) for message in in_flight)

@@ -47,7 +47,7 @@ _WATCH_SECONDS: Final = 0.3
 """Pause between two checks of the processes."""
 _INTERRUPTED: Final = 130
 _SHOWN_ERRORS: Final = 3
-"""Last errors of a process's log that are shown after a story that failed."""
+"""Last errors of a process's log shown after a story that failed."""
 COLLECT: Final = ("--clear", "--noinput", "--ignore=redoc", "--ignore=rest_framework")
 """Options of `collectstatic`, as in the Dockerfile."""
 _OTHER_TABLES: Final = "notifications.E001"

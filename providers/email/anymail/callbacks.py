@@ -115,7 +115,7 @@ class AnymailReceipts:
         return [each for each in found if each is not None]
 
     def _removal(self, event: Any) -> Removal | None:  # noqa: ANN401 - anymail has no types
-        ended = standings.ended_by_removal(
+        ended = standings.standings_after_removal(
             self._name,
             standings.event_type(self._name, event.event_type, event.esp_event),
             event.esp_event,

@@ -303,7 +303,7 @@ def event_type(service: str, event_type: str, callback: object) -> str:
     return event_type
 
 
-def ended_by_removal(service: str, event_type: str, callback: object) -> frozenset[Standing]:
+def standings_after_removal(service: str, event_type: str, callback: object) -> frozenset[Standing]:
     """Return the standings that a callback about a removal ends; empty: it is no removal."""
     if event_type != EventType.SUBSCRIBED or service not in REMOVALS:
         return frozenset()

@@ -190,7 +190,7 @@ def test_a_frozen_day_is_finished_after_the_retention_was_raised(
     with Lease(day):
         assert partitions.freeze(day)
     configure(archive_url=folder.as_uri(), retention=200 * DAY)
-    assert past_days.left() == [day]
+    assert past_days.days_to_archive() == [day]
     assert _advance(day)
 
 

@@ -32,7 +32,7 @@ def test_a_hundred_waiting_days_cost_two_queries(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(partitions, "_parts", counted)
     try:
         with CaptureQueriesContext(connection) as queries:
-            assert past_days.left() == waiting
+            assert past_days.days_to_archive() == waiting
         assert (len(queries), len(reads)) == (1, 1)
     finally:
         for day in waiting:

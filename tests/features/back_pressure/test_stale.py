@@ -84,7 +84,7 @@ def test_a_dropped_delivery_counts_against_no_cap(
     ])
     with django_capture_on_commit_callbacks(execute=True):
         assert _run() == 2
-    assert frequency_caps.counted([(window, cap)]) == [4]
+    assert frequency_caps.counts([(window, cap)]) == [4]
 
 
 def test_the_alert_ends_some_minutes_after_the_last_drop(make_row: MakeRow) -> None:

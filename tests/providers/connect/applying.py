@@ -18,5 +18,5 @@ def bad(account: ConnectableAccount) -> list[str]:
 
 
 def listed(account: ConnectableAccount) -> list[tuple[str, str]]:
-    pages: list[ListedAddress] = [each for page in account.suppressed() for each in page]
+    pages: list[ListedAddress] = [each for page in account.suppression_pages() for each in page]
     return [(each.address, each.listed_for) for each in pages]

@@ -103,7 +103,7 @@ def test_an_unreadable_answer_is_a_line(
         said = [
             _said(account.findings),
             _said(account.plan),
-            _said(account.suppressed),
+            _said(account.suppression_pages),
             _said(lambda: [account.rate()]),
         ]
     assert any(said)

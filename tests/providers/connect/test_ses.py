@@ -142,7 +142,7 @@ def test_a_list_that_repeats_a_page_ends(aws: AwsStandIn, monkeypatch: pytest.Mo
         "NextToken": "again",
     }
     monkeypatch.setattr(aws, "_ses_list_suppressed_destinations", lambda _given: page)
-    pages = account(aws).suppressed()
+    pages = account(aws).suppression_pages()
     assert [len(next(pages)) for _ in range(2)] == [1, 1]
     with pytest.raises(CannotConnect, match="suppression list: AWS repeats a page"):
         next(pages)

@@ -175,17 +175,17 @@ def test_marks_tell_since_when_one_transaction_is_open(
     start: tuple[UUID, FeedPosition],
 ) -> None:
     delivery_id, _ = start
-    assert change_feed.held_since() is None
+    assert change_feed.oldest_hold() is None
     with _session() as session:
         _log(session, delivery_id, "open")
         change_feed.mark()
         first = ChangeMark.objects.get().at
         change_feed.mark()
         assert ChangeMark.objects.count() == 2
-        assert change_feed.held_since() == first
+        assert change_feed.oldest_hold() == first
         session.commit()
     change_feed.mark()
-    since = change_feed.held_since()
+    since = change_feed.oldest_hold()
     assert since is not None
     assert since > first
 

@@ -1,4 +1,4 @@
-"""`manage.py merge_recipients --dry-run`: merge recipients that were registered twice."""
+"""`manage.py merge_recipients --dry-run`: merge recipients registered twice."""
 
 from __future__ import annotations
 

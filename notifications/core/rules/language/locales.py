@@ -47,7 +47,7 @@ _RIGHT_TO_LEFT: Final = frozenset({
     *("Adlm", "Arab", "Aran", "Gara", "Hebr", "Mand"),
     *("Nkoo", "Rohg", "Samr", "Syrc", "Thaa", "Yezi"),
 })
-"""The scripts in use that are written from the right."""
+"""The scripts in use written from the right."""
 
 
 @functools.lru_cache(maxsize=4096)

@@ -84,7 +84,7 @@ def parse(source: str, *, parser: Environment) -> nodes.Template:
     """Return the syntax tree of a permitted source.
 
     Raises:
-        BrokenTemplate: not a template, too large, or with a part that is not listed here.
+        BrokenTemplate: not a template, too large, or with a part not listed here.
     """
     if len(source) > MAX_SOURCE:
         raise BrokenTemplate([TemplateFault(1, f"longer than {MAX_SOURCE} characters")])

@@ -53,7 +53,7 @@ PROBE_ANSWERS_WITHIN: Final = PACE[Priority.P0].deadline
 LAST_PROBE_YIELDS_FOR: Final = dt.timedelta(seconds=2)
 """Time for which other deliveries go before the delivery of the last probe."""
 LOOKS_PER_SECOND: Final = 10
-"""P0 and P1 deliveries per second that are claimed again behind one open breaker."""
+"""P0 and P1 deliveries per second claimed again behind one open breaker."""
 
 RAMP: Final = dt.timedelta(seconds=30)
 """Time over which held P2 and P3 come back after a probe, to spare a recovering provider."""
@@ -64,7 +64,7 @@ FAULTS: Final = 3
 """... or if this many such answers come in a row."""
 
 REFUSALS_BELIEVED: Final = 10
-"""Refusals of a rejecting provider that are treated as genuine, per wave."""
+"""Refusals of a rejecting provider treated as genuine, per wave."""
 SUSPECTS: Final = 3
 """Distinct addresses in a row with an answer that can mean a wrong setting: so many are a wave if
 no call was accepted for `FAULT_ALONE`, else `REFUSALS_BELIEVED` are."""
@@ -76,7 +76,7 @@ one; a failure resets it."""
 MOST_ENDPOINT_CALLS: Final = 2_000
 """Upper bound of the calls of one endpoint without an answer."""
 ENDPOINTS_LISTED: Final = 10_000
-"""Paused endpoints of one provider that are listed for operators."""
+"""Paused endpoints of one provider listed for operators."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@
     sheet with `media`               stays whole: the medium is not known here
 
 A later element is hidden from the inliner: in a conditional comment of Outlook, or with a class or
-an id that has a variable. A second run finds the rules for later elements: from a source without
+an id with a variable. A second run finds the rules for later elements: from a source without
 these classes and ids, the inliner does not remove the rules.
 """
 

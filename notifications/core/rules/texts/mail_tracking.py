@@ -34,7 +34,7 @@ _END: Final = re.compile(r"</body\s*>", re.IGNORECASE)
 def replace_links(source: str, tracked: Callable[[str], str], *, keep: Collection[str] = ()) -> str:
     """Replace the target of each link by the tracked link of the target; links in `keep` stay."""
 
-    def replaced(found: re.Match[str]) -> str:
+    def replace(found: re.Match[str]) -> str:
         target = _REFERENCE.sub(_character, found["target"])
         is_long = len(target.encode()) > LONGEST_TARGET
         if target in keep or is_long or not is_target(target):
@@ -42,7 +42,7 @@ def replace_links(source: str, tracked: Callable[[str], str], *, keep: Collectio
         link = html.escape(tracked(target))
         return f"{found['begin']}{found['quote']}{link}{found['quote']}"
 
-    return _HREF.sub(replaced, source)
+    return _HREF.sub(replace, source)
 
 
 def add_pixel(source: str, url: str) -> str:

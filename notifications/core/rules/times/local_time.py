@@ -48,7 +48,7 @@ def is_zone(name: str) -> bool:
     return name in names()
 
 
-def known(name: str) -> str:
+def zone_name(name: str) -> str:
     """Return the name of a zone of the tz database unchanged, and any other name as empty."""
     return name if is_zone(name) else ""
 

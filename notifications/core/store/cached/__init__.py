@@ -2,7 +2,7 @@
 
 `ttl_cache` keeps each table for a second in each process; `ttl_cache.forget` clears all caches.
 `recipient_ids` keeps the ids of recipients, which do not change. `shared_answers` keeps
-answers that are the same for all readers.
+answers for all readers.
 
     producers     notification_types, retry_presets, producer_windows, topic_texts, attributes,
                   sms_countries

@@ -62,7 +62,7 @@ def every() -> Mapping[str, TypeRule]:
 
 
 def unknown(type_: str) -> str:
-    """Return the sentence about a type that does not exist, with a similar name if there is one."""
+    """Return the sentence about an unknown type, with a similar name if possible."""
     meant = request_faults.did_you_mean(type_, every())
     return f"unknown type {type_}; use a configured type or add a priority{meant}"
 

@@ -1,4 +1,4 @@
-"""The lanes that are paused because their tasks fail, read once a second per process.
+"""Lanes paused after failures of tasks, read once a second per process.
 
 The open alert `lane_paused` is the pause: every process reads the same rows, and an operator who
 resolves the alert resumes the lane.

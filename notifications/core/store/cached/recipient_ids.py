@@ -33,7 +33,7 @@ class KnownRecipient(NamedTuple):
 
 
 def find(*, mode: Mode, user_id: str, renew: bool = False) -> int | None:
-    """Return the id of a recipient; None for an unknown user id, which is asked each time.
+    """Return the id of a recipient; None for an unknown user id, which is never cached.
 
     Args:
         mode: the mode of the recipient.

@@ -1,8 +1,8 @@
-"""Answers that all readers of a process share for a few seconds.
+"""Answers shared by all readers of a process for a few seconds.
 
-Twenty open consoles ask the same question at the same time: one thread computes the answer, the
-others wait for the answer or take the kept one. So the number of readers does not raise the number
-of queries.
+For twenty open consoles with the same question one thread computes the answer; the other threads
+wait for the answer or take the kept answer. So the number of readers does not raise the number of
+queries.
 """
 
 from __future__ import annotations

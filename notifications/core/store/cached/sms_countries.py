@@ -9,7 +9,7 @@ from notifications.core.store.cached.ttl_cache import Fresh
 
 @Fresh
 def by_producer() -> dict[int, frozenset[str]]:
-    """Return the countries to which each producer may send SMS; a missing producer: every one."""
+    """Return the permitted countries for SMS by producer; a missing producer: every country."""
     rows = Producer.objects.exclude(sms_countries=[]).values_list("pk", "sms_countries")
     return {pk: frozenset(countries) for pk, countries in rows}
 

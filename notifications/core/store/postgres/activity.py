@@ -85,7 +85,7 @@ class ActivityPage:
 
 
 def cursor_at(instant: dt.datetime) -> UUID:
-    """Return a cursor: `page` returns the deliveries that were accepted before the instant."""
+    """Return a cursor: `page` returns the deliveries accepted before the instant."""
     return ids.notification_id(at_ms=int(instant.timestamp() * 1000), entropy=0)
 
 

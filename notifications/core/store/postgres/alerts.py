@@ -30,7 +30,7 @@ from providers import graphemes
 from providers.alert_destinations.events import NoticeEvent
 
 _LINKED: Final = 1_000
-"""Open alerts that are compared at most: the newest."""
+"""Open alerts compared at most: the newest."""
 _OWNER: Final = 128
 _NOTE: Final = 500
 _DETAIL: Final = 500
@@ -66,9 +66,9 @@ def resolve_rows(alerts: QuerySet[Alert]) -> int:
 
 
 def resolve_gone(*, now: dt.datetime, paused: Iterable[str]) -> int:
-    """Resolve alerts of `RENEWED` that were not raised for `GONE_AFTER`; return the count.
+    """Resolve alerts of `RENEWED` not raised for `GONE_AFTER`; return the count.
 
-    Alerts of `WITH_BREAKER` whose subject is one of `paused` stay open.
+    Alerts of `WITH_BREAKER` with a subject in `paused` stay open.
     """
     gone = Alert.objects.filter(kind__in=RENEWED, seen_at__lt=now - GONE_AFTER, resolved_at=None)
     gone = gone.exclude(kind__in=WITH_BREAKER, subject__in=list(paused))
@@ -173,12 +173,12 @@ def drop_outdated_notices(*, now: dt.datetime) -> int:
 
 
 def create_notices(notices: Iterable[AlertNotice]) -> None:
-    """Insert notices; a notice that another process has made is left out."""
+    """Insert notices; an existing notice is left out."""
     AlertNotice.objects.bulk_create(notices, ignore_conflicts=True)
 
 
 def notices_raised_since(instant: dt.datetime) -> Counter[tuple[str, str, int]]:
-    """Return (kind, subject, destination) -> notices `raised` that were made since an instant."""
+    """Return (kind, subject, destination) -> notices `raised` made since an instant."""
     rows = AlertNotice.objects.filter(event=NoticeEvent.RAISED, created_at__gt=instant)
     return Counter(rows.values_list("alert__kind", "alert__subject", "destination_id"))
 

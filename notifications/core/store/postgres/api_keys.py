@@ -163,7 +163,7 @@ def recognise(secret: str) -> KnownKey | None:
 
 
 def of_prefix(prefix: str) -> KnownKey | None:
-    """Return the key with a prefix, also if the key is revoked or expired; None: there is none.
+    """Return the key with a prefix, also a revoked or expired key; None for an unknown prefix.
 
     Raises:
         django.db.OperationalError: the key is not cached, and the database is away.

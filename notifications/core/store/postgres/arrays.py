@@ -115,7 +115,7 @@ _ARRAYS: Final[Mapping[type, Callable[[Any], list[Any]]]] = {
 
 
 def bound(parameters: Mapping[str, object]) -> dict[str, object]:
-    """Mark lists for the dumpers of this module; the values of a list have one type."""
+    """Mark lists, each with values of one type, for the dumpers below."""
     return {
         name: _ARRAYS.get(type(value[0]), list)(value)
         if isinstance(value, list) and value

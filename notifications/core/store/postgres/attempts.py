@@ -43,16 +43,16 @@ class AttemptRow(NamedTuple):
 
 
 def record(calls: Sequence[AttemptRow], *, provider: str) -> None:
-    """Write one attempt a call; an existing attempt stays.
+    """Write an attempt for each call; an existing attempt stays.
 
-    The same transaction writes an event of each delivery: by a move of its status, or by `tell`.
+    The same transaction writes an event of each delivery: by a change of status, or by `tell`.
     """
     if calls:
         db.run("attempts", {"provider": provider, **db.columns(calls)})
 
 
 def record_failed_over(calls: Sequence[AttemptRow], *, provider: str) -> None:
-    """Write one attempt a call, each with an event: a delivery that fails over keeps its status.
+    """Write an attempt and an event for each call: a failed-over delivery keeps the status.
 
     Safe to run twice: an existing attempt stays, and gets no event.
     """
@@ -66,13 +66,13 @@ def _record_and_tell(calls: Sequence[AttemptRow], provider: str) -> None:
 
 
 def tell(calls: Iterable[AttemptRow], *, moved: Collection[UUID]) -> None:
-    """Write an event for each call that this transaction stored or answered without a move.
+    """Write an event for each call stored or answered by this transaction without a move.
 
     The roll-ups count a call with an event of its transaction. A move has written an event; a
     receipt, or another claim, may have decided about the delivery before.
 
     Args:
-        calls: calls that the transaction has stored or answered; other calls get no event.
+        calls: calls stored or answered by the transaction; other calls get no event.
         moved: the deliveries whose status the transaction has changed.
     """
     _tell([each for each in calls if each.delivery_id not in moved], Reason.CALL_ENDED)
@@ -123,12 +123,12 @@ def without_answer(
 
 
 def perhaps_seen_before(calls: Mapping[UUID, int], *, provider: str, is_visible: bool) -> int:
-    """Count the deliveries with an earlier unanswered call that their call may have repeated.
+    """Count the deliveries with an earlier unanswered call, possibly repeated by the new call.
 
     Args:
         calls: delivery -> number of the call.
         provider: the provider of the calls.
-        is_visible: True if the provider shows both messages of one idempotency key; otherwise only
+        is_visible: True if the provider shows two messages of one idempotency key; otherwise only
             a call to another provider counts.
     """
     found = Attempt.objects.filter(delivery_id__in=calls, outcome="unanswered")

@@ -6,7 +6,7 @@
     audit.record(by, "force_breaker", breaker, after={"forced": "open"})
                                                 an entry for a change without a database row
 
-The log leaves out accepted notifications, because each notification has a timeline.
+The log leaves out accepted notifications, because a notification has a timeline.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ _Rows = dict[tuple[type[Model], object], tuple[Model, Facts]]
 def changes(by: str, operation: str, *rows: QuerySet[Any]) -> Iterator[list[Model]]:
     """Compare rows before and after a change; reads and change are in one transaction.
 
-    Yields a list: append new objects that none of the `rows` querysets can find.
+    Yields a list: append new objects outside of the `rows` querysets.
 
     Args:
         by: an operator's user name, or `producer orders (nk_live_4f9k2m7q)`.
         operation: the operation, named as in OpenAPI.
-        rows: rows that the change may alter or create. Each queryset is read twice; keep it small.
+        rows: rows possibly altered or created by the change. Each queryset is read twice, so
+            large querysets are expensive.
     """
     with transaction.atomic():
         before, made = _load_rows(rows), list[Model]()

@@ -1,11 +1,10 @@
 """The change feed: all status changes in the order of their commits.
 
 Each event has the id of its transaction (`xid`, a default of the column), and the order of the feed
-is (`xid`, `seq`). A reader stops before the oldest open transaction, because a transaction that has
-its id already can commit later. Behind that line nothing can appear, so a reader that keeps its
-position sees each change once. The price: a transaction that stays open holds the feed back, in any
-database of the cluster. Sessions of the service are ended after
-`idle_in_transaction_session_timeout`.
+is (`xid`, `seq`). A reader stops before the oldest open transaction, because an open transaction
+with an id can commit later. No event appears before the oldest open transaction, so a reader with a
+position gets each change once. Therefore a transaction left open delays the feed, in any database
+of the cluster. Sessions of the service are ended after `idle_in_transaction_session_timeout`.
 
 `since` needs no index on the time: housekeeping stores a mark each minute (`mark`), and a reader
 begins at the last mark before the instant and leaves earlier changes out.
@@ -61,12 +60,12 @@ class FeedBounds:
     """The transaction at which `since` begins; None: the first one."""
 
     def refuses(self, position: FeedPosition) -> bool:
-        """Return True for a position of another cluster, or of transactions that a restore lost."""
+        """Return True for a position of another cluster, or of transactions lost by a restore."""
         return position.cluster != self.cluster or position.xid > self.next
 
 
 class ForeignPositionError(ValueError):
-    """The position is of another cluster, or lies ahead of this one after a restore."""
+    """The position is of another cluster, or ahead of this cluster after a restore."""
 
 
 def bounds(*, since: dt.datetime | None = None) -> FeedBounds:
@@ -150,11 +149,11 @@ def mark() -> None:
     db.run("feed_mark", {})
 
 
-def held_since() -> dt.datetime | None:
-    """Return since when the newest mark has the same oldest open transaction; None: no mark.
+def oldest_hold() -> dt.datetime | None:
+    """Return the time of the first mark with the present oldest transaction; None without a mark.
 
-    The service writes at least each minute, so older marks with the same transaction mean that one
-    transaction has been open since then.
+    The service writes at least each minute, so marks with the same transaction prove a transaction
+    open since the first of the marks.
     """
     [row] = db.rows("feed_held_since", {})
     since: dt.datetime | None = row["since"]

@@ -26,7 +26,7 @@ _LEASES: Final = {
 
 
 class Claimed(NamedTuple):
-    """A delivery under the lease of this process."""
+    """A delivery leased by the process."""
 
     id: UUID
     mode: Mode
@@ -102,7 +102,7 @@ def _claim_of(delivery_id: UUID, mode: int, priority: int, channel: int, *others
 def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[UUID, int]:
     """Before a wave of calls: renew the leases and count the calls, committed.
 
-    Returns the rows that are still ours, each with the number of its call.
+    Returns the rows still under the lease, with the numbers of the calls.
     """
     parameters = {"token": token, "provider": provider, **_LEASES}
 
@@ -113,8 +113,8 @@ def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[U
     return {row["id"]: row["attempts"] for row in rows}
 
 
-def held(delivery_ids: Collection[UUID], *, token: UUID) -> set[UUID]:
-    """Return the rows that a claim still holds. Locks nothing, so the next write asks again."""
+def rows_of(delivery_ids: Collection[UUID], *, token: UUID) -> set[UUID]:
+    """Return the rows still under a claim. Locks no row, so the next write checks again."""
     span = id_ranges.around(delivery_ids)
     rows = Delivery.objects.filter(id__in=list(delivery_ids), claim_token=token)
     bounded = rows.filter(id__gte=span["floor"], id__lt=span["ceiling"])

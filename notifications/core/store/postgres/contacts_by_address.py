@@ -13,7 +13,7 @@ from notifications.core.rules import addresses
 def of_keys(keys: Collection[str]) -> QuerySet[Contact]:
     """Return the contacts with the keys of addresses (`rules.addresses`).
 
-    A key of one channel can be an address of another, so a caller who knows the channel compares
+    A key of one channel can be an address of another channel, so a caller with a channel compares
     the channel too.
     """
     spelled = Func(F("channel"), F("address"), function="suppressible", output_field=TextField())

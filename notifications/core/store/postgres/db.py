@@ -192,7 +192,7 @@ class Query(Generic[Answer]):
 
 
 def fetch_all(queries: Sequence[Query[Answer]]) -> list[list[Answer]]:
-    """Run several reading statements in one round trip; return one result per statement.
+    """Run several reading statements in a round trip; return a result per statement.
 
     Raises:
         django.db.Error: as `rows`.
@@ -221,7 +221,7 @@ def columns(rows_: Sequence[Any]) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Records of a table; each record has a value for each column."""
+    """Records of a table, with a value for every column."""
 
     table: str
     columns: tuple[str, ...]

@@ -1,8 +1,8 @@
-"""Contacts that a provider called dead, or whose address a provider replaced.
+"""Contacts reported as dead by a provider, or with an address replaced by a provider.
 
 A dead contact is invalid at once, for queued and later sends, with provider, reason and time. A
 live number or mailbox also enters the suppression list. A contact is valid again by an operator, by
-the vendor's removal of its own entry, and by the app of a device that registers again. Webhook
+the vendor's removal of the vendor's entry, and by the app of a device registered again. Webhook
 endpoints learn of the contact (`contact.invalidated`), in the same transaction.
 
 A report can come late or again. A report has no effect if a bounce or complaint of the address was
@@ -34,7 +34,7 @@ _log = structlog.get_logger(__name__)
 
 
 class DeadReport(NamedTuple):
-    """A provider's report that an address is dead."""
+    """A provider's report of a dead address."""
 
     reason: str
     at: dt.datetime | None = None
@@ -71,8 +71,7 @@ def invalidate_of_deliveries(
 ) -> None:
     """Mark the contacts of deliveries invalid; ignores deliveries of other providers.
 
-    A report of a call is as old as the start of the call at most, whatever the provider's clock
-    says.
+    A report of a call is at most as old as the start of the call, by any clock of the provider.
     """
     if not reports:
         return
@@ -95,7 +94,7 @@ def _is_newer(report: DeadReport, known: DeadReport) -> bool:
 
 
 class NewAddress(NamedTuple):
-    """The address that a contact gets, if it still has the old address."""
+    """The new address of a contact, if the contact still has the old address."""
 
     old: str
     new: str

@@ -1,8 +1,8 @@
 """A device belongs to one recipient of a mode at a time: the recipient of the last registration.
 
-An app or browser keeps its push token when another person signs in, so the former owner would get
-nothing and the new owner would read the former owner's messages. Mailboxes and phone numbers have
-no single owner: a household can share them, and producers name each recipient as a person.
+An app or browser keeps its push token when another person signs in, so the new owner would read the
+former owner's messages. Mailboxes and phone numbers have no single owner: a household can share
+them, and producers name each recipient as a person.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _CLASS: Final = 7_237_003
 
 
 def lock(recipient: Recipient, registered: Iterable[str] = ()) -> None:
-    """Lock devices until the open transaction ends: those of a recipient, and new addresses.
+    """Lock the devices of a recipient, and new addresses, until the open transaction ends.
 
-    Called before each change or erasure of devices, also by a caller who registers none: another
-    recipient may take one of the devices just then. The caller has locked the recipient. Two
-    recipients who exchange devices lock the same devices, in the order of the keys.
+    Called before every change or erasure of devices, because another recipient may take a device at
+    the same time. The caller has locked the recipient. Devices are locked in the order of the keys,
+    so an exchange between two recipients has no deadlock.
     """
     push = Channel.PUSH
     known = recipient.contacts.filter(channel=push, invalidated_at=None)

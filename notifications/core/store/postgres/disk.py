@@ -35,5 +35,5 @@ def is_full() -> bool:
 
 
 def forget() -> None:
-    """Forget what failed."""
+    """Forget failures."""
     _failed.at = float("-inf")

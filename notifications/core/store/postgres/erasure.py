@@ -1,18 +1,17 @@
-"""Erasing a person: at once their row, contacts and wishes; by a job all that was sent to them.
+"""Erasing a person: at once the row, contacts and wishes; by a job all messages to the person.
 
-What is kept (`KEPT`): deliveries and attempts without an address, for counts and bills; entries of
-the suppression list, because an address that opted out must stay out; entries of the audit log,
-which cannot be changed; keys that the producers chose, which end by themselves; the job itself.
+Kept (`KEPT`): deliveries and attempts without an address, for counts and bills; entries of
+the suppression list, because an opted-out address must stay out; entries of the audit log,
+which cannot be changed; keys chosen by producers, until the expiry of the keys; the job.
 `tests/features/test_erasure_everywhere.py` searches every table for the person.
 
-Rows that name the person by the user id alone, such as schedules, are changed at once, because the
-job does not know the user id.
+Rows with only the user id, such as schedules, are changed at once, because the job has no user id.
 
 The recipient's archive key is deleted at once, so the personal values in the files of the archive
-are unreadable from then on. The job deletes the key again at its end, because an export that runs
-at the same time may have stored a new key; an erased recipient never gets a key after that. A job
-waits while a day is frozen: the rows of the day are out of reach until the day is dropped. At the
-end the job writes a signed receipt.
+are unreadable from then on. The job deletes the key again at its end, because an export at the same
+time may have stored a new key; later no erased recipient gets a key. A job waits while a day is
+frozen: the rows of the day are out of reach until the day is dropped. At the end the job writes a
+signed receipt.
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ def begin(*, mode: Mode, user_id: str, requested_by: str, by: str) -> ErasureJob
         if recipient is None:
             return None
         stays = merged_recipients.survivor_of(recipient)
-        for each in {*merged_recipients.merged_into(stays), stays} - {recipient}:
+        for each in {*merged_recipients.sources_of(stays), stays} - {recipient}:
             _begin(each, requested_by=requested_by, by=by)
         return _begin(recipient, requested_by=requested_by, by=by)
 
@@ -134,7 +133,7 @@ def _schedules(mode: Mode, user_id: str) -> QuerySet[Schedule]:
 
 
 def _delete_schedules(mode: Mode, user_id: str, by: str) -> None:
-    """Delete the schedules for a recipient; the audit log has each, without its notification."""
+    """Delete the schedules for a recipient; the audit log has no notifications of schedules."""
     for each in _schedules(mode, user_id):
         audit.record(by, "erase_recipient", each, after={"deleted": True})
         alerts.resolve(AlertKind.SCHEDULE_FAILED, str(each.pk))
@@ -162,7 +161,7 @@ def open_jobs(*, limit: int) -> list[ErasureJob]:
 def erase_inbox(recipient_id: int) -> int:
     """Delete the rows of a recipient's inbox; returns the number of items. Safe to run twice.
 
-    For an installation whose app of the inbox is off: copies of an inbox in the state Redis stay
+    For an installation without the app of the inbox: copies of an inbox in the state Redis stay
     (`feature.Feature.inbox_erasures`).
     """
     values = {"recipient": recipient_id, "limit": _ITEMS}

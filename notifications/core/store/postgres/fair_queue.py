@@ -1,16 +1,16 @@
-"""Fair queue: in a lane of P2 or P3, one producer's backlog does not delay another producer.
+"""Fair queue: in a lane of P2 or P3, a producer's backlog does not delay other producers.
 
 Start-time fair queueing. The relay publishes the rows of a lane by `due_at`, which is the place in
-the queue. Each lane has a virtual time V: the last place that the relay published while rows were
-left over, or the present when none were. A producer's row gets the place
+the queue. Each lane has a virtual time V: the last published place while more rows were due, or the
+present without such rows. A producer's row gets the place
 
     max(V, the producer's last place in this lane) + 1 microsecond
 
 so a million rows of one producer take one second of places, and the first row of another producer
 comes next, at V.
 
-V and the last places stand in the state Redis. Without Redis each row is due at once. Rows that
-come back (from a hold, a retry, a dead worker) get a new place in the same way.
+V and the last places stand in the state Redis. Without Redis each row is due at once. Rows back
+from a hold, a retry or a dead worker get a new place in the same way.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Ask(NamedTuple):
 
 
 def places(asks: Sequence[Ask], *, now: dt.datetime) -> list[dt.datetime]:
-    """Return the `due_at` of each of these P2 and P3 rows, in order; `now` is Postgres's clock."""
+    """Return the `due_at` of P2 and P3 rows, in order; `now` is Postgres's clock."""
     if not asks:
         return []
     counts = Counter(asks)

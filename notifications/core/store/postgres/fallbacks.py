@@ -1,9 +1,9 @@
-"""Fallbacks: a process that works without the broker or without the state Redis says so.
+"""Fallbacks: alerts about processes without the broker or without the state Redis.
 
-A worker that takes no notes of its calls (`store.flight_recorder`) says so in the same way.
+A worker without notes of calls (`store.flight_recorder`) raises such an alert, too.
 
-A fallback hides its cause: a worker with a wrong password of the broker delivers from PostgreSQL
-for ever. So a thread of each process asks both servers. After `PATIENCE` without a server the
+A fallback hides the cause: a worker with a wrong password of the broker delivers from PostgreSQL
+for ever. So a thread of each process pings the two servers. After `PATIENCE` without a server the
 process raises an alert with the process's name; `/readyz` and `/metrics` of the web processes read
 the alerts. The process resolves the alert when the server is back. The alert of an ended process
 ends without renewal (`rules.alerts.RENEWED`).
@@ -31,7 +31,7 @@ EVERY: Final = dt.timedelta(seconds=10)
 PATIENCE: Final = dt.timedelta(seconds=30)
 """Longer than a restart of a server takes; with `EVERY`, the alert is there within a minute."""
 _RENEWED_WITHIN: Final = 6 * EVERY
-"""An alert that was not renewed for this time is one of an ended process."""
+"""An alert not renewed for this time is one of an ended process."""
 
 _log = structlog.get_logger(__name__)
 
@@ -82,7 +82,7 @@ _ALL: Final = (BROKER, STATE, FLIGHTS)
 
 
 class FallbackWatch:
-    """Asks the servers of this process in a thread.
+    """Pings the servers of the process in a thread.
 
     Args:
         process: the name of the process in alerts, such as `worker@host`.
@@ -101,7 +101,7 @@ class FallbackWatch:
         looks.keep_looking(self.look, name="fallbacks", every=EVERY)
 
     def look(self) -> None:
-        """Ask each server once; raise and resolve alerts."""
+        """Ping every server once; raise and resolve alerts."""
         for server in self._servers:
             fault = server.ask()
             if fault:
@@ -131,12 +131,12 @@ class FallbackWatch:
 
 
 def name_of(role: str) -> str:
-    """Return the name of a process that is no worker: the role and this machine's name."""
+    """Return the name of a process other than a worker: the role and the machine's name."""
     return f"{role}@{host_clock.host_name()}"
 
 
 def current(*, now: dt.datetime) -> list[str]:
-    """Return a sentence for each process that works by a fallback now.
+    """Return a sentence for each process on a fallback.
 
     Raises:
         django.db.Error: the database is away.
@@ -145,7 +145,7 @@ def current(*, now: dt.datetime) -> list[str]:
 
 
 def counts(*, now: dt.datetime) -> Mapping[str, int]:
-    """Return the number of processes that work without each server, by the label of the server.
+    """Return the number of processes without a server, by the label of the server.
 
     Raises:
         django.db.Error: the database is away.

@@ -47,7 +47,7 @@ def due(*, limit: int) -> list[HoldCheckDue]:
             recipient_id=row["recipient_id"],
             changed_at=row["changed_at"],
             checked_to=row["checked_to"] or _FIRST_ID,
-            timezone=local_time.known(row["timezone"]),
+            timezone=local_time.zone_name(row["timezone"]),
             windows=quiet_hours.parse_stored(row["quiet_hours"]),
             do_not_disturb_until=row["do_not_disturb_until"],
             caps=reads.read_caps(row["caps"]),
@@ -94,7 +94,7 @@ class CheckResult:
 
 
 def store(results: Sequence[CheckResult]) -> None:
-    """Store results. A recipient whose settings have changed meanwhile is checked anew."""
+    """Store results. After a change of settings in the meantime a recipient is checked anew."""
     if not results:
         return
     parameters = {

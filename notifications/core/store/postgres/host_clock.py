@@ -1,8 +1,9 @@
 """The host's clock, compared with Postgres's at boot, each minute, and when the clock jumps.
 
-`clock.now()` is Postgres's time in every process that called `start`. A process whose host is too
-far off stops working (`clock.is_trusted`), logs it, raises an alert with the host's name, and goes
-on when the clock is right. If Postgres is away at boot, work begins after the first comparison.
+`clock.now()` is Postgres's time in every process that called `start`. A process on a host with a
+wrong clock stops work (`clock.is_trusted`), logs the difference, raises an alert with the host's
+name, and continues after the correction. If Postgres is away at boot, work begins after the first
+comparison.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class Watch:
         threading.Thread(target=self._keep_looking, name="host-clock", daemon=True).start()
 
     def look(self) -> None:
-        """Compare if it is time, and report a change. Raises nothing."""
+        """Compare the clocks once an interval, and report a change. Raises no error."""
         if clock.is_trusted() is self._trusted and clock.steady() < self._next:
             return
         self._compare()

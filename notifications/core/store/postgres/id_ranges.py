@@ -73,7 +73,7 @@ class _Ranges:
         return [_range(yesterday, yesterday + 3 * _DAY), *older]
 
     def whole(self) -> Span:
-        """Return one range that holds all ranges to sweep now."""
+        """Return the smallest range around all ranges to sweep now."""
         spans = self.current()
         return {
             "floor": min(each["floor"] for each in spans),
@@ -120,7 +120,7 @@ def _range(first: dt.date, end: dt.date) -> Span:
 
 
 def _with_open_rows(days: Sequence[dt.date]) -> list[dt.date]:
-    """Return those of the days with any open row."""
+    """Return the days with an open row."""
     if not days:
         return []
     each = [_ONE_OPEN.format(day.isoformat(), _table(day)) for day in days]

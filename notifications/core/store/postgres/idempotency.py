@@ -21,7 +21,7 @@ _COLUMNS: Final = ("producer_id", "mode", "key", "body_hash", "response", "expir
 
 
 class IdempotencyKey(NamedTuple):
-    """An idempotency key and its owner."""
+    """An idempotency key with the owner."""
 
     producer_id: int
     mode: Mode

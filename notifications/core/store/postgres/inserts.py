@@ -79,7 +79,7 @@ def deliveries(
     keys: db.Rows | None = None,
     patience: dt.timedelta | None = None,
 ) -> None:
-    """Store deliveries with a first event each, and the given new rows; all or none.
+    """Store deliveries with first events, and the given new rows, in one transaction.
 
     Args:
         born: the deliveries.

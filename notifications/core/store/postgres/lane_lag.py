@@ -1,8 +1,8 @@
 """Lane lag: the newest sample of the lag of each lane.
 
-The sweep `lane_lag` stores a sample every few seconds. Readers get the stored sample, so a probe
-or a scrape reads a few rows whatever waits. While the sweep does not run, a reader measures the lag
-with bounded counts.
+The sweep `lane_lag` stores a sample every few seconds. Readers get the stored sample, so a probe or
+a scrape reads a few rows, independent of the backlog. While the sweep does not run, a reader
+measures the lag with bounded counts.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ def newest(*, now: dt.datetime) -> list[Lag]:
 
 
 def sample(*, now: dt.datetime) -> list[LaneLag]:
-    """Measure and store the lag of each lane that ever had due deliveries; returns the rows.
+    """Measure and store the lag of all lanes with past or present due deliveries; returns the rows.
 
-    Safe to run twice: a later sample replaces an earlier one.
+    Safe to run twice: a later sample replaces the earlier sample.
     """
     rows = {Lane.of(row.mode, row.priority, row.channel): row for row in LaneLag.objects.all()}
     found = {each.lane: each for each in backlog.estimate(backlog.of_lanes(counted=COUNTED))}

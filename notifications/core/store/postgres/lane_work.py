@@ -49,7 +49,7 @@ class LaneWork:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """The deliveries of a lane that wait for one reason."""
+    """The waiting deliveries of a lane by reason."""
 
     lane: Lane
     reason: str
@@ -82,7 +82,7 @@ def of_lanes() -> list[LaneWork]:
     ]
 
 
-def held() -> list[Held]:
+def holds_by_reason() -> list[Held]:
     """Return the waiting deliveries by lane and reason, urgent lanes first."""
     statuses = [int(Status.SCHEDULED), int(Status.RETRYING)]
     counts: Counter[tuple[Lane, str]] = Counter()
@@ -114,7 +114,7 @@ def _rows(name: str, parameters: dict[str, object]) -> Sequence[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """The deliveries of a lane that wait for one reason."""
+    """The waiting deliveries of a lane by reason."""
 
     lane: Lane
     reason: str
@@ -142,7 +142,7 @@ def waiting_by_reason() -> list[Waiting]:
     """Return the waits, faults first, then urgent lanes first.
 
     The number is bounded: of each lane and status, the WAITING_COUNTED deliveries that come due
-    first are read. Deliveries that were accepted before yesterday count from 15 seconds before
+    first are read. Deliveries accepted before yesterday count from 15 seconds before
     their due time.
     """
     asked = {

@@ -28,7 +28,7 @@ def leave_out(
     *,
     members: Collection[UUID] = (),
 ) -> tuple[Answer, Sequence[UUID]]:
-    """Write deliveries; after a lock timeout, write those that no other transaction has locked.
+    """Write deliveries; after a lock timeout, write the deliveries without a foreign lock.
 
     Args:
         write: writes the given deliveries in one transaction; runs twice after a lock timeout, the

@@ -40,9 +40,9 @@ def wait_for_transaction(names: Collection[str]) -> None:
 
 
 def share_for_transaction(name: str) -> None:
-    """Take the named lock together with others who share it, until the transaction ends.
+    """Take the named lock as a shared lock, until the transaction ends.
 
-    Waits for a transaction that has the lock for itself (`wait_for_transaction`).
+    Waits for a transaction with the exclusive lock (`wait_for_transaction`).
 
     Raises:
         OperationalError: a transaction kept the lock for longer than lock_timeout.

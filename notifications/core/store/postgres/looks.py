@@ -1,4 +1,4 @@
-"""Threads that look at the process itself at an interval, and store what the look finds."""
+"""Threads for checks of the process at an interval, with stored results."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Recipients registered by address whose addresses differ in the spelling alone: merged into one.
+"""Merge of recipients registered by spellings of one address.
 
-The recipient that stays gets the opt-outs, topics and lists of all. A merged recipient keeps its
-past notifications; its contacts end with the reason `merged into to_...`, which is also how an old
-user id, an unsubscribe link and an erasure find the recipient that stays. A recipient with an id of
-a producer is never merged: two ids are two people, who can share a mailbox.
+The remaining recipient gets the opt-outs, topics and lists of all. A merged recipient keeps the
+past notifications; the contacts end with the reason `merged into to_...`, by which an old user id,
+an unsubscribe link and an erasure find the remaining recipient. A recipient with an id of a
+producer is never merged: two ids are two people, possibly with a common mailbox.
 
-A merge waits for transactions that write for a recipient registered by address, and such a
+A merge waits for transactions with writes for a recipient registered by address, and such a
 transaction waits for a merge (`hold`, `staying`): an opt-out, a message or an erasure would
-otherwise stay at a recipient who was merged meanwhile.
+otherwise stay at a merged recipient.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def survivor_of(recipient: Recipient) -> Recipient:
 def hold() -> None:
     """Let merges wait until the open transaction ends; waits for a merge.
 
-    A caller who locks recipients calls this first, as a merge does.
+    Called before locks of recipients, as in a merge.
     """
     locks.share_for_transaction(_LOCK)
 
@@ -86,7 +86,7 @@ def staying(recipient: Recipient) -> Recipient:
     return survivor_of(recipient)
 
 
-def merged_into(recipient: Recipient) -> list[Recipient]:
+def sources_of(recipient: Recipient) -> list[Recipient]:
     """Return the recipients that were merged into a recipient; served by `contact_by_key`."""
     held = recipient.contacts.filter(channel__in=_CHANNELS).values_list("channel", "address")
     same = contacts_by_address.of_keys([addresses.key(*each) for each in held])
@@ -96,7 +96,7 @@ def merged_into(recipient: Recipient) -> list[Recipient]:
 
 
 def find(*, after: int, limit: int) -> Findings:
-    """Look at the next recipients by number, with all that share an address with one of them."""
+    """Return the next recipients by number, and all recipients at the same addresses."""
     page = list(
         Recipient.objects.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:limit]
     )
@@ -173,7 +173,7 @@ def _groups(people: dict[int, _Person]) -> list[list[int]]:
 
 
 def _pairs(people: dict[int, _Person]) -> list[tuple[int, int]]:
-    """Return the pairs of one mode that share a key in two spellings."""
+    """Return the pairs of a mode with one key in two spellings."""
     holders: dict[tuple[int, int, str], list[int]] = defaultdict(list)
     for pk in sorted(people):
         for channel, each in people[pk].keys:
@@ -207,7 +207,7 @@ def _has_open_delivery(recipient: Recipient) -> bool:
 
 
 def _unite_preferences(stays: Recipient, merged: Sequence[Recipient]) -> None:
-    """Switch off for the recipient that stays all that one of the merged recipients has off."""
+    """Switch off for the remaining recipient every cell switched off by a merged recipient."""
     theirs = Preference.objects.filter(recipient__in=[stays, *merged]).order_by("pk")
     wishes = list(theirs.select_for_update())
     if not wishes:
@@ -215,7 +215,7 @@ def _unite_preferences(stays: Recipient, merged: Sequence[Recipient]) -> None:
     known = {each.pk: each for each in wishes}
     row = known.get(stays.pk) or Preference.objects.create(recipient=stays)
     off = frozenset[preference_rules.Cell]().union(*map(preferences.off, wishes))
-    left = frozenset[preference_rules.Cell]().union(*map(preferences.left, wishes))
+    left = frozenset[preference_rules.Cell]().union(*map(preferences.cells_off, wishes))
     row.channels_off, row.categories_off, row.topics_off = preference_rules.write(off)
     row.channels_left, row.categories_left, row.topics_left = preference_rules.write(left)
     until = [each.do_not_disturb_until for each in wishes if each.do_not_disturb_until]
@@ -228,7 +228,7 @@ def _unite_preferences(stays: Recipient, merged: Sequence[Recipient]) -> None:
 
 def _end(merged: Recipient, stays: Recipient, *, by: str) -> None:
     """End the contacts of a recipient, and of the recipients merged earlier."""
-    both = [merged.pk, *(each.pk for each in merged_into(merged))]
+    both = [merged.pk, *(each.pk for each in sources_of(merged))]
     rows = Contact.objects.filter(recipient__in=both, channel__in=_CHANNELS).order_by("pk")
     with audit.changes(by, _OPERATION, rows):
         now = clock.now()

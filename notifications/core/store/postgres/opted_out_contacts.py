@@ -1,8 +1,8 @@
-"""Contacts whose recipient opted out at the provider.
+"""Contacts of recipients opted out at the provider.
 
 The live address enters the suppression list with the cause of the recipient's own opt-out on the
-channel: of an SMS as after STOP, which START undoes; of an e-mail as after the unsubscribe link,
-whose page undoes it. The contact stays valid, because the address works.
+channel: of an SMS as after STOP, until START; of an e-mail as after the unsubscribe link, until the
+undo on the page of the link. The contact stays valid, because the address works.
 """
 
 from __future__ import annotations

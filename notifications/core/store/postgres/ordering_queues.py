@@ -89,7 +89,7 @@ def advance(queues: Iterable[Queue]) -> tuple[set[UUID], list[UUID]]:
 
 
 def _decide(queues: Sequence[Queue]) -> tuple[Advance, list[Queue]]:
-    """Decide about the first positions; also return the queues that need another pass."""
+    """Decide about the first positions; also return the queues for a second pass."""
     parameters = {
         "keys": [key_id for key_id, _ in queues],
         "channels": [channel for _, channel in queues],

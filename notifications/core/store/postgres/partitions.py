@@ -3,13 +3,12 @@
 There is no default partition, because rows in a default partition block the creation of the right
 partition. Partitions are created two weeks ahead, at every boot and every hour; an insert without a
 partition creates the partition of the day and retries. A partition is built as a separate table and
-attached, which does not block writers.
+attached without a block of writers.
 
 The database role of the processes owns no table and cannot alter or drop a table. The functions of
 `partition_functions.sql` and `archive_functions.sql` in `notifications/core/migrations` run as the
-owner: they create only days near today, and drop only frozen days older than the shortest retention
-whose rows are in the archive. Therefore every process can create a missing day, and no process can
-lose a day.
+owner: they create only days near today, and drop only frozen days in the archive, older than the
+shortest retention. Therefore every process can create a missing day, and no process can lose a day.
 """
 
 from __future__ import annotations
@@ -97,7 +96,7 @@ def frozen() -> set[dt.date]:
     return {part.day for part in _parts() if not part.is_attached}
 
 
-def attached(day: dt.date) -> list[str]:
+def live_tables(day: dt.date) -> list[str]:
     """Return the tables of a day that are not frozen."""
     return [part.table for part in _parts() if part.day == day and part.is_attached]
 

@@ -35,17 +35,17 @@ PROBLEM: Final = 500
 
 
 class LeaseLost(Exception):
-    """Another process has the day. The process ends its work on the day without a change."""
+    """Another process has the day: the work on the day ends without a change."""
 
 
-def left() -> list[dt.date]:
+def days_to_archive() -> list[dt.date]:
     """Return the days past retention with partitions and all days in progress, oldest first."""
     in_progress = ArchiveDay.objects.filter(dropped_at=None).values_list("day", flat=True)
     return sorted({*partitions.past(), *in_progress})
 
 
 class Lease:
-    """The right to work on a day, as a context manager; `is_held` is False if another has it."""
+    """The lease of a day, as a context manager; `is_held` is False for another owner."""
 
     def __init__(self, day: dt.date) -> None:
         """Prepare; `with` takes the lease."""
@@ -54,13 +54,13 @@ class Lease:
         self.is_held = False
 
     def __enter__(self) -> Self:
-        """Take the lease if no other process has it."""
+        """Take the lease if free."""
         values = {"day": self.day, "token": self._token, "lease": LEASE}
         self.is_held = bool(db.rows("archive_take_day", values))
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Give the lease back. A process that dies before leaves it to the lease's end."""
+        """Return the lease. After the death of the process the lease expires."""
         if self.is_held:
             self._mine().update(leased_until=None)
 
@@ -100,7 +100,7 @@ def drop(lease: Lease) -> bool:
 
 
 def finish(lease: Lease) -> None:
-    """Mark a day whose partitions are dropped.
+    """Mark a day after the drop of the partitions.
 
     Raises:
         LeaseLost: another process has the day.

@@ -29,7 +29,7 @@ _SHORTEST_LIFE: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rhythm:
-    """The operator's setting of one sweep."""
+    """The operator's setting of a sweep."""
 
     every: dt.timedelta | None
     """The interval; None for a crontab."""
@@ -71,7 +71,7 @@ def set_interval(task: PeriodicTask, seconds: int) -> None:
 
 
 def limit_of(task: PeriodicTask) -> int | None:
-    """Return the rows in a batch that an operator chose; None: the sweep's own limit."""
+    """Return the operator's batch size; None: the sweep's default."""
     limit: int | None = json.loads(task.kwargs).get("limit")
     return limit
 
@@ -103,11 +103,11 @@ def create_missing(sweeps: Mapping[str, PeriodicSweep]) -> None:
 
 
 def delete_unknown(known: Container[str]) -> None:
-    """Delete the rows whose Celery task is not among the known names, and log each deleted row.
+    """Delete the rows with an unknown Celery task, and log every deleted row.
 
-    Beat would send such a task for ever, and a worker would log an error for each message. A row
-    that an operator has added for a known task stays. A row that is switched off stays too, so that
-    the task is off when the app of the task is installed again.
+    Beat would send such a task for ever, and a worker would log an error for each message. An
+    operator's row for a known task stays. A disabled row stays too, so that the task is off after a
+    new installation of the app.
     """
     for row in PeriodicTask.objects.filter(enabled=True).order_by("name"):
         if row.task not in known:

@@ -1,4 +1,4 @@
-"""Annotations: what changed and when, drawn into the plots of operators.
+"""Annotations: changes with their times, drawn into the plots of operators.
 
     deploy       `migrate` ran as another release
     template     a version was published or rolled back to

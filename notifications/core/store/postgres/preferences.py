@@ -1,7 +1,7 @@
 """Preferences: written by producers, operators and recipients.
 
-Cells that the recipient switched off are kept apart (`channels_left`, `categories_left`,
-`topics_left`), and a producer cannot switch these cells on.
+Cells switched off by the recipient are kept apart (`channels_left`, `categories_left`,
+`topics_left`), and a producer cannot switch such cells on.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ class TooManyTopics(Exception):
 
 
 def off(preference: Preference) -> Cells:
-    """Return the cells that are off."""
+    """Return the off cells."""
     return preferences.read(
         preference.channels_off, preference.categories_off, preference.topics_off
     )
 
 
-def left(preference: Preference) -> Cells:
-    """Return the cells that the recipient switched off."""
+def cells_off(preference: Preference) -> Cells:
+    """Return the cells switched off by the recipient."""
     return preferences.read(
         preference.channels_left, preference.categories_left, preference.topics_left
     )
@@ -98,7 +98,7 @@ def change(
     with transaction.atomic():
         Preference.objects.get_or_create(recipient=recipient)
         row = Preference.objects.select_for_update().get(recipient=recipient)
-        before, kept = off(row), left(row)
+        before, kept = off(row), cells_off(row)
         for name, value in columns.items():
             setattr(row, name, value)
         after = off(row)
@@ -122,7 +122,7 @@ def change(
 
 def keep_left(row: Preference, after: Cells) -> None:
     """Forget the recipient's opt-outs that `after` switches on. Does not save the row."""
-    kept = left(row)
+    kept = cells_off(row)
     if returned := preferences.kept_cells_on(kept, after):
         row.channels_left, row.categories_left, row.topics_left = preferences.write(kept - returned)
 
@@ -141,7 +141,7 @@ def _check_number(before: Cells, after: Cells, known: Collection[str]) -> None:
 def _store(row: Preference, after: Cells, kept: Cells) -> None:
     if after != off(row):
         row.channels_off, row.categories_off, row.topics_off = preferences.write(after)
-    if kept != left(row):
+    if kept != cells_off(row):
         row.channels_left, row.categories_left, row.topics_left = preferences.write(kept)
     row.save()
 

@@ -141,7 +141,7 @@ def _destination(
     *others: Any,  # noqa: ANN401 - the rest of the row, as it comes
 ) -> ContactState:
     rest = [*others]
-    rest[_TIMEZONE] = local_time.known(rest[_TIMEZONE])
+    rest[_TIMEZONE] = local_time.zone_name(rest[_TIMEZONE])
     return ContactState(
         _channels(channels_off),
         frozenset(categories_off) if categories_off else _NOTHING,
@@ -211,7 +211,7 @@ def _reach(*row: Any) -> RecipientContacts:  # noqa: ANN401 - a row of reaches.s
     return RecipientContacts(
         recipient_id,
         user_id,
-        local_time.known(timezone),
+        local_time.zone_name(timezone),
         contacts,
         suppressed=_channels(suppressed),
         channel_order=[_CHANNELS[channel] for channel in order or () if channel in _CHANNELS],

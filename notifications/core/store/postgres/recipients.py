@@ -1,9 +1,9 @@
 """Recipients, contacts and preferences, as sent by producers.
 
-A contact that a provider reported dead stays invalid when a producer sends the whole recipient with
-the address again. An operator can make the contact valid, and a device, chat or webhook that is
-added by itself (`add_contact`) is valid again. A contact that a producer removed, or a device that
-another recipient registered, becomes valid when the producer sends the address again.
+A contact reported as dead stays invalid when a producer sends the whole recipient with the address
+again. An operator can make the contact valid, and a device, chat or webhook added alone
+(`add_contact`) is valid again. A contact removed by a producer, or a device registered by another
+recipient, becomes valid when the producer sends the address again.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def lock(*, mode: Mode, user_id: str) -> Recipient | None:
 def add_contact(recipient: Recipient, address: Address, change: ContactChange) -> Contact:
     """Add a contact, or refresh a known contact.
 
-    On a channel without the suppression list, a contact that is added again is valid again, and
+    On a channel without the suppression list, a contact added again is valid again, and
     counts as changed: a device registered again, or a person unblocked a bot, whatever a provider
     said before.
     """
@@ -210,7 +210,7 @@ def _invalidate(contact: Contact, change: ContactChange) -> None:
 def _upsert_contacts(
     recipient: Recipient, address: Address, change: ContactChange, *, registers: bool = False
 ) -> Contact:
-    """Store a contact; `registers`: the contact is valid again, whatever a provider said before."""
+    """Store a contact; `registers`: the contact is valid again, also after a provider's report."""
     known = _find(recipient, address)
     contact = known or Contact(recipient=recipient, channel=address.channel, created_by=change.by)
     before = _facts(contact)
@@ -233,7 +233,7 @@ def _devices(registered: Sequence[Address]) -> list[str]:
 
 
 def _find(recipient: Recipient, address: Address) -> Contact | None:
-    """Return the recipient's contact with an address, in the same spelling if one has it."""
+    """Return the recipient's contact with an address, preferably in the same spelling."""
     known = contacts_by_address.of_keys([addresses.key(address.channel, address.address)])
     found = known.filter(recipient=recipient, channel=address.channel).order_by("pk")
     return min(found, key=lambda each: _rank(each, address), default=None)

@@ -31,8 +31,8 @@ def ensure(mode: Mode, wanted: Collection[To], *, by: str) -> dict[To, Recipient
 
     A match is a recipient with every address, in any spelling, as valid primary contact of the
     channel; among several matches the earliest registered recipient wins. Without a match, the
-    earliest recipient registered by address counts whose contacts with the addresses have ended:
-    the person's opt-outs outlive a dead address.
+    earliest recipient registered by address with ended contacts at the addresses counts: opt-outs
+    outlive a dead address.
 
     Args:
         mode: mode of all recipients.

@@ -63,8 +63,8 @@ class DayIncompleteError(RuntimeError):
 def count_next(*, limit: int) -> Counted:
     """Add the next events, about `limit`, to the roll-ups.
 
-    Safe to run twice or late: the position says which events are counted. Another process that
-    counts at the same time leaves no event to this one.
+    Safe to run twice or late: the position separates counted events from new events. With two
+    processes at the same time one process finds no event.
     """
     if not RollupPosition.objects.exists():
         start = change_feed.bounds()
@@ -98,8 +98,8 @@ def _count(stored: RollupPosition, limit: int) -> Counted:
 def _add(page: Mapping[str, int]) -> Mapping[str, Any] | None:
     """Add a page; None without an event.
 
-    The ids of the page are read first, so that the long statement is planned for their days only.
-    All transactions of a page have ended, so both statements read the same events.
+    The ids of the page are read first, so that the long statement is planned for the days of the
+    page. All transactions of a page have ended, so the two statements read the same events.
     """
     [found] = db.rows("rollup_span", page)
     if found["first"] is None:
@@ -158,7 +158,7 @@ def recount(day: dt.date) -> int:
 
 
 def oldest_day() -> dt.date | None:
-    """Return the oldest day whose notifications are stored; None without partitions."""
+    """Return the oldest day with notifications; None without partitions."""
     return next(iter(partitions.existing()), None)
 
 
@@ -181,13 +181,13 @@ def is_complete(day: dt.date) -> bool:
 
 
 def lag(*, now: dt.datetime) -> dt.timedelta:
-    """Return the age of the oldest event that is not counted; zero without one."""
+    """Return the age of the oldest uncounted event; zero without such an event."""
     found = db.rows("rollup_lag", {})
     return max(now - found[0]["at"], dt.timedelta(0)) if found else dt.timedelta(0)
 
 
 def forget(*, now: dt.datetime, limit: int) -> int:
-    """Delete up to `limit` rows of each cube past its retention; returns the largest number.
+    """Delete up to `limit` rows past retention per cube; returns the largest number.
 
     The bucket of the oldest instant stays, because questions may begin in it.
     """

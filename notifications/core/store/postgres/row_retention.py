@@ -1,4 +1,4 @@
-"""Retention of rows by their age: one table a line, and one statement for all.
+"""Retention of rows by age: a line per table, and one statement for all tables.
 
 Other deletions need more than an age, and are functions of the store: `sweeps.housekeeping` has the
 list. Past days of notifications are dropped as partitions: see `past_days`.

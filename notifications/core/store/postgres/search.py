@@ -122,7 +122,7 @@ def _by_idempotency_key(name: str) -> list[UUID]:
 
 
 def _by_first_digits(digits: str, *, limit: int) -> list[UUID]:
-    """Return the newest notifications whose ids begin with some digits; a primary key range."""
+    """Return the newest notifications by the first digits of the id; a primary key range."""
     if not _FIRST_DIGITS.fullmatch(digits):
         return []
     plain = digits.replace("-", "").lower()

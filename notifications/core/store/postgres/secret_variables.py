@@ -44,7 +44,7 @@ def signing_key(name: str) -> list[bytes]:
 
 
 def derive(purpose: bytes) -> tuple[bytes, ...]:
-    """Derive one key of 32 bytes per encryption key, in order."""
+    """Derive a key of 32 bytes per encryption key, in order."""
     secrets = [base64.urlsafe_b64decode(key) for key in conf.current().encryption_keys]
     return tuple(hashlib.blake2b(each, person=purpose, digest_size=32).digest() for each in secrets)
 

@@ -46,7 +46,7 @@ _MOST_RETRYING: Final = 20_000
 """Deliveries that wait for a retry, counted for a priority: each costs a page of the table, so
 100,000 took two seconds of a busy machine."""
 _MOST_UNANSWERED: Final = 10_000
-"""Unanswered deliveries that are counted for a lane."""
+"""Unanswered deliveries counted for a lane."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +110,7 @@ def within(
     *,
     now: dt.datetime,
 ) -> Shares:
-    """Return the deliveries of a priority whose latency is up to the time, and those above."""
+    """Return the deliveries of a priority with a latency up to the time, and above the time."""
     found: Shares = {}
     slow = rollups.bin_of(milliseconds) + 1
     for cube, lengths in _by_cube(windows):
@@ -220,7 +220,7 @@ def retrying(*, now: dt.datetime) -> dict[Priority, int]:
 def overdue(
     statuses: Sequence[Status], *, before: dt.datetime
 ) -> list[tuple[Priority, Channel, Status, dt.datetime]]:
-    """Return lanes and statuses with a row that was due before an instant, and its due time."""
+    """Return lanes and statuses with a row due before an instant, and the due time of the row."""
     return [
         (Priority(row["priority"]), Channel(row["channel"]), Status(row["status"]), row["due_at"])
         for row in _overdue(statuses, before=before)

@@ -1,9 +1,9 @@
-"""Database sessions: their settings, stored at the database role, and their number.
+"""Settings of database sessions, stored at the database role, and the number of sessions.
 
-A transaction pooler (pgbouncer) refuses or drops settings that a client sends when it connects. So
-`migrate` stores them with ALTER ROLE ... IN DATABASE. If the processes connect as another role,
-docs/compose/roles.sql stores them at that role; `/readyz` and
-`manage.py check --database default` name the missing settings.
+A transaction pooler (pgbouncer) refuses or drops settings of a client's connection. So `migrate`
+stores the settings with ALTER ROLE ... IN DATABASE. If the processes connect as another role,
+docs/compose/roles.sql stores the settings at the role; `/readyz` and `manage.py check --database
+default` name the missing settings.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _USE: Final = sql.SQL("SET {setting} = {value}")
 
 
 def missing() -> dict[str, str]:
-    """Return name and value of each session setting that differs from the required value.
+    """Return name and value of the session settings with a wrong value.
 
     Raises:
         django.db.Error: the database is away.
@@ -46,7 +46,7 @@ def missing() -> dict[str, str]:
 
 
 def store() -> None:
-    """Store the settings at the current role for this database, and apply them to this session."""
+    """Store the settings at the current role for the database, and apply the settings here."""
     if not missing():
         return
     with db.cursor() as running:

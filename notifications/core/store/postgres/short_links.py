@@ -23,7 +23,7 @@ class NewLink(NamedTuple):
 
 
 def insert_links(links: Sequence[NewLink]) -> None:
-    """Store links in one statement; an existing link stays, an erased notification gets none."""
+    """Store links in one statement; an existing link stays, an erased notification gets no link."""
     if links:
         owners = {ids.notification_of(each.delivery_id) for each in links}
         parameters = {**db.columns(links), "notification_ids": sorted(owners)}

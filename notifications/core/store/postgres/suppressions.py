@@ -69,7 +69,7 @@ def add(
 
 
 def count_new(entries: Sequence[SuppressionEntry]) -> int:
-    """Return the number of entries that `add` would make."""
+    """Return the number of new entries for `add`."""
     (row,) = db.rows("count_new_suppressions", _arrays(entries))
     return int(row["new"])
 
@@ -95,7 +95,7 @@ def of_term(term: str) -> QuerySet[Suppression]:
 
 
 def active(channel: Channel, address: str, *, cause: Cause) -> Suppression | None:
-    """Return the row that suppresses an address for a reason."""
+    """Return the suppression of an address for a reason."""
     return of_address(channel, address).filter(reason=cause, undone_at=None).first()
 
 
@@ -135,10 +135,10 @@ def lock(opted: Collection[tuple[Channel, str]]) -> None:
 
 
 def come_back(channel: Channel, address: str, *, cause: Cause, by: str, note: str) -> bool:
-    """Undo the opt-out of a recipient who wants messages again; False without an opt-out.
+    """Undo the opt-out of a recipient; False without an opt-out.
 
-    A return without an opt-out is stored as an undone entry if a recipient has the address, so that
-    a late report of an earlier opt-out does not count (`opted_out_contacts`).
+    Without an opt-out an undone entry is stored if a recipient has the address, so that a late
+    report of an earlier opt-out does not count (`opted_out_contacts`).
     """
     with transaction.atomic():
         lock([(channel, address)])

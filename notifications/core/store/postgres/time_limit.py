@@ -1,7 +1,7 @@
-"""Time limits for the statements of a block, and a commit that perhaps never ends.
+"""Time limits for the statements of a block, and for a commit.
 
 each_statement   the server cancels a slow statement; the session goes on
-of_session       this process ends its session, also with a server that is frozen
+of_session       the process ends its session, also with a frozen server
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class TooSlow(Exception):
 
 @contextmanager
 def each_statement(*, milliseconds: int) -> Iterator[None]:
-    """Limit each statement of the block; the block is a transaction, or a savepoint in one.
+    """Limit the time of every statement of the block, a transaction or a savepoint.
 
     Raises:
         TooSlow: a statement was cancelled; the block is rolled back.

@@ -31,7 +31,7 @@ SCANNED: Final = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryView:
-    """A delivery with its attempts."""
+    """A delivery with attempts."""
 
     id: UUID
     channel: Channel
@@ -50,7 +50,7 @@ class DeliveryView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """A notification with its deliveries and events."""
+    """A notification with deliveries and events."""
 
     notification: Notification
     template: Template | None

@@ -23,6 +23,6 @@ def find(recipient_ids: Collection[int]) -> dict[int, dt.datetime]:
 
 
 def find_recent(age: dt.timedelta) -> list[int]:
-    """Return the recipients whose revocation was noted within the age."""
+    """Return the recipients with a revocation within the age."""
     rows = db.rows("token_revocations_noted", {"seconds": age.total_seconds()})
     return [row["recipient_id"] for row in rows]

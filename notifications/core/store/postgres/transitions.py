@@ -1,4 +1,4 @@
-"""Writes every status: one transition of `rules.transitions` is one guarded UPDATE.
+"""Writes of statuses: a transition of `rules.transitions` is one guarded UPDATE.
 
 The WHERE clause has the sources of the transition, and the same statement inserts the events. A row
 in another status stays unchanged, so every caller may run twice.
@@ -157,9 +157,9 @@ def _move_and_bury(
 def _move_and_close(
     transition: Transition, batch: Sequence[Move], guard: Guard
 ) -> Sequence[Mapping[str, Any]]:
-    """Apply a transition to rows that may have an open dead letter, and close the letters.
+    """Apply a transition to rows with or without an open dead letter, and close the letters.
 
-    A letter that a replay or an operator has locked is skipped: its holder closes it.
+    A letter locked by a replay or an operator is skipped: the holder of the lock closes the letter.
     """
     moved = _move(transition, batch, guard)
     if moved:

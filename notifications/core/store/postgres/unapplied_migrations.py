@@ -1,12 +1,12 @@
-"""Migrations of this release that the database lacks, and tables of another first migration.
+"""Migrations of this release that the database lacks.
 
 `migrate` is a step of its own, so a process can start before it. Only names are compared: the
 modules of the migrations are not imported. A database of a later release has further names, which
 is no fault.
 
 The name of the first migration ends with a hash of its files. A state of the code before release
-1.0 had another first migration: its database lacks the name, and no migration leads from its tables
-to the present tables. From release 1.0 on the first migration stays as it is.
+1.0 had another first migration: its databases lack the name, and no migration leads from such
+tables to the present tables. From release 1.0 on the first migration stays as it is.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _of_release() -> frozenset[tuple[str, str]]:
 
 
 def has_another_first() -> bool:
-    """Return True if the database has tables of this app, and not from this first migration.
+    """Return True if the tables of the app come from another first migration.
 
     Raises:
         django.db.Error: the database is away.

@@ -1,4 +1,4 @@
-"""Unreachable: open deliveries that no statement moves, by the invariant of `unreachable.sql`."""
+"""Unreachable: open deliveries without a next step, by the invariant of `unreachable.sql`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PARAMETERS: Final[Mapping[str, object]] = {
 
 
 class Unreachable(NamedTuple):
-    """A delivery that breaks the invariant."""
+    """A delivery against the invariant."""
 
     id: UUID
     fault: str
@@ -46,7 +46,7 @@ class Unreachable(NamedTuple):
 
 
 def find() -> list[Unreachable]:
-    """Return up to MOST deliveries that break the invariant."""
+    """Return up to MOST deliveries against the invariant."""
     found: list[Unreachable] = []
     for span in id_ranges.current():
         found += db.fetch_as("unreachable", {**_PARAMETERS, **span}, Unreachable)

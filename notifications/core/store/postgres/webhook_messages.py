@@ -51,7 +51,7 @@ class BulkJobFacts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedMessage:
-    """A message for one call, with the fields of its body."""
+    """A message for a call, with the fields of the body."""
 
     id: UUID
     endpoint_id: int
@@ -245,5 +245,5 @@ def count_health(seen: Sequence[tuple[int, int, bool]]) -> list[EndpointHealth]:
 
 
 def status_of(message: ClaimedMessage | WebhookMessage) -> Status | None:
-    """Return the status that a message tells; None for a test event."""
+    """Return the status in a message; None for a test event."""
     return None if message.status is None else Status(message.status)

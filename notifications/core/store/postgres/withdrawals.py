@@ -41,14 +41,14 @@ def add(delivery_ids: Sequence[UUID], *, ends_at: dt.datetime, now: dt.datetime)
 
 
 def claim(*, now: dt.datetime, limit: int) -> list[Withdrawal]:
-    """Take due withdrawals for one try; concurrent sweeps skip each other's rows."""
+    """Take due withdrawals for a try; concurrent sweeps skip locked rows."""
     values = {"now": now, "limit": limit, "lease": LEASE}
     claimed = [row["delivery_id"] for row in db.rows("withdrawals_claim", values)]
     return list(Withdrawal.objects.filter(pk__in=claimed).order_by("pk"))
 
 
 def end(endings: Sequence[Ending]) -> int:
-    """Delete withdrawals and insert an event each; a withdrawal that is gone gets no event.
+    """Delete withdrawals and insert events; a missing withdrawal gets no event.
 
     Returns:
         The number of ended withdrawals.
@@ -64,7 +64,7 @@ def end(endings: Sequence[Ending]) -> int:
 
 
 def drop(delivery_ids: Collection[UUID]) -> None:
-    """Delete withdrawals of deliveries that do not exist any more."""
+    """Delete withdrawals of deleted deliveries."""
     Withdrawal.objects.filter(pk__in=delivery_ids).delete()
 
 

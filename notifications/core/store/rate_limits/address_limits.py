@@ -64,7 +64,7 @@ def take(bucket: Bucket, address: str) -> dt.timedelta:
 
 
 def _price(rate: int) -> float:
-    """Return the cost of one request in microseconds."""
+    """Return the cost of a request in microseconds."""
     return _SECOND_US / rate
 
 
@@ -77,7 +77,7 @@ def wait(bucket: Bucket, address: str) -> dt.timedelta:
 
 
 def forget() -> None:
-    """Clear the buckets and refusals of this process."""
+    """Clear the buckets and refusals."""
     _refused_until.clear()
     _paid_at.clear()
 

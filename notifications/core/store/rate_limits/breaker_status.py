@@ -27,7 +27,7 @@ _NOTHING: Final = dt.timedelta(0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreakerStatus:
-    """The status of one breaker."""
+    """The status of a breaker."""
 
     is_known: bool = True
     """False if the state Redis did not answer: the breaker counts as closed for a call, and the

@@ -164,7 +164,7 @@ def record_calls(told: Mapping[HealthKey, CallStats]) -> dict[HealthKey, Breaker
 
 
 class _Waited(NamedTuple):
-    """Accepted calls that a report adds."""
+    """Accepted calls of a report."""
 
     calls: int
     are_fresh: bool
@@ -235,7 +235,7 @@ def judge_alone(tally: CallStats) -> BreakerReport:
 
 
 def record_probe(health: HealthKey) -> None:
-    """Record that a delivery was sent as a probe."""
+    """Record a delivery as a probe."""
     _record(health, Kind.PROBED, "")
 
 

@@ -35,7 +35,7 @@ _CAP: Final = attrgetter("cap", "always")
 
 
 class Window(NamedTuple):
-    """The window of one live recipient on one channel."""
+    """The window of a live recipient on a channel."""
 
     recipient_id: int
     channel: Channel
@@ -47,7 +47,7 @@ class Window(NamedTuple):
 
 
 class CapRequest(NamedTuple):
-    """A request to count one notification."""
+    """A request to count a notification."""
 
     notification_id: UUID
     window: Window
@@ -57,7 +57,7 @@ class CapRequest(NamedTuple):
 
 
 def count(asks: Sequence[CapRequest]) -> list[dt.timedelta]:
-    """Count the notifications that fit; return the wait of each request (zero: counted).
+    """Count the notifications below the caps; return the wait of every request (zero: counted).
 
     Raises:
         state.Away: Redis did not answer.
@@ -71,8 +71,8 @@ def count(asks: Sequence[CapRequest]) -> list[dt.timedelta]:
     return [wait * _MICROSECOND if wait else _NOT_AT_ALL for wait in waits]
 
 
-def counted(windows: Sequence[tuple[Window, Cap]]) -> list[int]:
-    """Return the number of counted notifications in each window, and count nothing.
+def counts(windows: Sequence[tuple[Window, Cap]]) -> list[int]:
+    """Return the number of counted notifications per window, without a count.
 
     Raises:
         state.Away: Redis did not answer.
@@ -101,7 +101,7 @@ def renew(asks: Sequence[CapRequest]) -> None:
 
 
 def refund_unsent(deliveries: Iterable[Claimed | Delivery]) -> None:
-    """Refund deliveries that ended without a provider call."""
+    """Refund deliveries without a provider call."""
     counted = {
         (Window(each.recipient_id, Channel(each.channel)), ids.notification_of(each.id))
         for each in deliveries

@@ -65,7 +65,7 @@ class Charge:
 
 
 def take(charges: Sequence[Charge]) -> list[Quota]:
-    """Charge the buckets in one round trip; each charge is granted as a whole or refused."""
+    """Charge the buckets in a round trip; a charge is granted as a whole or refused."""
     arguments: list[str | int | float | bytes] = [
         part for each in charges for part in (each.price, each.burst, each.cost)
     ]
@@ -114,7 +114,7 @@ _lock = threading.Lock()
 
 
 def _take_locally(charge: Charge) -> list[int]:
-    """Do the arithmetic of `lua/gcra.lua` with this process's clock."""
+    """Do the arithmetic of `lua/gcra.lua` with the process's clock."""
     name, price = charge.bucket, charge.price
     room, wanted = charge.burst * price, charge.cost * price
     with _lock:

@@ -43,7 +43,7 @@ _SECOND_US: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionRequest:
-    """Deliveries of one priority through one provider or endpoint."""
+    """Deliveries of a priority through a provider or endpoint."""
 
     key: HealthKey
     priority: Priority

@@ -37,7 +37,7 @@ _PREFLIGHT: Final = {
 
 def preflight_headers(origin: str) -> dict[str, str] | None:
     """Return the headers of the answer to a preflight; None: no producer permits the origin."""
-    value = origins.permitted(origin, _of(None))
+    value = origins.header_value(origin, _of(None))
     if not value:
         return None
     return {**_VARY, "Access-Control-Allow-Origin": value, **_PREFLIGHT}
@@ -50,12 +50,12 @@ def answer_headers(origin: str, producer_id: int | None) -> dict[str, str]:
         origin: the header `Origin` of the request; empty: the request has none.
         producer_id: the producer of the token; None: the token was refused or is missing.
     """
-    value = origins.permitted(origin, _of(producer_id))
+    value = origins.header_value(origin, _of(producer_id))
     return {**_VARY, **(open_headers(value) if value else {})}
 
 
 def open_headers(value: str = origins.EVERY) -> dict[str, str]:
-    """Return the headers that let pages read an answer.
+    """Return the headers for pages that read an answer.
 
     Args:
         value: the permitted origin, or `*`.
@@ -65,7 +65,7 @@ def open_headers(value: str = origins.EVERY) -> dict[str, str]:
 
 def is_permitted(origin: str, producer_id: int) -> bool:
     """Return True if a page of the origin may call with tokens of the producer."""
-    return bool(origins.permitted(origin, _of(producer_id)))
+    return bool(origins.header_value(origin, _of(producer_id)))
 
 
 class _Known:

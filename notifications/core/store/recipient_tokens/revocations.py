@@ -1,8 +1,8 @@
-"""Revoked tokens: what each process forgets, and which tokens of open connections have ended.
+"""Revoked tokens: the recipients to drop from memory, and the ended tokens of open connections.
 
-Each process keeps recipients in memory and reads the newest revocations once a second, so that a
-revocation acts within two seconds everywhere without a query for each token. An erasure is a
-revocation, too. While the database is away, no token is accepted.
+Each process keeps recipients in memory and reads the newest revocations once a second, so a
+revocation acts within two seconds everywhere without a query per token. An erasure is a revocation,
+too. While the database is away, no token is accepted.
 """
 
 from __future__ import annotations
@@ -79,9 +79,9 @@ def revoke(recipient: Recipient, *, by: str) -> None:
 
 
 def find_revoked(tokens: Collection[RecipientToken]) -> list[RecipientToken]:
-    """Return the tokens that were revoked since their verification, in one statement.
+    """Return the tokens revoked since the verification, in a statement.
 
-    Expired tokens are not looked for: the owner of a connection knows the end of the token.
+    Expired tokens are left out: a connection ends with the token.
 
     Raises:
         django.db.OperationalError: the database is away.
@@ -99,7 +99,7 @@ def find_revoked(tokens: Collection[RecipientToken]) -> list[RecipientToken]:
 
 
 def is_before(key: SigningKey | None, issued_at: dt.datetime, until: dt.datetime | None) -> bool:
-    """Return True for a token that a revocation covers.
+    """Return True for a revoked token.
 
     Args:
         key: the key that signed the token.

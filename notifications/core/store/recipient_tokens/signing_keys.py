@@ -29,7 +29,7 @@ _PURPOSE: Final = b"notifications.recipient_tokens"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SigningKey:
-    """A key that signs tokens of one producer and mode."""
+    """A signing key for the tokens of a producer and mode."""
 
     key_id: str
     producer_id: int
@@ -46,7 +46,7 @@ class SigningKey:
 
 
 def find(key_id: str) -> SigningKey | None:
-    """Return the key that a `kid` names; None: there is no such key.
+    """Return the key of a `kid`; None for an unknown key.
 
     Raises:
         django.db.OperationalError: the key is not cached, and the database is away.

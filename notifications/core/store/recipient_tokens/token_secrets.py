@@ -115,7 +115,7 @@ def text_of(row: TokenSecret) -> str:
 
 
 def fingerprint(text: str) -> str:
-    """Return 16 hexadecimal digits that identify a secret."""
+    """Return 16 hexadecimal digits as the name of a secret."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

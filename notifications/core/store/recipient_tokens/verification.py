@@ -62,7 +62,7 @@ def verify(text: str) -> RecipientToken:
 
 
 def key_id_of(text: str) -> str:
-    """Return the `kid` that a token claims to have; nothing is verified.
+    """Return the `kid` in a token, without verification.
 
     Raises:
         TokenRefused: the text is no JWT with a `kid`.
@@ -144,7 +144,7 @@ def _token(key: SigningKey, claims: TokenClaims) -> RecipientToken:
 
 
 def _is_of_an_earlier_recipient(claims: TokenClaims, row: KnownRecipient) -> bool:
-    """Return True for a token of an erased recipient whose user id was used again later.
+    """Return True for a token of an erased recipient with a later user of the same id.
 
     A token from a token secret has the time of a producer's clock instead of the recipient's id.
     """

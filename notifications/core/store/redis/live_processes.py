@@ -1,7 +1,7 @@
-"""The live processes, for operators: each process writes its figures every few seconds.
+"""The live processes, for operators, with figures of the last seconds.
 
 The figures are in the state Redis, because a row in Postgres would be updated for ever. While the
-state Redis is away no figures are written and none can be read; the streams do not depend on them.
+state Redis is away no figures are written or read; the streams do not depend on the figures.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def write(process: LiveProcess) -> None:
 
 
 def remove(name: str) -> None:
-    """Remove a process that ends.
+    """Remove a process at the end.
 
     Raises:
         state.Away: as `write`.
@@ -61,7 +61,7 @@ def remove(name: str) -> None:
 
 
 def load() -> tuple[LiveProcess, ...]:
-    """Return the processes that wrote lately, by name; removes those that did not.
+    """Return the live processes by name; removes the silent processes.
 
     Raises:
         state.Away: as `write`.

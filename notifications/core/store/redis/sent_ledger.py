@@ -56,7 +56,7 @@ _FIELDS: Final = {
 
 
 class LedgerEntry(NamedTuple):
-    """A call, its outcome, and the circumstances of the decision that only the worker knew."""
+    """A call, the outcome, and the circumstances of the worker's decision."""
 
     delivery_id: UUID
     attempt: int
@@ -102,10 +102,10 @@ def add_encoded(values: Mapping[str, bytes]) -> bool:
 
 
 def load(attempts: Mapping[UUID, int]) -> dict[UUID, LedgerEntry]:
-    """Return the entries of these attempts of deliveries.
+    """Return the entries of attempts.
 
     Raises:
-        state.Away: the state Redis did not answer, so that nothing is known about the calls.
+        state.Away: the state Redis did not answer: the calls may have an outcome.
     """
     found = state.get_many([key_of(*each) for each in attempts.items()])
     entries = (
@@ -134,7 +134,7 @@ def is_definite(outcome: Outcome) -> bool:
 
 
 def encode(entry: LedgerEntry) -> bytes:
-    """Return the value of an entry: JSON without the fields that have their default."""
+    """Return the value of an entry: JSON without default values."""
     outcome = entry.outcome
     kind = type(outcome)
     said = {

@@ -2,9 +2,9 @@
 
 Each attempt costs one unit in up to three buckets (`lua/gcra.lua`): the bucket of the address; the
 bucket of the account with the address; and, unless the account signed in from the address lately,
-the bucket of the account with all unknown addresses. An attacker who tries passwords therefore
-exhausts the bucket of unknown addresses, and the operator's usual address has a separate bucket.
-Names and addresses are stored as keyed hashes.
+the bucket of the account with all unknown addresses. An attacker therefore exhausts the bucket of
+unknown addresses, and the operator's usual address has a separate bucket. Names and addresses are
+stored as keyed hashes.
 
 While the state Redis is away attempts are not counted, so that operators can sign in during an
 outage.

@@ -1,11 +1,11 @@
 """The state Redis: sent-ledger, rate limits, breakers, counters. Postgres holds the truth.
 
 A loss of the state Redis loses no notification. The docstring of each caller states the behaviour
-without Redis. After a failure this process makes no further call for two seconds, so that callers
-do not wait for a timeout each time.
+without Redis. After a failure the process makes no further call for two seconds, so that callers do
+not wait for another timeout.
 
-A server that has become a replica keeps its connections and refuses writes. Such a refusal closes
-the connections of this process, so that the next call reaches the new primary.
+A server turned replica keeps connections and refuses writes. Such a refusal closes the connections
+of the process, so the next call reaches the new primary.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _circuit = _Circuit()
 
 @functools.cache
 def client() -> redis.Redis:
-    """Return this process's client, which pools connections and is thread-safe."""
+    """Return the process's client with a pool of connections, thread-safe."""
     return redis.Redis.from_url(
         conf.current().state_url,
         socket_timeout=_SOCKET_TIMEOUT,

@@ -19,7 +19,7 @@ _KEY: Final = "relay:unpublished"
 
 
 class Share(NamedTuple):
-    """The rows of a lane that one transaction has taken."""
+    """The rows of a lane taken by a transaction."""
 
     lane: str
     """The name of the lane."""
@@ -33,7 +33,7 @@ class Share(NamedTuple):
 
 
 def note(share: Share) -> None:
-    """Note a share before its transaction commits."""
+    """Note a share before the commit."""
     with contextlib.suppress(state.Away), state.connection() as redis:
         redis.sadd(_KEY, share.member)
 
@@ -46,8 +46,8 @@ def forget(shares: Iterable[Share]) -> None:
             redis.srem(_KEY, *members)
 
 
-def taken_before(instant: dt.datetime) -> list[Share]:
-    """Return the noted shares that were taken before an instant; none while Redis is away."""
+def shares_before(instant: dt.datetime) -> list[Share]:
+    """Return the noted shares taken before an instant; none while Redis is away."""
     with contextlib.suppress(state.Away), state.connection() as redis:
         members = cast("set[bytes]", redis.smembers(_KEY))
         shares = [_read(each.decode()) for each in members]

@@ -1,4 +1,4 @@
-"""Import templates from files and export them; an unchanged template gets no new version."""
+"""Import and export of templates as files; an unchanged template gets no new version."""
 
 from __future__ import annotations
 

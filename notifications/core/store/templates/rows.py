@@ -19,7 +19,7 @@ def source_of(text: TemplateText) -> TextSource:
 
 
 def objections(template: Template) -> list[str]:
-    """Return the objections to publishing a version, one sentence per objection; empty: none."""
+    """Return the objections to publishing a version, a sentence per objection."""
     sources = [source_of(text) for text in template.texts.all()]
     if not sources:
         return ["a version without a text cannot be published"]

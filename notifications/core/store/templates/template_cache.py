@@ -1,7 +1,7 @@
 """The template cache: template versions for rendering, kept in each process.
 
 An edit acts within two seconds in every process, even if the invalidation message is lost. A
-notification renders the version that was pinned at accept.
+notification renders the version pinned at accept.
 """
 
 from __future__ import annotations

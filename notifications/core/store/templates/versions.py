@@ -179,7 +179,7 @@ def _make_current(version: Template, verb: Verb, *, by: str, detail: str = "") -
 
 
 def _check(version: Template) -> None:
-    """Check that a version may become current.
+    """Check a version before its publication.
 
     Raises:
         NotPublishable: with the reason.

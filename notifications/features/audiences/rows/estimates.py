@@ -41,7 +41,7 @@ _MOST_GROWTH: Final = 16.0
 _LEAST_GROWTH: Final = 1.5
 """Factors between the blocks of one sample and the next."""
 _SMALL: Final = 50_000
-"""Recipients, or possible members, that are counted at once: some 50 ms."""
+"""Recipients, or possible members, counted at once: some 50 ms."""
 _RARE: Final = 5_000
 """Estimated members below which an exact count is tried."""
 _AIM: Final = 0.015

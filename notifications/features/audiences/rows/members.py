@@ -56,7 +56,7 @@ class Member:
 
     recipient_id: int
     variables: Mapping[str, Any] | None = None
-    """Columns of the uploads of the audience that have the recipient."""
+    """Columns of the uploads of the audience with the recipient."""
 
 
 def page(

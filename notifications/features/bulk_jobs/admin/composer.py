@@ -210,7 +210,7 @@ def _cost(request: HttpRequest, draft: Draft) -> str:
 
 
 def _sent_job(draft: Draft) -> BulkJob | None:
-    """Return the job of a draft that was sent before."""
+    """Return the job of a draft sent before."""
     job_id = draft.value.get("job_id")
     return BulkJob.objects.filter(pk=job_id).only("name").first() if job_id else None
 
@@ -261,7 +261,7 @@ def _initial(request: HttpRequest) -> dict[str, Any]:
 
 
 def _open_parts(form: ComposeForm) -> set[str]:
-    """Return the folded parts of the form that have a value."""
+    """Return the folded parts of the form with a value."""
     return {
         part
         for part in ("variant", "winner", "holdout", "test_group", "abort", "metadata")

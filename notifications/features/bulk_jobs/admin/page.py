@@ -70,7 +70,7 @@ def context(job: BulkJob, *, may_steer: bool) -> dict[str, Any]:
         "is_moving": not state.is_final or found.whole.total(Total.ACCEPTED) < found.accepted,
         "percent": f"{found.percent:g}",
         "rate": schedule_text.rate(found.rate) if found.rate else "none",
-        "rate_wanted": _wanted(found),
+        "rate_wanted": _rate_text(found),
         "end": schedule_text.instant(found.ends_at, now=now) if found.ends_at else "",
         "remaining": schedule_text.duration((found.ends_at - now).total_seconds())
         if found.ends_at
@@ -89,7 +89,7 @@ def context(job: BulkJob, *, may_steer: bool) -> dict[str, Any]:
     }
 
 
-def _wanted(found: JobFigures) -> str:
+def _rate_text(found: JobFigures) -> str:
     if found.rate_wanted is None:
         return "no limit"
     is_ceiling = found.rate_wanted == found.rate_ceiling

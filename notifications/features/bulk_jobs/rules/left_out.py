@@ -53,7 +53,7 @@ def reason_of(stops: Iterable[Reason | None]) -> LeftOut:
 
 
 def usable(targets: Iterable[Target]) -> list[tuple[int, int]]:
-    """Return channel and contact id of the targets that have a contact."""
+    """Return channel and contact id of the targets with a contact."""
     return [
         (target.channel, target.contact_id)
         for target in targets

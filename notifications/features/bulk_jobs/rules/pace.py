@@ -64,7 +64,7 @@ def rate(job: Paced, *, ceiling: float | None) -> float | None:
     138.9 slots per second. A recipient who is left out uses a slot as well. The messages therefore
     end with the time and never exceed the rate.
     """
-    wanted = _wanted(job)
+    wanted = _requested_rate(job)
     if ceiling is None or wanted is None:
         return wanted or ceiling
     return min(wanted, ceiling)
@@ -72,11 +72,11 @@ def rate(job: Paced, *, ceiling: float | None) -> float | None:
 
 def is_limited(job: Paced, *, ceiling: float | None) -> bool:
     """Return True if the ceiling makes a job slower than its request."""
-    wanted = _wanted(job)
+    wanted = _requested_rate(job)
     return ceiling is not None and (wanted is None or wanted > ceiling)
 
 
-def _wanted(job: Paced) -> float | None:
+def _requested_rate(job: Paced) -> float | None:
     if job.rate_per_second:
         return max(job.rate_per_second, _SMALLEST_RATE)
     if job.spread_seconds and job.estimate:

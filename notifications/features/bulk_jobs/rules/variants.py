@@ -54,7 +54,7 @@ def choose(job: Divided, recipient_id: int) -> Variant | None:
     if holdout < job.holdout_percent:
         return None
     if job.winner and job.winner_rule and sample >= job.winner_rule["sample_percent"]:
-        return _named(job, job.winner)
+        return _variant(job, job.winner)
     for each in job.variants:
         share -= each["percent"]
         if share < 0:
@@ -72,7 +72,7 @@ def is_in_sample(job: Divided, recipient_id: int) -> bool:
     return bool(_places(job.id, recipient_id)[1] < job.winner_rule["sample_percent"])
 
 
-def _named(job: Divided, name: str) -> Variant:
+def _variant(job: Divided, name: str) -> Variant:
     for each in job.variants:
         if each["name"] == name:
             return Variant(name, each["template"])

@@ -1,4 +1,4 @@
-"""Start times of a bulk job that is sent at a time on the recipient's wall clock."""
+"""Start times of a bulk job sent at a time on the recipient's wall clock."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def starts(
     """
     found: dict[dt.datetime, list[str]] = defaultdict(list)
     for name in sorted(set(zones)):
-        found[_next(local, local_time.known(name) or unknown, after)].append(name)
+        found[_next(local, local_time.zone_name(name) or unknown, after)].append(name)
     return {at: found[at] for at in sorted(found)}
 
 

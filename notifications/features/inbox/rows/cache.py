@@ -15,7 +15,7 @@ So no entry is older than the last committed write, whatever the interleaving.
     state Redis lost data    no entry, no lease: readers use Postgres. A writer at work has lost the
                              mark, and deletes an entry of that time after the commit.
 
-The last case has a gap of milliseconds between the commit and the deletion; a writer that is killed
+The last case has a gap of milliseconds between the commit and the deletion; a writer killed
 in that gap, after a loss of data during its transaction, leaves an old entry until KEPT is over.
 """
 

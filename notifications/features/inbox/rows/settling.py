@@ -84,8 +84,8 @@ class Purged(NamedTuple):
 def purge(*, before: dt.date, after: UUID, limit: int) -> Purged:
     """Delete those of the next `limit` items in the order of ids that arrived before a UTC day.
 
-    An item of a notification that was scheduled ahead arrives later than its id says, and stays
-    until its own time. A client that has an older version loads page 1 again (`TOO_OLD`). Safe to
+    An item of a notification scheduled ahead arrives later than its id says, and stays
+    until its own time. A client with an older version loads page 1 again (`TOO_OLD`). Safe to
     run twice, concurrently, late or never: the items stay until then.
     """
     values = {"after": after, "ceiling": row_ids.floor_of(before), "limit": limit}

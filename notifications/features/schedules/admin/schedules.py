@@ -44,9 +44,9 @@ class ScheduleAdmin(base.ReadOnlyAdmin):
     actions = ("pause", "resume")
     fields = (
         *("name", "producer", "mode", "rrule", "zone", "state", "starts_at", "ends_at"),
-        *("problem", "retry_at", "coming", "made", "notification"),
+        *("problem", "retry_at", "coming", "latest_occurrences", "notification"),
     )
-    readonly_fields = ("zone", "state", "coming", "made", "notification")
+    readonly_fields = ("zone", "state", "coming", "latest_occurrences", "notification")
 
     actions_detail = ("pause_one", "resume_one")  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
@@ -96,7 +96,7 @@ class ScheduleAdmin(base.ReadOnlyAdmin):
         return format_html_join("", "<div>{}</div>", lines) or "none"
 
     @display(description="Latest occurrences")
-    def made(self, schedule: Schedule) -> str:
+    def latest_occurrences(self, schedule: Schedule) -> str:
         """Return the latest occurrences with notification or problem."""
         latest = schedule.occurrences.order_by("-at")[:_PREVIEWED]
         zone = occurrences.zone_of(schedule)

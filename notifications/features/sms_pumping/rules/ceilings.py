@@ -126,13 +126,13 @@ class Policy(NamedTuple):
         overrides = [each for each in self.overrides if each.is_on(now)]
         address, prefix, by_country = _overrides_of(overrides, digits, country)
         if by_country is not None:
-            both = (_fixed(by_country),) * 2
+            both = (_share_of(by_country),) * 2
         elif is_fallback:
             both = (_NONE, _NONE)
         else:
             both = (self._country(EVERYBODY, country), self._country(producer_id, country))
         if prefix is not None:
-            of_prefix = _fixed(prefix)
+            of_prefix = _share_of(prefix)
         else:
             of_prefix = _NONE if is_fallback else self._prefix(prefix_of(digits), producer_id)
         return NumberCeilings(
@@ -184,5 +184,5 @@ def _limit(override: Override) -> int:
     return NO_CEILING if override.limit is None else override.limit
 
 
-def _fixed(override: Override) -> Share:
+def _share_of(override: Override) -> Share:
     return Share(_limit(override))
