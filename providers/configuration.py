@@ -101,7 +101,7 @@ def positive_number(text: str) -> int:
     """Read a whole number of 1 or more.
 
     Raises:
-        ValueError: the text is no such number.
+        ValueError: the text is no price.
     """
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise ValueError("write a whole number of 1 or more")

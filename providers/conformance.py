@@ -87,11 +87,11 @@ class FakeVendor(Protocol):
 
     @property
     def keys(self) -> Sequence[str]:
-        """The vendor's key against repeats, of each message that the fake read, in order."""
+        """The vendor's keys against repeats, of the messages read by the fake, in order."""
 
     @property
     def retry_after(self) -> timedelta | None:
-        """The wait that THROTTLE asks for; None if the protocol has no wait."""
+        """The wait in THROTTLE; None if the protocol has no wait."""
 
     def act(self, act: Act) -> None:
         """Set the behaviour for the next messages."""
@@ -120,7 +120,7 @@ class Subject:
         return [self._message(next(self._serial)) for _ in range(number)]
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta = PATIENCE) -> list[Result]:
-        """Send a batch to the end; every check requires exactly one result for each message.
+        """Send a batch to the end; every check requires exactly one result per message.
 
         Raises:
             ContractBroken: a message has no result, or two; or a call began without a note.
@@ -169,24 +169,24 @@ class ContractBroken(AssertionError):
 
 
 def accepts_one_message(subject: Subject) -> None:
-    """Check that a batch of one message works."""
+    """Check a batch with a single message."""
     _expect(subject, Act.ACCEPT)
 
 
 def accepts_no_message(subject: Subject) -> None:
-    """Check that an empty batch ends at once."""
+    """Check an empty batch."""
     _require(subject.send([]) == [], "an empty batch has no results")
 
 
 def accepts_the_largest_batch(subject: Subject) -> None:
-    """Check that `batch_limit` messages get a result each."""
+    """Check the results of `batch_limit` messages."""
     results = subject.send(subject.messages(subject.provider.capabilities.batch_limit))
     for result in results:
         _require_kind(result.outcome, Accepted)
 
 
 def answers_half_a_character_alone(subject: Subject) -> None:
-    """Check that half of a surrogate pair raises nothing and affects no other message."""
+    """Check that half of a surrogate pair raises no error and affects no other message."""
     subject.server.act(Act.ACCEPT)
     before, broken, after = subject.messages(3)
     broken = replace(broken, title="Half \ud83c", body="Half \ud83c a character")
@@ -197,7 +197,7 @@ def answers_half_a_character_alone(subject: Subject) -> None:
 
 
 def translates_every_answer(subject: Subject) -> None:
-    """Check that each way to refuse or to fail has the expected outcome."""
+    """Check the outcomes of refusals and failures."""
     for act in (Act.REJECT, Act.THROTTLE, Act.UNAVAILABLE, Act.BAD_CREDENTIALS):
         _expect(subject, act)
 
@@ -221,7 +221,7 @@ def is_unsure_when_the_connection_is_cut(subject: Subject) -> None:
 
 
 def is_sure_when_the_connection_is_refused(subject: Subject) -> None:
-    """Check that refused connections mean "not sent", and that later sending works."""
+    """Check that a refused connection means "not sent", and that later calls succeed."""
     subject.server.stop()
     _require_kind(subject.outcome(), Unavailable)
     subject.server.start()
@@ -229,7 +229,7 @@ def is_sure_when_the_connection_is_refused(subject: Subject) -> None:
 
 
 def recovers_when_the_server_restarts(subject: Subject) -> None:
-    """Check that connections that died while idle are found before a message is sent."""
+    """Check that dead idle connections are detected before a send."""
     _expect(subject, Act.ACCEPT)
     subject.server.stop()
     subject.server.start()
@@ -266,7 +266,7 @@ def keeps_the_key_on_every_try(subject: Subject) -> None:
 
 
 def serves_several_threads(subject: Subject) -> None:
-    """Check that threads can share an adapter and each thread gets its own results."""
+    """Check that threads share an adapter without exchanged results."""
     batches = [subject.messages(10) for _ in range(8)]
     with ThreadPoolExecutor(max_workers=len(batches)) as threads:
         for results in threads.map(subject.send, batches):

@@ -62,7 +62,7 @@ class Pace:
 
     @classmethod
     def even(cls, per_second: int) -> Pace:
-        """Return a pace whose burst is the number of messages of one second."""
+        """Return a pace with the messages of one second as burst."""
         return cls(burst=per_second, per_second=per_second)
 
 
@@ -125,7 +125,7 @@ class InApp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A rendered message to one address: all the data that an adapter gets."""
+    """A rendered message to an address: all data for an adapter."""
 
     delivery_id: UUID
     notification_id: UUID
@@ -160,7 +160,7 @@ class Message:
     on_begin: Callable[[], None] | None = field(default=None, repr=False, compare=False)
     """Called before bytes leave that can make the provider act on the message, as late as the
     adapter can, from any thread; only by a provider with `Capabilities.marks_begin`. Returns at
-    once and raises nothing."""
+    once and raises no exception."""
     in_app: InApp | None = None
     """The further parts of a message on the channel in_app."""
     unsubscribe_url: str = field(default="", repr=False)
@@ -249,7 +249,7 @@ Outcome = Accepted | Throttled | Unavailable | NotStarted | Rejected | Misconfig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The outcome of one message of a batch."""
+    """The outcome of a message of a batch."""
 
     delivery_id: UUID
     outcome: Outcome
@@ -278,7 +278,7 @@ class ReceiptKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """One entry of a provider's callback. At least one of the two ids is set."""
+    """An entry of a provider's callback, with at least one id."""
 
     kind: ReceiptKind
     delivery_id: UUID | None = None
@@ -312,7 +312,7 @@ class Keyword(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboundText:
-    """A text that a person sent in answer."""
+    """A person's text in answer."""
 
     from_address: str = field(repr=False)
     """Sender's number in E.164; a short code or a name as the provider writes the sender."""
@@ -365,7 +365,7 @@ class Finding:
 
 
 class Provider(Protocol):
-    """An adapter: one vendor, configured and ready. Thread-safe."""
+    """An adapter: a configured vendor. Thread-safe."""
 
     @property
     def name(self) -> str:
@@ -376,12 +376,12 @@ class Provider(Protocol):
         """The provider's capabilities."""
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
-        """Send a batch and yield each result on completion, in any order.
+        """Send a batch and yield results on completion, in any order.
 
-        Yields exactly one Result for each message, for every behaviour of the provider; errors of
-        provider and network raise nothing. Each call ends within `deadline` of the call's start. A
-        message whose call has not started within half of `deadline` is NotStarted, so the last
-        result comes after one and a half deadlines (plus a margin). Urgent messages start first.
+        Yields exactly one Result per message, for every behaviour of the provider; errors of
+        provider and network raise no exception. A call ends within `deadline` of the start. A
+        message without a call within half of `deadline` is NotStarted, so the last result comes
+        after one and a half deadlines (plus a margin). Urgent messages start first.
         """
 
     def parse_receipt(self, request: ReceiptRequest) -> Sequence[Said]:

@@ -44,6 +44,6 @@ class DryRun(OneWay):
             yield Result(delivery_id=message.delivery_id, outcome=Accepted(), latency=_NO_TIME)
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
-        """Yield nothing, because no vendor exists to ask."""
+        """Yield no finding, because a dry run has no vendor."""
         del deadline
         yield from ()

@@ -1,4 +1,4 @@
-"""Vendors by name, and the vendors that the environment configures.
+"""Vendors by name, and the vendors configured by the environment.
 
 A new vendor takes one line in the module (ADDING_A_PROVIDER.md). All HTTP adapters of a process
 share one transport, because the transport's bounds apply to a single transport.
@@ -54,7 +54,7 @@ without an entry have no server of a vendor, or many servers."""
 
 
 def settings_names() -> frozenset[str]:
-    """Name every environment variable that any vendor reads; start-up refuses all others."""
+    """Return the names of all environment variables of vendors; start-up refuses other names."""
     return frozenset[str]().union(*(vendor.settings for vendor in VENDORS))
 
 

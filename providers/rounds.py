@@ -1,7 +1,7 @@
-"""Sending a batch over HTTP, one request a message: prepare each, send, judge each reply.
+"""Sending a batch over HTTP, a request per message: prepare, send, judge the replies.
 
-A message that cannot be sent (too large, malformed address) gets a result alone, without effect on
-the other messages of the batch.
+An impossible message (too large, malformed address) gets a result alone, without effect on the
+other messages of the batch.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The sandbox: a provider for every channel, whose addresses choose the outcome.
+"""The sandbox: a provider for every channel, with outcomes by address.
 
 The sandbox is a real provider over real HTTP (`providers.sandbox_server`, a separate process), so a
 demo, a test key and a benchmark use the same code as production. The table of
-`providers.sandbox_server.steering` lists the outcomes that an address can choose.
+`providers.sandbox_server.steering` lists the outcomes.
 
     POST {url}/v1/messages  ->  202 {"message_id": ...}
     receipts, and answers typed on the sandbox's page: POST to the receipts URL, signed

@@ -5,7 +5,7 @@
     webhook-signature  `v1,<base64>` of HMAC-SHA256 over `{id}.{timestamp}.{body}`, one per valid
     secret
 
-Several secrets sign together while one replaces another, and any match verifies.
+Several secrets sign together during a rotation, and any match verifies.
 Source: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 """
 
@@ -68,7 +68,7 @@ class Secret:
         return "whsec_..."
 
     def text(self) -> str:
-        """Return the text for its receiver, `whsec_<base64>`."""
+        """Return the text for the receiver, `whsec_<base64>`."""
         return PREFIX + base64.b64encode(self.key).decode()
 
     def signature(self, signed: bytes) -> str:

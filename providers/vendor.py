@@ -1,4 +1,4 @@
-"""A vendor's name, settings and adapter as one value, at the end of each vendor's module.
+"""A vendor's name, settings and adapter as a value, at the end of the vendor's module.
 
     VENDOR: Final = Vendor(NAME, Config, Apns)
 
@@ -32,7 +32,7 @@ class Build(Protocol[C_contra]):
 
 @dataclass(frozen=True, slots=True)
 class Vendor(Generic[C]):
-    """A vendor that can be configured."""
+    """A configurable vendor."""
 
     name: str
     """The name in routes, rows, logs and `NOTIFY_<NAME>_*`."""

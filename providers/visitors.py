@@ -1,13 +1,13 @@
 """Visitors of messages and links: a person, or a machine on the way to the person.
 
-Mailboxes load the pictures of a mail before anybody looks (Apple's privacy proxy), gateways follow
+Mailboxes load the pictures of a mail before any view (Apple's privacy proxy), gateways follow
 each link, and chat programs fetch previews. Such a visit is no reading.
 
-A person's visit comes from a browser or a mail program, whose user agent names the platform:
+A person's visit comes from a browser or a mail program, with the platform in the user agent:
 `Mozilla/5.0 (iPhone; ...) ...`. An agent without a platform is a machine: `curl/8.5`, `axios/1.6`,
-`Go-http-client/2.0`, and `Mozilla/5.0` alone, which is the whole agent of Apple's proxy. So is one
-that calls itself compatible with a browser (`Mozilla/4.0 (compatible; ms-office; MSOffice 16)`,
-`Mozilla/5.0 (compatible; Googlebot/2.1)`), and one with a word for what it does. The proxies of
+`Go-http-client/2.0`, and `Mozilla/5.0` alone, which is the whole agent of Apple's proxy. Further
+machines have `compatible` in the agent (`Mozilla/4.0 (compatible; ms-office; MSOffice 16)`,
+`Mozilla/5.0 (compatible; Googlebot/2.1)`), or a word for the purpose. The proxies of
 Gmail and Yahoo fetch a picture when the person opens the mail; Gmail's prefetch ends with
 `Edge/12.246 Mozilla/5.0`. CUBOT is a brand of phones.
 """

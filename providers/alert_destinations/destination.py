@@ -1,4 +1,4 @@
-"""The URL of a destination: its kind, its checks, and a name that shows no secret.
+"""The URL of a destination: kind, checks, and a name without secrets.
 
 mailto:oncall@example.com             the e-mail provider of the installation
 pagerduty://ROUTING_KEY?region=eu     Events API v2

@@ -12,7 +12,7 @@ from providers.alert_destinations.events import NoticeEvent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """One notice to one destination. No field has an address, a token or a message's text."""
+    """A notice to a destination, without addresses, tokens and texts of messages."""
 
     id: UUID
     """The same at every try of the notice: a receiver drops repeats by it."""

@@ -1,7 +1,7 @@
 """Sends notices: HTTP to PagerDuty and webhooks, chat services, mail.
 
-The groups run one after the other, each within the deadline, so that a batch ends after three
-deadlines and a half at most.
+The groups run in order within one deadline per group, so a batch ends after at most three and a
+half deadlines.
 """
 
 from __future__ import annotations
@@ -60,9 +60,10 @@ class NoticeSender:
     def send(
         self, notices: Sequence[Notice], *, deadline: timedelta
     ) -> Iterator[tuple[Notice, Outcome]]:
-        """Send notices and yield each with its outcome, in any order. Network errors raise nothing.
+        """Send notices and yield notices with outcomes, in any order.
 
-        A notice that was cut off without an answer is Unanswered: it may have arrived.
+        Network errors raise no exception. A notice cut off without an answer is Unanswered, because
+        the notice may have arrived.
         """
         by_kind: dict[DestinationKind, list[Notice]] = {}
         for notice in notices:

@@ -1,6 +1,6 @@
 """Certificates of SNS signatures.
 
-The module is separate from `topics`, so that only a process that takes receipts imports X.509.
+The module is separate from `topics`, so that only processes with receipts import X.509.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ STS_TIMEOUT_SECONDS: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """A key pair at one moment."""
+    """A key pair at a moment."""
 
     access_key_id: str
     secret_access_key: str = field(repr=False)
@@ -101,7 +101,7 @@ class Chain:
         find: Callable[[], Source | None] | None = None,
         seconds: Callable[[], float] = monotonic,
     ) -> None:
-        """Look nothing up yet. `find` returns None if no credentials exist."""
+        """Make no look-up yet. `find` returns None if no credentials exist."""
         self._find = find or _find
         self._seconds = seconds
         self._start_afresh()
@@ -174,7 +174,7 @@ class Chain:
 
 
 def of(account: Account) -> Credentials:
-    """Return the credentials that the settings choose."""
+    """Return the credentials chosen by the settings."""
     if not account.access_key_id:
         return Chain()
     return Fixed(

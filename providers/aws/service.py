@@ -32,10 +32,10 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 class Signer:
     """Signs the requests of one moment: the day's key is derived once for a whole batch.
 
-    Signature Version 4 for requests whose path is plain and whose query is empty.
+    Signature Version 4 for requests with a plain path and an empty query.
 
     botocore's signer is not used, because botocore rebuilds a header map for each request and logs
-    the signed text. The tests compare both signers byte for byte.
+    the signed text. The tests compare the two signers byte for byte.
 
     Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/create-signed-request.html
     """
@@ -106,7 +106,7 @@ class Api:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwsCall:
-    """A request with its messages."""
+    """A request with messages."""
 
     messages: Sequence[Message] = ()
     body: bytes = b""
@@ -123,7 +123,7 @@ ReadFindings = Callable[[Response], Iterator[Finding]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A call that sends no message, and the reader of its 2xx answer."""
+    """A call without a message, and the reader of the 2xx answer."""
 
     call: AwsCall
     read: ReadFindings
@@ -143,7 +143,7 @@ class AwsAnswer:
     """Set if the call as a whole failed: the outcome of each message of the call."""
 
     def results(self) -> Iterator[Result]:
-        """Return the result of each message."""
+        """Return a result per message."""
         for message, outcome in zip(self.call.messages, self.outcomes, strict=True):
             yield Result(
                 delivery_id=message.delivery_id,
@@ -170,7 +170,7 @@ class AwsService:
         transport: Transport,
         now: clock.Clock = clock.now,
     ) -> None:
-        """Contact nothing before the first call."""
+        """Contact no server before the first call."""
         self._credentials: Final = credentials.of(account)
         self._region: Final = account.region
         self._url: Final = account.endpoint_of(api.host)

@@ -1,4 +1,4 @@
-"""Settings that all AWS vendors share."""
+"""Settings of all AWS vendors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def price(text: str) -> str:
     """Read the highest price of one message, in US dollars.
 
     Raises:
-        ValueError: the text is no such number.
+        ValueError: the text is no price.
     """
     return _matching(_PRICE, text, "write US dollars with a point, such as 0.25")
 
@@ -60,7 +60,7 @@ def _matching(pattern: re.Pattern[str], text: str, problem: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """The first fields of each vendor's Config."""
+    """The first fields of the vendors' Config."""
 
     region: str = field(metadata=parse_with(region))
     """Region of the account: `eu-central-1`."""
@@ -77,7 +77,7 @@ class Account:
     """Lines of the vendor's table that the operator changed."""
 
     def __post_init__(self) -> None:
-        """Check that both parts of the key are set, or neither.
+        """Check for a whole key or no key.
 
         Raises:
             InvalidValue: half of the pair is missing.

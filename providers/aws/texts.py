@@ -71,7 +71,7 @@ def send_each(
     read: Read,
     deadline: timedelta,
 ) -> Iterator[Result]:
-    """Refuse messages that can never be sent, and make a call for each other message."""
+    """Refuse impossible messages, and make a call per remaining message."""
     calls = []
     for message in batch:
         refused = refusal(message)

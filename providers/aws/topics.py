@@ -67,7 +67,7 @@ _SIGNED: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class Topics:
-    """Opens the posts of one vendor's topics. Thread-safe."""
+    """Opens the posts of a vendor's topics. Thread-safe."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Topics:
         allow_sha1: bool = False,
         now: clock.Clock = clock.now,
     ) -> None:
-        """Fetch nothing before the first post.
+        """Fetch no certificate before the first post.
 
         Args:
             arns: the topics whose posts are opened.
@@ -112,7 +112,7 @@ class Topics:
         return post["Message"] if kind == _NOTIFICATION else None
 
     def _verify(self, post: Mapping[str, str], *, names: tuple[str, ...]) -> None:
-        """Check that SNS signed these fields of a post.
+        """Check SNS's signature of the fields of a post.
 
         Raises:
             InvalidSignature: SNS did not sign the fields.

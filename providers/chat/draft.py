@@ -63,7 +63,7 @@ def scheme(address: str) -> str:
 
 
 def address_after_move(address: str, chat: str) -> str:
-    """Return an address of one target with another chat: the last part of the path."""
+    """Return the address of a target with another chat: the last part of the path."""
     path, mark, query = address.partition("?")
     return path.rstrip("/").rpartition("/")[0] + f"/{chat}" + mark + query
 

@@ -1,8 +1,9 @@
 """The text of a message in the payload of each service: text arrives as written.
 
 Apprise writes the payload. A `finish` below corrects the fields that hold the text, because a
-service reads more than words from a text: tags, mentions that ring a channel, links whose text
-hides the target. Texts of Discord, Google Chat and Mattermost keep their Markdown.
+service reads more than words from a text: tags, mentions with a notification of a channel, links
+with a text in place of the target. Texts of Discord, Google Chat and Mattermost keep their
+Markdown.
 
 A zero-width space breaks a mention or a masked link where the service has no switch: a reader sees
 the same characters.
@@ -57,7 +58,7 @@ def telegram(payload: Payload, title: str, text: str) -> None:
 
 
 def telegram_text(payload: Payload) -> str:
-    """Return the text after Telegram's parsing, whose characters are limited."""
+    """Return the text after Telegram's parsing: Telegram limits the parsed characters."""
     return html.unescape(_TAG_OF_TITLE.sub("", payload["text"]))
 
 
@@ -72,11 +73,11 @@ def google_chat(payload: Payload, title: str, text: str) -> None:
 
 
 def discord(payload: Payload, title: str, text: str) -> None:
-    """Ring nobody, and show the target of each link.
+    """Prevent notifications by mentions, and show the targets of links.
 
     https://discord.com/developers/docs/resources/message: "Allowed mentions object". `wait` is a
-    parameter of the query (`ChatService.query`), not of the body. Apprise makes an embed for a
-    thread, whose title has at most 256 characters; a thread gets the same text as a channel.
+    parameter of the query (`ChatService.query`), not of the body. For a thread Apprise makes an
+    embed with a title of at most 256 characters; a thread gets the same text as a channel.
     """
     for name in ("wait", "embeds"):
         payload.pop(name, None)
@@ -123,7 +124,7 @@ def teams_payload(payload: Payload) -> str:
 
 
 def mattermost(payload: Payload, title: str, text: str) -> None:
-    """Ring nobody, and show the target of each link.
+    """Prevent notifications by mentions, and show the targets of links.
 
     A zero-width space after `<` is a part of the URL for the server; Markdown shows `&lt;` as `<`.
     """
@@ -133,13 +134,13 @@ def mattermost(payload: Payload, title: str, text: str) -> None:
 
 
 def rocket_chat(payload: Payload, title: str, text: str) -> None:
-    """Ring nobody; Apprise escapes Markdown, but no mention."""
+    """Prevent notifications by mentions; Apprise escapes Markdown, but no mention."""
     del title, text
     payload["text"] = _silence(payload["text"])
 
 
 def webex(payload: Payload, title: str, text: str) -> None:
-    """Ring nobody: `<@all>` rings a space."""
+    """Prevent notifications by mentions: `<@all>` notifies a space."""
     del title, text
     payload["markdown"] = _silence(payload["markdown"])
 

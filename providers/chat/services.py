@@ -4,7 +4,7 @@ An address is an Apprise URL; its scheme chooses a row. A row allows one shape o
 an address can only post a message: Apprise would also look users up by mailbox, log in, or ask a
 bot for the bot's chats.
 
-A token is a part of the address, so an address whose token is refused is dead. The token of a bot
+A token is a part of the address, so an address with a refused token is dead. The token of a bot
 is a part of many addresses; many such answers count as a bot without a valid token
 (`Rejected.may_be_misconfigured`), not as many dead addresses.
 """
@@ -119,7 +119,7 @@ def _wait(document: object, path: Path) -> timedelta | None:
 
 @dataclass(frozen=True, slots=True)
 class ChatService:
-    """One chat service."""
+    """A chat service."""
 
     plugin: str
     """Apprise's module below `apprise.plugins`, and the class in the module."""

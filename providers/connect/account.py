@@ -67,10 +67,10 @@ class ConnectableAccount(Protocol):
         """Yield the findings that `Provider.check` does not contain: sender, settings."""
 
     def plan(self) -> list[Change]:
-        """Return the missing changes in the order of their application; changes nothing."""
+        """Return the missing changes in the order of application, without a change."""
 
     def suppression_pages(self) -> Iterator[Sequence[ListedAddress]]:
         """Yield the pages of the vendor's suppression lists."""
 
     def rate(self) -> Pace | None:
-        """Return the granted rate; None if the vendor reports no rate or the settings fix one."""
+        """Return the granted rate; None without a reported rate, or with a rate in the settings."""

@@ -38,7 +38,7 @@ class AwsEumAccount:
     """See `providers.connect.account.ConnectableAccount`."""
 
     def __init__(self, config: Config, *, receipts_url: str) -> None:
-        """Contact nothing."""
+        """Contact no server."""
         self._config = config
         self._set = config.configuration_set or CONFIGURATION_SET
         self._topic = ReceiptsTopic(
@@ -104,7 +104,7 @@ class AwsEumAccount:
 
     @cached_property
     def _numbers(self) -> Sequence[Mapping[str, Any]]:
-        """The active numbers that the settings choose."""
+        """The active numbers chosen by the settings."""
         chosen = self._config.origination
         return [
             each

@@ -14,7 +14,7 @@ class AwsSnsAccount:
     """See `providers.connect.account.ConnectableAccount`."""
 
     def __init__(self, config: Config, *, receipts_url: str) -> None:
-        """Contact nothing."""
+        """Contact no server."""
         del receipts_url
         self._config = config
 
@@ -24,7 +24,7 @@ class AwsSnsAccount:
         yield Finding(subject="receipts", is_good=True, detail=said)
 
     def plan(self) -> list[Change]:
-        """See `ConnectableAccount.plan`: nothing can be missing."""
+        """See `ConnectableAccount.plan`: no change is possible."""
         return []
 
     def suppression_pages(self) -> Iterator[Sequence[ListedAddress]]:

@@ -34,7 +34,7 @@ _UNCONFIRMED: Final = frozenset({"PendingConfirmation", "Deleted"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventSource:
-    """The service whose events a topic takes."""
+    """The source of a topic's events."""
 
     provider: str
     """Name of the provider: `ses`."""
@@ -55,7 +55,7 @@ class ReceiptsTopic:
         receipts_url: str,
         pause: Callable[[float], None] = time.sleep,  # noqa: TID251 - a command waits, no worker
     ) -> None:
-        """Contact nothing.
+        """Contact no server.
 
         Args:
             account: the settings of the provider.
@@ -82,7 +82,7 @@ class ReceiptsTopic:
         return arn.split(":")[3:5] == [self._account.region, caller.account_id]
 
     def findings(self) -> Iterator[Finding]:
-        """Yield what a person has to set."""
+        """Yield the manual settings."""
         setting = setting_name(self._source.provider, "topics")
         if not self.is_own:
             said = f"{setting} names a topic of another account or region: subscribe there by hand"
@@ -145,7 +145,7 @@ class ReceiptsTopic:
         return attributes
 
     def _is_locked(self) -> bool:
-        """Look for the key whose policy nobody can edit."""
+        """Check for a locked key policy."""
         with aws.calling("topic"):
             attributes = self._attributes() or {}
         return attributes.get("KmsMasterKeyId", "").endswith(_UNSHARED_KEY)
@@ -205,7 +205,7 @@ class ReceiptsTopic:
         return []
 
     def _subscription(self) -> str | None:
-        """Return the ARN of our subscription, or a word of `_UNCONFIRMED`; None if absent."""
+        """Return the ARN of the subscription, or a word of `_UNCONFIRMED`; None if absent."""
         found = []
         with aws.calling("subscription"):
             pages = self._sns.get_paginator("list_subscriptions_by_topic")

@@ -34,7 +34,7 @@ class SesAccount:
     """See `providers.connect.account.ConnectableAccount`."""
 
     def __init__(self, config: Config, *, receipts_url: str) -> None:
-        """Contact nothing."""
+        """Contact no server."""
         self._config = config
         self._set = config.configuration_set or CONFIGURATION_SET
         self._topic = ReceiptsTopic(
@@ -175,7 +175,7 @@ class SesAccount:
         }
 
     def _set_destination(self) -> None:
-        """Create our destination, or repair it and keep further event types, such as OPEN."""
+        """Create or repair the service's destination; further event types, such as OPEN, stay."""
         ours = [each for each in self._destinations() if each["Name"] == DESTINATION]
         kept = {kind for each in ours for kind in each["MatchingEventTypes"]}
         wanted = {**self._destination(), "MatchingEventTypes": sorted(kept | set(EVENTS))}

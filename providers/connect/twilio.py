@@ -47,7 +47,7 @@ class TwilioAccount:
     """See `providers.connect.account.ConnectableAccount`."""
 
     def __init__(self, config: Config, *, receipts_url: str) -> None:
-        """Contact nothing."""
+        """Contact no server."""
         self._config, self._url = config, receipts_url
 
     def findings(self) -> Iterator[Finding]:
@@ -121,7 +121,7 @@ class TwilioAccount:
 
     @property
     def _sender(self) -> InboundWebhook | None:
-        """The sender's webhook, as Twilio has it now; None if the account has no such sender."""
+        """The sender's webhook at Twilio; None if the account lacks the sender."""
         with _calling("sender"):
             if self._is_service:
                 return self._service()

@@ -29,7 +29,7 @@ class VonageAccount:
     """See `providers.connect.account.ConnectableAccount`."""
 
     def __init__(self, config: Config, *, receipts_url: str) -> None:
-        """Contact nothing."""
+        """Contact no server."""
         self._config, self._url = config, receipts_url
 
     def findings(self) -> Iterator[Finding]:

@@ -1,1 +1,1 @@
-"""E-mail vendors, one file each, and `mime` for vendors that take whole messages."""
+"""E-mail vendors, and `mime` for vendors with raw messages."""

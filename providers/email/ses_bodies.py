@@ -60,7 +60,7 @@ class Letter:
 
     @property
     def tags(self) -> list[dict[str, str]]:
-        """Return the tags for each event to repeat."""
+        """Return the tags, repeated in events."""
         return [{"Name": DELIVERY_TAG, "Value": str(self.message.delivery_id)}]
 
 
@@ -126,7 +126,7 @@ def pack(entries: Sequence[BulkEntry]) -> Iterator[list[BulkEntry]]:
 
 
 class Sender:
-    """Writes the bodies of one sender's calls."""
+    """Writes the bodies of a sender's calls."""
 
     def __init__(self, mailbox: Address, *, configuration_set: str) -> None:
         """`configuration_set` sets the destination of events; empty: the identity's default."""

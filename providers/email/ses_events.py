@@ -98,7 +98,7 @@ def _is_final(name: str, said: Mapping[str, Any]) -> bool:
 
 
 def _delivery_id(mail: Mapping[str, Any]) -> UUID | None:
-    """Read the delivery's tag; None for a tag of another system."""
+    """Read the delivery's tag; None for a foreign tag."""
     values = mail.get("tags", {}).get(DELIVERY_TAG, [])
     try:
         return UUID(values[0]) if values else None
@@ -107,7 +107,7 @@ def _delivery_id(mail: Mapping[str, Any]) -> UUID | None:
 
 
 def _code(name: str, said: Mapping[str, Any]) -> str:
-    """Return the finest name that SES gives: `Bounce/Permanent/NoEmail`."""
+    """Return SES's finest name: `Bounce/Permanent/NoEmail`."""
     finer = ("bounceType", "bounceSubType", "complaintSubType", "complaintFeedbackType")
     return "/".join([name, *(said[each] for each in finer if said.get(each))])
 

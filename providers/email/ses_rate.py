@@ -27,7 +27,7 @@ ASK_AGAIN_AFTER: Final = timedelta(minutes=1)
 
 
 class AccountRate:
-    """The pace of one account. Thread-safe; only one thread asks at a time."""
+    """The pace of an account. Thread-safe; one thread calls SES at a time."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class AccountRate:
         return self._pace
 
     def learn(self, per_second: float) -> None:
-        """Store the rate that SES reported."""
+        """Store SES's rate."""
         self._ask_at = max(self._ask_at, self._seconds() + KNOWN_FOR.total_seconds())
         self._pace = pace_of(per_second)
 

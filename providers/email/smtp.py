@@ -68,7 +68,7 @@ MESSAGES_PER_SESSION: Final = 100
 """Many servers cut a client off after 100 mails or a similar number."""
 
 _Job = Callable[[], None]
-"""A job; a job raises nothing."""
+"""A job; a job raises no exception."""
 
 
 def server_url(text: str) -> Server:

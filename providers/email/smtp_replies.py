@@ -4,7 +4,7 @@ Sources: RFC 5321 (reply codes), RFC 3463 (enhanced codes), RFC 4954 (authentica
 SES's SMTP interface for 454 as "too fast". The first row that fits wins; a server may send any
 code without notice, so the last rows catch whole classes.
 
-A server that does not let us relay, or not with our From, says so when it sees the first recipient:
+A server without permission to relay, or to use the From, refuses the first recipient:
 Exim always, Postfix by its default `smtpd_delay_reject`. Of these refusals 5.7.1 and 550 are also
 used for a single recipient, so their words decide.
 """

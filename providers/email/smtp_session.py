@@ -1,9 +1,9 @@
-"""One SMTP connection, and the delivery of one message over it.
+"""An SMTP connection, and the delivery of a message over the connection.
 
 The content's final dot divides "nothing was sent" from "perhaps sent": a server must not deliver
 before the dot, and only the answer tells the result after the dot. `Delivery.commit` marks the
-boundary. A lock orders the sending thread and a caller whose deadline passed, so a
-message reported as not sent is never sent afterwards.
+boundary. A lock orders the sending thread and a caller after the deadline, so a message reported as
+not sent is never sent later.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class Session:
             return False
 
     def deliver(self, envelope: Envelope, *, delivery: Delivery) -> Outcome:
-        """Send one message to one recipient.
+        """Send a message to a recipient.
 
         Raises:
             OSError: the connection broke before the content was sent (smtplib's own errors are

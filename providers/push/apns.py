@@ -336,7 +336,7 @@ class _ProviderTokens:
     def __init__(
         self, key: ec.EllipticCurvePrivateKey, *, key_id: str, team_id: str, now: clock.Clock
     ) -> None:
-        """Sign nothing before the first use."""
+        """Make no token before the first use."""
         self._key = key
         self._key_id = key_id
         self._team_id = team_id
@@ -345,13 +345,13 @@ class _ProviderTokens:
         self._held: _Signed | None = None
 
     def current(self, *, deadline: timedelta) -> str:
-        """See `renewal.Tokens.current`; raises nothing."""
+        """See `renewal.Tokens.current`; raises no exception."""
         del deadline  # signing never waits
         with self._signing:
             return self._younger_than(RENEW_AFTER)
 
     def renew(self, refused: str, *, deadline: timedelta) -> str:
-        """See `renewal.Tokens.renew`; raises nothing."""
+        """See `renewal.Tokens.renew`; raises no exception."""
         del deadline
         with self._signing:
             if self._held and self._held.token != refused:

@@ -72,7 +72,8 @@ def encode(message: Message, *, now: datetime) -> bytes:
 def _withdrawal(message: Message, *, now: datetime, seconds: int) -> bytes:
     """Encode a data message: without `notification`, FCM passes the message to the app's code.
 
-    Priority `normal`: FCM lowers the priority of an app whose high-priority messages show nothing.
+    Priority `normal`: FCM lowers the priority of an app after high-priority messages without a
+    notification.
     """
     android: dict[str, object] = {"priority": "normal", "ttl": f"{seconds}s"}
     if message.collapse_key:
@@ -99,7 +100,7 @@ def _to_apple(headers: dict[str, str]) -> dict[str, object]:
 
 
 def _notification(message: Message) -> dict[str, str]:
-    """Return the fields that the device shows; empty for a message that only carries data."""
+    """Return the fields shown by the device; empty for a data message."""
     texts = {"body": message.body, "title": message.title}
     return {name: text for name, text in texts.items() if text}
 

@@ -90,7 +90,7 @@ class AccessTokens:
     """See `renewal.Tokens`. Thread-safe."""
 
     def __init__(self, account: ServiceAccount, *, transport: Transport, now: clock.Clock) -> None:
-        """Contact nothing before the first use."""
+        """Contact no server before the first use."""
         self._account = account
         self._transport = transport
         self._now = now
@@ -154,7 +154,7 @@ class AccessTokens:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """The attributes that google-auth reads of a response."""
+    """The attributes of a response for google-auth."""
 
     status: int
     data: bytes
@@ -162,7 +162,7 @@ class _Answer:
 
 
 class _Call:
-    """The network transport for google-auth: one call, one deadline, no repetition."""
+    """The network transport for google-auth: a call with a deadline, no repetition."""
 
     def __init__(self, transport: Transport, *, deadline: timedelta) -> None:
         self._transport = transport

@@ -20,12 +20,12 @@ _RAW_P256_BYTES: Final = 32
 
 
 def text_or_file(text: str, *, opening: str) -> str:
-    r"""Return the text if it starts with `opening`, else the contents of the file that it names.
+    r"""Return a text with `opening` at the start, else the contents of the named file.
 
     A PEM in an environment variable often has its line ends as `\n`: they are put right.
 
     Raises:
-        ValueError: there is no such file, or it cannot be read.
+        ValueError: the file is missing or unreadable.
     """
     if text.startswith(opening):
         return text.replace("\\n", "\n") if opening == PEM else text

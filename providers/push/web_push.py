@@ -291,7 +291,7 @@ class WebPush(OneWay):
 
 
 def _is_on(endpoint: str, name: str) -> bool:
-    """Return True if an endpoint is on a host or one of its subdomains."""
+    """Return True if an endpoint is on a host or a subdomain."""
     host = urlsplit(endpoint).hostname or ""
     return host == name or host.endswith("." + name)
 
@@ -301,7 +301,7 @@ def _is_urgent(message: Message) -> bool:
 
 
 def payload(message: Message) -> dict[str, object]:
-    """Return the object that the service worker gets."""
+    """Return the object for the service worker."""
     ids = {
         "notification_id": str(message.notification_id),
         "delivery_id": str(message.delivery_id),

@@ -1,7 +1,7 @@
 """Run the sandbox: `python -m providers.sandbox_server --help`.
 
-The secret that signs receipts comes from NOTIFY_SANDBOX_SECRET, not from the command line, where
-every user of the machine could read it.
+The signing secret of receipts comes from NOTIFY_SANDBOX_SECRET, because every user of the machine
+can read command lines.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ counting."""
 
 @dataclass(slots=True, kw_only=True)
 class RecordedCall:
-    """One POST about a delivery."""
+    """A POST about a delivery."""
 
     at: str
     """ISO 8601, UTC."""
@@ -41,7 +41,7 @@ class RecordedCall:
 
 @dataclass(slots=True, kw_only=True)
 class DeliveryRecord:
-    """All calls about one delivery."""
+    """All calls about a delivery."""
 
     message: dict[str, Any]
     """The first call's body as received."""
@@ -56,7 +56,7 @@ class DeliveryRecord:
         return sum(call.effect == "shown" for call in self.calls)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the entry as /messages.json shows it."""
+        """Return the entry for /messages.json."""
         return {
             **self.message,
             "idempotency_key": self.calls[-1].idempotency_key,
@@ -100,7 +100,7 @@ class Ledger:
     def select(
         self, *, equal: dict[str, str], since: datetime | None = None, limit: int | None = None
     ) -> list[dict[str, Any]]:
-        """Return entries whose message has the values, oldest first; `limit` keeps the newest."""
+        """Return entries by values of the message, oldest first; `limit` keeps the newest."""
         if "delivery_id" in equal:
             found = [e for e in [self._entries.get(equal["delivery_id"])] if e is not None]
         else:
@@ -123,7 +123,7 @@ class Ledger:
         return {"deliveries": len(self._entries)} | {name: self._totals[name] for name in names}
 
     def clear(self) -> None:
-        """Remove everything, the journal included."""
+        """Remove all entries, the journal included."""
         self._entries.clear()
         self._totals.clear()
         if self._file is not None:

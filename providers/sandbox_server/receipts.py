@@ -31,7 +31,7 @@ BACKOFF_SECONDS: Final = (0.25, 0.5, 1, 2, 4, 8, 15, 30)
 
 @dataclass(slots=True, eq=False)
 class Note:
-    """One receipt, or text, to send."""
+    """A receipt, or text, to send."""
 
     line: dict[str, str]
     log: list[dict[str, Any]] = field(repr=False)

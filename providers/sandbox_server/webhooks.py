@@ -1,4 +1,4 @@
-"""The receiver of status webhooks: keeps what a producer's endpoint would get, and verifies it.
+"""The receiver of status webhooks: keeps and verifies the posts to a producer's endpoint.
 
 | request | answer |
 | --- | --- |
@@ -7,7 +7,7 @@
 | GET /webhooks.json | the same as JSON, oldest first |
 | POST /webhooks/secret | the page's form, `secret=`: a secret that signatures are verified with |
 
-Secrets and webhooks are in memory. A secret verifies webhooks that came before the secret, too.
+Secrets and webhooks are in memory. A secret verifies earlier webhooks, too.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _POLICY: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceivedWebhook:
-    """One call of the service."""
+    """A call of the service."""
 
     at: datetime
     headers: dict[str, str]
@@ -65,7 +65,7 @@ class ReceivedWebhook:
         return "verified"
 
     def as_json(self, secrets: list[Secret]) -> dict[str, Any]:
-        """Return the webhook as /webhooks.json shows it."""
+        """Return the webhook for /webhooks.json."""
         try:
             content = orjson.loads(self.body)
         except ValueError:
@@ -81,7 +81,7 @@ class ReceivedWebhook:
 
 @dataclass(slots=True)
 class WebhookReceiver:
-    """The webhooks, oldest first, and the secrets that verify them."""
+    """The webhooks, oldest first, and the secrets for signatures."""
 
     received: deque[ReceivedWebhook] = field(default_factory=lambda: deque(maxlen=KEEP))
     secrets: deque[Secret] = field(default_factory=lambda: deque(maxlen=_SECRETS))

@@ -20,7 +20,7 @@ BODY_LIMIT_BYTES: Final = 8 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ServerRequest:
-    """One request, complete."""
+    """A complete request."""
 
     method: str
     target: str
@@ -30,7 +30,7 @@ class ServerRequest:
 
     @property
     def path(self) -> str:
-        """The target without its query."""
+        """The target without the query."""
         return self.target.partition("?")[0]
 
     @property
@@ -72,10 +72,10 @@ class _Malformed(Exception):
 
 
 class Connection(asyncio.Protocol):
-    """One client connection; requests are answered one after the other."""
+    """A client connection with answers in the order of requests."""
 
     def __init__(self, handler: Handler) -> None:
-        """`handler` is called with each complete request."""
+        """`handler` is called with complete requests."""
         self._handler = handler
         self._buffer = bytearray()
         self._pending: asyncio.Task[None] | None = None
@@ -133,7 +133,7 @@ class Connection(asyncio.Protocol):
 
 
 def _take_request(buffer: bytearray) -> ServerRequest | None:
-    """Take one request off the buffer; None while it is incomplete.
+    """Take a request off the buffer; None while incomplete.
 
     Raises:
         _Malformed: the bytes can never become a request.

@@ -101,7 +101,7 @@ def _text(event: Mapping[str, Any]) -> InboundText:
 
 
 def _delivery_id(context: Mapping[str, Any]) -> UUID | None:
-    """Read the delivery id; None for a message of another system in the same set."""
+    """Read the delivery id; None for a foreign message in the same set."""
     try:
         return UUID(context[DELIVERY])
     except (KeyError, ValueError):

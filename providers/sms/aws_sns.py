@@ -140,7 +140,7 @@ def _call(action: str, *, messages: Sequence[Message] = (), **fields: str) -> Aw
 
 
 def _attributes(config: Config) -> dict[str, str]:
-    """Write the attributes that each message has, as the query protocol flattens them."""
+    """Write the attributes of a message, flattened for the query protocol."""
     typed = {
         "SMSType": ("String", config.traffic.capitalize()),
         "SenderID": ("String", config.sender_id),

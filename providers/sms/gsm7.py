@@ -1,6 +1,6 @@
-"""Texts that fit the seven bits of an SMS (GSM 03.38); other texts need UCS-2.
+"""Texts of seven bits in an SMS (GSM 03.38); other texts need UCS-2.
 
-Source: 3GPP TS 23.038, the default alphabet and its extension table.
+Source: 3GPP TS 23.038, the default alphabet and the extension table.
 """
 
 from __future__ import annotations

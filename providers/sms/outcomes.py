@@ -63,7 +63,7 @@ def of_balance(amount: object, *, currency: str) -> Finding:
 
 
 def kind_of_loss(verdict: Verdict | None) -> ReceiptKind:
-    """Return the receipt of a failed SMS: bounced if the handset or its network refused it."""
+    """Return the receipt of a failed SMS: bounced after a refusal by the handset or the network."""
     refused = verdict is not None and verdict.is_rejection
     return ReceiptKind.BOUNCED if refused else ReceiptKind.FAILED
 

@@ -179,7 +179,7 @@ class Twilio:
         return self._receipts.parse(request)
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
-        """See `providers.contract.Provider.check`: the account's status and its balance."""
+        """See `providers.contract.Provider.check`: the account's status and balance."""
         pages = [self._account + ".json", self._account + "/Balance.json"]
         requests = [Request(url=page, headers=self._headers, method="GET") for page in pages]
         replies = self._transport.send(requests, deadline=deadline)

@@ -83,7 +83,7 @@ class TwilioReceipts:
         return [receipt]
 
     def _verify(self, request: ReceiptRequest) -> dict[str, str]:
-        """Return the form of a callback whose signature holds.
+        """Return the form of a verified callback.
 
         Raises:
             InvalidSignature: the signature does not match.

@@ -140,7 +140,7 @@ class Vonage:
         )
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
-        """See `providers.contract.Provider.send`. Vonage documents no limit but its status 12."""
+        """See `providers.contract.Provider.send`. Vonage documents no limit except status 12."""
         return rounds.send_one_request_each(
             batch,
             prepare=self._request,
@@ -183,7 +183,7 @@ class Vonage:
         return http_outcomes.outcome_of(reply, accepted=of_parts, hide=address)
 
     def _of_parts(self, response: Response, *, address: str) -> Outcome:
-        """Judge a 200 by the statuses of its parts."""
+        """Judge a 200 by the statuses of the parts."""
         detail = http_outcomes.excerpt(response.body, hide=address)
         parts = json_object(response.body).get("messages")
         if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):

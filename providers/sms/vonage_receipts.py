@@ -91,7 +91,7 @@ class VonageReceipts:
         return [receipt]
 
     def _verify(self, request: ReceiptRequest) -> Mapping[str, str]:
-        """Return the fields of a callback whose signature holds.
+        """Return the fields of a verified callback.
 
         Raises:
             InvalidSignature: the signature does not match.

@@ -58,7 +58,7 @@ class Transport:
         per_stranger: int = PER_STRANGER,
         in_total: int = IN_TOTAL,
     ) -> None:
-        """Set the bounds; start nothing yet."""
+        """Set the bounds; no thread starts yet."""
         self._bounds = Bounds(per_origin=per_origin, per_stranger=per_stranger, in_total=in_total)
         self._lock = Lock()
         self._loop: Loop | None = None

@@ -79,7 +79,7 @@ class Easy:
     )
 
     def __init__(self, sockets: Sockets) -> None:
-        """Set the options that all requests share."""
+        """Set the options of all requests."""
         self.curl = curl = pycurl.Curl()
         self._sockets = sockets
         self.met_closed = self.came_early = self.has_proved = self.was_answered = False

@@ -14,7 +14,7 @@ from providers.transport.guard import AddressPolicy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One HTTP request."""
+    """An HTTP request."""
 
     url: str = field(repr=False)
     headers: Sequence[str] = field(repr=False)

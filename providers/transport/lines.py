@@ -26,7 +26,7 @@ _REMEMBERED: Final = 1_000
 
 @dataclass(slots=True, eq=False)
 class Batch:
-    """The requests of one `send` and the way back to the caller, in another thread."""
+    """The requests of a `send` and the way back to the calling thread."""
 
     requests: Sequence[Request]
     deadline_seconds: float
@@ -53,7 +53,7 @@ class Batch:
         deadline_seconds: float,
         begins: Sequence[Callable[[], None] | None] = (),
     ) -> Batch:
-        """Make the batch of a `send` that begins now."""
+        """Make the batch of a new `send`."""
         return cls(
             requests=requests,
             deadline_seconds=deadline_seconds,
@@ -93,7 +93,7 @@ class Bounds:
 
 @dataclass(slots=True)
 class _Queue:
-    """Requests that wait for one origin."""
+    """Waiting requests of an origin."""
 
     origin: Origin
     bound: int

@@ -1,14 +1,13 @@
-"""The thread that drives libcurl: bounded in flight, a deadline for each request.
+"""The thread of libcurl: bounded requests in flight, a deadline per request.
 
 Each origin (scheme, host and port) has two queues, urgent and patient, and a share of the slots, so
-a provider that hangs fills only that provider's share. A request's deadline begins when libcurl
-gets the request; a request that waited too long in the queue was never sent, and the reply says so.
-Replies that come within a few milliseconds go back as one list, because waking the caller costs
-more than a request.
+a hanging provider fills only the provider's share. A request's deadline begins when libcurl gets
+the request; after too long a wait in the queue the reply is "never sent". Replies within a few
+milliseconds go back as a list, because waking the caller costs more than a request.
 
 The loop ends overdue requests, after a look at the sockets. libcurl would look at the time first,
-and a process that was frozen, for instance with its virtual machine, finds the deadlines passed and
-the answers in its sockets. After such a standstill overdue requests get a second more.
+and a process after a standstill, for instance of the virtual machine, finds passed deadlines and
+answers in the sockets. After such a standstill overdue requests get a second more.
 """
 
 from __future__ import annotations
@@ -300,7 +299,7 @@ class Watching:
         self._selector.register(descriptor, selectors.EVENT_READ)
 
     def want(self, descriptor: int, wanted: int) -> None:
-        """Wait for the events that libcurl wants (`POLL_IN`, `POLL_OUT`, `POLL_INOUT`)."""
+        """Wait for libcurl's events (`POLL_IN`, `POLL_OUT`, `POLL_INOUT`)."""
         events = _EVENTS[wanted]
         inode = self._resting.pop(descriptor, None)
         if inode is not None and inode != _inode(descriptor):
@@ -321,7 +320,7 @@ class Watching:
             self._forget(descriptor)
 
     def wait(self, seconds: float | None) -> Iterator[tuple[int, int]]:
-        """Wait for ready descriptors, and return an iterator of them with their events."""
+        """Wait for ready descriptors, and return an iterator of descriptors and events."""
         return self._ready(self._selector.select(seconds))
 
     def _ready(self, found: list[tuple[selectors.SelectorKey, int]]) -> Iterator[tuple[int, int]]:

@@ -57,7 +57,7 @@ class Origin:
     """A connection was found closed: the next request removes the connection."""
 
     def __post_init__(self) -> None:
-        """Limit nothing if nothing is shared."""
+        """Set no limit without shared connections."""
         if not self.may_multiplex:
             self._room = inf
 
@@ -86,7 +86,7 @@ class Origin:
         return Plan(opens=opens, fresh=fresh, sweeping=sweeping)
 
     def end(self, *, opened: bool) -> None:
-        """Count one request less."""
+        """Count a request less."""
         self.in_flight -= 1
         self._opening -= opened
 
@@ -95,12 +95,12 @@ class Origin:
         self._room = min(self._room, max(0, self.in_flight - self._opening))
 
     def met_closed(self, *, is_gone: bool) -> None:
-        """Note that an ended request was given a connection that the server had closed."""
+        """Note a request on a connection closed by the server."""
         self._sweeps_next |= not is_gone
         self._proven = max(0, self._proven - 1)
         self._room = max(0, self._room - STREAMS)
 
     def record_answer(self, *, multiplexes: bool) -> None:
-        """Note that a connection answered its first request, or a request meant to be the first."""
+        """Note an answer to the first request of a connection, or to a request meant as first."""
         self._proven += 1
         self._room = self._room + STREAMS if multiplexes else inf

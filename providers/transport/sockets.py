@@ -89,9 +89,9 @@ class Sockets:
 def _get_local_port(descriptor: int) -> int | None:
     """Return the local port of an internet socket; None for any other descriptor.
 
-    libcurl closes an address that lost the race to connect, and another thread may have the number
-    by now, for a file or a Unix socket. So the descriptor is detached whatever it is, because a
-    Python socket closes its descriptor when it is collected.
+    libcurl closes the slower address of a race to connect, and another thread may have the number
+    by now, for a file or a Unix socket. So every descriptor is detached, because a collected Python
+    socket closes the descriptor.
     """
     try:
         borrowed = socket.socket(fileno=descriptor)

@@ -110,7 +110,7 @@ class Webhook(OneWay):
         )
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
-        """Yield nothing, because each recipient has a separate endpoint."""
+        """Yield no finding, because recipients have separate endpoints."""
         del deadline
         return iter(())
 

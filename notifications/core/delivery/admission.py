@@ -64,7 +64,7 @@ class _Hold(NamedTuple):
 
 
 def admit(batch: Batch, routed: Iterable[Routed]) -> tuple[list[Routed], list[ClaimedDelivery]]:
-    """Admit deliveries to their first provider, or hold them.
+    """Admit deliveries to the first provider, or hold the deliveries.
 
     Returns:
         The admitted deliveries by provider, and the deliveries that an open breaker or a switch

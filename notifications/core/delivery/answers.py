@@ -160,9 +160,10 @@ class _Answers:
             _hand_over(self._group())
 
     def _group(self) -> list[_Answer]:
-        """Wait for an answer, and return the answers that have come.
+        """Wait for an answer, and return all answers so far.
 
-        The thread sleeps while answers gather: a wake-up for each of them costs more than the work.
+        The thread sleeps while answers gather, because a wake-up per answer costs more than the
+        work.
         """
         group = [self._queue.get()]
         if group[0].lingers:
@@ -180,7 +181,7 @@ os.register_at_fork(after_in_child=_answers.forget)
 
 
 def _hand_over(answers: Sequence[_Answer]) -> None:
-    """Write the ledger, then give each task its results."""
+    """Write the ledger, then pass the results to the tasks."""
     try:
         sent_ledger.write_encoded({each.key: each.entry for each in answers if each.entry})
     except Exception:  # noqa: BLE001 - whatever it is, the answers go on to their tasks

@@ -50,7 +50,7 @@ class Retry:
 
 
 class DeliveryDecision(NamedTuple):
-    """A delivery and the decision about it."""
+    """A delivery with a decision."""
 
     delivery: Claimed
     decision: Decision
@@ -152,7 +152,7 @@ def load(claim: Claim) -> Batch:
 
 
 def delivery_decision(claimed: ClaimedDelivery, decision: Decision) -> DeliveryDecision:
-    """Pair a delivery with its decision."""
+    """Pair a delivery with a decision."""
     secrets_of = claimed.notification.id if claimed.notification.sealed is not None else None
     return DeliveryDecision(claimed.delivery, decision, secrets_of, claimed.call)
 
@@ -191,7 +191,7 @@ def _write(entries: Iterable[DeliveryDecision], *, token: UUID) -> set[UUID]:
 
 
 def _find_triggers(entries: Iterable[DeliveryDecision]) -> set[UUID]:
-    """Return the members of fallback chains whose decision asks for the next channel."""
+    """Return the members of fallback chains with a decision for the next channel."""
     members = [each for each in entries if each.delivery.falls_back]
     if not members:
         return set()
@@ -215,7 +215,7 @@ def _find_triggers(entries: Iterable[DeliveryDecision]) -> set[UUID]:
 
 
 def _in_chain(decision: Decision) -> Decision:
-    """Return the decision about a delivery whose place another channel takes."""
+    """Return the decision about a delivery replaced by another channel."""
     match decision.transition.to:
         case Status.SUPPRESSED:
             return decision
@@ -227,7 +227,7 @@ def _in_chain(decision: Decision) -> Decision:
 
 
 def secrets_to_wipe(entries: Iterable[DeliveryDecision]) -> set[UUID]:
-    """Return notifications whose sensitive variables are no longer needed by a final delivery."""
+    """Return notifications with sensitive variables and a final decision about a delivery."""
     return {
         secrets_of
         for _, decision, secrets_of, _ in entries
@@ -236,10 +236,10 @@ def secrets_to_wipe(entries: Iterable[DeliveryDecision]) -> set[UUID]:
 
 
 def refund_caps(entries: Iterable[DeliveryDecision], *, moved: Collection[UUID]) -> None:
-    """Refund the frequency caps of deliveries that ended unsent.
+    """Refund the frequency caps of deliveries ended unsent.
 
-    A delivery that another claim took may have ended before this claim counted it. Postgres decides
-    about the refund.
+    A delivery under another claim may have ended before the count. Postgres decides about the
+    refund.
     """
     frequency_caps.refund_unsent(
         delivery
@@ -249,7 +249,7 @@ def refund_caps(entries: Iterable[DeliveryDecision], *, moved: Collection[UUID])
 
 
 def retries_of(entries: Iterable[DeliveryDecision], *, moved: Collection[UUID]) -> list[Retry]:
-    """Return the changed rows whose wait is short enough for a countdown."""
+    """Return the changed rows with a wait short enough for a countdown."""
     return [
         Retry(delivery.id, decision.republish_in)
         for delivery, decision, *_ in entries

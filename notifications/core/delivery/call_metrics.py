@@ -110,7 +110,7 @@ def _observe(pairs: Sequence[Pair], lane: Lane, *, provider: str, now: dt.dateti
 
 
 def record_spans(pairs: Iterable[tuple[ClaimedDelivery, Result]], *, provider: str) -> None:
-    """Record the calls that ended just now and whose trace is sampled."""
+    """Record the ended calls with a sampled trace."""
     if not traces.are_on():
         return
     from notifications.core.telemetry import spans  # noqa: PLC0415 - only if spans are exported

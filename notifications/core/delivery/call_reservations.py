@@ -1,4 +1,4 @@
-"""Reservations: a feature reserves the prices of calls before they begin, and settles them.
+"""Reservations: a feature reserves the prices of calls before the start, and settles the prices.
 
     RESERVE           before a wave of calls    (batch, deliveries, *, provider) -> deliveries
     SETTLE            with the outcomes         (pairs) -> None

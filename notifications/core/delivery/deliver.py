@@ -136,7 +136,7 @@ def _run_steps(batch: Batch) -> list[Retry]:
 
 
 def _send_by_first_provider(batch: Batch, at_end: ExitStack) -> None:
-    """Send each delivery by its first provider; failed-over deliveries stay in the batch."""
+    """Send deliveries by the first provider; failed-over deliveries stay in the batch."""
     routed: list[admission.Routed] = []
     for name, together in _by_provider(batch.deliveries).items():
         provider = routing.provider_named(name)
@@ -177,7 +177,7 @@ def _hold_without_provider(batch: Batch, deliveries: Sequence[ClaimedDelivery]) 
 
 
 def _return_failed(claim: Claim, error: Exception) -> None:
-    """Queue the rows of a claim whose task raised an error; a suspect may end as a dead letter."""
+    """Queue the rows of a claim after an error of the task; a suspect may end as a dead letter."""
     ids = [each.id for each in claim.deliveries]
     match lane_pauses.note_failure(_lane_of(claim), error, ids):
         case Verdict.LANE:
@@ -224,16 +224,16 @@ def group_retries(retries: Iterable[Retry]) -> list[RetryGroup]:
 
 
 def _mark_waiting(deliveries: Sequence[ClaimedDelivery]) -> Mapping[UUID, Queue]:
-    """Mark deliveries behind a queue's head; returns the queues of all ordered deliveries.
+    """Mark deliveries behind the head of a queue; returns the queues of all ordered deliveries.
 
     Deliveries with the same ordering key and channel leave one after another: accept inserts them
-    into the ordering queue, in the transaction that stores them, and the last gate holds the marked
-    ones.
+    into the ordering queue, in the transaction of the insert, and the last gate holds the marked
+    deliveries.
 
     Provider calls follow the order of acceptance; a retry keeps its position. A head leaves the
-    queue early if its outcome is unknown, or if it is held for more than a minute; the timeline
-    shows the reason, and its message may arrive late. A cancelled, expired or dead head leaves the
-    queue at once, and its replay gets no position.
+    queue early if the outcome is unknown, or after a hold of more than a minute; the timeline shows
+    the reason, and the message may arrive late. A cancelled, expired or dead head leaves the queue
+    at once, and a replay gets no position.
     """
     ordered = [claimed for claimed in deliveries if claimed.notification.ordering_key]
     if not ordered:

@@ -1,4 +1,4 @@
-"""Evidence: what is known about the calls of rows whose lease expired.
+"""Evidence: the known facts about calls of rows after the end of the lease.
 
     the sent-ledger has an entry       the outcome, as the worker got it
     the sent-ledger has no entry       a call that began is unanswered
@@ -88,7 +88,7 @@ def gather(rows: Sequence[Row]) -> Evidence:
 
 
 def entry_of(claimed: ClaimedDelivery, result: Result, *, provider: Provider) -> LedgerEntry:
-    """Return the ledger's entry of a call that ended."""
+    """Return the ledger's entry of an ended call."""
     return LedgerEntry(
         claimed.delivery.id,
         claimed.call,

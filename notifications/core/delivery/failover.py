@@ -76,9 +76,9 @@ def fail_over(pairs: Sequence[Pair], *, provider: Provider, token: UUID) -> Sequ
 
 
 def as_retries(pairs: Sequence[Pair]) -> Sequence[Pair]:
-    """Return pairs that could not be passed on, so that a settle loses no further provider.
+    """Return the pairs of an impossible failover as retries with the next provider.
 
-    A refusal that another provider may not share becomes a temporary failure.
+    A refusal specific to one provider becomes a temporary failure.
     """
     return [_as_retry(pair) for pair in pairs]
 

@@ -196,9 +196,9 @@ def insert(deliveries: Collection[NewDelivery]) -> None:
 
 
 def mark_members(deliveries: Iterable[ClaimedDelivery]) -> None:
-    """Mark claimed members of chains whose recipient is reached elsewhere, and fallbacks.
+    """Mark claimed members of chains with a reached recipient, and fallbacks.
 
-    A receipt cancels waiting deliveries; a delivery that a worker held at that time waits again
+    A receipt cancels waiting deliveries; a delivery claimed at the time of the receipt waits again
     after a hold, a retry or the worker's death, and the gate stops the delivery.
     """
     members = {each.delivery.id: each for each in deliveries if each.delivery.falls_back}
@@ -299,7 +299,7 @@ def _add(
 def _new_deliveries(
     row: _ChainRow, members: list[Member], reach: RecipientContacts, later: list[Channel]
 ) -> list[NewDelivery]:
-    """Return the deliveries of the first later channel that can be used; empty if none can."""
+    """Return the deliveries of the first usable later channel; empty without such a channel."""
     priority, now = Priority(row.priority), clock.now()
     targets = channels.targets(
         reach,

@@ -5,8 +5,8 @@ a batch; a batch without caps needs no call. Deliveries that admission holds are
 they leave (`renew`). While the state Redis is away, P1 leaves and P2 and P3 wait. Deliveries in
 test mode have no cap.
 
-A delivery that ends unsent gets its count refunded. A worker whose lease expired may count after
-the refund, so it refunds again; Postgres decides, so a sent delivery stays counted.
+The count of an unsent delivery is refunded. A worker without the lease may count after the refund,
+so the worker refunds again; Postgres decides, so a sent delivery stays counted.
 """
 
 from __future__ import annotations

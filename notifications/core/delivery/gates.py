@@ -75,7 +75,7 @@ def look_again(batch: Batch, deliveries: Sequence[ClaimedDelivery]) -> Sequence[
 
 
 def stop_expired(batch: Batch, deliveries: Sequence[ClaimedDelivery]) -> Sequence[ClaimedDelivery]:
-    """Stop deliveries after their time to live; returns the others. Costs no query."""
+    """Stop deliveries past the time to live; returns the rest. Makes no query."""
     now = batch.now
     if all(each.notification.expires_at > now for each in deliveries):
         return deliveries
@@ -188,7 +188,7 @@ def _sms_country(claimed: ClaimedDelivery, _now: dt.datetime) -> Verdict:
 
 
 def _ordering(claimed: ClaimedDelivery, now: dt.datetime) -> Verdict:
-    """Hold a delivery behind the head of its ordering queue.
+    """Hold a delivery behind the head of the ordering queue.
 
     The gate runs last: a delivery stopped by another gate must not block its ordering queue.
     """

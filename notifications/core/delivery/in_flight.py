@@ -42,7 +42,7 @@ _NOTE_SECONDS: Final = 1.0
 
 
 def acquire(provider: Provider, wanted: int, *, urgent: bool, timeout: float) -> int:
-    """Take 1 to `wanted` permits; returns 0 if none was free within `timeout` seconds."""
+    """Take 1 to `wanted` permits; returns 0 without a free permit within `timeout` seconds."""
     return _pool_of(provider.name, provider.capabilities.concurrency).acquire(
         wanted, urgent=urgent, timeout=timeout
     )
@@ -106,7 +106,7 @@ class PermitPool:
         return self._limit.in_flight
 
     def acquire(self, wanted: int, *, urgent: bool, timeout: float) -> int:
-        """Take 1 to `wanted` permits; returns 0 if none was free within `timeout` seconds."""
+        """Take 1 to `wanted` permits; returns 0 without a free permit within `timeout` seconds."""
         if wanted < 1:
             return 0
         until = clock.monotonic() + timeout

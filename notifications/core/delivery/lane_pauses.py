@@ -83,7 +83,7 @@ def note_failure(lane: str, error: Exception, delivery_ids: Collection[UUID]) ->
 
 
 def note_success(lane: str) -> None:
-    """Note that claimed rows passed; resume the lane if it is paused."""
+    """Note a success of claimed rows; resume a paused lane."""
     if lane in _failures:
         _failures.pop(lane, None)
     if lane in paused_lanes.current():

@@ -1,4 +1,4 @@
-"""Mail tracking: opens and clicks of the e-mails whose notification type asks for them.
+"""Mail tracking: opens and clicks of e-mails, by notification type.
 
     render ── apply(claimed, text) ──> HTML with a pixel (`/o/...`) and tracked links (`/c/...`)
     /o/{token} ── read_open(token) ──> TrackedDelivery
@@ -46,7 +46,7 @@ class TrackedDelivery:
 
 
 def apply(claimed: ClaimedDelivery, rendered: Rendered, *, keep: MailLinks) -> Rendered:
-    """Return the text of an e-mail with the tracking that its notification type asks for."""
+    """Return the text of an e-mail with the tracking of the notification type."""
     rule = notification_types.every().get(claimed.notification.type)
     if rule is None or claimed.delivery.channel is not Channel.EMAIL or not rendered.html:
         return rendered

@@ -32,7 +32,7 @@ _FIRST_DAY: Final = dt.date(2026, 1, 1)
 
 
 class InvalidLink(Exception):
-    """The token's signature is wrong, or its recipient was erased."""
+    """The token has a wrong signature or an erased recipient."""
 
 
 class ExpiredLink(Exception):

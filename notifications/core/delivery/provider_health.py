@@ -109,7 +109,7 @@ def record(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
 
 
 def return_capacity(deliveries: Iterable[ClaimedDelivery], provider: Provider) -> None:
-    """Release the endpoint capacity of calls that did not begin."""
+    """Release the endpoint capacity of unstarted calls."""
     if provider.capabilities.endpoint_of is None:
         return
     uncalled = Counter(
@@ -162,7 +162,7 @@ def keep_contact(outcome: Rejected) -> Rejected:
 
 
 def fault_of(outcome: Misconfigured) -> str:
-    """Return the answer of a provider that blames our account, in words."""
+    """Return a provider's answer about our account, in words."""
     return f"the provider answers {outcome.code}, our credentials or account are refused"
 
 

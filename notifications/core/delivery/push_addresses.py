@@ -1,4 +1,4 @@
-"""Push addresses that a recipient's own browser or app registers with a recipient token.
+"""Push addresses registered by a recipient's browser or app with a recipient token.
 
 A recipient token is in the hands of a stranger, so its holder may register push addresses only, at
 most MOST of them, and a browser only at the push services of NOTIFY_WEB_PUSH_SERVICES: the service

@@ -74,8 +74,8 @@ def messages(
 ) -> tuple[list[Message], list[tuple[ClaimedDelivery, str]]]:
     """Build the messages of a wave, and store the short links.
 
-    Returns the messages, and the deliveries whose template and variables do not match, each with
-    the error.
+    Returns the messages, and the deliveries without a matching template and variables, with the
+    errors.
 
     Raises:
         django.db.Error: as psycopg raised the error.

@@ -1,4 +1,4 @@
-"""Rescue: settle rows whose lease expired, because their worker died or hung.
+"""Rescue: settle rows after the end of the lease, because the worker died or hung.
 
     entry in the sent-ledger      settled as the worker would have settled the provider's answer;
                                   queued again for the next provider of the round
@@ -71,7 +71,7 @@ _UNKNOWN_TIME_TO_LIVE: Final = dt.timedelta(days=60)
 
 
 def rescue(rows: Sequence[Row]) -> int:
-    """Settle rows whose lease expired; returns the number of changed rows.
+    """Settle rows after the end of the lease; returns the number of changed rows.
 
     Safe to run twice and beside the worker: renewed leases stay, and locked rows are skipped.
     """

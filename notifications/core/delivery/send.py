@@ -244,7 +244,7 @@ class _Sending:
     def _with_money(
         self, deliveries: Sequence[ClaimedDelivery], messages: Sequence[Message]
     ) -> list[Message]:
-        """Return the messages that may be sent."""
+        """Return the permitted messages."""
         rendered = {each.delivery_id for each in messages}
         asking = [each for each in deliveries if each.delivery.id in rendered]
         paid = call_reservations.reserve(self._batch, asking, provider=self._provider.name)

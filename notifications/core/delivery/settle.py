@@ -148,7 +148,7 @@ def _settle_late(
     moved: Collection[UUID],
     provider: Provider,
 ) -> late_refusals.Settled:
-    """Settle the refusals that came after the lease: those of rows that the claim has not moved."""
+    """Settle the refusals after the end of the lease, of rows not moved by the claim."""
     refused = [
         _call(claimed, result, provider)
         for claimed, result in pairs
@@ -160,7 +160,7 @@ def _settle_late(
 
 
 def record_calls(pairs: Sequence[Pair], *, provider: Provider) -> None:
-    """Record the calls of deliveries that fail over, each with an event; no row is settled."""
+    """Record the calls of failed-over deliveries with events, without a settlement."""
     if not pairs:
         return
     calls = [_call(claimed, result, provider) for claimed, result in pairs]
@@ -260,7 +260,7 @@ def _end_contacts(pairs: Iterable[Pair], *, provider: str) -> None:
 
 
 def _move_contacts(pairs: Iterable[Pair], *, provider: str) -> None:
-    """Store the addresses that replaced those of accepted messages."""
+    """Store the new addresses of accepted messages."""
     moves = {
         claimed.delivery.contact_id: NewAddress(
             claimed.destination.address, result.outcome.new_address
@@ -332,7 +332,7 @@ def _call(claimed: ClaimedDelivery, result: Result, provider: Provider) -> attem
 
 
 def _cost(claimed: ClaimedDelivery, provider: Provider, outcome: Outcome) -> int | None:
-    """Return the price of a call that may have sent, in microdollars; None on a free channel."""
+    """Return the price of a call with a possible send, in microdollars; None on a free channel."""
     if not isinstance(outcome, Accepted | Unanswered):
         return None
     price = call_prices.price_by_answer(claimed, provider.name, outcome)

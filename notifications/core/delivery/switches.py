@@ -1,8 +1,8 @@
-"""Switches: hold the deliveries that an operator's kill switch stops.
+"""Switches: hold deliveries by an operator's kill switch.
 
-The step `apply_switches` checks every claimed batch, `admission` asks for the provider, and `send`
-asks again before each wave of calls, so a switch holds rows that are already published or claimed.
-A check reads the cached switches and makes no query.
+The step `apply_switches` checks every claimed batch, `admission` checks the provider, and `send`
+checks again before each wave of calls, so a switch holds rows already published or claimed. A check
+reads the cached switches and makes no query.
 
 A held row is due at the end of its time to live, or shortly after the expiry of the switch. So a
 million held rows cost nothing while they wait; `operations.switches` and the sweep `release` bring
@@ -46,7 +46,7 @@ def messages_to_hold(
 
 
 def message_switch(claimed: ClaimedDelivery, *, now: dt.datetime) -> ActiveSwitch | None:
-    """Return the switch that holds a delivery for any provider; None: no switch."""
+    """Return the switch of a delivery for any provider; None: no switch."""
     board = switches.current()
     if not board:
         return None
@@ -58,10 +58,10 @@ def message_switch(claimed: ClaimedDelivery, *, now: dt.datetime) -> ActiveSwitc
 def divert(
     batch: Batch, deliveries: list[ClaimedDelivery], *, provider: str
 ) -> tuple[list[ClaimedDelivery], list[ClaimedDelivery]]:
-    """Pass deliveries of a provider that a switch holds to their next provider, or hold them.
+    """Pass deliveries of a held provider to the next provider, or hold the deliveries.
 
     Returns:
-        The deliveries that no switch concerns, and the deliveries for the next provider.
+        The deliveries without a switch, and the deliveries for the next provider.
     """
     board, now = switches.current(), batch.now
     found = {
@@ -79,7 +79,7 @@ def divert(
 def stop_before_calls(
     batch: Batch, deliveries: list[ClaimedDelivery], *, provider: str
 ) -> list[ClaimedDelivery]:
-    """Hold deliveries for which a switch was set after the claim; return the others.
+    """Hold deliveries by switches set after the claim; return the remaining deliveries.
 
     A delivery with another provider stays in the batch with that provider first.
     """

@@ -35,7 +35,7 @@ FIVE_CLAIMS: Final = "five claims ended without a result"
 
 
 def end_those(rows: Iterable[Mapping[str, Any]], *, may_be_over: Collection[UUID]) -> set[UUID]:
-    """End the rows that must not be published; return their ids.
+    """End the rows not to be published; return the ids.
 
     Args:
         rows: queued rows with `id` and `claims`.
@@ -49,7 +49,7 @@ def end_those(rows: Iterable[Mapping[str, Any]], *, may_be_over: Collection[UUID
 
 
 def find_expired(delivery_ids: Collection[UUID]) -> set[UUID]:
-    """Return those of these deliveries whose time to live is over."""
+    """Return the deliveries past the time to live."""
     if not delivery_ids:
         return set()
     asked = {**id_ranges.around(delivery_ids), "ids": sorted(delivery_ids)}
@@ -57,7 +57,7 @@ def find_expired(delivery_ids: Collection[UUID]) -> set[UUID]:
 
 
 def expire(delivery_ids: Collection[UUID], *, detail: str = "") -> int:
-    """Expire queued rows whose time to live is over; return how many."""
+    """Expire queued rows past the time to live; return the number."""
     moves = [Move(id=each, reason=Reason.TTL_PASSED, detail=detail) for each in delivery_ids]
     moved = db.in_transaction(lambda: _apply(EXPIRE_UNCLAIMED, moves))
     secret_variables.wipe({notification_of(each) for each in moved})

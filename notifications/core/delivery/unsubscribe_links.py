@@ -47,13 +47,13 @@ class Link:
 
 
 class BadLink(Exception):
-    """The token's signature is wrong, or its recipient was erased."""
+    """The token has a wrong signature or an erased recipient."""
 
 
 def url_for(claimed: ClaimedDelivery, *, now: dt.datetime) -> str:
-    """Return the unsubscribe URL of a delivery; empty if the message has none.
+    """Return the unsubscribe URL of a delivery; empty for a message without a link.
 
-    A message that the recipient cannot decline has none: the link would promise what is not done.
+    A mandatory message has no link, because the link would have no effect.
     """
     delivery, notification = claimed.delivery, claimed.notification
     offers = delivery.channel is Channel.EMAIL and delivery.mode is Mode.LIVE
@@ -69,12 +69,12 @@ def url_for(claimed: ClaimedDelivery, *, now: dt.datetime) -> str:
 
 
 def token_of(link: Link, *, now: dt.datetime) -> str:
-    """Return the token of a link that is issued today, in characters that a URL may contain."""
+    """Return the token of a link of today, in characters of a URL."""
     return signed_token.write([*token_fields(link), _day(now.date())], key=_keys()[0])
 
 
 def read(token: str, *, now: dt.datetime) -> tuple[Link, Recipient]:
-    """Return the link and its recipient.
+    """Return the link and the recipient.
 
     Raises:
         BadLink: the token is forged or truncated, or the recipient was erased.
@@ -104,7 +104,7 @@ def hold(link: Link) -> Link:
 
 
 def token_fields(link: Link) -> list[str | int]:
-    """Return the fields that are the same each day: recipient, channel, topic."""
+    """Return the fields without the day: recipient, channel, topic."""
     return [link.recipient_id, int(link.channel), link.topic]
 
 

@@ -1,4 +1,4 @@
-"""Withholding: remove text that may quote a message with sensitive variables.
+"""Withholding: remove text with possible quotes of sensitive variables.
 
 A provider can repeat the message in its answer, in any encoding, and an exception can contain the
 arguments of a library. Answers keep their code, exceptions keep their type and source location.
@@ -43,7 +43,7 @@ def loggable_error(error: BaseException) -> CallFailed:
 
 
 def with_sensitive_variables(delivery_ids: Collection[UUID]) -> set[UUID]:
-    """Return the deliveries whose template has sensitive variables."""
+    """Return the deliveries of templates with sensitive variables."""
     if not delivery_ids:
         return set()
     asked = {each: ids.notification_of(each) for each in delivery_ids}

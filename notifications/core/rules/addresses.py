@@ -1,12 +1,12 @@
-"""The normal form of addresses, and the key under which two spellings are one address.
+"""The normal form of addresses, and the key with one value for all spellings of an address.
 
     normal_form     stored and sent to: `+52 1 55 1234 5678` -> `+525512345678`
                     `Maria@FAß.example` -> `Maria@xn--fa-hia.example`
     key             compared: `maria@xn--fa-hia.example`, the endpoint of a Web Push subscription
 
-Each address that enters, by the API, a file, the admin or a vendor's callback, passes
-`normal_form`; each look-up compares keys. The database function `suppressible` computes the same
-key, so that rows of an earlier normal form are found too.
+Every address from the API, a file, the admin or a vendor's callback passes `normal_form`; look-ups
+compare keys. The database function `suppressible` computes the same key, so that rows of an earlier
+normal form are found too.
 """
 
 from __future__ import annotations
@@ -94,12 +94,12 @@ def search_key(channel: Channel, text: str) -> str:
 
 
 def search_keys(text: str) -> list[str]:
-    """Return the keys of an address whose channel is unknown."""
+    """Return the keys of an address of unknown channel."""
     return sorted({search_key(channel, text) for channel in Channel})
 
 
 def clean(channel: Channel, address: str) -> str:
-    """Return an address without what is pasted by mistake: surrounding space, invisible characters.
+    """Return an address without surrounding space and invisible characters.
 
     Full-width letters and digits become ASCII, except in a chat id, which can be a room's name.
     Joiners stay beside letters that are not ASCII: they can belong to a domain. A line end stays in
@@ -118,7 +118,7 @@ def clean(channel: Channel, address: str) -> str:
 
 
 def _visible(text: str) -> str:
-    """Return a text without characters that cannot be seen.
+    """Return a text without invisible characters.
 
     Raises:
         ValueError: with the number and the name of the first such character.

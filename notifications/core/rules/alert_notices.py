@@ -1,13 +1,13 @@
-"""Notices of alerts: which notice follows for an alert and a destination, and when to try again.
+"""Notices of alerts: the next notice for an alert and a destination, and the time of the next try.
 
     raised       an alert that is open, not covered and not acknowledged, after `WAIT`
     reminded     each `REMIND_AFTER` while the alert is open and not acknowledged
     acknowledged to destinations that keep incidents themselves
     resolved     after the end of an alert whose notice was tried
 
-An alert that ends within `WAIT` sends nothing. A cause that comes and goes raises an alert each
-time: after `FLAPPING_FROM` notices `raised` within `FLAPPING_WITHIN` a further alert of the same
-kind and subject must last `FLAPPING_WAIT`.
+An alert shorter than `WAIT` sends no notice. An intermittent cause raises several alerts: after
+`FLAPPING_FROM` notices `raised` within `FLAPPING_WITHIN` a further alert of the same kind and
+subject must last `FLAPPING_WAIT`.
 """
 
 from __future__ import annotations

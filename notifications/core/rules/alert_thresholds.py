@@ -4,10 +4,9 @@
 
 The name of a threshold is the kind of the alert. A threshold without a value has the default.
 
-An alert about a provider or a channel starts above its threshold and ends below a lower one, so
-that a share near a threshold raises one alert. A floor of calls or failures keeps single failures
-of little traffic silent: with five messages a minute, `FAILING_CALLS` are reached within five
-minutes.
+An alert about a provider or a channel starts above a threshold and ends below a lower threshold, so
+a share near the threshold raises one alert. A floor of calls or failures keeps single failures of
+little traffic silent: with five messages a minute, `FAILING_CALLS` are reached within five minutes.
 """
 
 from __future__ import annotations

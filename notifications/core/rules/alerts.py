@@ -1,9 +1,9 @@
 """Alerts for operators: each kind with title, severity and sentence, and one alert for a cause.
 
-An alert lasts as long as its cause: every observation of the cause raises the alert again, and the
-end of the cause resolves it. The end of a cause in `RENEWED` is not observed: such an alert ends
-`GONE_AFTER` without a new observation. The end of an alert in `WITH_BREAKER` also needs closed
-circuit breakers: a provider without messages is observed by its breaker alone.
+Every observation of a cause raises the alert again, and the end of the cause resolves the alert.
+The end of a cause in `RENEWED` is not observed: such an alert ends `GONE_AFTER` without a new
+observation. The end of an alert in `WITH_BREAKER` also needs closed circuit breakers: a provider
+without messages is observed by its breaker alone.
 
 `COVERED` names the alerts that follow from another open alert. A covered alert is shown below its
 cause and leaves the installation in no notice.
@@ -312,7 +312,7 @@ GONE_AFTER: Final = dt.timedelta(minutes=5)
 
 
 class SameSubject(StrEnum):
-    """The part of the subject that a covered alert shares with its cause."""
+    """The common part of the subjects of a covered alert and of the cause."""
 
     CHANNEL = "channel"
     """The last word: `email` of `ses email`."""

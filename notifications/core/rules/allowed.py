@@ -1,7 +1,7 @@
 """The allow list of a staging environment (NOTIFY_ALLOWED_RECIPIENTS).
 
 u_789012              a user, on every channel
-maria@example.com     an address, in any spelling, whatever the channel
+maria@example.com     an address, in any spelling, on every channel
 @example.com          every mailbox of a domain
 +4930                 every number with this beginning
 """
@@ -81,7 +81,7 @@ class AllowList:
 
 
 def _ascii(domain: str) -> str:
-    """Return `@domain` as addresses have it; another text in lower case, which matches nobody."""
+    """Return `@domain` in the form of addresses; any other text in lower case, without a match."""
     try:
         return "@" + mailboxes.ascii_domain(domain.removeprefix("@"))
     except mailboxes.MalformedAddress:

@@ -9,8 +9,8 @@ A dismissed message was on the screen, but a swipe proves no reading: the person
 ten messages at once. So DISMISSED counts as delivered, and the reason tells the difference.
 
 A status keeps the reason of the report that set the status: a click after an opening changes
-nothing, and so does a repeat. Of several reports for one delivery in one call the more telling
-report is applied, whatever their order.
+nothing, and so does a repeat. Of several reports for one delivery in one call the most specific
+report applies, in any order.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ClientReceiptKind(StrEnum):
 
 
 class TokenHolder(NamedTuple):
-    """The recipient whom a client token names. The holder may report on own deliveries only."""
+    """The recipient in a client token, with the right to report on own deliveries only."""
 
     recipient_id: int
     mode: Mode

@@ -21,12 +21,12 @@ _INNER: Final = re.compile("([;\t][\"' ]*)(?=[=+\\-@\uff1d\uff0b\uff0d\uff20])")
 
 
 def escape(text: str) -> str:
-    """Return a text that no spreadsheet reads as a formula."""
+    """Return a text that is no formula in a spreadsheet."""
     return _APOSTROPHE + text if text.lstrip(" ").startswith(_FORMULA) else text
 
 
 def unescape(text: str) -> str:
-    """Return the text that `escape` changed."""
+    """Return the text before `escape`."""
     bare = text.removeprefix(_APOSTROPHE)
     return bare if bare.lstrip(" ").startswith(_FORMULA) else text
 

@@ -37,7 +37,7 @@ class InvalidFile(ValueError):
 
 
 class NotText(InvalidFile):
-    """Bytes of the file are not in its encoding."""
+    """Bytes of the file are not in the encoding."""
 
 
 class ByteStream(Protocol):
@@ -136,7 +136,7 @@ class TextLines:
 
 
 class CsvReader:
-    """The records of a file whose first line names the columns."""
+    """The records of a file with the column names in the first line."""
 
     def __init__(
         self, stream: ByteStream, *, required: tuple[str, ...], known: Collection[str] = ()
@@ -201,7 +201,7 @@ class CsvReader:
 
 
 def _check_repeats(written: list[str], spelled: Collection[str]) -> None:
-    """Check that each name of `spelled`, in lower case, is written once.
+    """Check for repeated names in `spelled`, in lower case.
 
     Raises:
         InvalidFile: a name is written twice, perhaps in other capitals.

@@ -12,7 +12,7 @@ class Described(StrEnum):
     sentence: str
 
     def __new__(cls, value: str, sentence: str) -> Self:
-        """Create a member from its value and its sentence."""
+        """Create a member from a value and a sentence."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.sentence = sentence

@@ -157,7 +157,7 @@ def asks_for_next(decision: Decision, *, priority: Priority, call: CallHistory) 
 
 
 def _gives_up(decision: Decision, call: CallHistory) -> bool:
-    """Return True if an urgent delivery that could wait or retry leaves its channel."""
+    """Return True if an urgent delivery leaves the channel instead of a wait or retry."""
     if decision.due_in is None:
         return False
     match decision.transition.to:
@@ -211,7 +211,7 @@ def advance(
 
 
 def _is_accepted(device: Member) -> bool:
-    """Return True for a device whose acceptance nothing will confirm: the channel was sent."""
+    """Return True for a device without further receipts: the channel was sent."""
     return device.status is Status.SENT and not device.is_open
 
 

@@ -1,7 +1,7 @@
 """Positions in the change feed, and the cursors that producers keep.
 
-The order of the feed is (transaction id, `seq`). A transaction id means something in one database
-cluster only, so a cursor names its cluster, and a cursor of another cluster is refused.
+The order of the feed is (transaction id, `seq`). A transaction id is valid in one database cluster
+only, so a cursor names the cluster, and a cursor of another cluster is refused.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class FeedPosition:
 
     @classmethod
     def from_cursor(cls, cursor: str) -> Self | None:
-        """Return the position of a cursor; None for a text that `to_cursor` cannot return."""
+        """Return the position of a cursor; None for a text other than a cursor."""
         try:
             packed = base64.b64decode(cursor + "=", altchars=b"-_", validate=True)
             cluster, xid, seq, since = _FORMAT.unpack(packed)

@@ -66,9 +66,9 @@ def last_delivery_of(notification: UUID) -> UUID:
 
 
 def time_of(any_id: UUID) -> dt.datetime:
-    """Return the millisecond in which the notification of this id was made.
+    """Return the millisecond of the acceptance from the id of a notification.
 
-    A foreign id can name a time outside the calendar: it counts as the last one.
+    A foreign id can name a time outside the calendar: the last instant of the calendar counts.
     """
     return _EPOCH + min(any_id.int >> 80, _LAST_MILLISECOND) * _MILLISECOND
 

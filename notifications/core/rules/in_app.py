@@ -104,7 +104,7 @@ def normalize(part: InAppPart) -> InAppPart:
 
 
 def structure_faults(part: InAppPart) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield the place and the sentence of each fault that no value of a variable can cure."""
+    """Yield place and sentence of the faults independent of the variables."""
     if len(part.actions) > MAX_ACTIONS:
         yield ("actions",), f"may hold {MAX_ACTIONS} actions, not {len(part.actions)}"
     seen: set[str] = set()
@@ -121,7 +121,7 @@ def structure_faults(part: InAppPart) -> Iterator[tuple[tuple[str | int, ...], s
 def url_faults(
     part: InAppPart, schemes: Collection[str]
 ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield the place and the sentence of each URL that an inbox does not open.
+    """Yield place and sentence of the URLs refused by an inbox.
 
     Args:
         part: a rendered part.

@@ -69,7 +69,7 @@ def without_empty(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def request_fields(stored: object) -> dict[str, Any]:
-    """Return the request fields of stored in-app options, for a request that repeats another."""
+    """Return the request fields of stored in-app options, for a repeated request."""
     if not isinstance(stored, dict):
         return {}
     found = {"inbox_expires_in_seconds": stored.get("expires_in"), "inbox_data": stored.get("data")}

@@ -17,7 +17,7 @@ from providers.contract import Channel
 
 
 class Priority(IntEnum):
-    """Urgency of a notification. The number is what Postgres stores."""
+    """Urgency of a notification. Postgres stores the number."""
 
     P0 = 0
     """Security and OTP: passes quiet hours, caps and budgets."""
@@ -80,7 +80,8 @@ def routing_key(queue: str) -> str:
     """Return the routing key of a queue on RabbitMQ: one word.
 
     kombu's delayed delivery binds a queue to each key that ends with the words of the queue's key
-    (`#.p0.push`), so `test.p0.push` would reach the queue `p0.push` too. No word ends with another.
+    (`#.p0.push`), so `test.p0.push` would reach the queue `p0.push` too. Therefore no word ends
+    with another word.
     """
     return queue.replace(".", "-")
 
@@ -100,7 +101,7 @@ LANES: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Time limits of one priority's calls and leases."""
+    """Time limits of the calls and leases of a priority."""
 
     deadline: dt.timedelta
     """Total time of one provider call, kept by the adapter; a thread pool ignores Celery's limits.

@@ -1,8 +1,8 @@
-"""Masking of addresses for operators who may not see them: `m***@example.com`, `+49 *** 123`.
+"""Masking of addresses on the pages of operators: `m***@example.com`, `+49 *** 123`.
 
-A masked address lets a support engineer compare an address with the address that a caller spells,
-and tells too little to write to the person. Pages, lists, CSV files and audit entries mask with
-this module. `rules.redaction` serves logs, which show no part of an address.
+A support engineer can compare a masked address with the address of a caller, but cannot write to
+the person. Pages, lists, CSV files and audit entries mask with this module. `rules.redaction`
+serves logs, which show no part of an address.
 """
 
 from __future__ import annotations

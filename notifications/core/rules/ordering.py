@@ -23,7 +23,7 @@ DEPTH: Final = 50
 
 
 class Front(NamedTuple):
-    """One of the first places of a key and channel, with its delivery."""
+    """A front position of a key and channel, with the delivery."""
 
     id: int
     delivery_id: UUID

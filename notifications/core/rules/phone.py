@@ -1,10 +1,10 @@
-"""Phone numbers: how they are stored, and their timezone.
+"""Phone numbers: stored form and timezone.
 
 A number is judged by its length alone, because ranges in use change every month; so unassigned
-numbers pass, such as the sandbox's. A number that only its own area can dial is refused.
+numbers pass, such as the sandbox's. A number without an area code is refused.
 
-Parsing takes a tenth of a millisecond and some megabytes of tables, so it happens where a number is
-entered and never in a send.
+Parsing takes a tenth of a millisecond and some megabytes of tables, so numbers are parsed at the
+entry and never in a send.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _read(written: str) -> str:
 
 
 def one_spelling(number: str) -> str:
-    """Return a number in E.164 under which its second spelling is found too.
+    """Return a number in E.164, the same for two spellings.
 
     `+5215512345678` and `+525512345678` are one phone, as are `+541112345678` and `+5491112345678`,
     `+551187654321` and `+5511987654321`. Another text is returned as it is.

@@ -1,11 +1,11 @@
-"""The choices of a recipient by topic and channel, as a set of cells that are off.
+"""The choices of a recipient by topic and channel, as a set of off cells.
 
     ("", EMAIL)           the channel is off: nothing is sent there, P0 included
     ("social", None)      the topic is off on each channel, also on a channel of the future
     ("social", EMAIL)     the topic is off on one channel
 
 A topic is a category or a notification type. Off wins: a type is off where its category is off.
-A topic that is mandatory, and a P0, leave in spite of a topic that is off.
+Messages of a mandatory topic, and P0, leave in spite of an off topic.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class StoredCells(NamedTuple):
 def read(
     channels: Iterable[int], topics: Iterable[str], topics_by_channel: Mapping[str, Iterable[str]]
 ) -> Cells:
-    """Return stored cells; a channel that this release does not know is left out."""
+    """Return stored cells without unknown channels of another release."""
     known = {each.value for each in Channel}
     return frozenset([
         *(Cell(WHOLE_CHANNEL, Channel(each)) for each in channels if each in known),
@@ -91,15 +91,15 @@ def write(cells: Collection[Cell]) -> StoredCells:
 
 
 def covers(off: AbstractSet[Cell], cell: Cell) -> bool:
-    """Return True if the cell, or its topic on each channel, is off."""
+    """Return True if the cell, or the topic on every channel, is off."""
     return cell in off or (cell.topic != WHOLE_CHANNEL and Cell(cell.topic, None) in off)
 
 
 def apply(off: Cells, choices: Iterable[CellChange], *, shown: Collection[Channel]) -> Cells:
-    """Return the cells that are off after some choices.
+    """Return the off cells after some choices.
 
-    A topic switched on for one channel stays off on the others. A topic that is off on each
-    channel in `shown` is off on all channels, so a contact that is added later gets nothing.
+    A topic switched on for one channel stays off on other channels. A topic off on every
+    channel in `shown` is off on all channels, so a later contact gets no message.
     """
     found = set(off)
     for (topic, channel), on in choices:
@@ -118,12 +118,12 @@ def apply(off: Cells, choices: Iterable[CellChange], *, shown: Collection[Channe
 
 
 def newly_off(before: Cells, after: Cells) -> Cells:
-    """Return the cells that `before` left on and `after` switches off."""
+    """Return the cells on in `before` and off in `after`."""
     return frozenset(cell for cell in after if not covers(before, cell))
 
 
 def kept_cells_on(kept: Cells, after: Cells) -> Cells:
-    """Return the cells of `kept` that `after` switches on."""
+    """Return the cells of `kept` without the off cells of `after`."""
     return frozenset(cell for cell in kept if not covers(after, cell))
 
 

@@ -108,7 +108,7 @@ POSTED_AGAIN = frozenset({
 
 
 class Source(StrEnum):
-    """The part of a request that an error is in."""
+    """The part of a request with an error."""
 
     BODY = "body"
     QUERY = "query"
@@ -151,7 +151,7 @@ class Problem:
 
 
 class Refused(Exception):
-    """A stage refuses what was asked; the API answers with `problem`."""
+    """A stage refuses a request; the API answers with `problem`."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.detail)

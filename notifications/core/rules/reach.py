@@ -1,6 +1,6 @@
 """Reach: the share of notifications that reached the recipient on at least one channel.
 
-A notification counts once, whatever the number of its channels and devices. Reached means that a
+A notification counts once, with any number of channels and devices. Reached means that a
 receipt reports the message as delivered or read on a channel, or that a provider without receipts
 took the message. The best delivery of a notification decides: a push that failed and an SMS that
 was delivered are one reached notification.
@@ -83,7 +83,7 @@ NOT_TRIED: Final = frozenset({
 
 
 def share(counts: ReachCounts) -> float | None:
-    """Return the reached notifications divided by those with a known result; None without any."""
+    """Return the share of reached notifications among known results; None without known results."""
     reached = counts[ReachResult.REACHED]
     known = reached + counts[ReachResult.FAILED] + counts[ReachResult.REJECTED]
     return reached / known if known else None

@@ -1,7 +1,7 @@
 """The body of `POST /v1/notifications`, checked.
 
-Pydantic checks types and ranges; `intake.validation` checks what needs the database. Unknown fields
-are refused: a typo in `fallback_chain` must not be an OTP that never falls back.
+Pydantic checks types and ranges; `intake.validation` checks references to the database. Unknown
+fields are refused: a typo in `fallback_chain` must not be an OTP that never falls back.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _within_reach(instant: dt.datetime) -> dt.datetime:
 
 
 def written_instant(value: object) -> object:
-    """Check that an instant is text.
+    """Check an instant to be text.
 
     Raises:
         ValueError: the instant is a number.

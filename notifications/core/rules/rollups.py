@@ -189,7 +189,7 @@ class DimensionSet(IntEnum):
 def smallest_set(
     wanted: frozenset[Dimension], *, step: Step | None = None, latencies: bool = False
 ) -> DimensionSet:
-    """Return the smallest dimension set that has what is wanted.
+    """Return the smallest dimension set for a question.
 
     Args:
         wanted: the dimensions.
@@ -272,7 +272,7 @@ def bin_of(milliseconds: float) -> int:
 
 
 def milliseconds_of(bin_number: int) -> float:
-    """Return the latency for which a bin stands, at most ERROR away from those that it counts."""
+    """Return the latency of a bin, at most ERROR away from the counted latencies."""
     return round(2 * GAMMA**bin_number / (GAMMA + 1), 1)
 
 

@@ -26,7 +26,7 @@ _DRAWS: Final = 2**64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoutingRule:
-    """A rule that assigns a channel to a provider."""
+    """A rule from a channel to a provider."""
 
     channel: Channel
     provider: str
@@ -42,7 +42,7 @@ class RoutingRule:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The rules that apply to one kind of address."""
+    """The rules for a kind of address."""
 
     rules: tuple[RoutingRule, ...]
     same_for_all: tuple[str, ...] | None

@@ -85,7 +85,7 @@ class Scope(Described):
 
     @property
     def wildcard(self) -> str:
-        """Return the scope that includes this scope: `notifications:*`."""
+        """Return the wildcard scope above the scope: `notifications:*`."""
         return f"{self.value.partition(':')[0]}:*"
 
 

@@ -40,7 +40,7 @@ class EventShare(NamedTuple):
 
 
 class BurnWindow(NamedTuple):
-    """A burn rate that is reported if the long and the short window have it."""
+    """A burn rate, reported if reached in the long and the short window."""
 
     rate: float
     long: dt.timedelta
@@ -122,7 +122,7 @@ rate limit of its provider."""
 
 
 def burning(level: ServiceLevel, windows: Mapping[dt.timedelta, EventShare]) -> BurnWindow | None:
-    """Return the most severe window whose rates are reached; None: the level is kept.
+    """Return the most severe window with a reached rate; None: the level is kept.
 
     Args:
         level: the service level.

@@ -34,7 +34,7 @@ _LONGEST_KEYWORD: Final = 40
 
 
 class Cause(StrEnum):
-    """The cause of a suppression. Undoing one cause leaves the others."""
+    """The cause of a suppression; the undo of a cause leaves other causes."""
 
     BOUNCE = "bounce"
     """A provider called the address dead."""
@@ -89,8 +89,8 @@ def size_fault(address: str) -> str:
 def address_fault(channel: Channel, address: str) -> str:
     """Return the fault of an address for the suppression list; empty for a valid address.
 
-    The list takes each address that a contact can have, in any spelling, and further mailboxes and
-    numbers that another system's list may have.
+    The list takes any valid address of a contact, and further mailboxes and numbers from lists of
+    other systems.
     """
     text = addresses.clean(channel, address)
     if not 0 < len(text) <= LONGEST_ADDRESS:

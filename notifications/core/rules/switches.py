@@ -50,7 +50,7 @@ class SwitchKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActiveSwitch:
-    """A switch that is set."""
+    """An active switch."""
 
     id: int
     kind: SwitchKind
@@ -96,21 +96,21 @@ class SwitchBoard:
     def of_message(
         self, source: MessageSource, lane: Lane, *, now: dt.datetime
     ) -> ActiveSwitch | None:
-        """Return the switch that holds a message whatever the provider, the latest end first."""
+        """Return the switch that holds a message for all providers, with the latest end."""
         for each in self._switches:
             if _is_set(each, now) and _holds(each, source, lane):
                 return each
         return None
 
     def holds_lane(self, lane: Lane, *, now: dt.datetime) -> bool:
-        """Return True if a switch of the lane holds each of its messages."""
+        """Return True if a switch holds the whole lane."""
         return any(
             each.kind is SwitchKind.LANE and each.value == lane.name and _is_set(each, now)
             for each in self._switches
         )
 
     def of_provider(self, provider: str, lane: Lane, *, now: dt.datetime) -> ActiveSwitch | None:
-        """Return the switch that holds a provider on a lane."""
+        """Return the switch of a provider on a lane."""
         if lane.mode is not Mode.LIVE:
             return None
         for each in self._switches:

@@ -47,7 +47,7 @@ FILTERABLE: Final = tuple(event for event in StatusEvent if event is not StatusE
 
 
 class ToldChange(NamedTuple):
-    """A status change that producers learn."""
+    """A status change for webhooks."""
 
     status: Status
     reason: str
@@ -134,7 +134,7 @@ def next_call(
     retry_after: dt.timedelta | None,
     chance: float,
 ) -> dt.timedelta | None:
-    """Return the wait before the next call after a failed one; None: there is none.
+    """Return the wait before the call after a failed call; None: no further call.
 
     Args:
         preset: the retries of the endpoint.
@@ -165,6 +165,6 @@ FAILED_CALLS: Final = 20
 
 
 def is_to_pause(*, failures: int, failing_since: dt.datetime | None, now: dt.datetime) -> bool:
-    """Return True for an endpoint whose calls have all failed, for an hour and 20 calls."""
+    """Return True for an endpoint with failed calls only, for an hour and 20 calls."""
     has_failed_long = failing_since is not None and now - failing_since >= FAILS_FOR
     return has_failed_long and failures >= FAILED_CALLS

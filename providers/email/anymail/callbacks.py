@@ -11,7 +11,7 @@
 | subscribed | a removal, where the service means its suppression list (`standings`) |
 | queued, sent, deferred, autoresponded, unknown | none |
 
-A complaint is a `read`, because a recipient who complains has seen the mail. Repeated callbacks do
+A complaint is a `read`, because a complaint proves a view of the mail. Repeated callbacks do
 no harm: a delivery moves once.
 """
 

@@ -304,7 +304,7 @@ def event_type(service: str, event_type: str, callback: object) -> str:
 
 
 def standings_after_removal(service: str, event_type: str, callback: object) -> frozenset[Standing]:
-    """Return the standings that a callback about a removal ends; empty: it is no removal."""
+    """Return the standings ended by a removal; empty for other callbacks."""
     if event_type != EventType.SUBSCRIBED or service not in REMOVALS:
         return frozenset()
     path, known = REMOVALS[service]

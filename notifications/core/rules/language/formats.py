@@ -1,4 +1,4 @@
-"""Filters that write a value in its reader's language: CLDR's rules, through Babel.
+"""Filters for values in the reader's language: CLDR's rules, through Babel.
 
     {{ n }} {{ n|plural(one="item", other="items") }}     whichever forms the language has
     {{ n|number }}   {{ n|number(2) }}   {{ share|percent }}

@@ -8,11 +8,11 @@
 No text is chosen by the alphabet while CLDR knows more. `es` alone is, as in CLDR, the language as
 its usual region writes it: `es-AR` prefers `es-MX`.
 
-A recipient whose language has no text still gets the message. Locales are compared as BCP 47 tags
-without implied parts, so `pt_BR`, `pt-br` and `pt-BR` are one, `zh-Hans` is `zh`, and `iw` is `he`;
-between two texts of one locale, the wanted spelling wins. Tags of browsers, Android, iOS, Java and
-POSIX are understood: `de-DE-u-co-phonebk`, `in_ID`, `en_US@calendar=gregorian`, `zh_TW_#Hant`,
-`th_TH_TH_#u-nu-thai`, `en_US.UTF-8`, `sr_RS@latin`.
+A recipient without a text in the own language still gets the message. Locales are compared as BCP
+47 tags without implied parts, so `pt_BR`, `pt-br` and `pt-BR` are one, `zh-Hans` is `zh`, and `iw`
+is `he`; between two texts of one locale, the wanted spelling wins. Tags of browsers, Android, iOS,
+Java and POSIX are understood: `de-DE-u-co-phonebk`, `in_ID`, `en_US@calendar=gregorian`,
+`zh_TW_#Hant`, `th_TH_TH_#u-nu-thai`, `en_US.UTF-8`, `sr_RS@latin`.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def choose(available: Collection[str], wanted: str, *, default: str = DEFAULT) -
 
 
 def _nearest(tags: Collection[str], wanted: str) -> str | None:
-    """Return the canonical tag that is nearest to a locale.
+    """Return the nearest canonical tag of a locale.
 
     None without a text of the language or of a parent in another language.
     """

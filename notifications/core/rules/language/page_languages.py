@@ -20,7 +20,7 @@ PAGE_LANGUAGES: Final[Mapping[str, str]] = MappingProxyType({
 
 
 def choose(wanted: Iterable[str]) -> str:
-    """Return the page language of the first wanted locale that has one; else English.
+    """Return the page language of the first wanted locale with a page language; else English.
 
     `de-AT` has `de`, and `pt` has `pt-BR`.
     """

@@ -1,4 +1,4 @@
-"""The part of Jinja's language that a template may use, by name; everything else is refused.
+"""The permitted part of Jinja's language, by name.
 
 Jinja2's sandbox keeps a template away from Python and limits neither time nor memory: `'x' *
 50000000`, `'x'|center(50000000)` and three nested loops all pass it. Here a template has no calls,

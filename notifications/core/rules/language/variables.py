@@ -33,7 +33,7 @@ if no installed app serves the page. A variable of this name that a producer sen
 
 
 class MailLinks(NamedTuple):
-    """The links of an e-mail that we set; empty on other channels."""
+    """The service's links in an e-mail; empty on other channels."""
 
     unsubscribe_url: str = ""
     preferences_url: str = ""

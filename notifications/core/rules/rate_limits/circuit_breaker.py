@@ -21,8 +21,8 @@ settings. The breaker then opens as *rejecting*: only an accepted probe closes t
 refusals beyond the first `REFUSALS_BELIEVED` neither invalidate a contact nor fail a delivery.
 
 Some answers mean a dead address or a wrong setting (`Rejected.may_be_misconfigured`). The contact
-of such an answer is a suspect. The next accepted call of the provider confirms its suspects, whose
-contacts then end. `SUSPECTS` suspects without an accepted call open the breaker as rejecting: then
+of such an answer is a suspect. The next accepted call of the provider confirms the suspects and
+ends the contacts. `SUSPECTS` suspects without an accepted call open the breaker as rejecting: then
 no contact ends. Endpoints have no suspects: their addresses hold the user's own credentials.
 
 `store/redis/lua/health_told.lua` and `store/redis/lua/depart.lua` keep the state in Redis.
@@ -81,7 +81,7 @@ ENDPOINTS_LISTED: Final = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """Conditions for a trip, besides an answer that blames our account."""
+    """Conditions for a trip, besides an answer about our account."""
 
     streak: int = 0
     """Failures in a row within `within_ms`; 0: no limit."""
@@ -179,7 +179,7 @@ class HealthKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A contact whose provider answered that the address is dead or our settings are wrong."""
+    """A contact after an answer for a dead address or wrong settings."""
 
     contact_id: int
     code: str
@@ -188,7 +188,7 @@ class Suspect:
 
 
 class Probe(StrEnum):
-    """Result of the probes in some calls; the value is what Lua reads."""
+    """Result of the probes in some calls; Lua reads the value."""
 
     NONE = ""
     """There was no probe."""
@@ -252,7 +252,7 @@ class CallStats:
 
 
 class BreakerChange(IntEnum):
-    """Effect of a tally on a breaker. The number is what Lua answers."""
+    """Effect of a tally on a breaker, as answered by Lua."""
 
     NONE = 0
     TRIPPED = 1

@@ -195,7 +195,7 @@ class Limit:
     def _end_probe(
         self, limit: float, latency_before: float, latency: float | None, now: float
     ) -> None:
-        """Restore the limit, without the share of it that was a queue at the provider."""
+        """Restore the limit, without the share queued at the provider."""
         self._limit, self._before_probe = limit, None
         if latency is not None:
             self._baseline, self._baseline_at = latency, now

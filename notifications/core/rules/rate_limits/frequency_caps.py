@@ -63,7 +63,7 @@ DEFAULTS: Final[Caps] = MappingProxyType({
 
 
 class Over(StrEnum):
-    """Handling of a notification whose window is full."""
+    """Handling of a notification in a full window."""
 
     LEAVES = "leaves"
     """It counts and leaves."""

@@ -25,7 +25,7 @@ LINKED: Final = frozenset({Channel.IN_APP, Channel.PUSH})
 
 @dataclass(frozen=True, slots=True)
 class TemplateContent:
-    """The content that publishing makes immutable."""
+    """The immutable content of a published version."""
 
     texts: tuple[TextSource, ...]
     """By channel and locale, each pair once."""

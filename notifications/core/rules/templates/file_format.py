@@ -37,7 +37,7 @@ class BrokenFiles(Exception):
 
 
 def write(content: TemplateContent) -> dict[str, str]:
-    """Return file name -> text; each text ends with a newline."""
+    """Return file name -> text with a newline at the end."""
     told = {**content.settings, **sms_policy.written(content.texts)}
     settings = orjson.dumps(dict(sorted(told.items())), option=orjson.OPT_INDENT_2)
     files = {SETTINGS_FILE: f"{settings.decode()}\n"}

@@ -53,7 +53,7 @@ def objections(
 
 
 def _to_languages(sources: Sequence[TextSource]) -> Iterator[str]:
-    """Yield an objection to each variable that one language of a channel alone needs."""
+    """Yield objections to variables missing in other languages of a channel."""
     for label, names in derived.lonely(sources).items():
         yield (
             f"{label}: no other language needs {', '.join(names)}; correct the name, or declare the"

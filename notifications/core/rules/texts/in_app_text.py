@@ -24,7 +24,7 @@ class CompiledPart:
     """Id, label and URL."""
 
     def render(self, variables: Mapping[str, Any], reader: Reader) -> InAppPart:
-        """Fill in the variables; an action whose label or whose link becomes empty is left out.
+        """Fill in the variables; an action with an empty label or link is left out.
 
         Raises:
             RenderError: a variable is missing or of the wrong type, or a part is too large.
@@ -77,7 +77,7 @@ _NO_TEXT: Final = templating.compile_text("", "")
 
 
 def _link(text: CompiledText, variables: Mapping[str, Any], reader: Reader) -> str:
-    """Render a URL; what a variable adds is percent-encoded if no URL may hold it (RFC 3986)."""
+    """Render a URL; values of variables are percent-encoded where necessary (RFC 3986)."""
     return quote(_line(text, variables, reader), safe=_URL_CHARACTERS)
 
 

@@ -129,7 +129,7 @@ def _inline_styles(source: str) -> str:
 
 
 def _with_marks(source: str) -> tuple[str, list[str]]:
-    """Return HTML with marks in place of variables and statements, and these by their numbers."""
+    """Return HTML with marks for variables and statements, and the replaced texts by number."""
     kept: list[str] = []
     page: list[str] = []
     within: set[str] = set()

@@ -2,12 +2,12 @@
 
 The inliner is native code and recurses: thirty thousand unclosed `<div>` end the whole process. An
 open formatting element is repeated in every later paragraph. So one pass counts tags first;
-`mail_styles` estimates from the counts what a style sheet costs.
+`mail_styles` estimates the cost of a style sheet from the counts.
 
 The tree of accepted HTML is at most about twice MAX_OPEN deep and has at most `elements` elements,
 because tags are read more strictly than in browsers (`<`, `>` and stray quotes stand in no tag) and
-elements with rules of their own (`REFUSED`) are refused. Space and lower case are those of HTML:
-Python takes a no-break space in a name for space, and the sign of the kelvin for the letter k.
+elements with special rules (`REFUSED`) are refused. Space and lower case are those of HTML: Python
+takes a no-break space in a name for space, and the sign of the kelvin for the letter k.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def _rules_of_all(sheets: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _rules(sheet: str) -> Generator[tuple[str, str], None, str]:
-    """Yield selectors and declarations of each rule outside of at-rules; return what is no rule.
+    """Yield selectors and declarations of the rules outside of at-rules; return the rest.
 
     Raises:
         _Uncertain: a bracket is not closed, or an escape is part of a declaration.
@@ -168,7 +168,7 @@ def _rules(sheet: str) -> Generator[tuple[str, str], None, str]:
 def _ends(sheet: str) -> Iterator[tuple[str, int]]:
     """Yield { } and ; outside of other brackets, with their positions.
 
-    The end of the sheet closes each {, and a lone } there closes nothing, as in each parser.
+    The end of the sheet closes every {, and a lone } there is ignored, as in browsers.
 
     Raises:
         _Uncertain: another bracket is not closed.

@@ -1,10 +1,10 @@
-"""The text part of a mail whose author wrote only HTML.
+"""The text part of a mail with only HTML.
 
 Derived from the template's source, once for each version: `{{ name }}` and `{% for %}` are text to
 an HTML tokenizer. Libraries build a tree, which has no place for a loop between two table rows.
 
-Paragraphs, headings and list items begin lines; the cells of a row share one; a link's target
-follows its text. Styles, scripts and pictures are left out (a picture leaves its `alt`).
+Paragraphs, headings and list items begin lines; the cells of a row share a line; the target of a
+link follows the text. Styles, scripts and pictures are left out (a picture leaves its `alt`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tracking of an e-mail: a picture of one pixel, and links that lead over the service.
+"""Tracking of an e-mail: a picture of one pixel, and links over the service.
 
 Only the HTML part changes; a mail without HTML stays as it is. Only `href` of `<a>` with a whole
 http or https URL is replaced: a style sheet, `mailto:` and the unsubscribe link stay.

@@ -1,4 +1,4 @@
-r"""The number of segments of an SMS text, and a transliteration that needs fewer.
+r"""The number of segments of an SMS text, and a transliteration with fewer segments.
 
     GSM-7   160 septets, or 153 in each of several     ^ { } \ [ ~ ] | and the euro count two
     UCS-2    70 UTF-16 units, or 67                    an emoji counts two or more

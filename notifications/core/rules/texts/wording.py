@@ -106,7 +106,7 @@ class TextSource:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Return the sources that may mention variables."""
+        """Return the sources with variables."""
         return tuple(source for _, source in self.named_parts)
 
     @property
@@ -201,7 +201,7 @@ def style_fault(source: TextSource) -> str:
 
 
 def fault_sentences(source: TextSource) -> Iterator[str]:
-    """Yield a sentence for each fault: channel, language, field, line and what is wrong."""
+    """Yield a sentence for each fault: channel, language, field, line and error."""
     for place, fault_text in in_app.structure_faults(source.in_app):
         yield f"{source.label}, {'.'.join(map(str, place))} {fault_text}."
     for field, part in source.named_parts:

@@ -6,7 +6,7 @@
 
 P0 never waits. A waiting message is never dropped, but the time to live may end; the message is
 checked again when it comes due. Many messages wait for the same instant, so P2 and P3 are spread
-over a ramp behind the instant, at places that their ids decide.
+over a ramp after the instant, by id.
 """
 
 from __future__ import annotations

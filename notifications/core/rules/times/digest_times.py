@@ -1,11 +1,11 @@
-"""Digest times: when a recipient gets the messages of a topic that the recipient chose as a digest.
+"""Digest times: the delivery times of topics with a digest, by the recipient's choice.
 
     at_once   each message leaves by itself
     daily     the messages of a day leave together at 09:00 of the recipient's clock
     weekly    the messages of a week leave together on Monday at 09:00 of the recipient's clock
 
-The time depends on the choice, the timezone and the time of the message alone, so each check of a
-message gives the same answer, and a message whose digest time has passed leaves.
+The time depends on the choice, the timezone and the time of the message alone, so every check of a
+message gives the same answer, and a message past the digest time leaves.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _SLACK: Final = dt.timedelta(seconds=1)
 
 
 def read(stored: Mapping[str, str]) -> dict[str, DigestChoice]:
-    """Return stored choices; a choice that this release does not know is left out."""
+    """Return stored choices without unknown choices of another release."""
     known = set(DigestChoice)
     return {topic: DigestChoice(value) for topic, value in stored.items() if value in known}
 
 
 def choice_of(digests: Digests, *, type_: str, category: str) -> DigestChoice:
-    """Return the choice for a type; the choice for the type wins over that for its category."""
+    """Return the choice for a type; by default the choice for the category."""
     return digests.get(type_) or digests.get(category) or DigestChoice.AT_ONCE
 
 

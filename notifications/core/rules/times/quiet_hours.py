@@ -125,7 +125,7 @@ Windows = tuple[Window, ...]
 
 
 def check(windows: Sequence[Window]) -> None:
-    """Reject windows that leave no minute.
+    """Reject windows without a free minute.
 
     Raises:
         ValueError: the named channel would be quiet all week.
@@ -192,7 +192,7 @@ def _end_after(
 def _spans(
     windows: Windows, channel: Channel, zone: str, today: dt.date
 ) -> tuple[tuple[dt.datetime, dt.datetime], ...]:
-    """Return the instants of each window that can contain an instant of `today`.
+    """Return the instants of the windows with possible instants of `today`.
 
     The next day counts too: in a zone that repeats the hour after midnight, windows begin today.
     """

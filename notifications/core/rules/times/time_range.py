@@ -80,7 +80,7 @@ LABELS: Final = {
 
 
 def read(query: Mapping[str, str], *, now: dt.datetime) -> TimeRange:
-    """Return the range that a query names; without one, the last hour.
+    """Return the range of a query; by default the last hour.
 
     Raises:
         ValueError: the range has another name, a time is not in ISO 8601, or the time is longer
