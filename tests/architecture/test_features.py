@@ -45,7 +45,7 @@ def _rules(found: Feature) -> list[AccessRule]:
     views = [getattr(each.callback, "view_class", None) for each in found.url_patterns()]
     declared = [each for view in views for each in getattr(view, "declared", ())]
     others = import_string(f"{found.access}.RULES") if found.access else ()
-    return [*others, *(each.rule for each in declared)]
+    return [*others, *(rule for each in declared for rule in each.rules)]
 
 
 def _statements(folder: Path) -> Iterator[tuple[str, str]]:

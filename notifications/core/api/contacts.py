@@ -25,9 +25,9 @@ from notifications.core.api.recipient_access import (
     token_of,
 )
 from notifications.core.api.recipient_schemas import ContactAnswer, ContactRequest
-from notifications.core.api.recipients import contact_change, to_contact
 from notifications.core.delivery import push_addresses
-from notifications.core.models import Recipient
+from notifications.core.intake import contact_changes
+from notifications.core.models import Contact, Recipient
 from notifications.core.rules import addresses
 from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.core.store.postgres import audit, contacts_by_address, recipients, suppressions
@@ -99,7 +99,7 @@ class ContactDetailView(RecipientView):
 
 
 def _by(request: Request, recipient: Recipient) -> AbstractContextManager[ContactChange]:
-    return contact_change(mode_of(request), recipient.user_id, by=actor_of(request))
+    return contact_changes.watch(mode_of(request), recipient.user_id, by=actor_of(request))
 
 
 def _push_address(wanted: ContactRequest) -> Address:
@@ -137,3 +137,22 @@ def _check_number(recipient: Recipient, address: Address) -> None:
     if others.count() >= push_addresses.MOST:
         said = f"the recipient has {push_addresses.MOST} push contacts; remove one first"
         raise_problem(Problem(Kind.CONFLICT, said))
+
+
+def to_contact(contact: Contact) -> ContactAnswer:
+    """Return a contact with the annotations of `suppressions.with_causes`."""
+    return ContactAnswer(
+        id=contact.pk,
+        channel=Channel(contact.channel),
+        kind=contact.kind,
+        address=contact.address,
+        primary=contact.is_primary,
+        valid=contact.invalidated_at is None,
+        created_at=contact.created_at,
+        created_by=contact.created_by,
+        changed_at=contact.changed_at,
+        changed_by=contact.changed_by,
+        invalid_reason=contact.invalid_reason,
+        suppressed_for=suppressions.causes_of(contact),
+        needs_check=bool(getattr(contact, "needs_check", False)),
+    )

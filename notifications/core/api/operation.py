@@ -37,17 +37,26 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.core.api import schema, throttle
-from notifications.core.api.authentication import actor_of, caller_of, key_of
-from notifications.core.api.base_view import BaseView, parse_body
+from notifications.core.api.authentication import caller_of, key_of, permit
+from notifications.core.api.base_view import BaseView, OpenView, parse_body
 from notifications.core.api.examples.shape import Example
 from notifications.core.api.idempotency import idempotent
 from notifications.core.api.pagination import parse_query
+from notifications.core.api.recipient_access import (
+    RecipientView,
+    actor_of,
+    mode_of,
+    recipient_for,
+    token_of,
+)
 from notifications.core.api.schemas import ResponseModel
 from notifications.core.intake.validation import Caller
+from notifications.core.models import Recipient
 from notifications.core.rules import access
 from notifications.core.rules.access import BOTH, AccessRule, Entry
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.problems import Kind
+from notifications.core.rules.recipient_tokens import RecipientToken
 from notifications.core.rules.scopes import Scope
 from notifications.core.store.postgres import audit
 from notifications.core.store.postgres.api_keys import KnownKey
@@ -76,6 +85,9 @@ class Options(TypedDict, total=False):
 
     examples: Mapping[str, Example]
     """Name -> call. The first example is `minimal`; an operation has two at least."""
+    parts: Mapping[str, Access]
+    """Part of the input with a scope of its own -> callers that may give it. The name of a field is
+    checked before the input is read; the function checks any other part by `permit`."""
     problems: Collection[Kind]
     """Problems that do not follow from path, input and access, such as CONFLICT."""
     is_idempotent: bool
@@ -87,12 +99,12 @@ class Options(TypedDict, total=False):
     raw_body: Any
     """Schema, or media type -> schema, of a body that the function reads itself."""
     base: type[BaseView]
-    """A view with other parsers or renderers; the same for all operations of a path."""
+    """A view with other parsers or renderers, for all operations of the path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of an operation by a key with the scope and the mode."""
+    """A call of an operation by a caller with the scope and the mode."""
 
     operation: str
     view: BaseView
@@ -102,18 +114,36 @@ class Call:
 
     @property
     def key(self) -> KnownKey:
-        """The API key."""
+        """The API key, in an operation that no recipient token may call."""
         return key_of(self.request)
 
     @property
+    def token(self) -> RecipientToken | None:
+        """The recipient token; None for a call by an API key."""
+        return token_of(self.request)
+
+    @property
+    def mode(self) -> Mode:
+        """Mode of the key or token."""
+        return mode_of(self.request)
+
+    @property
     def by(self) -> str:
-        """Name of the key for the audit log."""
+        """Name of the key or token for the audit log."""
         return actor_of(self.request)
 
     @property
     def caller(self) -> Caller:
         """Producer of the key, for the intake stage."""
         return caller_of(self.request)
+
+    def recipient(self) -> Recipient:
+        """Return the recipient that the path names.
+
+        Raises:
+            ProblemError: the recipient does not exist in the mode of the caller (404).
+        """
+        return recipient_for(self.request, self.path["user_id"])
 
     def changes(self, *rows: QuerySet[Any]) -> AbstractContextManager[list[Model]]:
         """Audit the changes of rows in a transaction: see `audit.changes`."""
@@ -132,7 +162,8 @@ class Operation:
     method: str
     path: str
     """As Django's router spells it, `v1/alerts/<int:alert_id>/resolve`."""
-    rule: AccessRule
+    rules: Sequence[AccessRule]
+    """That of the operation, then those of its parts."""
     examples: Mapping[str, Example]
     problems: frozenset[Kind]
     handler: Callable[..., HttpResponseBase]
@@ -193,6 +224,7 @@ def operation(
     method = verb.lower()
     status = _first_status(answers)
     headers = _NO_STORE if options.get("shows_secret") else None
+    parts = options.get("parts", {})
     described = extend_schema(
         summary=summary,
         parameters=_parameters(method, takes, options),
@@ -203,7 +235,7 @@ def operation(
 
     def declare(function: Callable[..., Answer]) -> Operation:
         name = function.__name__
-        handler: Any = _handler(function, _reader(method, takes), status, headers)
+        handler: Any = _handler(function, _reader(method, takes, parts), status, headers)
         if options.get("is_idempotent", method == "post"):
             handler = idempotent(handler)
         named = extend_schema(operation_id=name, description=inspect.getdoc(function) or "")
@@ -211,11 +243,11 @@ def operation(
             name=name,
             method=method,
             path=place,
-            rule=AccessRule(f"{verb} /{access.path_of(place)}", *callers),
+            rules=_rules(f"{verb} /{access.path_of(place)}", callers, parts),
             examples=_with_status(options.get("examples", {}), status),
             problems=frozenset(options.get("problems", ())),
             handler=named(described(handler)),
-            base=options.get("base", BaseView),
+            base=options.get("base", _base_for(callers)),
         )
 
     return declare
@@ -231,7 +263,7 @@ def routes(*modules: ModuleType) -> list[URLPattern]:
         if isinstance(each, Operation):
             _served[each.name] = each
             by_path[each.path].append(each)
-            access.add([each.rule])
+            access.add(each.rules)
     return [path(place, _view(same).as_view()) for place, same in by_path.items()]
 
 
@@ -241,11 +273,23 @@ def operations_by_name() -> Mapping[str, Operation]:
 
 
 def _view(operations: Sequence[Operation]) -> type[BaseView]:
-    [base] = {each.base for each in operations}
+    others = {each.base for each in operations} - {BaseView}
+    [base] = others or {BaseView}
     methods = {each.method: each.handler for each in operations}
     return cast(
         "type[BaseView]", type("OperationView", (base,), {**methods, "declared": operations})
     )
+
+
+def _base_for(callers: Access) -> type[BaseView]:
+    if callers.needs in {Entry.OPEN, Entry.SIGNED, Entry.RECIPIENT}:
+        return OpenView
+    return RecipientView if callers.token_scope else BaseView
+
+
+def _rules(name: str, callers: Access, parts: Mapping[str, Access]) -> list[AccessRule]:
+    of_parts = (AccessRule(f"{name} {part}", *each) for part, each in parts.items())
+    return [AccessRule(name, *callers), *of_parts]
 
 
 def _first_status(answers: Answers) -> int:
@@ -264,13 +308,22 @@ def _parameters(
     return [*of_query, *options.get("parameters", ())]
 
 
-def _reader(method: str, takes: type[BaseModel] | None) -> Callable[[Request], list[Any]]:
+def _reader(
+    method: str, takes: type[BaseModel] | None, parts: Mapping[str, Access]
+) -> Callable[[Request], list[Any]]:
     """Return a function that reads the input of a call, behind the call itself."""
     if takes is None:
         return lambda _request: []
-    if method in _IN_QUERY:
-        return lambda request: [parse_query(request, takes)]
-    return lambda request: [parse_body(request.data, takes)]
+
+    def read(request: Request) -> list[Any]:
+        in_query = method in _IN_QUERY
+        given = request.query_params if in_query else request.data
+        for part in parts:
+            if isinstance(given, dict) and given.get(part) is not None:
+                permit(request, part=part)
+        return [parse_query(request, takes) if in_query else parse_body(given, takes)]
+
+    return read
 
 
 def _handler(

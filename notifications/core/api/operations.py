@@ -98,7 +98,6 @@ _CLIENT_TOKEN: Final = {
 _COME_BACK: Final = frozenset({Kind.IN_PROGRESS, Kind.RATE_LIMITED, Kind.UNAVAILABLE})
 _CAN_CONFLICT: Final = frozenset({
     "change_preferences",
-    "change_recipient",
     "reschedule_notification",
 })
 """Operations which can fail with 409 because of the object's state."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 import structlog
 from django.db import Error
+from pydantic import TypeAdapter, ValidationError
 from rest_framework.request import Request
 
 from notifications.core.api import authentication
@@ -24,12 +25,12 @@ from notifications.core.api.authentication import CALLER, BearerKey, HasScope, r
 from notifications.core.api.base_view import BaseView, raise_not_found
 from notifications.core.api.cors import PRODUCER, RECEIPTS
 from notifications.core.api.problems import raise_problem
-from notifications.core.api.recipients import valid_user_id
 from notifications.core.intake import rejections
 from notifications.core.models import Recipient
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.recipient_tokens import RecipientToken, Refusal, TokenRefused
+from notifications.core.rules.request import UserId
 from notifications.core.store.cached import recipient_ids
 from notifications.core.store.postgres import recipients
 from notifications.core.store.postgres.api_keys import KnownKey
@@ -45,6 +46,7 @@ _ORDINARY: Final = frozenset({Refusal.EXPIRED, Refusal.REVOKED, Refusal.PRODUCER
 """Refusals that are no mistake of a developer."""
 _DOTS: Final = 2
 """A JWT has three parts; an API key has no dot."""
+_USER_ID: Final = TypeAdapter(UserId)
 _log: Final = structlog.get_logger(__name__)
 
 
@@ -103,6 +105,18 @@ class RecipientView(BaseView):
         token = token_of(request)
         if token is not None:
             check_token(token)
+
+
+def valid_user_id(user_id: str) -> str:
+    """Return a valid user id.
+
+    Raises:
+        ProblemError: the user id is malformed, so no recipient can have the id (404).
+    """
+    try:
+        return _USER_ID.validate_python(user_id)
+    except ValidationError:
+        raise_not_found("recipient")
 
 
 def recipient_for(request: Request, user_id: str) -> Recipient:

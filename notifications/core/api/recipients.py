@@ -7,24 +7,22 @@ passwords go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final
 
 from django.db import transaction
-from drf_spectacular.utils import extend_schema
-from pydantic import Field, TypeAdapter, ValidationError
-from rest_framework.request import Request
+from django.db.models import QuerySet
+from pydantic import Field
 from rest_framework.response import Response
 
-from notifications.core.api import etags, recipient_attributes, schema
-from notifications.core.api.authentication import actor_of, key_of, permit
-from notifications.core.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
-from notifications.core.api.pagination import AnyOf, NumberedPageQuery, newest_page, parse_query
-from notifications.core.api.problems import raise_problem
+from notifications.core.api import etags, recipient_attributes
+from notifications.core.api.base_view import raise_not_found
+from notifications.core.api.contacts import to_contact
+from notifications.core.api.examples.shape import ANOTHER_USER, TAG, USER, Example
+from notifications.core.api.operation import Access, Answer, Call, operation
+from notifications.core.api.pagination import AnyOf, NumberedPageQuery
+from notifications.core.api.recipient_access import valid_user_id
 from notifications.core.api.recipient_schemas import (
     ChangeLine,
-    ContactAnswer,
     ContactRequest,
     ErasureJobAnswer,
     RecipientAnswer,
@@ -32,18 +30,21 @@ from notifications.core.api.recipient_schemas import (
     RecipientLine,
     RecipientRequest,
 )
+from notifications.core.api.resource import Resource
 from notifications.core.intake import contact_changes
 from notifications.core.models import AuditEntry, Contact, ErasureJob, Preference, Recipient
-from notifications.core.rules.lane import Mode
+from notifications.core.rules.access import BOTH
+from notifications.core.rules.problems import Kind
 from notifications.core.rules.request import UserId
+from notifications.core.rules.scopes import Scope
 from notifications.core.store.cached import recipient_ids
 from notifications.core.store.postgres import audit, dead_letters, erasure, recipients, suppressions
-from notifications.core.store.postgres.recipients import Address, ContactChange
-from providers.contract import Channel
+from notifications.core.store.postgres.recipients import Address
 
-_USER_ID: Final = TypeAdapter(UserId)
-
-
+_USER: Final = {"user_id": USER}
+_READERS: Final = Access(Scope.RECIPIENTS_READ, BOTH, "view_recipient")
+_WRITERS: Final = Access(Scope.RECIPIENTS_WRITE, BOTH, "change_recipient")
+_PARTS: Final = {"contacts": Access(Scope.CONTACTS_WRITE, BOTH, "change_contact")}
 _BY_THEMSELVES: Final = frozenset({"suppressed_for", "needs_check"})
 """Computed fields of a contact, left out of the ETag."""
 
@@ -55,253 +56,7 @@ class RecipientQuery(NumberedPageQuery):
     """Recipients with any of these user ids."""
 
 
-class RecipientListView(BaseView):
-    """`/v1/recipients`: list recipients."""
-
-    @extend_schema(
-        operation_id="list_recipients",
-        summary="List recipients, newest first",
-        parameters=schema.parameters(RecipientQuery),
-        responses={200: schema.page_of(RecipientLine)},
-        tags=["Recipients"],
-    )
-    def get(self, request: Request) -> Response:
-        """List the recipients of the key's mode, without contacts."""
-        query = parse_query(request, RecipientQuery)
-        found = Recipient.objects.filter(mode=key_of(request).mode)
-        if query.user_id:
-            found = found.filter(user_id__in=query.user_id)
-        return newest_page(request, query, found, _to_line)
-
-
-def _to_line(recipient: Recipient) -> dict[str, Any]:
-    return RecipientLine.model_validate(recipient).to_json()
-
-
-class RecipientDetailView(BaseView):
-    """`/v1/recipients/{user_id}`: create, read, change and erase a recipient."""
-
-    @extend_schema(
-        operation_id="put_recipient",
-        summary="Create or replace a recipient",
-        parameters=[etags.IF_MATCH, etags.IF_NONE_MATCH],
-        request=RecipientRequest,
-        responses={200: RecipientAnswer, 201: RecipientAnswer},
-        tags=["Recipients"],
-    )
-    def put(self, request: Request, user_id: str) -> Response:
-        """Create a recipient, or replace locale, timezone, attributes and contacts.
-
-        An omitted locale or timezone is reset to the default; omitted `attributes` and `contacts`
-        stay. An address reported as invalid by a provider stays invalid.
-        """
-        wanted = parse_body(request.data, RecipientRequest)
-        attributes = recipient_attributes.check(wanted.attributes)
-        contacts = _addresses(request, wanted.contacts)
-        mode, user_id = key_of(request).mode, valid_user_id(user_id)
-        with transaction.atomic():
-            etags.check(request, lambda: _current_tag(request, user_id))
-            with _changes(request, "put_recipient", user_id), _by(request, user_id) as change:
-                recipient, created = recipients.upsert(
-                    mode=mode,
-                    user_id=user_id,
-                    profile=wanted.profile(),
-                    addresses=contacts,
-                    change=change,
-                    attributes=attributes,
-                )
-        return _to_response(request, recipient, status=201 if created else 200)
-
-    @extend_schema(
-        operation_id="change_recipient",
-        summary="Change a recipient",
-        parameters=[etags.IF_MATCH],
-        request=RecipientChange,
-        responses={200: RecipientAnswer},
-        tags=["Recipients"],
-    )
-    def patch(self, request: Request, user_id: str) -> Response:
-        """Change the given fields; omitted fields stay.
-
-        Contacts are added, or changed if the address is known.
-        """
-        wanted = parse_body(request.data, RecipientChange)
-        attributes = recipient_attributes.check(wanted.attributes)
-        contacts = _addresses(request, wanted.contacts)
-        with transaction.atomic():
-            etags.check(request, lambda: _current_tag(request, user_id))
-            with _changes(request, "change_recipient", user_id), _by(request, user_id) as change:
-                recipient = recipients.merge(
-                    get_recipient(request, user_id),
-                    profile=wanted.profile(),
-                    addresses=contacts or (),
-                    change=change,
-                    attributes=attributes,
-                )
-        return _to_response(request, recipient)
-
-    @extend_schema(
-        operation_id="get_recipient",
-        summary="Read a recipient",
-        parameters=[etags.IF_NONE_MATCH],
-        responses={200: RecipientAnswer, 304: None},
-        tags=["Recipients"],
-    )
-    def get(self, request: Request, user_id: str) -> Response:
-        """Return a recipient with all contacts, invalid contacts included."""
-        return _to_response(request, get_recipient(request, user_id))
-
-    @extend_schema(
-        operation_id="erase_recipient",
-        summary="Erase a recipient and the recipient's notifications",
-        parameters=[etags.IF_MATCH],
-        responses={202: ErasureJobAnswer},
-        tags=["Recipients"],
-    )
-    def delete(self, request: Request, user_id: str) -> Response:
-        """Delete the recipient, contacts and preferences at once; a job removes the notifications.
-
-        Waiting deliveries are not sent. Entries of the suppression list stay.
-        """
-        with transaction.atomic():
-            etags.check(request, lambda: _current_tag(request, user_id))
-            key, by = key_of(request), actor_of(request)
-            erased = valid_user_id(user_id)
-            with audit.changes(by, "erase_recipient") as made:
-                job = erasure.begin(mode=key.mode, user_id=erased, requested_by=key.prefix, by=by)
-                made.extend([job] if job else [])
-        if job is None:
-            raise_not_found("recipient")
-        recipient_ids.drop([job.recipient_id])  # other processes follow the revocation of tokens
-        headers = {"Location": f"/v1/erasure-jobs/{job.pk}"}
-        return Response(ErasureJobAnswer.model_validate(job).to_json(), status=202, headers=headers)
-
-
-class ErasureJobDetailView(BaseView):
-    """`/v1/erasure-jobs/{job_id}`: read an erasure job."""
-
-    @extend_schema(
-        operation_id="get_erasure_job",
-        summary="Read an erasure job",
-        responses={200: ErasureJobAnswer},
-        tags=["Recipients"],
-    )
-    def get(self, request: Request, job_id: int) -> Response:
-        """Return the progress of an erasure job. The job is done when `receipt` is set."""
-        mine = ErasureJob.objects.filter(pk=min(job_id, MAX_ID), mode=key_of(request).mode)
-        job = mine.first()
-        if job is None:
-            raise_not_found("erasure job")
-        return Response(ErasureJobAnswer.model_validate(job).to_json())
-
-
-class RecipientChangeListView(BaseView):
-    """`/v1/recipients/{user_id}/changes`: list changes of a recipient."""
-
-    @extend_schema(
-        operation_id="list_recipient_changes",
-        summary="List changes of a recipient, newest first",
-        parameters=schema.parameters(NumberedPageQuery),
-        responses={200: schema.page_of(ChangeLine)},
-        tags=["Recipients"],
-    )
-    def get(self, request: Request, user_id: str) -> Response:
-        """List the changes by API keys and operators, with previous and new values."""
-        query, recipient = parse_query(request, NumberedPageQuery), get_recipient(request, user_id)
-        preferences = Preference(recipient=recipient)
-        found = audit.of_object(recipient, preferences, *recipient.contacts.all())
-        return newest_page(request, query, found, _to_change)
-
-
-def _to_change(entry: AuditEntry) -> dict[str, Any]:
-    return ChangeLine.model_validate(entry).to_json()
-
-
-def _by(request: Request, user_id: str) -> AbstractContextManager[ContactChange]:
-    return contact_change(key_of(request).mode, user_id, by=actor_of(request))
-
-
-@contextmanager
-def contact_change(mode: Mode, user_id: str, *, by: str) -> Iterator[ContactChange]:
-    """Limit the rate of a recipient's contact changes; yield the actor for the audit columns.
-
-    Raises:
-        ProblemError: the contacts changed too often (429).
-    """
-    try:
-        with contact_changes.watch(mode, user_id) as losing:
-            yield ContactChange(by=by, losing=losing)
-    except contact_changes.TooManyChanges as error:
-        raise_problem(error.problem)
-
-
-def _changes(request: Request, operation: str, user_id: str) -> AbstractContextManager[object]:
-    """Audit the changes of a recipient and contacts."""
-    mode = key_of(request).mode
-    return audit.changes(
-        actor_of(request),
-        operation,
-        Recipient.objects.filter(mode=mode, user_id=user_id),
-        Contact.objects.filter(recipient__mode=mode, recipient__user_id=user_id),
-    )
-
-
-def _addresses(request: Request, given: list[ContactRequest] | None) -> list[Address] | None:
-    """Return the contacts of a body, which need a separate scope; None without contacts.
-
-    Raises:
-        ProblemError: the key lacks the scope (403).
-    """
-    if given is None:
-        return None
-    permit(request, part="contacts")
-    return [one.as_address() for one in given]
-
-
-def valid_user_id(user_id: str) -> str:
-    """Return a valid user id.
-
-    Raises:
-        ProblemError: the user id is malformed, so no recipient can have the id (404).
-    """
-    try:
-        return _USER_ID.validate_python(user_id)
-    except ValidationError:
-        raise_not_found("recipient")
-
-
-def get_recipient(request: Request, user_id: str) -> Recipient:
-    """Return a recipient of the key's mode.
-
-    Raises:
-        ProblemError: the recipient does not exist (404).
-    """
-    found = recipients.find(mode=key_of(request).mode, user_id=valid_user_id(user_id))
-    if found is None:
-        raise_not_found("recipient")
-    return found
-
-
-def _to_response(request: Request, recipient: Recipient, *, status: int = 200) -> Response:
-    told = _recipient(recipient).to_json()
-    return etags.etag_response(request, told, _tag(told), status=status)
-
-
-def _tag(told: dict[str, Any]) -> str:
-    """Return the ETag of the fields which callers can change."""
-    contacts = [
-        {name: value for name, value in contact.items() if name not in _BY_THEMSELVES}
-        for contact in told["contacts"]
-    ]
-    return etags.tag_of(told | {"contacts": contacts})
-
-
-def _current_tag(request: Request, user_id: str) -> str | None:
-    found = recipients.lock(mode=key_of(request).mode, user_id=valid_user_id(user_id))
-    return None if found is None else _tag(_recipient(found).to_json())
-
-
-def _recipient(recipient: Recipient) -> RecipientAnswer:
+def _to_answer(recipient: Recipient) -> RecipientAnswer:
     return RecipientAnswer(
         user_id=recipient.user_id,
         locale=recipient.locale,
@@ -316,20 +71,242 @@ def _recipient(recipient: Recipient) -> RecipientAnswer:
     )
 
 
-def to_contact(contact: Contact) -> ContactAnswer:
-    """Return a contact with the annotations of `suppressions.with_causes`."""
-    return ContactAnswer(
-        id=contact.pk,
-        channel=Channel(contact.channel),
-        kind=contact.kind,
-        address=contact.address,
-        primary=contact.is_primary,
-        valid=contact.invalidated_at is None,
-        created_at=contact.created_at,
-        created_by=contact.created_by,
-        changed_at=contact.changed_at,
-        changed_by=contact.changed_by,
-        invalid_reason=contact.invalid_reason,
-        suppressed_for=suppressions.causes_of(contact),
-        needs_check=bool(getattr(contact, "needs_check", False)),
-    )
+def _tag(told: dict[str, Any]) -> str:
+    """Return the ETag of the fields which callers can change."""
+    contacts = [
+        {name: value for name, value in contact.items() if name not in _BY_THEMSELVES}
+        for contact in told["contacts"]
+    ]
+    return etags.tag_of(told | {"contacts": contacts})
+
+
+def _changes(call: Call) -> QuerySet[AuditEntry]:
+    recipient = call.recipient()
+    return audit.of_object(recipient, Preference(recipient=recipient), *recipient.contacts.all())
+
+
+RECIPIENTS: Final = Resource(
+    noun="recipient",
+    path="v1/recipients/<str:user_id>",
+    key="user_id",
+    rows=lambda call: Recipient.objects.filter(mode=call.mode),
+    answer=RecipientAnswer,
+    to_answer=_to_answer,
+    tag="Recipients",
+    tag_of=_tag,
+)
+ERASURES: Final = Resource(
+    noun="erasure job",
+    path="v1/erasure-jobs/<int:job_id>",
+    rows=lambda call: ErasureJob.objects.filter(mode=call.mode),
+    answer=ErasureJobAnswer,
+    tag=RECIPIENTS.tag,
+)
+CHANGES: Final = Resource(
+    noun="change",
+    path=f"{RECIPIENTS.path}/changes",
+    rows=_changes,
+    answer=ChangeLine,
+    tag=RECIPIENTS.tag,
+)
+
+
+@RECIPIENTS.list(
+    "List recipients, newest first",
+    _READERS,
+    RecipientQuery,
+    line=RecipientLine,
+    to_lines=lambda rows: map(RecipientLine.model_validate, rows),
+    examples={
+        "minimal": Example("The latest recipients"),
+        "usual": Example(
+            "Two recipients by user id", query={"user_id": [USER, ANOTHER_USER], "limit": 2}
+        ),
+    },
+)
+def list_recipients(call: Call, query: RecipientQuery) -> QuerySet[Recipient]:
+    """List the recipients of the key's mode, without contacts."""
+    found = RECIPIENTS.rows(call)
+    return found.filter(user_id__in=query.user_id) if query.user_id else found
+
+
+@operation(
+    f"PUT {RECIPIENTS.path}",
+    "Create or replace a recipient",
+    _WRITERS,
+    RecipientRequest,
+    answers={200: RecipientAnswer, 201: RecipientAnswer},
+    tag=RECIPIENTS.tag,
+    parameters=[etags.IF_MATCH, etags.IF_NONE_MATCH],
+    parts=_PARTS,
+    examples={
+        "minimal": Example(
+            "A person without contacts", status=201, path={"user_id": "u_1"}, body={}
+        ),
+        "usual": Example(
+            "A person with phone and e-mail",
+            status=201,
+            path={"user_id": "u_2"},
+            headers={"If-None-Match": "*"},
+            body={
+                "locale": "pt-BR",
+                "timezone": "America/Sao_Paulo",
+                "contacts": [
+                    {"channel": "sms", "address": "+5511912345678", "primary": True},
+                    {"channel": "email", "address": "joana@sandbox.example"},
+                    {"channel": "push", "kind": "fcm_token", "address": "joana-android"},
+                ],
+            },
+        ),
+    },
+)
+def put_recipient(call: Call, wanted: RecipientRequest) -> Answer:
+    """Create a recipient, or replace locale, timezone, attributes and contacts.
+
+    An omitted locale or timezone is reset to the default; omitted `attributes` and `contacts`
+    stay. An address reported as invalid by a provider stays invalid.
+    """
+    attributes = recipient_attributes.check(wanted.attributes)
+    user_id = valid_user_id(call.path["user_id"])
+    recipient = RECIPIENTS.rows(call).filter(user_id=user_id)
+    with transaction.atomic():
+        RECIPIENTS.check_tag(call)
+        with (
+            call.changes(recipient, Contact.objects.filter(recipient__in=recipient)),
+            contact_changes.watch(call.mode, user_id, by=call.by) as change,
+        ):
+            row, created = recipients.upsert(
+                mode=call.mode,
+                user_id=user_id,
+                profile=wanted.profile(),
+                addresses=_addresses(wanted.contacts),
+                change=change,
+                attributes=attributes,
+            )
+    return RECIPIENTS.respond(call, row, status=201 if created else 200)
+
+
+@RECIPIENTS.change(
+    "PATCH",
+    "Change a recipient",
+    _WRITERS,
+    RecipientChange,
+    parts=_PARTS,
+    problems={Kind.CONFLICT},
+    examples={
+        "minimal": Example("Another locale", path=_USER, body={"locale": "de"}),
+        "usual": Example(
+            "Another timezone and a further contact, unless the recipient has changed",
+            path=_USER,
+            headers={"If-Match": TAG},
+            body={
+                "timezone": "Europe/Berlin",
+                "contacts": [{"channel": "email", "address": "maria@work.example"}],
+            },
+        ),
+    },
+)
+def change_recipient(call: Call, recipient: Recipient, wanted: RecipientChange) -> None:
+    """Change the given fields; omitted fields stay.
+
+    Contacts are added, or changed if the address is known.
+    """
+    attributes = recipient_attributes.check(wanted.attributes)
+    with (
+        call.changes(recipient.contacts.all()),
+        contact_changes.watch(call.mode, recipient.user_id, by=call.by) as change,
+    ):
+        recipients.merge(
+            recipient,
+            profile=wanted.profile(),
+            addresses=_addresses(wanted.contacts) or (),
+            change=change,
+            attributes=attributes,
+        )
+
+
+@RECIPIENTS.read(
+    "Read a recipient",
+    _READERS,
+    examples={
+        "minimal": Example("A recipient with contacts", path=_USER),
+        "usual": Example(
+            "Only if the recipient has changed",
+            status=304,
+            path=_USER,
+            headers={"If-None-Match": TAG},
+        ),
+    },
+)
+def get_recipient(_call: Call, recipient: Recipient) -> Recipient:
+    """Return a recipient with all contacts, invalid contacts included."""
+    return recipient
+
+
+@operation(
+    f"DELETE {RECIPIENTS.path}",
+    "Erase a recipient and the recipient's notifications",
+    Access(Scope.ERASURES_WRITE),
+    answers={202: ErasureJobAnswer},
+    tag=RECIPIENTS.tag,
+    parameters=[etags.IF_MATCH],
+    examples={
+        "minimal": Example("Erase a recipient", path=_USER),
+        "usual": Example(
+            "Erase a recipient, unless the recipient has changed",
+            path=_USER,
+            headers={"If-Match": TAG},
+        ),
+    },
+)
+def erase_recipient(call: Call) -> Response:
+    """Delete the recipient, contacts and preferences at once; a job removes the notifications.
+
+    Waiting deliveries are not sent. Entries of the suppression list stay.
+    """
+    user_id = valid_user_id(call.path["user_id"])
+    with transaction.atomic():
+        RECIPIENTS.check_tag(call)
+        with call.changes() as made:
+            job = erasure.begin(
+                mode=call.mode, user_id=user_id, requested_by=call.key.prefix, by=call.by
+            )
+            made.extend([job] if job else [])
+    if job is None:
+        raise_not_found(RECIPIENTS.noun)
+    recipient_ids.drop([job.recipient_id])  # other processes follow the revocation of tokens
+    headers = {"Location": f"/v1/erasure-jobs/{job.pk}"}
+    return Response(ErasureJobAnswer.model_validate(job).to_json(), status=202, headers=headers)
+
+
+@ERASURES.read(
+    "Read an erasure job",
+    Access(Scope.ERASURES_READ),
+    examples={
+        "minimal": Example("A running job", path={"job_id": 31}),
+        "finished": Example("A finished job", path={"job_id": 32}),
+    },
+)
+def get_erasure_job(_call: Call, job: ErasureJob) -> ErasureJob:
+    """Return the progress of an erasure job. The job is done when `receipt` is set."""
+    return job
+
+
+@CHANGES.list(
+    "List changes of a recipient, newest first",
+    Access(Scope.RECIPIENTS_READ, BOTH, "view_auditentry"),
+    NumberedPageQuery,
+    examples={
+        "minimal": Example("The latest changes", path=_USER),
+        "usual": Example(
+            "Ten changes after a cursor", path=_USER, query={"limit": 10, "cursor": 4711}
+        ),
+    },
+)
+def list_recipient_changes(call: Call, _query: NumberedPageQuery) -> QuerySet[AuditEntry]:
+    """List the changes by API keys and operators, with previous and new values."""
+    return CHANGES.rows(call)
+
+
+def _addresses(given: list[ContactRequest] | None) -> list[Address] | None:
+    return None if given is None else [one.as_address() for one in given]

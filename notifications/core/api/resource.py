@@ -112,7 +112,7 @@ class Resource(Generic[Row]):
         def declare(function: Callable[[Call, Row], Row | ResponseModel]) -> Operation:
             @functools.wraps(function)
             def handle(call: Call) -> Answer:
-                return self._respond(call, function(call, self.find(call)))
+                return self.respond(call, function(call, self.find(call)))
 
             answers: dict[int, Any] = {200: self.answer}
             if self.tag_of is not None:
@@ -220,7 +220,7 @@ class Resource(Generic[Row]):
                 found = self._change(call, function, wanted, locks=locks)
                 if found is not None or _NO_CONTENT in told:
                     return found
-                return self._respond(call, self.find(call), status=next(iter(told)))
+                return self.respond(call, self.find(call), status=next(iter(told)))
 
             declared = operation(
                 whole, summary, callers, body, answers=told, tag=self.tag, **options
@@ -243,6 +243,15 @@ class Resource(Generic[Row]):
                 etags.check(call.request, lambda: tag_of(self._to_response(row).to_json()))
             with call.changes(self._this(call)):
                 return function(call, row, *wanted)
+
+    def check_tag(self, call: Call) -> None:
+        """Refuse a write whose If-Match or If-None-Match fails, in an open transaction.
+
+        Raises:
+            ProblemError: the row has changed, or exists already (412).
+        """
+        if self.tag_of is not None:
+            etags.check(call.request, lambda: self._current_tag(call))
 
     def find(self, call: Call, *, lock: bool = False) -> Row:
         """Return the row that the path names.
@@ -267,9 +276,16 @@ class Resource(Generic[Row]):
     def _to_response(self, row: Row) -> ResponseModel:
         return self.to_answer(row) if self.to_answer else self.answer.model_validate(row)
 
-    def _respond(
+    def _current_tag(self, call: Call) -> str | None:
+        row = self._this(call).select_for_update(of=("self",)).first()
+        if row is None or self.tag_of is None:
+            return None
+        return self.tag_of(self._to_response(row).to_json())
+
+    def respond(
         self, call: Call, found: Row | ResponseModel, *, status: int = 200
     ) -> ResponseModel | Response:
+        """Return the answer with a row or a model, and with its ETag if the resource has one."""
         answer = found if isinstance(found, ResponseModel) else self._to_response(found)
         if self.tag_of is None:
             return answer

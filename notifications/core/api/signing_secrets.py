@@ -15,7 +15,6 @@ from notifications.core.api.base_view import raise_not_found
 from notifications.core.api.examples.shape import USER, Example
 from notifications.core.api.operation import Access, Call
 from notifications.core.api.problems import raise_problem
-from notifications.core.api.recipients import get_recipient
 from notifications.core.api.resource import Resource
 from notifications.core.api.schemas import RequestModel, ResponseModel
 from notifications.core.delivery import webhook_signing
@@ -67,7 +66,7 @@ class SecretRotated(ResponseModel):
 
 
 def _webhooks(call: Call) -> QuerySet[Contact]:
-    recipient = get_recipient(call.request, call.path["user_id"])
+    recipient = call.recipient()
     return recipient.contacts.filter(channel=Channel.WEBHOOK)
 
 

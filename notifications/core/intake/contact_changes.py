@@ -1,7 +1,7 @@
 """Contact changes: a rate limit for each recipient, and a notice to the old address.
 
-    with watch(mode, user_id) as losing:    charges the recipient's bucket if contacts changed
-        address_book.put(...)                 calls `losing` with each removed primary contact
+    with watch(mode, user_id, by=actor) as change:    charges the bucket if contacts changed
+        recipients.merge(..., change=change)          calls `losing` with each lost primary contact
 
 A stolen API key with `contacts:write` could redirect the next one-time password. The notice goes to
 the old number or mailbox (P1, template `contact_changed`, sent as a normal notification), so the
@@ -12,7 +12,7 @@ template or a provider for the channel the notice fails, and a log line reports 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, cast
 
@@ -22,10 +22,11 @@ from notifications.core import conf
 from notifications.core.intake import accept
 from notifications.core.intake.accept import Caller, Refused
 from notifications.core.models import Contact, Producer
-from notifications.core.rules import request
+from notifications.core.rules import problems, request
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.suppression import CONTACT_CHANGED
+from notifications.core.store.postgres.recipients import ContactChange
 from notifications.core.store.redis import state
 from providers.contract import Channel
 
@@ -41,28 +42,24 @@ EVERY: Final = dt.timedelta(minutes=6)
 
 _log = structlog.get_logger(__name__)
 
-Losing = Callable[[Contact], None]
 
-
-class TooManyChanges(Exception):
+class TooManyChanges(problems.Refused):
     """Too many contact changes of a recipient; `problem` has the time to wait."""
 
     def __init__(self, wait: dt.timedelta) -> None:
-        """Build the problem for the HTTP response."""
         detail = f"contacts of one recipient may change {BURST} times at once, then every 6 minutes"
-        self.problem = Problem(Kind.RATE_LIMITED, detail, (), wait)
-        super().__init__(detail)
+        super().__init__(Problem(Kind.RATE_LIMITED, detail, (), wait))
 
 
 @contextmanager
-def watch(mode: Mode, user_id: str) -> Iterator[Losing]:
-    """Charge a change of a recipient's contacts, inside an open transaction.
+def watch(mode: Mode, user_id: str, *, by: str) -> Iterator[ContactChange]:
+    """Charge a change of a recipient's contacts by an actor, inside an open transaction.
 
     Raises:
         TooManyChanges: the contacts changed, and the rate limit is used up.
     """
     before = _contacts(mode, user_id)
-    yield send_notice
+    yield ContactChange(by=by, losing=send_notice)
     after = _contacts(mode, user_id)
     if before and after != before:
         _charge(next(iter(before))[0])

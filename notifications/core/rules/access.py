@@ -117,14 +117,6 @@ TABLE: Final[list[AccessRule]] = [
     AccessRule(f"PATCH {_NOTIFICATION}", Scope.NOTIFICATIONS_WRITE),
     AccessRule(f"POST {_NOTIFICATION}/cancel", Scope.NOTIFICATIONS_WRITE),
     AccessRule(f"POST {_NOTIFICATION}/withdraw", Scope.NOTIFICATIONS_WRITE),
-    AccessRule(f"GET {_RECIPIENT}", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
-    AccessRule("GET /v1/recipients", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
-    AccessRule(f"PATCH {_RECIPIENT}", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"),
-    AccessRule(f"PATCH {_RECIPIENT} contacts", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
-    AccessRule(f"DELETE {_RECIPIENT}", Scope.ERASURES_WRITE, BOTH),
-    AccessRule("GET /v1/erasure-jobs/{job_id}", Scope.ERASURES_READ),
-    AccessRule(f"PUT {_RECIPIENT}", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"),
-    AccessRule(f"PUT {_RECIPIENT} contacts", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
     AccessRule(
         f"POST {_RECIPIENT}/contacts",
         Scope.CONTACTS_WRITE,
@@ -139,7 +131,6 @@ TABLE: Final[list[AccessRule]] = [
         "change_contact",
         TokenScope.CONTACTS_WRITE,
     ),
-    AccessRule(f"GET {_RECIPIENT}/changes", Scope.RECIPIENTS_READ, BOTH, "view_auditentry"),
     AccessRule(
         f"GET {_RECIPIENT}/preferences",
         Scope.RECIPIENTS_READ,

@@ -4,76 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from notifications.core.api.examples.shape import ANOTHER_USER, TAG, USER, Example, Examples
+from notifications.core.api.examples.shape import TAG, USER, Example, Examples
 from notifications.core.rules.lane import Mode
 
 _USER: Final = {"user_id": USER}
 _MAIL: Final = {"channel": "email", "address": "maria@sandbox.example"}
 
 RECIPIENTS: Final[Examples] = {
-    "list_recipients": {
-        "minimal": Example(summary="The latest recipients", status=200),
-        "usual": Example(
-            summary="Two recipients by user id",
-            status=200,
-            query={"user_id": [USER, ANOTHER_USER], "limit": 2},
-        ),
-    },
-    "put_recipient": {
-        "minimal": Example(
-            summary="A person without contacts", status=201, path={"user_id": "u_1"}, body={}
-        ),
-        "usual": Example(
-            summary="A person with phone and e-mail",
-            status=201,
-            path={"user_id": "u_2"},
-            headers={"If-None-Match": "*"},
-            body={
-                "locale": "pt-BR",
-                "timezone": "America/Sao_Paulo",
-                "contacts": [
-                    {"channel": "sms", "address": "+5511912345678", "primary": True},
-                    {"channel": "email", "address": "joana@sandbox.example"},
-                    {"channel": "push", "kind": "fcm_token", "address": "joana-android"},
-                ],
-            },
-        ),
-    },
-    "change_recipient": {
-        "minimal": Example(summary="Another locale", status=200, path=_USER, body={"locale": "de"}),
-        "usual": Example(
-            summary="Another timezone and a further contact, unless the recipient has changed",
-            status=200,
-            path=_USER,
-            headers={"If-Match": TAG},
-            body={
-                "timezone": "Europe/Berlin",
-                "contacts": [{"channel": "email", "address": "maria@work.example"}],
-            },
-        ),
-    },
-    "get_recipient": {
-        "minimal": Example(summary="A recipient with contacts", status=200, path=_USER),
-        "usual": Example(
-            summary="Only if the recipient has changed",
-            status=304,
-            path=_USER,
-            headers={"If-None-Match": TAG},
-        ),
-    },
-    "erase_recipient": {
-        "minimal": Example(summary="Erase a recipient", status=202, path=_USER),
-        "usual": Example(
-            summary="Erase a recipient, unless the recipient has changed",
-            status=202,
-            path=_USER,
-            headers={"If-Match": TAG},
-        ),
-    },
-    "get_erasure_job": {
-        "minimal": Example(summary="A running job", status=200, path={"job_id": 31}),
-        "finished": Example(summary="A finished job", status=200, path={"job_id": 32}),
-    },
     "add_contact": {
         "minimal": Example(summary="A mailbox", status=201, path=_USER, body=_MAIL),
         "usual": Example(
@@ -95,15 +32,6 @@ RECIPIENTS: Final[Examples] = {
     "get_web_push_key": {
         "minimal": Example(summary="The key of this service", status=200),
         "usual": Example(summary="The key with a test key", status=200, mode=Mode.TEST),
-    },
-    "list_recipient_changes": {
-        "minimal": Example(summary="The latest changes", status=200, path=_USER),
-        "usual": Example(
-            summary="Ten changes after a cursor",
-            status=200,
-            path=_USER,
-            query={"limit": 10, "cursor": 4711},
-        ),
     },
     "get_preferences": {
         "minimal": Example(summary="Read the preferences", status=200, path=_USER),

@@ -19,7 +19,6 @@ from notifications.core.api.examples.shape import ANOTHER_USER, USER, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.pagination import NumberedPageQuery, page
 from notifications.core.api.problems import raise_problem
-from notifications.core.api.recipients import get_recipient
 from notifications.core.api.resource import Resource
 from notifications.core.api.schemas import RequestModel, ResponseModel
 from notifications.core.models import Topic
@@ -245,7 +244,7 @@ def unsubscribe_recipients(call: Call, wanted: SubscribersRequest) -> Subscriber
 )
 def subscribe(call: Call) -> None:
     """Subscribe a recipient; the first call creates the topic. Safe to repeat."""
-    recipient = get_recipient(call.request, call.path["user_id"])
+    recipient = call.recipient()
     row = _ensure(call)
     _change(call, row, [recipient.user_id], topics.subscribe)
 
@@ -265,7 +264,7 @@ def subscribe(call: Call) -> None:
 )
 def unsubscribe(call: Call) -> None:
     """Unsubscribe a recipient. Safe to repeat."""
-    recipient = get_recipient(call.request, call.path["user_id"])
+    recipient = call.recipient()
     row = TOPICS.find(call)
     _change(call, row, [recipient.user_id], topics.unsubscribe)
 
@@ -283,7 +282,7 @@ def unsubscribe(call: Call) -> None:
 )
 def list_recipient_topics(call: Call) -> RecipientTopics:
     """Return the names of the topics to which a recipient is subscribed."""
-    recipient = get_recipient(call.request, call.path["user_id"])
+    recipient = call.recipient()
     return RecipientTopics(topics=topics.names_of(recipient.pk, mode=call.key.mode))
 
 

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from notifications.core import clock
 from notifications.core.api.authentication import actor_of, key_of, permit
 from notifications.core.api.base_view import BaseView, parse_body
-from notifications.core.api.recipients import get_recipient
+from notifications.core.api.recipient_access import recipient_for
 from notifications.core.api.schemas import RequestModel, ResponseModel
 from notifications.core.rules.recipient_tokens import (
     DEFAULT_LIFETIME,
@@ -73,7 +73,7 @@ class ClientTokenListView(BaseView):
         wanted = parse_body(request.data, ClientTokenRequest)
         for scope in set(wanted.scopes) - {TokenScope.RECEIPTS_WRITE}:
             permit(request, part=scope)
-        recipient = get_recipient(request, user_id)
+        recipient = recipient_for(request, user_id)
         token = minting.mint(
             recipient.user_id,
             recipient_id=recipient.pk,
@@ -102,6 +102,6 @@ class ClientTokenListView(BaseView):
         because the clock of the producer sets the time of issue. The call acts within 2 seconds,
         and ends open streams.
         """
-        recipient = get_recipient(request, user_id)
+        recipient = recipient_for(request, user_id)
         revocations.revoke(recipient, by=actor_of(request))
         return Response(status=204)
