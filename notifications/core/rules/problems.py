@@ -108,7 +108,7 @@ POSTED_AGAIN = frozenset({
 
 
 class Source(StrEnum):
-    """The part of a request with an error."""
+    """The part of a request that an error is in."""
 
     BODY = "body"
     QUERY = "query"

@@ -34,7 +34,7 @@ _LONGEST_KEYWORD: Final = 40
 
 
 class Cause(StrEnum):
-    """The cause of a suppression; the undo of a cause leaves other causes."""
+    """The cause of a suppression. Undoing one cause leaves the others."""
 
     BOUNCE = "bounce"
     """A provider called the address dead."""

@@ -20,7 +20,7 @@ from providers.contract import Channel
 
 
 class WithdrawalState(Described):
-    """The state of the withdrawal of a delivery; `sentence` explains the state to a caller."""
+    """The state of the withdrawal of one delivery; `sentence` explains it to a caller."""
 
     WITHDRAWING = "withdrawing", "The device is told to remove the message."
     WITHDRAWN = "withdrawn", "The provider has accepted the removal before."

@@ -69,7 +69,7 @@ class VariantAnswer(ResponseModel):
     percent: int
     funnel: Funnel
     statuses: dict[str, int]
-    """Status -> deliveries with the status now."""
+    """Status -> deliveries that have the status now."""
 
 
 class BulkJobProgress(ResponseModel):
@@ -142,7 +142,7 @@ class BulkJobLine(ResponseModel):
     funnel: Funnel
     """Deliveries of the whole job, 5 to 10 seconds late."""
     statuses: dict[str, int]
-    """Status -> deliveries with the status now."""
+    """Status -> deliveries that have the status now."""
     cost_usd: float
     """Cost of the accepted calls in US dollars."""
     variants: list[VariantAnswer]

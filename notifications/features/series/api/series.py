@@ -239,7 +239,7 @@ def publish_series(call: Call, series: Series) -> None:
     },
 )
 def pause_series(call: Call, series: Series) -> None:
-    """Pause a series: due steps wait. Messages accepted before are still sent."""
+    """Pause a series: due steps wait. Messages that were accepted before are still sent."""
     unless_refused(versions.change_state(series, SeriesState.PAUSED, by=call.by))
 
 
