@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor, wait
+
 import orjson
+import psycopg
 import pytest
+from django.db import connection
 
 from notifications.core.models import AuditEntry, Recipient
 from tests.api.conftest import Caller
@@ -48,3 +52,29 @@ def test_the_log_hides_the_values_of_attributes(caller: Caller) -> None:
     caller.send("PUT", "/v1/recipients/u_1", {"attributes": {"plan": "a-secret-plan"}})
     rows = [[each.before, each.after] for each in AuditEntry.objects.all()]
     assert "a-secret-plan" not in orjson.dumps(rows).decode()
+
+
+_DEFINE = """INSERT INTO attribute (name, kind, description, created_at, created_by)
+VALUES ('size', 'text', '', now(), 'other')"""
+_WAITING = "SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_calls_that_define_an_attribute_the_second_keeps_its_kind(caller: Caller) -> None:
+    def define() -> int:
+        try:
+            return caller.send("PUT", "/v1/attributes/size", {"kind": "number"}).status_code
+        finally:
+            connection.close()
+
+    with (
+        psycopg.connect(**connection.get_connection_params()) as other,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        other.execute(_DEFINE)
+        answer = pool.submit(define)
+        while not answer.done() and not other.execute(_WAITING).fetchall():
+            wait([answer], timeout=0.01)
+        other.commit()
+        assert answer.result(timeout=20) == 409
+    assert caller.get("/v1/attributes/size").json()["kind"] == "text"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from typing import Annotated, Final
 
-from django.db import transaction
 from django.db.models import QuerySet
 from pydantic import Field, TypeAdapter, ValidationError
 from rest_framework.response import Response
@@ -100,28 +99,26 @@ def define_attribute(call: Call, wanted: AttributeRequest) -> Response:
     """
     name = call.path["name"]
     _check_name(name)
-    with transaction.atomic():
-        rows = Attribute.objects.select_for_update()
-        known = rows.filter(name=name).first()
-        if known is None and rows.count() >= MAX_ATTRIBUTES:
+    with call.changes(Attribute.objects.filter(name=name)):
+        row, is_new = Attribute.objects.update_or_create(
+            name=name,
+            defaults={"description": wanted.description},
+            create_defaults={
+                "kind": wanted.kind,
+                "description": wanted.description,
+                "created_by": call.by,
+            },
+        )
+        # Another call may have defined the attribute meanwhile, so the stored row decides.
+        if row.kind != wanted.kind:
+            said = f"the attribute {name} has the kind {row.kind}; define another attribute"
+            raise_problem(Problem(Kind.CONFLICT, said))
+        if is_new and Attribute.objects.count() > MAX_ATTRIBUTES:
             said = f"there are {MAX_ATTRIBUTES} attributes already"
             raise_problem(Problem(Kind.CONFLICT, said))
-        if known is not None and known.kind != wanted.kind:
-            said = f"the attribute {name} has the kind {known.kind}; define another attribute"
-            raise_problem(Problem(Kind.CONFLICT, said))
-        with call.changes(Attribute.objects.filter(name=name)):
-            row, _ = Attribute.objects.update_or_create(
-                name=name,
-                defaults={"description": wanted.description},
-                create_defaults={
-                    "kind": wanted.kind,
-                    "description": wanted.description,
-                    "created_by": call.by,
-                },
-            )
     attributes.kinds.forget()
     told = AttributeAnswer.model_validate(row).to_json()
-    return Response(told, status=201 if known is None else 200)
+    return Response(told, status=201 if is_new else 200)
 
 
 @ATTRIBUTES.read(
