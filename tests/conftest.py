@@ -163,7 +163,7 @@ def _caches(_modules: int) -> list[Any]:
     return [
         value
         for name, module in list(sys.modules.items())
-        if name.startswith("notifications.core.store.")
+        if name.startswith(("notifications.core.store.", "notifications.features."))
         for value in vars(module).values()
         if isinstance(value, Fresh)
     ]
