@@ -2,7 +2,7 @@
 
 INSTALLED_APPS is the list of the features, and the app configuration of a feature is its manifest.
 Django and Celery find models, admin pages, commands, tasks, templates and static files of an app
-themselves. The manifest names the rest: URLs, access rules, facts for the OpenAPI document, sweeps,
+themselves. The manifest names the rest: URLs, facts for the OpenAPI document, sweeps,
 retention of rows, gates, releases of held deliveries, adapters of channels, pages of the admin
 without a model, parts of its other pages, entries of its menu, and pages that show the causes of
 alerts. The core imports no feature; it reads the manifests. Without the line in INSTALLED_APPS the
@@ -27,7 +27,7 @@ from django.apps import AppConfig, apps
 from django.core.checks import Error
 from django.utils.module_loading import import_string
 
-from notifications.core.rules import access, alert_links
+from notifications.core.rules import alert_links
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.row_retention import RowRetention
 
@@ -79,20 +79,17 @@ class Feature(AppConfig):
     needs: tuple[str, ...] = ()
     """Labels of the features whose modules the feature imports; `check` requires their lines."""
     urls: str = ""
-    """Module with `urlpatterns`, at the root of the API."""
+    """Module with `urlpatterns`, at the root of the API. Its import adds the access rules: those of
+    operations by `api.operation.routes`, that of another view by `rules.access.add`."""
     sign_in_urls: str = ""
     """Module with `urlpatterns` below `/admin/` that a browser opens without a sign-in."""
-    access: str = ""
-    """Module with `RULES`, the access rules of the operations in `urls` without a declaration by
-    `api.operation`. Imports `rules` alone."""
     admin_urls: str = ""
     """Module with `urlpatterns` of pages without a model, below `/admin/`; the views are wrapped in
     `admin_view` of the site."""
     accepts_tokens: bool = False
     """True: the service accepts recipient tokens; without such a feature it refuses each token."""
     openapi: str = ""
-    """Module with `TAGS` and `PATH_PARAMETERS` for the OpenAPI document, and with `EXAMPLES` of the
-    operations without a declaration."""
+    """Module with `TAGS` and `PATH_PARAMETERS` for the OpenAPI document."""
     sweeps: tuple[FeatureSweep, ...] = ()
     retentions: tuple[RowRetention, ...] = ()
     """Tables whose rows are deleted at an age."""
@@ -132,12 +129,7 @@ class Feature(AppConfig):
         return _patterns(self.admin_urls)
 
     def ready(self) -> None:
-        """Add the access rules and the links of alerts.
-
-        A request for an operation without a rule is refused.
-        """
-        if self.access:
-            access.add(import_module(self.access).RULES)
+        """Add the links of alerts."""
         alert_links.add(self.alert_pages)
 
 

@@ -16,7 +16,7 @@ from notifications.core.api.address_limits import check_failures, raise_failed
 from notifications.core.api.problems import raise_problem
 from notifications.core.intake.validation import Caller
 from notifications.core.rules import access
-from notifications.core.rules.access import AccessRule
+from notifications.core.rules.access import AccessRule, Entry
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.scopes import Scope
 from notifications.core.store.postgres import api_keys
@@ -72,9 +72,11 @@ class HasScope(BasePermission):
             ProblemError: the key may not call the operation (403).
         """
         # A method without a rule is forbidden (403), unless DRF answers 405 for the method.
-        if rule_for(request) is None:
+        rule = rule_for(request)
+        if rule is None:
             return request.method not in view.allowed_methods
-        permit(request)
+        if rule.needs is not Entry.KEY:
+            permit(request)
         return True
 
 

@@ -6,20 +6,19 @@ import datetime as dt
 from typing import Annotated, Any, Final, NoReturn
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from pydantic import Field
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.core.api import schema
-from notifications.core.api.authentication import key_of
-from notifications.core.api.base_view import BaseView
-from notifications.core.api.pagination import PageQuery, page, parse_query
+from notifications.core.api.examples.shape import Example
+from notifications.core.api.operation import Access, Call, operation
+from notifications.core.api.pagination import PageQuery, page
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import ChannelWord, ResponseModel, StatusWord
+from notifications.core.rules.access import BOTH
 from notifications.core.rules.feed_position import FeedPosition
 from notifications.core.rules.problems import FieldError, Kind, Problem, Source
 from notifications.core.rules.request import Instant, Text
+from notifications.core.rules.scopes import Scope
 from notifications.core.store.postgres import change_feed
 from notifications.core.store.postgres.change_feed import ForeignPositionError
 
@@ -60,45 +59,49 @@ class StatusChanges(ResponseModel):
     """The cursor after this page, on an empty page too: keep it and ask with it again."""
 
 
-class StatusChangeListView(BaseView):
-    """`/v1/notifications/changes`: read the change feed."""
+@operation(
+    "GET v1/notifications/changes",
+    "List status changes in the order of their storage",
+    Access(Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
+    StatusChangesQuery,
+    answers={200: StatusChanges},
+    tag="Notifications",
+    examples={
+        "minimal": Example("The oldest changes that are kept"),
+        "usual": Example(
+            "The changes since an instant",
+            query={"since": "2026-11-20T00:00:00Z", "limit": 500},
+        ),
+    },
+)
+def list_status_changes(call: Call, query: StatusChangesQuery) -> Response:
+    """List each status change of the key's producer and mode exactly once.
 
-    @extend_schema(
-        operation_id="list_status_changes",
-        summary="List status changes in the order of their storage",
-        parameters=schema.parameters(StatusChangesQuery),
-        responses={200: StatusChanges},
-        tags=["Notifications"],
-    )
-    def get(self, request: Request) -> Response:
-        """List each status change of the key's producer and mode exactly once.
+    `next` is always present. A page with results is often followed by further results; after an
+    empty page with the same `next` as before, wait some seconds. A page may be empty and have a
+    new `next`, where the changes belong to other producers.
 
-        `next` is always present. A page with results is often followed by further results; after an
-        empty page with the same `next` as before, wait some seconds. A page may be empty and have a
-        new `next`, where the changes belong to other producers.
-
-        422 for a `cursor` of another installation, or from before a restore of the database: begin
-        with `since` then.
-        """
-        query, key = parse_query(request, StatusChangesQuery), key_of(request)
-        position = None if query.cursor is None else FeedPosition.from_cursor(query.cursor)
-        if query.cursor is not None and position is None:
-            _refuse_cursor("is no cursor: pass the value of `next` without a change")
-        try:
-            changes, after = change_feed.page(
-                position,
-                producer_id=key.producer_id,
-                mode=key.mode,
-                limit=query.limit,
-                since=query.since,
-            )
-        except ForeignPositionError:
-            _refuse_cursor(
-                "is of another installation, or from before a restore of the database:"
-                " begin with `since`"
-            )
-        lines = [StatusChangeLine.model_validate(change).to_json() for change in changes]
-        return page(request, lines, following=after.to_cursor())
+    422 for a `cursor` of another installation, or from before a restore of the database: begin
+    with `since` then.
+    """
+    position = None if query.cursor is None else FeedPosition.from_cursor(query.cursor)
+    if query.cursor is not None and position is None:
+        _refuse_cursor("is no cursor: pass the value of `next` without a change")
+    try:
+        changes, after = change_feed.page(
+            position,
+            producer_id=call.key.producer_id,
+            mode=call.mode,
+            limit=query.limit,
+            since=query.since,
+        )
+    except ForeignPositionError:
+        _refuse_cursor(
+            "is of another installation, or from before a restore of the database:"
+            " begin with `since`"
+        )
+    lines = [StatusChangeLine.model_validate(change).to_json() for change in changes]
+    return page(call.request, lines, following=after.to_cursor())
 
 
 def _refuse_cursor(said: str) -> NoReturn:

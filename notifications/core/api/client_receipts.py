@@ -9,24 +9,26 @@ from __future__ import annotations
 from typing import Annotated, Final, Self
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from pydantic import AwareDatetime, BeforeValidator, Field, model_validator
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from notifications.core.api.address_limits import check_token, raise_failed
-from notifications.core.api.base_view import OpenView, parse_body
+from notifications.core.api.base_view import parse_body
+from notifications.core.api.examples.shape import CLIENT_TOKEN, DELIVERY, NOTIFICATION, Example
+from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.receipts import ReceiptsTaken
 from notifications.core.api.recipient_access import bearer_of, check_scope, verified_token
 from notifications.core.api.schemas import RequestModel
 from notifications.core.feedback import client_receipts
 from notifications.core.feedback.client_receipts import ClientReceipt
 from notifications.core.rules import request_faults
+from notifications.core.rules.access import Entry
 from notifications.core.rules.client_receipts import ClientReceiptKind, TokenHolder
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.recipient_tokens import TokenScope
 from notifications.core.rules.request import written_instant
 
+_APP: Final = {"Authorization": f"Bearer {CLIENT_TOKEN}"}
 MOST: Final = 100
 """Receipts in one call."""
 
@@ -63,26 +65,52 @@ class ClientReceiptsRequest(RequestModel):
     receipts: Annotated[list[ClientReceiptReport], Field(min_length=1, max_length=MOST)]
 
 
-class ClientReceiptView(OpenView):
-    """`/v1/receipts/client`: receipts from the app of a recipient."""
+@operation(
+    "POST v1/receipts/client",
+    "Receive receipts from a recipient's app",
+    Access(Entry.RECIPIENT, token_scope=TokenScope.RECEIPTS_WRITE),
+    answers={200: ReceiptsTaken},
+    tag="Receipts",
+    is_idempotent=False,
+    raw_body=ClientReceiptsRequest,
+    examples={
+        "minimal": Example(
+            "The app got a message",
+            headers=_APP,
+            mode=None,
+            body={"receipts": [{"delivery_id": DELIVERY, "kind": "received"}]},
+        ),
+        "usual": Example(
+            "Two events of one message, kept while the device was offline",
+            headers=_APP,
+            mode=None,
+            body={
+                "receipts": [
+                    {
+                        "notification_id": NOTIFICATION,
+                        "kind": "received",
+                        "occurred_at": "2026-11-01T18:30:00Z",
+                    },
+                    {
+                        "notification_id": NOTIFICATION,
+                        "kind": "clicked",
+                        "occurred_at": "2026-11-01T18:31:07Z",
+                    },
+                ]
+            },
+        ),
+    },
+)
+def take_client_receipts(call: Call) -> ReceiptsTaken:
+    """Record that the app got a message, or that the person dismissed, opened or clicked it.
 
-    @extend_schema(
-        operation_id="take_client_receipts",
-        summary="Receive receipts from a recipient's app",
-        request=ClientReceiptsRequest,
-        responses={200: ReceiptsTaken},
-        tags=["Receipts"],
-    )
-    def post(self, request: Request) -> Response:
-        """Record that the app got a message, or that the person dismissed, opened or clicked it.
-
-        Early, late and repeated receipts are safe. A receipt about another recipient's message, or
-        about an unknown message, is only counted.
-        """
-        holder = _holder(request)
-        said = parse_body(request.data, ClientReceiptsRequest)
-        matched = client_receipts.record(holder, [each.as_receipt() for each in said.receipts])
-        return Response(ReceiptsTaken(receipts=len(said.receipts), matched=matched).to_json())
+    Early, late and repeated receipts are safe. A receipt about another recipient's message, or
+    about an unknown message, is only counted.
+    """
+    holder = _holder(call.request)
+    said = parse_body(call.request.data, ClientReceiptsRequest)
+    matched = client_receipts.record(holder, [each.as_receipt() for each in said.receipts])
+    return ReceiptsTaken(receipts=len(said.receipts), matched=matched)
 
 
 def _holder(request: Request) -> TokenHolder:

@@ -6,100 +6,109 @@ own recipient only; `delivery.push_addresses` has the limits.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from typing import NoReturn
+from typing import Final, NoReturn
 
-from django.db import transaction
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
+from django.db.models import QuerySet
 
-from notifications.core.api.base_view import MAX_ID, parse_body, raise_not_found
-from notifications.core.api.idempotency import idempotent
+from notifications.core.api.base_view import raise_not_found
+from notifications.core.api.examples.shape import USER, Example
+from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
-from notifications.core.api.recipient_access import (
-    RecipientView,
-    actor_of,
-    mode_of,
-    recipient_for,
-    token_of,
-)
 from notifications.core.api.recipient_schemas import ContactAnswer, ContactRequest
+from notifications.core.api.resource import Resource
 from notifications.core.delivery import push_addresses
 from notifications.core.intake import contact_changes
 from notifications.core.models import Contact, Recipient
 from notifications.core.rules import addresses
+from notifications.core.rules.access import BOTH
 from notifications.core.rules.problems import FieldError, Kind, Problem
-from notifications.core.store.postgres import audit, contacts_by_address, recipients, suppressions
-from notifications.core.store.postgres.recipients import Address, ContactChange
+from notifications.core.rules.recipient_tokens import TokenScope
+from notifications.core.rules.scopes import Scope
+from notifications.core.store.postgres import contacts_by_address, recipients, suppressions
+from notifications.core.store.postgres.recipients import Address
 from providers.contract import Channel
 
-
-class ContactListView(RecipientView):
-    """`/v1/recipients/{user_id}/contacts`: add a contact."""
-
-    @extend_schema(
-        operation_id="add_contact",
-        summary="Add a contact",
-        request=ContactRequest,
-        responses={201: ContactAnswer},
-        tags=["Recipients"],
-    )
-    @idempotent
-    def post(self, request: Request, user_id: str) -> Response:
-        """Add a contact. A known address is updated instead of added again.
-
-        With a recipient token: channel `push`, kind `web_push` (the JSON of a subscription),
-        `fcm_token` or `apns_token`, and at most 20 valid push contacts (409).
-        """
-        wanted = parse_body(request.data, ContactRequest)
-        recipient = recipient_for(request, user_id)
-        has_token = token_of(request) is not None
-        address = _push_address(wanted) if has_token else wanted.as_address()
-        with (
-            transaction.atomic(),
-            audit.changes(actor_of(request), "add_contact", recipient.contacts.all()),
-            _by(request, recipient) as change,
-        ):
-            if has_token:
-                _check_number(recipient, address)
-            added = recipients.add_contact(recipient, address, change)
-        contact = suppressions.with_causes(recipient.contacts.all()).get(pk=added.pk)
-        return Response(to_contact(contact).to_json(), status=201)
+_USER: Final = {"user_id": USER}
 
 
-class ContactDetailView(RecipientView):
-    """`/v1/recipients/{user_id}/contacts/{contact_id}`: remove a contact."""
-
-    @extend_schema(
-        operation_id="remove_contact",
-        summary="Remove a contact",
-        responses={204: None},
-        tags=["Recipients"],
-    )
-    def delete(self, request: Request, user_id: str, contact_id: int) -> Response:
-        """Stop using a contact; a recipient token removes push contacts only.
-
-        The contact stays stored as invalid, because past deliveries refer to it.
-        """
-        recipient = recipient_for(request, user_id)
-        if contact_id > MAX_ID:
-            raise_not_found("contact")
-        push = recipient.contacts.filter(pk=contact_id, channel=Channel.PUSH)
-        if token_of(request) is not None and not push.exists():
-            raise_not_found("contact")
-        with (
-            audit.changes(actor_of(request), "remove_contact", recipient.contacts.all()),
-            _by(request, recipient) as change,
-        ):
-            removed = recipients.remove_contact(recipient, contact_id=contact_id, change=change)
-        if not removed:
-            raise_not_found("contact")
-        return Response(status=204)
+def _removable(call: Call) -> QuerySet[Contact]:
+    found = call.recipient().contacts.all()
+    return found.filter(channel=Channel.PUSH) if call.token else found
 
 
-def _by(request: Request, recipient: Recipient) -> AbstractContextManager[ContactChange]:
-    return contact_changes.watch(mode_of(request), recipient.user_id, by=actor_of(request))
+CONTACTS: Final = Resource(
+    noun="contact",
+    path="v1/recipients/<str:user_id>/contacts/<int:contact_id>",
+    rows=_removable,
+    answer=ContactAnswer,
+    tag="Recipients",
+)
+
+
+@operation(
+    "POST v1/recipients/<str:user_id>/contacts",
+    "Add a contact",
+    Access(Scope.CONTACTS_WRITE, BOTH, "add_contact", TokenScope.CONTACTS_WRITE),
+    ContactRequest,
+    answers={201: ContactAnswer},
+    tag=CONTACTS.tag,
+    examples={
+        "minimal": Example(
+            "A mailbox",
+            path=_USER,
+            body={"channel": "email", "address": "maria@sandbox.example"},
+        ),
+        "usual": Example(
+            "A phone for SMS that is used first, with an idempotency key",
+            path=_USER,
+            headers={"Idempotency-Key": "contact-u_789012-2"},
+            body={"channel": "sms", "address": "+5511987654321", "primary": True},
+        ),
+    },
+)
+def add_contact(call: Call, wanted: ContactRequest) -> ContactAnswer:
+    """Add a contact. A known address is updated instead of added again.
+
+    With a recipient token: channel `push`, kind `web_push` (the JSON of a subscription),
+    `fcm_token` or `apns_token`, and at most 20 valid push contacts (409).
+    """
+    recipient = call.recipient()
+    address = _push_address(wanted) if call.token else wanted.as_address()
+    with (
+        call.changes(recipient.contacts.all()),
+        contact_changes.watch(call.mode, recipient.user_id, by=call.by) as change,
+    ):
+        if call.token:
+            _check_number(recipient, address)
+        added = recipients.add_contact(recipient, address, change)
+    return to_contact(suppressions.with_causes(recipient.contacts.all()).get(pk=added.pk))
+
+
+@operation(
+    f"DELETE {CONTACTS.path}",
+    "Remove a contact",
+    Access(Scope.CONTACTS_WRITE, BOTH, "change_contact", TokenScope.CONTACTS_WRITE),
+    answers={204: None},
+    tag=CONTACTS.tag,
+    examples={
+        "minimal": Example("The first contact", path={**_USER, "contact_id": 51}),
+        "another": Example("The second contact", path={**_USER, "contact_id": 52}),
+    },
+)
+def remove_contact(call: Call) -> None:
+    """Stop using a contact; a recipient token removes push contacts only.
+
+    The contact stays stored as invalid, because past deliveries refer to it.
+    """
+    contact = CONTACTS.find(call)
+    recipient = contact.recipient
+    with (
+        call.changes(recipient.contacts.all()),
+        contact_changes.watch(call.mode, recipient.user_id, by=call.by) as change,
+    ):
+        removed = recipients.remove_contact(recipient, contact_id=contact.pk, change=change)
+    if not removed:
+        raise_not_found(CONTACTS.noun)
 
 
 def _push_address(wanted: ContactRequest) -> Address:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-
 from notifications.core.api import throttle
-from notifications.core.api.authentication import key_of
-from notifications.core.api.base_view import BaseView
+from notifications.core.api.examples.shape import Example
+from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.schemas import ModeWord, PriorityWord, ResponseModel
 from notifications.core.models import Schedule
+from notifications.core.rules.access import Entry
+from notifications.core.rules.lane import Mode
 from notifications.core.rules.schedule_limits import MAX_SCHEDULES
 from notifications.core.store.cached import sms_countries
 from notifications.core.store.rate_limits import producer_limits
@@ -58,40 +56,39 @@ class MeAnswer(ResponseModel):
     schedules: SchedulesLimit
 
 
-class MeView(BaseView):
-    """`/v1/me`: the caller's key."""
+@operation(
+    "GET v1/me",
+    "Read the key's properties, permissions and limits",
+    Access(Entry.KEY),
+    answers={200: MeAnswer},
+    tag="Keys",
+    examples={
+        "minimal": Example("With a live key"),
+        "test": Example("With a test key", mode=Mode.TEST),
+    },
+)
+def get_me(call: Call) -> MeAnswer:
+    """Return the properties, permissions and remaining limits of the key.
 
-    permission_classes = ()  # any key may ask what it is
-
-    @extend_schema(
-        operation_id="get_me",
-        summary="Read the key's properties, permissions and limits",
-        responses={200: MeAnswer},
-        tags=["Keys"],
+    The call works with a key of any scope.
+    """
+    key = call.key
+    [quota] = producer_limits.take([throttle.charge_of(call.request, cost=0)])
+    mine = Schedule.objects.filter(producer_id=key.producer_id, mode=key.mode)
+    return MeAnswer(
+        producer=key.producer_name,
+        mode=key.mode,
+        key_prefix=key.prefix,
+        scopes=sorted(key.scopes),
+        expires_at=key.expires_at,
+        priorities=sorted(key.priorities),
+        may_send_content=key.may_send_content,
+        sms_countries=sorted(sms_countries.by_producer().get(key.producer_id, ())),
+        rate=RateAnswer(
+            per_second=key.rate_per_second,
+            burst=key.rate_burst,
+            remaining=quota.remaining,
+            full_in_s=quota.full_in.total_seconds(),
+        ),
+        schedules=SchedulesLimit(limit=MAX_SCHEDULES, used=mine.count()),
     )
-    def get(self, request: Request) -> Response:
-        """Return the properties, permissions and remaining limits of the key.
-
-        The call works with a key of any scope.
-        """
-        key = key_of(request)
-        [quota] = producer_limits.take([throttle.charge_of(request, cost=0)])
-        mine = Schedule.objects.filter(producer_id=key.producer_id, mode=key.mode)
-        told = MeAnswer(
-            producer=key.producer_name,
-            mode=key.mode,
-            key_prefix=key.prefix,
-            scopes=sorted(key.scopes),
-            expires_at=key.expires_at,
-            priorities=sorted(key.priorities),
-            may_send_content=key.may_send_content,
-            sms_countries=sorted(sms_countries.by_producer().get(key.producer_id, ())),
-            rate=RateAnswer(
-                per_second=key.rate_per_second,
-                burst=key.rate_burst,
-                remaining=quota.remaining,
-                full_in_s=quota.full_in.total_seconds(),
-            ),
-            schedules=SchedulesLimit(limit=MAX_SCHEDULES, used=mine.count()),
-        )
-        return Response(told.to_json())

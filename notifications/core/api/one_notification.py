@@ -6,15 +6,12 @@ import datetime as dt
 from typing import Final, Self
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from pydantic import model_validator
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from notifications.core import clock, conf
-from notifications.core.api.authentication import actor_of, key_of
-from notifications.core.api.base_view import BaseView, parse_body, raise_not_found
-from notifications.core.api.idempotency import idempotent
+from notifications.core.api.base_view import raise_not_found
+from notifications.core.api.examples.shape import NOTIFICATION, SCHEDULED, Example
+from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import (
     DeliveryBrief,
@@ -29,14 +26,19 @@ from notifications.core.api.schemas import (
 from notifications.core.models import ArchiveDay, ArchiveState, Notification
 from notifications.core.operations import withdraw
 from notifications.core.rules import ids, request_faults
+from notifications.core.rules.access import BOTH
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.request import Instant, LocalTime
+from notifications.core.rules.scopes import Scope
 from notifications.core.rules.states import Status, overall
 from notifications.core.rules.times.local_time import NO_ZONE
 from notifications.core.scheduling import cancel, reschedule
 from notifications.core.store.postgres import timelines
 from notifications.core.store.postgres.timelines import DeliveryView, Timeline
 
+_PATH: Final = "v1/notifications/<uuid:notification_id>"
+_SCHEDULED: Final = {"notification_id": SCHEDULED}
+_WRITERS: Final = Access(Scope.NOTIFICATIONS_WRITE)
 _PLACES: Final = {
     ArchiveState.ARCHIVED: "and are archived since then; an operator can search the archive",
     ArchiveState.NOT_ARCHIVED: "and are in no archive",
@@ -59,82 +61,141 @@ class RescheduleRequest(RequestModel):
         return self
 
 
-class NotificationDetailView(BaseView):
-    """`/v1/notifications/{notification_id}`: read and reschedule a notification."""
+@operation(
+    f"GET {_PATH}",
+    "Read a notification with deliveries, attempts and timeline",
+    Access(Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
+    answers={200: NotificationDetail},
+    tag="Notifications",
+    examples={
+        "minimal": Example("A sent notification", path={"notification_id": NOTIFICATION}),
+        "scheduled": Example("A scheduled notification", path=_SCHEDULED),
+    },
+)
+def get_notification(call: Call) -> NotificationDetail:
+    """Return a notification with all deliveries, provider calls and the timeline in order."""
+    return _read(call)
 
-    @extend_schema(
-        operation_id="get_notification",
-        summary="Read a notification with deliveries, attempts and timeline",
-        responses={200: NotificationDetail},
-        tags=["Notifications"],
+
+@operation(
+    f"PATCH {_PATH}",
+    "Reschedule a notification",
+    _WRITERS,
+    RescheduleRequest,
+    answers={200: NotificationDetail},
+    tag="Notifications",
+    problems={Kind.CONFLICT},
+    examples={
+        "minimal": Example(
+            "At nine in the morning, on the recipient's clock",
+            path=_SCHEDULED,
+            body={"send_at_local": "09:00"},
+        ),
+        "instant": Example(
+            "At an instant; an instant in the past means now",
+            path=_SCHEDULED,
+            body={"scheduled_at": "2026-11-01T18:30:00Z"},
+        ),
+    },
+)
+def reschedule_notification(call: Call, wanted: RescheduleRequest) -> NotificationDetail:
+    """Reschedule a notification.
+
+    The call fails with 409 after sending has started. The time to live starts at the new time.
+    """
+    local = wanted.send_at_local
+    problem = reschedule.reschedule(
+        call.path["notification_id"],
+        producer_id=call.key.producer_id,
+        mode=call.mode,
+        scheduled_at=wanted.scheduled_at,
+        send_at_local=dt.time.fromisoformat(local) if local is not None else None,
     )
-    def get(self, request: Request, notification_id: UUID) -> Response:
-        """Return a notification with all deliveries, provider calls and the timeline in order."""
-        key, timeline = key_of(request), timelines.of(notification_id)
-        if timeline is None or (timeline.notification.producer_id, timeline.notification.mode) != (
-            key.producer_id,
-            key.mode,
-        ):
-            _raise_archived(notification_id)
-            raise_not_found("notification")
-        return Response(_detail(timeline).to_json())
+    if problem is not None:
+        raise_problem(problem)
+    return _read(call)
 
-    @extend_schema(
-        operation_id="reschedule_notification",
-        summary="Reschedule a notification",
-        request=RescheduleRequest,
-        responses={200: NotificationDetail},
-        tags=["Notifications"],
+
+@operation(
+    f"POST {_PATH}/cancel",
+    "Cancel a notification",
+    _WRITERS,
+    answers={200: NotificationCancelled},
+    tag="Notifications",
+    examples={
+        "minimal": Example("Cancel a notification", path=_SCHEDULED),
+        "usual": Example(
+            "With an idempotency key",
+            path=_SCHEDULED,
+            headers={"Idempotency-Key": "cancel-ord-4521"},
+        ),
+    },
+)
+def cancel_notification(call: Call) -> NotificationCancelled:
+    """Stop all deliveries which have not been sent.
+
+    A delivery which is being sent is in `in_flight`: it gets no retry and no fallback. A second
+    call changes nothing.
+    """
+    id_ = call.path["notification_id"]
+    stopped = cancel.cancel(id_, producer_id=call.key.producer_id, mode=call.mode)
+    timeline = timelines.of(id_)
+    if stopped is None or timeline is None:
+        raise_not_found("notification")
+    return NotificationCancelled(
+        notification_id=id_,
+        status=timeline.status,
+        stopped=stopped,
+        in_flight=[each.id for each in timeline.deliveries if each.status is Status.SENDING],
+        deliveries=[_brief(delivery) for delivery in timeline.deliveries],
     )
-    def patch(self, request: Request, notification_id: UUID) -> Response:
-        """Reschedule a notification.
-
-        The call fails with 409 after sending has started. The time to live starts at the new time.
-        """
-        wanted, key = parse_body(request.data, RescheduleRequest), key_of(request)
-        local = wanted.send_at_local
-        problem = reschedule.reschedule(
-            notification_id,
-            producer_id=key.producer_id,
-            mode=key.mode,
-            scheduled_at=wanted.scheduled_at,
-            send_at_local=dt.time.fromisoformat(local) if local is not None else None,
-        )
-        if problem is not None:
-            raise_problem(problem)
-        return self.get(request, notification_id)
 
 
-class NotificationCancelView(BaseView):
-    """`/v1/notifications/{notification_id}/cancel`: cancel a notification."""
+@operation(
+    f"POST {_PATH}/withdraw",
+    "Withdraw a notification",
+    _WRITERS,
+    answers={202: NotificationWithdrawn},
+    tag="Notifications",
+    examples={
+        "minimal": Example("Withdraw a notification", path=_SCHEDULED),
+        "usual": Example(
+            "With an idempotency key",
+            path=_SCHEDULED,
+            headers={"Idempotency-Key": "withdraw-ord-4521"},
+        ),
+    },
+)
+def withdraw_notification(call: Call) -> NotificationWithdrawn:
+    """Cancel a notification, and remove shown push messages from the devices.
 
-    @extend_schema(
-        operation_id="cancel_notification",
-        summary="Cancel a notification",
-        request=None,
-        responses={200: NotificationCancelled},
-        tags=["Notifications"],
+    Deliveries which have not been sent are stopped, as by a cancellation. The app or the
+    service worker removes a shown push message when the device gets a silent push. Other
+    channels cannot remove a message. The timeline shows the result: `withdrawn`, or
+    `not_withdrawn` with the cause; the status of the delivery does not change, and no webhook
+    follows. A second call starts only those withdrawals again which failed.
+    """
+    id_ = call.path["notification_id"]
+    row = Notification.objects.filter(
+        id=id_, producer_id=call.key.producer_id, mode=call.mode
+    ).first()
+    found = withdraw.withdraw(id_, by=call.by) if row else []
+    if not found:
+        raise_not_found("notification")
+    return NotificationWithdrawn(
+        notification_id=id_,
+        status=overall([each.delivery.status for each in found]),
+        deliveries=[_withdrawn(each) for each in found],
     )
-    @idempotent
-    def post(self, request: Request, notification_id: UUID) -> Response:
-        """Stop all deliveries which have not been sent.
 
-        A delivery which is being sent is in `in_flight`: it gets no retry and no fallback. A second
-        call changes nothing.
-        """
-        key = key_of(request)
-        stopped = cancel.cancel(notification_id, producer_id=key.producer_id, mode=key.mode)
-        timeline = timelines.of(notification_id)
-        if stopped is None or timeline is None:
-            raise_not_found("notification")
-        told = NotificationCancelled(
-            notification_id=notification_id,
-            status=timeline.status,
-            stopped=stopped,
-            in_flight=[each.id for each in timeline.deliveries if each.status is Status.SENDING],
-            deliveries=[_brief(delivery) for delivery in timeline.deliveries],
-        )
-        return Response(told.to_json())
+
+def _read(call: Call) -> NotificationDetail:
+    id_ = call.path["notification_id"]
+    timeline, mine = timelines.of(id_), (call.key.producer_id, call.mode)
+    if timeline is None or mine != (timeline.notification.producer_id, timeline.notification.mode):
+        _raise_archived(id_)
+        raise_not_found("notification")
+    return _detail(timeline)
 
 
 def _raise_archived(id_: UUID) -> None:
@@ -151,41 +212,6 @@ def _raise_archived(id_: UUID) -> None:
         place = _PLACES[ArchiveState(state)]
         detail = f"notifications of {day} left the database on {at:%Y-%m-%d}, {place}"
         raise_problem(Problem(Kind.NOT_FOUND, detail))
-
-
-class NotificationWithdrawView(BaseView):
-    """`/v1/notifications/{notification_id}/withdraw`: withdraw a notification."""
-
-    @extend_schema(
-        operation_id="withdraw_notification",
-        summary="Withdraw a notification",
-        request=None,
-        responses={202: NotificationWithdrawn},
-        tags=["Notifications"],
-    )
-    @idempotent
-    def post(self, request: Request, notification_id: UUID) -> Response:
-        """Cancel a notification, and remove shown push messages from the devices.
-
-        Deliveries which have not been sent are stopped, as by a cancellation. The app or the
-        service worker removes a shown push message when the device gets a silent push. Other
-        channels cannot remove a message. The timeline shows the result: `withdrawn`, or
-        `not_withdrawn` with the cause; the status of the delivery does not change, and no webhook
-        follows. A second call starts only those withdrawals again which failed.
-        """
-        key = key_of(request)
-        row = Notification.objects.filter(
-            id=notification_id, producer_id=key.producer_id, mode=key.mode
-        ).first()
-        found = withdraw.withdraw(notification_id, by=actor_of(request)) if row else []
-        if not found:
-            raise_not_found("notification")
-        body = NotificationWithdrawn(
-            notification_id=notification_id,
-            status=overall([each.delivery.status for each in found]),
-            deliveries=[_withdrawn(each) for each in found],
-        )
-        return Response(body.to_json(), status=202)
 
 
 def _withdrawn(found: withdraw.DeliveryWithdrawal) -> DeliveryWithdrawn:

@@ -96,11 +96,6 @@ _CLIENT_TOKEN: Final = {
     "description": "A recipient token: see `POST /v1/recipients/{user_id}/client-tokens`.",
 }
 _COME_BACK: Final = frozenset({Kind.IN_PROGRESS, Kind.RATE_LIMITED, Kind.UNAVAILABLE})
-_CAN_CONFLICT: Final = frozenset({
-    "change_preferences",
-    "reschedule_notification",
-})
-"""Operations which can fail with 409 because of the object's state."""
 _NAMES_RECIPIENTS: Final = frozenset({"create_notification"})
 _KEY_HEADER: Final = "Idempotency-Key"
 _CONDITIONS: Final = frozenset({"If-Match", "If-None-Match"})
@@ -294,8 +289,6 @@ def _of_state(operation: Operation, taken: set[str]) -> Iterator[Kind]:
         yield Kind.UNKNOWN_RECIPIENT
     if _KEY_HEADER in taken:
         yield from (Kind.KEY_REUSED, Kind.IN_PROGRESS)
-    if name in _CAN_CONFLICT:
-        yield Kind.CONFLICT
     if name in declarations.operations_by_name():
         yield from declarations.operations_by_name()[name].problems
     if taken & _CONDITIONS and "412" not in operation["responses"]:

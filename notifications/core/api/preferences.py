@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django.db import transaction
-from drf_spectacular.utils import extend_schema
 from pydantic import Field
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.core.api import etags, schema
-from notifications.core.api.base_view import parse_body
+from notifications.core.api.examples.shape import TAG, USER, Example
+from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.pagination import parse_query
 from notifications.core.api.preference_schemas import (
     PreferencesAnswer,
@@ -20,21 +19,26 @@ from notifications.core.api.preference_schemas import (
     StoredPreferences,
 )
 from notifications.core.api.problems import raise_problem
-from notifications.core.api.recipient_access import RecipientView, actor_of, recipient_for, token_of
 from notifications.core.api.schemas import RequestModel
 from notifications.core.feedback import preference_changes, preference_matrix
 from notifications.core.feedback.preference_changes import NoDigest
 from notifications.core.models import Preference, Recipient
+from notifications.core.rules.access import BOTH
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.language import page_languages
 from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.core.rules.recipient import Locale
+from notifications.core.rules.recipient_tokens import TokenScope
+from notifications.core.rules.scopes import Scope
 from notifications.core.store.postgres import merged_recipients, recipients
 from notifications.core.store.postgres.preferences import (
     MandatoryTopic,
     RecipientOptedOut,
     TooManyTopics,
 )
+
+_PATH: Final = "v1/recipients/<str:user_id>/preferences"
+_USER: Final = {"user_id": USER}
 
 
 class PreferencesQuery(RequestModel):
@@ -45,72 +49,110 @@ class PreferencesQuery(RequestModel):
     Default: the recipient's locale."""
 
 
-class PreferencesView(RecipientView):
-    """`/v1/recipients/{user_id}/preferences`: read and change preferences."""
+_WITH_IF_MATCH: Final = (*schema.parameters(PreferencesQuery), etags.IF_MATCH)
 
-    @extend_schema(
-        operation_id="get_preferences",
-        summary="Read the preferences of a recipient",
-        parameters=[*schema.parameters(PreferencesQuery), etags.IF_NONE_MATCH],
-        responses={200: PreferencesAnswer, 304: None},
-        tags=["Preferences"],
-    )
-    def get(self, request: Request, user_id: str) -> Response:
-        """Return the preferences of a recipient, and all choices with names for display.
 
-        A recipient without preferences allows everything, in the default order.
-        """
-        recipient = merged_recipients.survivor_of(recipient_for(request, user_id))
-        answer = _answer(request, recipient)
-        return etags.etag_response(request, answer, etags.tag_of(answer))
+@operation(
+    f"GET {_PATH}",
+    "Read the preferences of a recipient",
+    Access(Scope.RECIPIENTS_READ, BOTH, "view_recipient", TokenScope.PREFERENCES_READ),
+    answers={200: PreferencesAnswer, 304: None},
+    tag="Preferences",
+    parameters=[*schema.parameters(PreferencesQuery), etags.IF_NONE_MATCH],
+    examples={
+        "minimal": Example("Read the preferences", path=_USER),
+        "usual": Example(
+            "Only if the preferences have changed",
+            status=304,
+            path=_USER,
+            headers={"If-None-Match": TAG},
+        ),
+    },
+)
+def get_preferences(call: Call) -> Response:
+    """Return the preferences of a recipient, and all choices with names for display.
 
-    @extend_schema(
-        operation_id="change_preferences",
-        summary="Change preferences of a recipient",
-        parameters=[*schema.parameters(PreferencesQuery), etags.IF_MATCH],
-        request=PreferencesRequest,
-        responses={200: PreferencesAnswer},
-        tags=["Preferences"],
-    )
-    def patch(self, request: Request, user_id: str) -> Response:
-        """Change some preferences; omitted fields keep the current value.
+    A recipient without preferences allows everything, in the default order.
+    """
+    return _respond(call, _answer(call, merged_recipients.survivor_of(call.recipient())))
 
-        The change applies to queued deliveries too. A channel in `channels_off` blocks P0 too. No
-        key can switch on what the person switched off (`channels_left`, `categories_left`,
-        `topics_left`). A mandatory topic cannot be switched off (422), and `digests` takes only
-        topics that offer a digest (422).
-        """
-        return self._write(request, user_id, parse_body(request.data, PreferencesRequest))
 
-    @extend_schema(
-        operation_id="put_preferences",
-        summary="Replace the preferences of a recipient",
-        parameters=[*schema.parameters(PreferencesQuery), etags.IF_MATCH],
-        request=PreferencesReplacement,
-        responses={200: PreferencesAnswer},
-        tags=["Preferences"],
-    )
-    def put(self, request: Request, user_id: str) -> Response:
-        """Replace all preferences. An omitted field is reset to the default."""
-        return self._write(request, user_id, parse_body(request.data, PreferencesReplacement))
+@operation(
+    f"PATCH {_PATH}",
+    "Change preferences of a recipient",
+    Access(Scope.PREFERENCES_WRITE, BOTH, "change_preference", TokenScope.PREFERENCES_WRITE),
+    PreferencesRequest,
+    answers={200: PreferencesAnswer},
+    tag="Preferences",
+    parameters=_WITH_IF_MATCH,
+    problems={Kind.CONFLICT},
+    examples={
+        "minimal": Example("No SMS", path=_USER, body={"channels_off": ["sms"]}),
+        "usual": Example(
+            "Do not disturb until an instant",
+            path=_USER,
+            headers={"If-Match": TAG},
+            body={"do_not_disturb_until": "2100-01-01T07:00:00Z"},
+        ),
+    },
+)
+def change_preferences(call: Call, wanted: PreferencesRequest) -> Response:
+    """Change some preferences; omitted fields keep the current value.
 
-    def _write(self, request: Request, user_id: str, wanted: PreferencesRequest) -> Response:
-        with transaction.atomic():
-            recipient = merged_recipients.staying(recipient_for(request, user_id))
-            etags.check(request, lambda: _current_tag(request, recipient))
-            answer = _answer(request, *_change(request, recipient, wanted))
-        return etags.etag_response(request, answer, etags.tag_of(answer))
+    The change applies to queued deliveries too. A channel in `channels_off` blocks P0 too. No
+    key can switch on what the person switched off (`channels_left`, `categories_left`,
+    `topics_left`). A mandatory topic cannot be switched off (422), and `digests` takes only
+    topics that offer a digest (422).
+    """
+    return _write(call, wanted)
+
+
+@operation(
+    f"PUT {_PATH}",
+    "Replace the preferences of a recipient",
+    Access(Scope.PREFERENCES_WRITE, BOTH, "change_preference"),
+    PreferencesReplacement,
+    answers={200: PreferencesAnswer},
+    tag="Preferences",
+    parameters=_WITH_IF_MATCH,
+    examples={
+        "minimal": Example("Reset to the defaults", path=_USER, body={}),
+        "usual": Example(
+            "Quiet nights, no marketing, at most three SMS a day",
+            path=_USER,
+            headers={"If-Match": TAG},
+            body={
+                "channel_order": ["push", "sms", "email"],
+                "categories_off": ["marketing"],
+                "quiet_hours": [{"start": "22:00", "end": "07:00"}],
+                "caps": {"sms": "3/day"},
+            },
+        ),
+    },
+)
+def put_preferences(call: Call, wanted: PreferencesReplacement) -> Response:
+    """Replace all preferences. An omitted field is reset to the default."""
+    return _write(call, wanted)
+
+
+def _write(call: Call, wanted: PreferencesRequest) -> Response:
+    with transaction.atomic():
+        recipient = merged_recipients.staying(call.recipient())
+        etags.check(call.request, lambda: _current_tag(call, recipient))
+        answer = _answer(call, *_change(call, recipient, wanted))
+    return _respond(call, answer)
+
+
+def _respond(call: Call, answer: dict[str, Any]) -> Response:
+    return etags.etag_response(call.request, answer, etags.tag_of(answer))
 
 
 def _change(
-    request: Request, recipient: Recipient, wanted: PreferencesRequest
+    call: Call, recipient: Recipient, wanted: PreferencesRequest
 ) -> tuple[Recipient, Preference]:
     try:
         return preference_changes.change(
-            recipient,
-            wanted.change(),
-            by=actor_of(request),
-            by_recipient=token_of(request) is not None,
+            recipient, wanted.change(), by=call.by, by_recipient=call.token is not None
         )
     except RecipientOptedOut as error:
         raise_problem(_problem(Kind.CONFLICT, wanted, str(error)))
@@ -128,9 +170,9 @@ def _problem(kind: Kind, wanted: PreferencesRequest, detail: str) -> Problem:
 
 
 def _answer(
-    request: Request, recipient: Recipient, preference: Preference | None = None
+    call: Call, recipient: Recipient, preference: Preference | None = None
 ) -> dict[str, Any]:
-    asked = parse_query(request, PreferencesQuery).language or ""
+    asked = parse_query(call.request, PreferencesQuery).language or ""
     language = page_languages.choose([asked, recipient.locale])
     if preference is None:
         preference = Preference.objects.filter(recipient=recipient).first() or Preference()
@@ -146,6 +188,6 @@ def _answer(
     }).to_json()
 
 
-def _current_tag(request: Request, recipient: Recipient) -> str | None:
+def _current_tag(call: Call, recipient: Recipient) -> str | None:
     found = recipients.lock(mode=Mode(recipient.mode), user_id=recipient.user_id)
-    return None if found is None else etags.tag_of(_answer(request, found))
+    return None if found is None else etags.tag_of(_answer(call, found))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-
-from notifications.core.api.recipient_access import RecipientView
+from notifications.core.api.examples.shape import Example
+from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.schemas import ResponseModel
 from notifications.core.delivery import push_addresses
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_tokens import TokenScope
+from notifications.core.rules.scopes import Scope
 
 
 class WebPushKey(ResponseModel):
@@ -19,20 +19,21 @@ class WebPushKey(ResponseModel):
     has no web push."""
 
 
-class WebPushKeyView(RecipientView):
-    """`/v1/push/web/key`: read the key."""
+@operation(
+    "GET v1/push/web/key",
+    "Read the public key of web push",
+    Access(Scope.RECIPIENTS_READ, token_scope=TokenScope.CONTACTS_WRITE),
+    answers={200: WebPushKey},
+    tag="Push",
+    examples={
+        "minimal": Example("The key of this service"),
+        "usual": Example("The key with a test key", mode=Mode.TEST),
+    },
+)
+def get_web_push_key(_call: Call) -> WebPushKey:
+    """Return the key with which a browser subscribes to web push.
 
-    @extend_schema(
-        operation_id="get_web_push_key",
-        summary="Read the public key of web push",
-        responses={200: WebPushKey},
-        tags=["Push"],
-    )
-    def get(self, request: Request) -> Response:
-        """Return the key with which a browser subscribes to web push.
-
-        The key changes when the service gets another VAPID key. A browser then subscribes again,
-        because a push service refuses messages that another key signed.
-        """
-        del request
-        return Response(WebPushKey(public_key=push_addresses.web_push_key()).to_json())
+    The key changes when the service gets another VAPID key. A browser then subscribes again,
+    because a push service refuses messages that another key signed.
+    """
+    return WebPushKey(public_key=push_addresses.web_push_key())

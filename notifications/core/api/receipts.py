@@ -9,23 +9,30 @@ import datetime as dt
 from typing import Final
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.core import conf
 from notifications.core.api.address_limits import raise_failed
 from notifications.core.api.base_view import OpenView, raise_not_found
+from notifications.core.api.examples.shape import DELIVERY, Example
 from notifications.core.api.json_io import RawParser
+from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import ResponseModel
 from notifications.core.delivery import routing
 from notifications.core.feedback import delivery_receipts, inbound_sms
+from notifications.core.rules.access import Entry
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.store.redis import last_receipts
 from providers.contract import InboundText, Provider, Receipt, ReceiptRequest, Removal, Said
 from providers.errors import CannotVerify, InvalidSignature, MalformedReceipt, NoReceipts
 
+_SIGNATURE: Final = {
+    "webhook-id": "msg_1",
+    "webhook-timestamp": "1793000000",
+    "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
+}
 _AGAIN: Final = dt.timedelta(seconds=30)
 
 
@@ -37,42 +44,68 @@ class ReceiptsTaken(ResponseModel):
     """Receipts which changed a delivery."""
 
 
-class ReceiptView(OpenView):
-    """`/v1/receipts/{provider}`: callback for a provider."""
-
+class _View(OpenView):
     parser_classes = (RawParser,)
 
-    @extend_schema(
-        operation_id="take_receipts",
-        summary="Receive a provider's callback",
-        request={"application/json": OpenApiTypes.ANY},
-        responses={200: ReceiptsTaken, 204: None},
-        auth=[],
-        tags=["Receipts"],
-    )
-    def post(self, request: Request, provider: str) -> Response:
-        """Record the receipts and inbound messages of a provider's callback.
 
-        Early, late and repeated receipts are safe. A receipt for an unknown message is only
-        counted. A callback with inbound messages only gets a 204 response.
-        """
-        adapter = routing.provider_named(provider)
-        if adapter is None:
-            raise_not_found("provider")
-        _check_head(adapter, request)
-        said = _parse(adapter, request)
-        receipts = [each for each in said if isinstance(each, Receipt)]
-        texts = [each for each in said if isinstance(each, InboundText)]
-        if said:
-            last_receipts.note(adapter.name)
-        removals = [each for each in said if isinstance(each, Removal)]
-        delivery_receipts.record_removals(adapter.name, removals)
-        inbound_sms.process(adapter.name, texts)
-        if texts and not receipts:
-            # A vendor may send the body of this response to the person as a reply.
-            return Response(status=204)
-        matched = delivery_receipts.record(adapter.name, receipts)
-        return Response(ReceiptsTaken(receipts=len(receipts), matched=matched).to_json())
+@operation(
+    "POST v1/receipts/<slug:provider>",
+    "Receive a provider's callback",
+    Access(Entry.SIGNED),
+    answers={200: ReceiptsTaken, 204: None},
+    tag="Receipts",
+    is_idempotent=False,
+    raw_body={"application/json": OpenApiTypes.ANY},
+    base=_View,
+    examples={
+        "minimal": Example(
+            "The sandbox reports a delivered message",
+            path={"provider": "sandbox"},
+            headers=_SIGNATURE,
+            mode=None,
+            body={
+                "receipts": [
+                    {
+                        "kind": "delivered",
+                        "delivery_id": DELIVERY,
+                        "message_id": "sbx-1",
+                        "occurred_at": "2026-11-01T18:30:00Z",
+                    }
+                ]
+            },
+        ),
+        "nothing": Example(
+            "The sandbox sends an empty callback",
+            path={"provider": "sandbox"},
+            headers=_SIGNATURE,
+            mode=None,
+            body={"receipts": []},
+        ),
+    },
+)
+def take_receipts(call: Call) -> ReceiptsTaken | Response:
+    """Record the receipts and inbound messages of a provider's callback.
+
+    Early, late and repeated receipts are safe. A receipt for an unknown message is only
+    counted. A callback with inbound messages only gets a 204 response.
+    """
+    adapter = routing.provider_named(call.path["provider"])
+    if adapter is None:
+        raise_not_found("provider")
+    _check_head(adapter, call.request)
+    said = _parse(adapter, call.request)
+    receipts = [each for each in said if isinstance(each, Receipt)]
+    texts = [each for each in said if isinstance(each, InboundText)]
+    if said:
+        last_receipts.note(adapter.name)
+    removals = [each for each in said if isinstance(each, Removal)]
+    delivery_receipts.record_removals(adapter.name, removals)
+    inbound_sms.process(adapter.name, texts)
+    if texts and not receipts:
+        # A vendor may send the body of this response to the person as a reply.
+        return Response(status=204)
+    matched = delivery_receipts.record(adapter.name, receipts)
+    return ReceiptsTaken(receipts=len(receipts), matched=matched)
 
 
 def _check_head(adapter: Provider, request: Request) -> None:

@@ -37,8 +37,6 @@ from notifications.core.api import (
     webhook_endpoints,
 )
 
-_RECIPIENT = "v1/recipients/<str:user_id>"
-
 urlpatterns = [
     # First, because Django tries the patterns in order.
     path("v1/notifications", notifications.NotificationListView.as_view()),
@@ -55,31 +53,20 @@ urlpatterns = [
     path("embed/<slug:version>/<str:name>", embed.file, name="embed"),
     path("v1/schema", schema.SchemaView.as_view(), name="schema"),
     path("v1/docs", schema.docs, name="docs"),
-    path("v1/me", me.MeView.as_view()),
-    path("v1/notifications/changes", changes.StatusChangeListView.as_view()),
-    path(
-        "v1/notifications/<uuid:notification_id>", one_notification.NotificationDetailView.as_view()
-    ),
-    path(
-        "v1/notifications/<uuid:notification_id>/cancel",
-        one_notification.NotificationCancelView.as_view(),
-    ),
-    path(
-        "v1/notifications/<uuid:notification_id>/withdraw",
-        one_notification.NotificationWithdrawView.as_view(),
-    ),
-    path(f"{_RECIPIENT}/contacts", contacts.ContactListView.as_view()),
-    path(f"{_RECIPIENT}/contacts/<int:contact_id>", contacts.ContactDetailView.as_view()),
-    path(f"{_RECIPIENT}/preferences", preferences.PreferencesView.as_view()),
-    path("v1/push/web/key", push.WebPushKeyView.as_view()),
     path("unsubscribe/<str:token>", unsubscribe.page, name="unsubscribe"),
-    path("v1/receipts/client", client_receipts.ClientReceiptView.as_view()),
-    path("v1/receipts/<slug:provider>", receipts.ReceiptView.as_view()),
     *operation.routes(
         alerts,
         attributes,
+        changes,
+        client_receipts,  # before `receipts`, whose path names a provider
+        contacts,
         dead_letters,
         keys,
+        me,
+        one_notification,
+        preferences,
+        push,
+        receipts,
         recipients,
         search,
         signing_secrets,

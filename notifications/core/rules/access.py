@@ -24,7 +24,6 @@ from enum import StrEnum
 from typing import Final
 
 from notifications.core.rules.lane import Mode
-from notifications.core.rules.recipient_tokens import TokenScope
 from notifications.core.rules.scopes import GRANTABLE, Scope
 
 
@@ -84,10 +83,6 @@ class AccessRule:
         return WHY_LIVE[self.operation.split("/")[2]]
 
 
-_NOTIFICATION: Final = "/v1/notifications/{notification_id}"
-_RECIPIENT: Final = "/v1/recipients/{user_id}"
-_CONTACT: Final = "/v1/recipients/{user_id}/contacts/{contact_id}"
-
 TABLE: Final[list[AccessRule]] = [
     AccessRule("GET /healthz", Entry.OPEN),
     AccessRule("GET /readyz", Entry.OPEN),
@@ -103,52 +98,10 @@ TABLE: Final[list[AccessRule]] = [
     AccessRule("GET /c/{token}", Entry.SIGNED),
     AccessRule("GET /unsubscribe/{token}", Entry.SIGNED),
     AccessRule("POST /unsubscribe/{token}", Entry.SIGNED),
-    AccessRule("POST /v1/receipts/{provider}", Entry.SIGNED),
-    AccessRule("POST /v1/receipts/client", Entry.RECIPIENT, token_scope=TokenScope.RECEIPTS_WRITE),
-    AccessRule("GET /v1/me", Entry.KEY),
     AccessRule("POST /v1/notifications", Scope.NOTIFICATIONS_WRITE),
     AccessRule("POST /v1/notifications to", Scope.NOTIFICATIONS_TO),
     AccessRule("POST /v1/notifications/batch", Scope.NOTIFICATIONS_WRITE),
     AccessRule("GET /v1/notifications", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
-    AccessRule(
-        "GET /v1/notifications/changes", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"
-    ),
-    AccessRule(f"GET {_NOTIFICATION}", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
-    AccessRule(f"PATCH {_NOTIFICATION}", Scope.NOTIFICATIONS_WRITE),
-    AccessRule(f"POST {_NOTIFICATION}/cancel", Scope.NOTIFICATIONS_WRITE),
-    AccessRule(f"POST {_NOTIFICATION}/withdraw", Scope.NOTIFICATIONS_WRITE),
-    AccessRule(
-        f"POST {_RECIPIENT}/contacts",
-        Scope.CONTACTS_WRITE,
-        BOTH,
-        "add_contact",
-        TokenScope.CONTACTS_WRITE,
-    ),
-    AccessRule(
-        f"DELETE {_CONTACT}",
-        Scope.CONTACTS_WRITE,
-        BOTH,
-        "change_contact",
-        TokenScope.CONTACTS_WRITE,
-    ),
-    AccessRule(
-        f"GET {_RECIPIENT}/preferences",
-        Scope.RECIPIENTS_READ,
-        BOTH,
-        "view_recipient",
-        token_scope=TokenScope.PREFERENCES_READ,
-    ),
-    AccessRule(f"PUT {_RECIPIENT}/preferences", Scope.PREFERENCES_WRITE, BOTH, "change_preference"),
-    AccessRule(
-        f"PATCH {_RECIPIENT}/preferences",
-        Scope.PREFERENCES_WRITE,
-        BOTH,
-        "change_preference",
-        token_scope=TokenScope.PREFERENCES_WRITE,
-    ),
-    AccessRule(
-        "GET /v1/push/web/key", Scope.RECIPIENTS_READ, token_scope=TokenScope.CONTACTS_WRITE
-    ),
 ]
 """The operations without a declaration by noun, then those that were added (see `complete`)."""
 

@@ -8,9 +8,7 @@ class AnalyticsConfig(feature.Feature):
 
     name = "notifications.features.analytics"
     urls = "notifications.features.analytics.api.urls"
-    access = "notifications.features.analytics.access"
     admin_urls = "notifications.features.analytics.admin.urls"
-    openapi = "notifications.features.analytics.api.examples"
     sweeps = (
         feature.FeatureSweep(
             name="daily_reports",

@@ -8,8 +8,7 @@ class InboxConfig(feature.Feature):
 
     name = "notifications.features.inbox"
     urls = "notifications.features.inbox.api.urls"
-    access = "notifications.features.inbox.access"
-    openapi = "notifications.features.inbox.api.examples"
+    openapi = "notifications.features.inbox.api"
     sweeps = (
         feature.FeatureSweep(
             name="inbox_reports",

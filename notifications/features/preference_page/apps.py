@@ -8,4 +8,3 @@ class PreferencePageConfig(feature.Feature):
 
     name = "notifications.features.preference_page"
     urls = "notifications.features.preference_page.api.urls"
-    access = "notifications.features.preference_page.access"

@@ -8,8 +8,7 @@ class RecipientTokensConfig(feature.Feature):
 
     name = "notifications.features.recipient_tokens"
     urls = "notifications.features.recipient_tokens.api.urls"
-    access = "notifications.features.recipient_tokens.access"
-    openapi = "notifications.features.recipient_tokens.api.examples"
+    openapi = "notifications.features.recipient_tokens.api"
     accepts_tokens = True
     menu = (
         feature.MenuEntry(

@@ -9,15 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from notifications.core.api.examples.people import RECIPIENTS
-from notifications.core.api.examples.sending import KEYS, NOTIFICATIONS, RECEIPTS
+from notifications.core.api.examples.sending import NOTIFICATIONS
 from notifications.core.api.examples.shape import Example, Examples
 
 __all__ = ["CORE", "Example", "Examples"]
 
-CORE: Final[Examples] = {
-    **NOTIFICATIONS,
-    **RECIPIENTS,
-    **RECEIPTS,
-    **KEYS,
-}
+CORE: Final[Examples] = NOTIFICATIONS

@@ -1,20 +1,15 @@
-"""Examples for notifications, keys and provider callbacks."""
+"""Examples of the creation and the list of notifications."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from notifications.core.api.examples.shape import (
-    CLIENT_TOKEN,
-    DELIVERY,
-    NOTIFICATION,
-    SCHEDULED,
     TEMPLATE,
     USER,
     Example,
     Examples,
 )
-from notifications.core.rules.lane import Mode
 
 _ORDER: Final = {"restaurant": "Burger Palace", "order_id": "ORD-4521"}
 _READY: Final = {
@@ -98,14 +93,6 @@ NOTIFICATIONS: Final[Examples] = {
             },
         ),
     },
-    "list_status_changes": {
-        "minimal": Example(summary="The oldest changes that are kept", status=200),
-        "usual": Example(
-            summary="The changes since an instant",
-            status=200,
-            query={"since": "2026-11-20T00:00:00Z", "limit": 500},
-        ),
-    },
     "list_notifications": {
         "minimal": Example(summary="The latest notifications", status=200),
         "usual": Example(
@@ -122,124 +109,6 @@ NOTIFICATIONS: Final[Examples] = {
             summary="The notifications of one order",
             status=200,
             query={"metadata": "order_id:ORD-4521"},
-        ),
-    },
-    "get_notification": {
-        "minimal": Example(
-            summary="A sent notification", status=200, path={"notification_id": NOTIFICATION}
-        ),
-        "scheduled": Example(
-            summary="A scheduled notification", status=200, path={"notification_id": SCHEDULED}
-        ),
-    },
-    "reschedule_notification": {
-        "minimal": Example(
-            summary="At nine in the morning, on the recipient's clock",
-            status=200,
-            path={"notification_id": SCHEDULED},
-            body={"send_at_local": "09:00"},
-        ),
-        "instant": Example(
-            summary="At an instant; an instant in the past means now",
-            status=200,
-            path={"notification_id": SCHEDULED},
-            body={"scheduled_at": "2026-11-01T18:30:00Z"},
-        ),
-    },
-    "cancel_notification": {
-        "minimal": Example(
-            summary="Cancel a notification", status=200, path={"notification_id": SCHEDULED}
-        ),
-        "usual": Example(
-            summary="With an idempotency key",
-            status=200,
-            path={"notification_id": SCHEDULED},
-            headers={"Idempotency-Key": "cancel-ord-4521"},
-        ),
-    },
-    "withdraw_notification": {
-        "minimal": Example(
-            summary="Withdraw a notification", status=202, path={"notification_id": SCHEDULED}
-        ),
-        "usual": Example(
-            summary="With an idempotency key",
-            status=202,
-            path={"notification_id": SCHEDULED},
-            headers={"Idempotency-Key": "withdraw-ord-4521"},
-        ),
-    },
-}
-
-KEYS: Final[Examples] = {
-    "get_me": {
-        "minimal": Example(summary="With a live key", status=200),
-        "test": Example(summary="With a test key", status=200, mode=Mode.TEST),
-    },
-}
-
-_SIGNATURE: Final = {
-    "webhook-id": "msg_1",
-    "webhook-timestamp": "1793000000",
-    "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
-}
-
-_APP: Final = {"Authorization": f"Bearer {CLIENT_TOKEN}"}
-
-RECEIPTS: Final[Examples] = {
-    "take_receipts": {
-        "minimal": Example(
-            summary="The sandbox reports a delivered message",
-            status=200,
-            path={"provider": "sandbox"},
-            headers=_SIGNATURE,
-            mode=None,
-            body={
-                "receipts": [
-                    {
-                        "kind": "delivered",
-                        "delivery_id": DELIVERY,
-                        "message_id": "sbx-1",
-                        "occurred_at": "2026-11-01T18:30:00Z",
-                    }
-                ]
-            },
-        ),
-        "nothing": Example(
-            summary="The sandbox sends an empty callback",
-            status=200,
-            path={"provider": "sandbox"},
-            headers=_SIGNATURE,
-            mode=None,
-            body={"receipts": []},
-        ),
-    },
-    "take_client_receipts": {
-        "minimal": Example(
-            summary="The app got a message",
-            status=200,
-            headers=_APP,
-            mode=None,
-            body={"receipts": [{"delivery_id": DELIVERY, "kind": "received"}]},
-        ),
-        "usual": Example(
-            summary="Two events of one message, kept while the device was offline",
-            status=200,
-            headers=_APP,
-            mode=None,
-            body={
-                "receipts": [
-                    {
-                        "notification_id": NOTIFICATION,
-                        "kind": "received",
-                        "occurred_at": "2026-11-01T18:30:00Z",
-                    },
-                    {
-                        "notification_id": NOTIFICATION,
-                        "kind": "clicked",
-                        "occurred_at": "2026-11-01T18:31:07Z",
-                    },
-                ]
-            },
         ),
     },
 }

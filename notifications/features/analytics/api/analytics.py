@@ -7,19 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, Literal, NoReturn, TypeAlias
 
 from django.http import HttpResponse
-from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
 from pydantic import AliasChoices, Field, WithJsonSchema
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from notifications.core import clock
-from notifications.core.api import schema
-from notifications.core.api.authentication import key_of, permit
 from notifications.core.api.base_view import BaseView
+from notifications.core.api.examples.shape import Example
 from notifications.core.api.json_io import JsonRenderer
-from notifications.core.api.pagination import parse_query
+from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import ChannelWord, PriorityWord, RequestModel, ResponseModel
 from notifications.core.api.suppressions import CSV, CsvRenderer
@@ -28,10 +23,12 @@ from notifications.core.figures.metrics import METRICS
 from notifications.core.figures.questions import Answer, Group, Question, QuestionError
 from notifications.core.models import Producer
 from notifications.core.rules import csv_lines, rollups
+from notifications.core.rules.access import BOTH
 from notifications.core.rules.lane import Priority
 from notifications.core.rules.problems import FieldError, Kind, Problem, Source
 from notifications.core.rules.request import Instant, Text
 from notifications.core.rules.rollups import Dimension, Step
+from notifications.core.rules.scopes import Scope
 from providers.contract import Channel
 
 _TOTAL: Final = "total"
@@ -126,39 +123,55 @@ class AnalyticsAnswer(ResponseModel):
     """The groups, the highest total first."""
 
 
-class AnalyticsView(BaseView):
-    """`/v1/analytics`: answer a question."""
-
+class _View(BaseView):
     renderer_classes = (JsonRenderer, CsvRenderer)
 
-    @extend_schema(
-        operation_id="get_analytics",
-        summary="Read a metric over time",
-        parameters=schema.parameters(AnalyticsQuery),
-        responses={(200, "application/json"): AnalyticsAnswer, (200, CSV): OpenApiTypes.STR},
-        tags=["Analytics"],
-    )
-    def get(self, request: Request) -> HttpResponseBase:
-        """Answer from counts that the service keeps by minute, hour and day.
 
-        The figures are those of the key's producer and mode, seconds old. Minutes are kept for
-        3 days, hours for 100 days, days for 2 years. Buckets are in UTC. An answer has at most
-        10,000 values; 422 for more.
-        """
-        if "producer" in request.query_params:
-            permit(request, part="producer")
-        query = parse_query(request, AnalyticsQuery)
-        try:
-            answer = questions.ask(_question(request, query))
-        except QuestionError as error:
-            _refuse(error.about, str(error))
-        labels = _Labels(answer)
-        if query.format == "csv" or request.accepted_renderer.media_type == CSV:
-            return HttpResponse(_csv(answer, labels), content_type=f"{CSV}; charset=utf-8")
-        return Response(_to_answer(answer, labels).to_json())
+@operation(
+    "GET v1/analytics",
+    "Read a metric over time",
+    Access(Scope.ANALYTICS_READ, BOTH, "view_notification"),
+    AnalyticsQuery,
+    answers={(200, "application/json"): AnalyticsAnswer, (200, CSV): OpenApiTypes.STR},
+    tag="Analytics",
+    parts={"producer": Access(Scope.OPERATIONS_READ, BOTH, "view_notification")},
+    examples={
+        "minimal": Example("Sent deliveries of the last day, by hour", query={"metric": "sent"}),
+        "usual": Example(
+            "The p95 from acceptance to arrival of P1 SMS, for each provider",
+            query={
+                "metric": "accept_to_delivered_p95",
+                "by": "provider",
+                "step": "total",
+                "channel": "sms",
+                "priority": "P1",
+            },
+        ),
+        "csv": Example(
+            "Failures by reason as a CSV file",
+            query={"metric": "failed", "by": ["channel", "reason"], "format": "csv"},
+        ),
+    },
+    base=_View,
+)
+def get_analytics(call: Call, query: AnalyticsQuery) -> AnalyticsAnswer | HttpResponse:
+    """Answer from counts that the service keeps by minute, hour and day.
+
+    The figures are those of the key's producer and mode, seconds old. Minutes are kept for
+    3 days, hours for 100 days, days for 2 years. Buckets are in UTC. An answer has at most
+    10,000 values; 422 for more.
+    """
+    try:
+        answer = questions.ask(_question(call, query))
+    except QuestionError as error:
+        _refuse(error.about, str(error))
+    labels = _Labels(answer)
+    if query.format == "csv" or call.request.accepted_renderer.media_type == CSV:
+        return HttpResponse(_csv(answer, labels), content_type=f"{CSV}; charset=utf-8")
+    return _to_answer(answer, labels)
 
 
-def _question(request: Request, query: AnalyticsQuery) -> Question:
+def _question(call: Call, query: AnalyticsQuery) -> Question:
     """Return the question about the producers that the key may see.
 
     Raises:
@@ -167,13 +180,13 @@ def _question(request: Request, query: AnalyticsQuery) -> Question:
     now = clock.now()
     until = query.until or now
     since = query.since or until - _DEFAULT_INTERVAL
-    filters: dict[Dimension, int | str] = {Dimension.MODE: int(key_of(request).mode)}
+    filters: dict[Dimension, int | str] = {Dimension.MODE: int(call.mode)}
     for dimension in Dimension:
         value = getattr(query, dimension.value, None)
         if value is not None and dimension is not Dimension.PRODUCER:
             filters[dimension] = value if isinstance(value, str) else int(value)
     if query.producer != _EVERY_PRODUCER:
-        filters[Dimension.PRODUCER] = _producer_id(request, query.producer)
+        filters[Dimension.PRODUCER] = _producer_id(call, query.producer)
     return Question(
         metric=query.metric,
         by=tuple(Dimension(each) for each in query.by),
@@ -185,9 +198,9 @@ def _question(request: Request, query: AnalyticsQuery) -> Question:
     )
 
 
-def _producer_id(request: Request, name: str | None) -> int:
+def _producer_id(call: Call, name: str | None) -> int:
     if name is None:
-        return key_of(request).producer_id
+        return call.key.producer_id
     found = Producer.objects.filter(name=name).values_list("id", flat=True).first()
     if found is None:
         _refuse("producer", f"there is no producer {name!r}")

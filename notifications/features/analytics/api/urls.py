@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import path
-
+from notifications.core.api import operation
 from notifications.features.analytics.api import analytics
 
-urlpatterns = [path("v1/analytics", analytics.AnalyticsView.as_view())]
+urlpatterns = operation.routes(analytics)

@@ -12,18 +12,19 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
-from uuid import UUID
+from typing import Any, Final
 
-from drf_spectacular.utils import extend_schema, extend_schema_view
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.core import clock
-from notifications.core.api.base_view import parse_body, raise_not_found
+from notifications.core.api.base_view import raise_not_found
+from notifications.core.api.examples.shape import ANOTHER_MESSAGE, MESSAGE, SOON, USER, Example
+from notifications.core.api.operation import Access, Call, Operation, operation
 from notifications.core.api.problems import raise_problem
-from notifications.core.api.recipient_access import RecipientView, recipient_id_for
+from notifications.core.api.recipient_access import recipient_id_for
 from notifications.core.rules.problems import FieldError, Kind, Problem
+from notifications.core.rules.recipient_tokens import TokenScope
+from notifications.core.rules.scopes import Scope
 from notifications.features.inbox import actions
 from notifications.features.inbox.actions import ActionResult
 from notifications.features.inbox.api.schemas import (
@@ -38,290 +39,285 @@ from notifications.features.inbox.rows import json_of, reads, writes
 from notifications.features.inbox.rows.items import Counts
 from notifications.features.inbox.rules.words import InboxAction
 
-View = TypeVar("View", bound=RecipientView)
+_INBOX: Final = "v1/inbox/<str:user_id>"
+_MESSAGE: Final = f"{_INBOX}/<uuid:message_id>"
+_MARKERS: Final = Access(Scope.INBOX_WRITE, token_scope=TokenScope.INBOX_WRITE)
+_USER: Final = {"user_id": USER}
+_FIRST: Final = {"user_id": USER, "message_id": MESSAGE}
+_SECOND: Final = {"user_id": USER, "message_id": ANOTHER_MESSAGE}
+_ONE: Final = Example("One message", path=_USER, body={"message_ids": [MESSAGE]})
+_ALL: Final = {
+    "minimal": Example("All messages", path=_USER, body={}),
+    "usual": Example(
+        "The messages about orders that the page shows",
+        path=_USER,
+        body={"category": "orders", "version": 47},
+    ),
+}
 
 
-class _MessageView(RecipientView):
-    """Marks one message."""
+def _named(name: str, description: str) -> Callable[[Callable[..., Response]], Any]:
+    """Name and describe a function that several operations share."""
 
-    action: ClassVar[InboxAction]
+    def rename(function: Callable[..., Response]) -> Callable[..., Response]:
+        function.__name__, function.__doc__ = name, description
+        return function
 
-    def post(self, request: Request, user_id: str, message_id: UUID) -> Response:
-        """Mark the message."""
-        return _mark_message(request, user_id, message_id, self.action)
+    return rename
 
 
-class _MessagesView(RecipientView):
-    """Marks several messages."""
+def _of_message(
+    name: str, action: InboxAction, summary: str, description: str, *, example: str
+) -> Operation:
+    """Declare the mark of one message."""
 
-    action: ClassVar[InboxAction]
+    @operation(
+        f"POST {_MESSAGE}/{action}",
+        summary,
+        _MARKERS,
+        answers={200: InboxMarked},
+        tag="Inbox",
+        is_idempotent=False,
+        examples={
+            "minimal": Example(example, path=_FIRST),
+            "another": Example("Another message", path=_SECOND),
+        },
+    )
+    @_named(name, description)
+    def mark(call: Call) -> Response:
+        return _mark_message(call, action)
 
-    def post(self, request: Request, user_id: str) -> Response:
-        """Mark the messages."""
-        wanted = parse_body(request.data, InboxMessagesRequest)
-        recipient_id = recipient_id_for(request, user_id, renew=True)
+    return mark
+
+
+def _of_messages(
+    name: str, action: InboxAction, summary: str, description: str, *, example: str
+) -> Operation:
+    """Declare the mark of several messages."""
+
+    @operation(
+        f"POST {_INBOX}/{action}",
+        summary,
+        _MARKERS,
+        InboxMessagesRequest,
+        answers={200: InboxMessagesMarked},
+        tag="Inbox",
+        is_idempotent=False,
+        examples={
+            "minimal": _ONE,
+            "usual": Example(example, path=_USER, body={"message_ids": [MESSAGE, ANOTHER_MESSAGE]}),
+        },
+    )
+    @_named(name, f"{description} The answer names the ids that are not in this inbox.")
+    def mark(call: Call, wanted: InboxMessagesRequest) -> Response:
+        recipient_id = _recipient_id(call)
         known = reads.items(recipient_id, wanted.message_ids)
-        counts = writes.mark(recipient_id, self.action, ids=list(known))
+        counts = writes.mark(recipient_id, action, ids=list(known))
         unknown = [each for each in dict.fromkeys(wanted.message_ids) if each not in known]
         return Response(_marked(counts) | {"unknown": unknown})
 
+    return mark
 
-class _AllView(RecipientView):
-    """Marks all messages."""
 
-    action: ClassVar[InboxAction]
+def _of_all(name: str, action: InboxAction, summary: str, description: str) -> Operation:
+    """Declare the mark of all messages."""
 
-    def post(self, request: Request, user_id: str) -> Response:
-        """Mark all messages."""
-        wanted = parse_body(request.data, InboxAllRequest)
-        recipient_id = recipient_id_for(request, user_id, renew=True)
+    @operation(
+        f"POST {_INBOX}/{action}-all",
+        summary,
+        _MARKERS,
+        InboxAllRequest,
+        answers={200: InboxMarked},
+        tag="Inbox",
+        is_idempotent=False,
+        examples=_ALL,
+    )
+    @_named(name, description)
+    def mark(call: Call, wanted: InboxAllRequest) -> Response:
         counts = writes.mark(
-            recipient_id, self.action, category=wanted.category, until_version=wanted.version
+            _recipient_id(call), action, category=wanted.category, until_version=wanted.version
         )
         return Response(_marked(counts))
 
-
-def _documented(
-    operation_id: str,
-    summary: str,
-    description: str,
-    *,
-    request: Any = None,  # noqa: ANN401 - a schema or None
-) -> Callable[[type[View]], type[View]]:
-    """Describe the `post` of a view in the OpenAPI document."""
-    answer = InboxMessagesMarked if request is InboxMessagesRequest else InboxMarked
-    return extend_schema_view(
-        post=extend_schema(
-            operation_id=operation_id,
-            summary=summary,
-            description=description,
-            request=request,
-            responses={200: answer},
-            tags=["Inbox"],
-        )
-    )
+    return mark
 
 
-@_documented(
+mark_message_seen: Final = _of_message(
     "mark_message_seen",
+    InboxAction.SEEN,
     "Mark a message as seen",
     "The message was on a screen. The delivery becomes `delivered`.",
+    example="The message is on the screen",
 )
-class MessageSeenView(_MessageView):
-    """`/v1/inbox/{user_id}/{message_id}/seen`."""
-
-    action = InboxAction.SEEN
-
-
-@_documented(
+mark_message_read: Final = _of_message(
     "mark_message_read",
+    InboxAction.READ,
     "Mark a message as read",
     "The person opened the message. The message counts as seen too; the delivery becomes `read`.",
+    example="The person opened the message",
 )
-class MessageReadView(_MessageView):
-    """`/v1/inbox/{user_id}/{message_id}/read`."""
-
-    action = InboxAction.READ
-
-
-@_documented(
+mark_message_unread: Final = _of_message(
     "mark_message_unread",
+    InboxAction.UNREAD,
     "Mark a message as unread",
     "The message counts as unread again. The message stays seen, and the delivery stays `read`.",
+    example="The person will read the message again",
 )
-class MessageUnreadView(_MessageView):
-    """`/v1/inbox/{user_id}/{message_id}/unread`."""
-
-    action = InboxAction.UNREAD
-
-
-@_documented(
+archive_message: Final = _of_message(
     "archive_message",
+    InboxAction.ARCHIVE,
     "Archive a message",
     "The message moves to the tab `archived` and leaves the counts.",
+    example="The person is done with the message",
 )
-class MessageArchiveView(_MessageView):
-    """`/v1/inbox/{user_id}/{message_id}/archive`."""
-
-    action = InboxAction.ARCHIVE
-
-
-@_documented(
+unarchive_message: Final = _of_message(
     "unarchive_message",
+    InboxAction.UNARCHIVE,
     "Bring back an archived message",
     "The message moves back to the tab `inbox`.",
+    example="The message is needed again",
 )
-class MessageUnarchiveView(_MessageView):
-    """`/v1/inbox/{user_id}/{message_id}/unarchive`."""
-
-    action = InboxAction.UNARCHIVE
-
-
-@_documented(
+unsnooze_message: Final = _of_message(
     "unsnooze_message",
+    InboxAction.UNSNOOZE,
     "End the snooze of a message",
     "The message comes back to the tab `inbox` now.",
+    example="The message comes back now",
 )
-class MessageUnsnoozeView(_MessageView):
-    """`/v1/inbox/{user_id}/{message_id}/unsnooze`."""
-
-    action = InboxAction.UNSNOOZE
-
-
-class MessageSnoozeView(RecipientView):
-    """`/v1/inbox/{user_id}/{message_id}/snooze`."""
-
-    @extend_schema(
-        operation_id="snooze_message",
-        summary="Snooze a message",
-        request=SnoozeRequest,
-        responses={200: InboxMarked},
-        tags=["Inbox"],
-    )
-    def post(self, request: Request, user_id: str, message_id: UUID) -> Response:
-        """Move the message to the tab `snoozed` until an instant, at most 30 days ahead.
-
-        At the instant the message comes back to the tab `inbox`. A second call changes the instant.
-        """
-        until = parse_body(request.data, SnoozeRequest).until
-        now = clock.now()
-        if not now < until <= now + LONGEST_SNOOZE:
-            said = f"must be in the future and at most {LONGEST_SNOOZE.days} days ahead"
-            raise_problem(Problem(Kind.INVALID, f"until: {said}", (FieldError("/until", said),)))
-        return _mark_message(request, user_id, message_id, InboxAction.SNOOZE, snoozed_until=until)
-
-
-class MessageDetailView(RecipientView):
-    """`/v1/inbox/{user_id}/{message_id}`: delete a message."""
-
-    @extend_schema(
-        operation_id="delete_message",
-        summary="Delete a message from an inbox",
-        responses={200: InboxMarked},
-        tags=["Inbox"],
-    )
-    def delete(self, request: Request, user_id: str, message_id: UUID) -> Response:
-        """Remove the message from all tabs for good. The notification and its timeline stay.
-
-        A repeat is 200 as well, until the retention deletes the record of the message.
-        """
-        recipient_id = recipient_id_for(request, user_id, renew=True)
-        if reads.is_removed(recipient_id, message_id):
-            return Response(_marked(reads.counts(recipient_id)))
-        return _mark_message(request, user_id, message_id, InboxAction.DELETE)
-
-
-class MessageActionView(RecipientView):
-    """`/v1/inbox/{user_id}/{message_id}/actions/{action_id}`."""
-
-    @extend_schema(
-        operation_id="record_message_action",
-        summary="Report the press of a button",
-        request=None,
-        responses={200: InboxMarked},
-        tags=["Inbox"],
-    )
-    def post(self, request: Request, user_id: str, message_id: UUID, action_id: str) -> Response:
-        """Record that the person pressed a button of the message, and mark the message as read.
-
-        For buttons without a `url`. The producer of the message learns of the press by the webhook
-        `inbox.action`; a repeat sends no second webhook.
-        """
-        recipient_id = recipient_id_for(request, user_id, renew=True)
-        result = actions.record(recipient_id, message_id, action_id)
-        if result is not ActionResult.RECORDED:
-            raise_not_found("action" if result is ActionResult.UNKNOWN_ACTION else "message")
-        return Response(_marked(reads.counts(recipient_id)))
-
-
-@_documented(
+mark_messages_seen: Final = _of_messages(
     "mark_messages_seen",
+    InboxAction.SEEN,
     "Mark messages as seen",
-    "The messages were on a screen. The answer names the ids that are not in this inbox.",
-    request=InboxMessagesRequest,
+    "The messages were on a screen.",
+    example="The messages on the screen",
 )
-class MessagesSeenView(_MessagesView):
-    """`/v1/inbox/{user_id}/seen`."""
-
-    action = InboxAction.SEEN
-
-
-@_documented(
+mark_messages_read: Final = _of_messages(
     "mark_messages_read",
+    InboxAction.READ,
     "Mark messages as read",
-    "The messages count as seen too. The answer names the ids that are not in this inbox.",
-    request=InboxMessagesRequest,
+    "The messages count as seen too.",
+    example="The messages of a group",
 )
-class MessagesReadView(_MessagesView):
-    """`/v1/inbox/{user_id}/read`."""
-
-    action = InboxAction.READ
-
-
-@_documented(
+archive_messages: Final = _of_messages(
     "archive_messages",
+    InboxAction.ARCHIVE,
     "Archive messages",
-    "The messages move to the tab `archived`. The answer names the ids that are not in this inbox.",
-    request=InboxMessagesRequest,
+    "The messages move to the tab `archived`.",
+    example="The selected messages",
 )
-class MessagesArchiveView(_MessagesView):
-    """`/v1/inbox/{user_id}/archive`."""
-
-    action = InboxAction.ARCHIVE
-
-
-@_documented(
+mark_all_messages_seen: Final = _of_all(
     "mark_all_messages_seen",
+    InboxAction.SEEN,
     "Mark all messages as seen",
     "The messages of the tab `inbox` count as seen. A large inbox is marked in several"
     " transactions; after an error, repeat the request to mark the rest.",
-    request=InboxAllRequest,
 )
-class AllSeenView(_AllView):
-    """`/v1/inbox/{user_id}/seen-all`."""
-
-    action = InboxAction.SEEN
-
-
-@_documented(
+mark_all_messages_read: Final = _of_all(
     "mark_all_messages_read",
+    InboxAction.READ,
     "Mark all messages as read",
     "The messages of the tab `inbox` count as read. Give the `version` of the page that the person"
     " sees, so that a message which arrived later stays unread.",
-    request=InboxAllRequest,
 )
-class AllReadView(_AllView):
-    """`/v1/inbox/{user_id}/read-all`."""
-
-    action = InboxAction.READ
-
-
-@_documented(
+archive_all_messages: Final = _of_all(
     "archive_all_messages",
+    InboxAction.ARCHIVE,
     "Archive all messages",
     "The messages of the tab `inbox` move to the tab `archived`, unread messages too.",
-    request=InboxAllRequest,
 )
-class AllArchiveView(_AllView):
-    """`/v1/inbox/{user_id}/archive-all`."""
 
-    action = InboxAction.ARCHIVE
+
+@operation(
+    f"POST {_MESSAGE}/{InboxAction.SNOOZE}",
+    "Snooze a message",
+    _MARKERS,
+    SnoozeRequest,
+    answers={200: InboxMarked},
+    tag="Inbox",
+    is_idempotent=False,
+    examples={
+        "minimal": Example(
+            "The message comes back on the next morning", path=_FIRST, body={"until": SOON}
+        ),
+        "another": Example("Another message", path=_SECOND, body={"until": SOON}),
+    },
+)
+def snooze_message(call: Call, wanted: SnoozeRequest) -> Response:
+    """Move the message to the tab `snoozed` until an instant, at most 30 days ahead.
+
+    At the instant the message comes back to the tab `inbox`. A second call changes the instant.
+    """
+    now = clock.now()
+    if not now < wanted.until <= now + LONGEST_SNOOZE:
+        said = f"must be in the future and at most {LONGEST_SNOOZE.days} days ahead"
+        raise_problem(Problem(Kind.INVALID, f"until: {said}", (FieldError("/until", said),)))
+    return _mark_message(call, InboxAction.SNOOZE, snoozed_until=wanted.until)
+
+
+@operation(
+    f"DELETE {_MESSAGE}",
+    "Delete a message from an inbox",
+    _MARKERS,
+    answers={200: InboxMarked},
+    tag="Inbox",
+    examples={
+        "minimal": Example("The person deletes the message", path=_FIRST),
+        "another": Example("Another message", path=_SECOND),
+    },
+)
+def delete_message(call: Call) -> Response:
+    """Remove the message from all tabs for good. The notification and its timeline stay.
+
+    A repeat is 200 as well, until the retention deletes the record of the message.
+    """
+    recipient_id = _recipient_id(call)
+    if reads.is_removed(recipient_id, call.path["message_id"]):
+        return Response(_marked(reads.counts(recipient_id)))
+    return _mark_message(call, InboxAction.DELETE)
+
+
+@operation(
+    f"POST {_MESSAGE}/actions/<str:action_id>",
+    "Report the press of a button",
+    _MARKERS,
+    answers={200: InboxMarked},
+    tag="Inbox",
+    is_idempotent=False,
+    examples={
+        "minimal": Example(
+            "The person accepted an invitation", path={**_FIRST, "action_id": "accept"}
+        ),
+        "another": Example(
+            "The person declined another invitation", path={**_SECOND, "action_id": "decline"}
+        ),
+    },
+)
+def record_message_action(call: Call) -> Response:
+    """Record that the person pressed a button of the message, and mark the message as read.
+
+    For buttons without a `url`. The producer of the message learns of the press by the webhook
+    `inbox.action`; a repeat sends no second webhook.
+    """
+    recipient_id = _recipient_id(call)
+    result = actions.record(recipient_id, call.path["message_id"], call.path["action_id"])
+    if result is not ActionResult.RECORDED:
+        raise_not_found("action" if result is ActionResult.UNKNOWN_ACTION else "message")
+    return Response(_marked(reads.counts(recipient_id)))
+
+
+def _recipient_id(call: Call) -> int:
+    return recipient_id_for(call.request, call.path["user_id"], renew=True)
 
 
 def _mark_message(
-    request: Request,
-    user_id: str,
-    message_id: UUID,
-    action: InboxAction,
-    *,
-    snoozed_until: dt.datetime | None = None,
+    call: Call, action: InboxAction, *, snoozed_until: dt.datetime | None = None
 ) -> Response:
     """Mark one message.
 
     Raises:
         ProblemError: the message is not in the inbox (404).
     """
-    recipient_id = recipient_id_for(request, user_id, renew=True)
+    recipient_id, message_id = _recipient_id(call), call.path["message_id"]
     if not reads.items(recipient_id, [message_id]):
         raise_not_found("message")
     counts = writes.mark(recipient_id, action, ids=[message_id], snoozed_until=snoozed_until)

@@ -21,11 +21,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.core import conf
-from notifications.core.api import etags, schema
-from notifications.core.api.pagination import link_header, parse_query
+from notifications.core.api import etags
+from notifications.core.api.examples.shape import MESSAGE, TAG, USER, Example
+from notifications.core.api.operation import Access, Call, operation
+from notifications.core.api.pagination import link_header
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.recipient_access import RecipientView, recipient_id_for
+from notifications.core.rules.access import BOTH
 from notifications.core.rules.problems import Kind, Problem
+from notifications.core.rules.recipient_tokens import TokenScope
+from notifications.core.rules.scopes import Scope
 from notifications.core.store.cached import topic_texts
 from notifications.features.inbox.api.schemas import (
     InboxAnswer,
@@ -38,6 +43,12 @@ from notifications.features.inbox.rows import json_of
 from notifications.features.inbox.rows import reads as inbox
 from notifications.features.inbox.rows.items import Cursor, InboxQuery, TooOld
 
+_INBOX: Final = "v1/inbox/<str:user_id>"
+READERS: Final = Access(Scope.INBOX_READ, BOTH, "view_recipient", TokenScope.INBOX_READ)
+_USER: Final = {"user_id": USER}
+_UNCHANGED: Final = Example(
+    "Only if the inbox has changed", status=304, path=_USER, headers={"If-None-Match": TAG}
+)
 _PRIVATE: Final = {"Cache-Control": "private, no-cache"}
 """A browser may keep an answer, and asks with the ETag before each use."""
 _ACCEPT_LANGUAGE: Final = OpenApiParameter(
@@ -60,93 +71,111 @@ class _Versioned(Protocol):
 Answer = TypeVar("Answer", bound=_Versioned)
 
 
-class InboxView(RecipientView):
-    """`/v1/inbox/{user_id}`: read a page of an inbox."""
+@operation(
+    f"GET {_INBOX}",
+    "Read an inbox, newest first",
+    READERS,
+    InboxPageQuery,
+    answers={200: InboxAnswer, 304: None},
+    tag="Inbox",
+    parameters=[etags.IF_NONE_MATCH, _ACCEPT_LANGUAGE],
+    examples={
+        "minimal": Example("The newest messages", path=_USER),
+        "usual": Example(
+            "Ten unread messages about orders",
+            path=_USER,
+            query={"unread": "true", "category": "orders", "limit": 10},
+        ),
+        "archived": Example(
+            "Archived messages before a message",
+            path=_USER,
+            query={"tab": "archived", "cursor": f"3.{MESSAGE}"},
+        ),
+        "unchanged": _UNCHANGED,
+    },
+)
+def get_inbox(call: Call, query: InboxPageQuery) -> Response:
+    """Return a page of messages with the counts and the version of the inbox.
 
-    @extend_schema(
-        operation_id="get_inbox",
-        summary="Read an inbox, newest first",
-        parameters=[*schema.parameters(InboxPageQuery), etags.IF_NONE_MATCH, _ACCEPT_LANGUAGE],
-        responses={200: InboxAnswer, 304: None},
-        tags=["Inbox"],
+    A recipient without a message has an empty page with version 0. Messages that arrive later
+    do not move the following pages. The ETag is that of the version and of the names, whatever
+    the page and the filters.
+    """
+    request, user_id = call.request, call.path["user_id"]
+    names = _category_names(request)
+    if (unchanged := _unchanged(request, user_id, names)) is not None:
+        return unchanged
+    wanted = InboxQuery(
+        tab=query.tab, unread=query.unread, category=query.category, group=query.group
     )
-    def get(self, request: Request, user_id: str) -> Response:
-        """Return a page of messages with the counts and the version of the inbox.
-
-        A recipient without a message has an empty page with version 0. Messages that arrive later
-        do not move the following pages. The ETag is that of the version and of the names, whatever
-        the page and the filters.
-        """
-        query = parse_query(request, InboxPageQuery)
-        names = _category_names(request)
-        if (unchanged := _unchanged(request, user_id, names)) is not None:
-            return unchanged
-        wanted = InboxQuery(
-            tab=query.tab, unread=query.unread, category=query.category, group=query.group
-        )
-        cursor = None if query.cursor is None else Cursor.parse(query.cursor)
-        recipient_id, found = _read(
-            request,
-            user_id,
-            lambda pk: inbox.page(pk, query=wanted, cursor=cursor, limit=query.limit),
-        )
-        body = json_of.page(found) | {
-            "category_names": names,
-            "stream_url": _stream_url(user_id),
-        }
-        headers = {} if found.next is None else link_header(request, str(found.next))
-        headers |= _headers(recipient_id, found.version, names)
-        answer = Response(body, headers=headers)
-        patch_vary_headers(answer, ["Accept-Language"])
-        return answer
-
-
-class InboxUnreadCountView(RecipientView):
-    """`/v1/inbox/{user_id}/unread-count`: read the counts of an inbox."""
-
-    @extend_schema(
-        operation_id="get_inbox_unread_count",
-        summary="Read the counts of an inbox",
-        parameters=[etags.IF_NONE_MATCH],
-        responses={200: InboxUnreadCount, 304: None},
-        tags=["Inbox"],
+    cursor = None if query.cursor is None else Cursor.parse(query.cursor)
+    recipient_id, found = _read(
+        request,
+        user_id,
+        lambda pk: inbox.page(pk, query=wanted, cursor=cursor, limit=query.limit),
     )
-    def get(self, request: Request, user_id: str) -> Response:
-        """Return the numbers of unread, unseen and all messages, also by category."""
-        recipient_id, counts = _read(request, user_id, inbox.counts)
-        headers = _headers(recipient_id, counts.version)
-        if etags.is_known(request, headers["ETag"]):
-            return Response(status=304, headers=headers)
-        return Response(json_of.counts(counts) | {"version": counts.version}, headers=headers)
+    body = json_of.page(found) | {
+        "category_names": names,
+        "stream_url": _stream_url(user_id),
+    }
+    headers = {} if found.next is None else link_header(request, str(found.next))
+    headers |= _headers(recipient_id, found.version, names)
+    answer = Response(body, headers=headers)
+    patch_vary_headers(answer, ["Accept-Language"])
+    return answer
 
 
-class InboxChangesView(RecipientView):
-    """`/v1/inbox/{user_id}/changes`: read the changes since a version."""
+@operation(
+    f"GET {_INBOX}/unread-count",
+    "Read the counts of an inbox",
+    READERS,
+    answers={200: InboxUnreadCount, 304: None},
+    tag="Inbox",
+    parameters=[etags.IF_NONE_MATCH],
+    examples={
+        "minimal": Example("The counts for a badge", path=_USER),
+        "usual": _UNCHANGED,
+    },
+)
+def get_inbox_unread_count(call: Call) -> Response:
+    """Return the numbers of unread, unseen and all messages, also by category."""
+    recipient_id, counts = _read(call.request, call.path["user_id"], inbox.counts)
+    headers = _headers(recipient_id, counts.version)
+    if etags.is_known(call.request, headers["ETag"]):
+        return Response(status=304, headers=headers)
+    return Response(json_of.counts(counts) | {"version": counts.version}, headers=headers)
 
-    @extend_schema(
-        operation_id="list_inbox_changes",
-        summary="Read the changes of an inbox since a version",
-        parameters=schema.parameters(InboxChangesQuery),
-        responses={200: InboxChanges},
-        tags=["Inbox"],
-    )
-    def get(self, request: Request, user_id: str) -> Response:
-        """Return the messages that have changed since a version, in their present state.
 
-        For apps that poll. Ask again with the returned `version`. With `reset` the changes are too
-        many or too old: load the first page again. A version above the present version, from before
-        a restore of the database, gets `reset` too.
-        """
-        since = parse_query(request, InboxChangesQuery).since
-        recipient_id, counts = _read(request, user_id, inbox.counts)
-        told = {"version": counts.version, "results": [], "removed": [], "reset": False}
-        told["counts"] = json_of.counts(counts)
-        if since == counts.version:
-            return Response(told)
-        changes = inbox.changes({recipient_id: since}).get(recipient_id)
-        if changes is None or isinstance(changes, TooOld):
-            return Response(told | {"reset": True})
-        return Response(json_of.changes(changes) | {"reset": False})
+@operation(
+    f"GET {_INBOX}/changes",
+    "Read the changes of an inbox since a version",
+    READERS,
+    InboxChangesQuery,
+    answers={200: InboxChanges},
+    tag="Inbox",
+    examples={
+        "minimal": Example("The changes since the last page", path=_USER, query={"since": 1}),
+        "empty": Example(
+            "The changes of an app that was just installed", path=_USER, query={"since": 0}
+        ),
+    },
+)
+def list_inbox_changes(call: Call, query: InboxChangesQuery) -> Response:
+    """Return the messages that have changed since a version, in their present state.
+
+    For apps that poll. Ask again with the returned `version`. With `reset` the changes are too
+    many or too old: load the first page again. A version above the present version, from before
+    a restore of the database, gets `reset` too.
+    """
+    recipient_id, counts = _read(call.request, call.path["user_id"], inbox.counts)
+    told = {"version": counts.version, "results": [], "removed": [], "reset": False}
+    told["counts"] = json_of.counts(counts)
+    if query.since == counts.version:
+        return Response(told)
+    changes = inbox.changes({recipient_id: query.since}).get(recipient_id)
+    if changes is None or isinstance(changes, TooOld):
+        return Response(told | {"reset": True})
+    return Response(json_of.changes(changes) | {"reset": False})
 
 
 class InboxStreamView(RecipientView):

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated
+from typing import Annotated, Final
 
-from drf_spectacular.utils import extend_schema
 from pydantic import Field
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from notifications.core import clock
-from notifications.core.api.authentication import actor_of, key_of, permit
-from notifications.core.api.base_view import BaseView, parse_body
-from notifications.core.api.recipient_access import recipient_for
+from notifications.core.api.authentication import permit
+from notifications.core.api.examples.shape import USER, Example
+from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.schemas import RequestModel, ResponseModel
+from notifications.core.rules.access import BOTH
 from notifications.core.rules.recipient_tokens import (
     DEFAULT_LIFETIME,
     LONGEST_LIFETIME,
     SHORTEST_LIFETIME,
     TokenScope,
 )
+from notifications.core.rules.scopes import Scope
 from notifications.core.store.recipient_tokens import revocations
 from notifications.features.recipient_tokens import minting
+
+_PATH: Final = "v1/recipients/<str:user_id>/client-tokens"
+_USER: Final = {"user_id": USER}
 
 
 class ClientTokenRequest(RequestModel):
@@ -54,54 +56,72 @@ class ClientTokenIssued(ResponseModel):
     expires_at: dt.datetime
 
 
-class ClientTokenListView(BaseView):
-    """`/v1/recipients/{user_id}/client-tokens`: issue a token, revoke all."""
+@operation(
+    f"POST {_PATH}",
+    "Issue a token for the app of a recipient",
+    Access(Scope.RECIPIENTS_WRITE),
+    ClientTokenRequest,
+    answers={201: ClientTokenIssued},
+    tag="Tokens",
+    is_idempotent=False,
+    shows_secret=True,
+    parts={
+        TokenScope.INBOX_READ: Access(Scope.INBOX_READ),
+        TokenScope.INBOX_WRITE: Access(Scope.INBOX_WRITE),
+        TokenScope.PREFERENCES_READ: Access(Scope.RECIPIENTS_READ),
+        TokenScope.PREFERENCES_WRITE: Access(Scope.PREFERENCES_WRITE),
+        TokenScope.CONTACTS_WRITE: Access(Scope.CONTACTS_WRITE),
+    },
+    examples={
+        "minimal": Example("A token for an hour", path=_USER, body={}),
+        "usual": Example(
+            "A token for the inbox and for receipts, for a day",
+            path=_USER,
+            body={
+                "expires_in_seconds": 86_400,
+                "scopes": ["inbox:read", "inbox:write", "receipts:write"],
+            },
+        ),
+    },
+)
+def issue_client_token(call: Call, wanted: ClientTokenRequest) -> ClientTokenIssued:
+    """Return a token with which the recipient's app or browser calls the service.
 
-    @extend_schema(
-        operation_id="issue_client_token",
-        summary="Issue a token for the app of a recipient",
-        request=ClientTokenRequest,
-        responses={201: ClientTokenIssued},
-        tags=["Tokens"],
+    Call this from the app's own backend, for the signed-in user, and pass the token to the app.
+    The token reaches this recipient in this mode, with the given scopes, and nothing else.
+    """
+    for scope in set(wanted.scopes) - {TokenScope.RECEIPTS_WRITE}:
+        permit(call.request, part=scope)
+    recipient = call.recipient()
+    token = minting.mint(
+        recipient.user_id,
+        recipient_id=recipient.pk,
+        key=call.key,
+        scopes=wanted.scopes,
+        lifetime=dt.timedelta(seconds=wanted.expires_in_seconds),
+        now=clock.now(),
     )
-    def post(self, request: Request, user_id: str) -> Response:
-        """Return a token with which the recipient's app or browser calls the service.
-
-        Call this from the app's own backend, for the signed-in user, and pass the token to the app.
-        The token reaches this recipient in this mode, with the given scopes, and nothing else.
-        """
-        wanted = parse_body(request.data, ClientTokenRequest)
-        for scope in set(wanted.scopes) - {TokenScope.RECEIPTS_WRITE}:
-            permit(request, part=scope)
-        recipient = recipient_for(request, user_id)
-        token = minting.mint(
-            recipient.user_id,
-            recipient_id=recipient.pk,
-            key=key_of(request),
-            scopes=wanted.scopes,
-            lifetime=dt.timedelta(seconds=wanted.expires_in_seconds),
-            now=clock.now(),
-        )
-        told = ClientTokenIssued(
-            token=token.text, scopes=sorted(token.scopes), expires_at=token.expires_at
-        )
-        answer = Response(told.to_json(), status=201)
-        answer["Cache-Control"] = "no-store"
-        return answer
-
-    @extend_schema(
-        operation_id="revoke_client_tokens",
-        summary="Revoke the tokens of a recipient",
-        responses={204: None},
-        tags=["Tokens"],
+    return ClientTokenIssued(
+        token=token.text, scopes=sorted(token.scopes), expires_at=token.expires_at
     )
-    def delete(self, request: Request, user_id: str) -> Response:
-        """Revoke all tokens of the recipient in the key's mode that were issued until now.
 
-        Tokens from a token secret, too; of these, tokens of the next 5 seconds are refused as well,
-        because the clock of the producer sets the time of issue. The call acts within 2 seconds,
-        and ends open streams.
-        """
-        recipient = recipient_for(request, user_id)
-        revocations.revoke(recipient, by=actor_of(request))
-        return Response(status=204)
+
+@operation(
+    f"DELETE {_PATH}",
+    "Revoke the tokens of a recipient",
+    Access(Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"),
+    answers={204: None},
+    tag="Tokens",
+    examples={
+        "minimal": Example("Sign the recipient out everywhere", path=_USER),
+        "usual": Example("After a token was stolen", path=_USER),
+    },
+)
+def revoke_client_tokens(call: Call) -> None:
+    """Revoke all tokens of the recipient in the key's mode that were issued until now.
+
+    Tokens from a token secret, too; of these, tokens of the next 5 seconds are refused as well,
+    because the clock of the producer sets the time of issue. The call acts within 2 seconds,
+    and ends open streams.
+    """
+    revocations.revoke(call.recipient(), by=call.by)

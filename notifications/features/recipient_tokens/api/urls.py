@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import path
-
+from notifications.core.api import operation
 from notifications.features.recipient_tokens.api import client_tokens
 
-urlpatterns = [
-    path("v1/recipients/<str:user_id>/client-tokens", client_tokens.ClientTokenListView.as_view()),
-]
+urlpatterns = operation.routes(client_tokens)
