@@ -89,7 +89,7 @@ class SwitchAdmin(base.ReadOnlyAdmin):
     @display(description="Waiting")
     def waiting(self, row: Switch) -> str:
         """Return the number of held deliveries, from P0 to P3."""
-        held = switches.held_deliveries([row]).get(row.pk, {})
+        held = switches.deliveries_by_switch([row]).get(row.pk, {})
         return (
             ", ".join(f"{each.name} {count_text(held[each].count)}" for each in sorted(held)) or "0"
         )
@@ -210,7 +210,7 @@ class SwitchAdmin(base.ReadOnlyAdmin):
 
     def _count_rows(self, row: Switch) -> list[tuple[str, str, dt.datetime | None]]:
         """Return priority, number and the first end of a time to live."""
-        held = switches.held_deliveries([row]).get(row.pk, {})
+        held = switches.deliveries_by_switch([row]).get(row.pk, {})
         return [
             (each.name, count_text(held[each].count), _expiry(row, held[each].first_due))
             for each in sorted(held)

@@ -168,7 +168,7 @@ def _status(parts: _Parts) -> dict[str, Any]:
     is_taking = broker.probe()
     wrong = [f"{each} is not applied: run `manage.py migrate`" for each in parts.unapplied]
     wrong += _lane_problems(lags)
-    wrong += parts.read("the breakers", _paused_providers, default=[])
+    wrong += parts.read("the breakers", _find_paused_providers, default=[])
     wrong += parts.read("the alerts of lanes and deliveries", _failing_code, default=[])
     wrong += _missing_servers(is_taking=is_taking) + _evicting_servers()
     wrong += parts.read("the fallbacks", lambda: fallbacks.current(now=now), default=[])
@@ -207,7 +207,7 @@ def _lane_problems(lags: Mapping[str, lane_lag.Lag]) -> list[str]:
     ]
 
 
-def _paused_providers() -> list[str]:
+def _find_paused_providers() -> list[str]:
     return [
         f"{row} is paused: {standing.why or 'an operator has opened the breaker'}"
         for row, standing in breaker_status.with_counts().values()

@@ -83,11 +83,11 @@ class Question:
             raise QuestionError("by", f"group by up to {MOST_DIMENSIONS} different dimensions")
         if self.start >= self.end:
             raise QuestionError("from", "the start lies at or after the end")
-        oldest = self.now - self.reads.kept
+        oldest = self.now - self.reads.retention
         if self.reads.floor(self.start) < self.reads.floor(oldest):
             raise QuestionError(
                 "from",
-                f"{self.reads} buckets are kept for {self.reads.kept.days} days, since"
+                f"{self.reads} buckets are kept for {self.reads.retention.days} days, since"
                 f" {oldest:%Y-%m-%d}; choose a longer step or a later start",
             )
         if self.step and (self.end - self.start) / self.step.length > MOST_POINTS:

@@ -96,7 +96,7 @@ class Step(StrEnum):
         return dt.timedelta(**{f"{self.value}s": 1})
 
     @property
-    def kept(self) -> dt.timedelta:
+    def retention(self) -> dt.timedelta:
         """Retention of the buckets."""
         return _KEPT[self]
 

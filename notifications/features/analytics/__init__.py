@@ -1,6 +1,6 @@
-"""Analytics: figures over time for producers, and for people who own a product.
+"""Analytics: figures over time for producers and owners of products.
 
-    api            `GET /v1/analytics`: a question of a producer about its figures
+    api            `GET /v1/analytics`: a producer's question about figures
     admin          Insights, and a page of plots for each provider, template, producer and type
     daily_report   the figures of a day
     management     the command `report`, which prints the figures of a day

@@ -118,7 +118,7 @@ def checksums(batch: pa.RecordBatch, so_far: Mapping[str, int]) -> dict[str, int
     """Continue the CRC-32 of each column with the values of a batch.
 
     The checksum depends on the values and their order, not on the boundaries of the batches, except
-    for texts, whose lengths and bytes are added batch by batch.
+    for texts, with lengths and bytes added batch by batch.
     """
     return {
         name: _checksum(batch.column(position), so_far.get(name, 0))

@@ -140,7 +140,7 @@ def _delete_leftovers(lease: Lease, target: Target) -> None:
 def verify_missing(
     lease: Lease, target: Target, running: Mapping[str, Future[int]] | None = None
 ) -> None:
-    """Verify the files that were not verified; a damaged file loses its row.
+    """Verify the unverified files; the row of a damaged file is deleted.
 
     `running`: name of a file -> its verification in another thread.
 
@@ -203,7 +203,7 @@ def _drop(lease: Lease, target: Target) -> bool:
 
 
 def _finish(lease: Lease, target: Target) -> bool:
-    """Delete unnamed files of a day whose partitions are dropped, and mark the day."""
+    """Delete unnamed files of a day after the drop of the partitions, and mark the day."""
     if ArchiveDay.objects.get(day=lease.day).state != ArchiveState.NOT_ARCHIVED:
         _delete_leftovers(lease, target)
     past_days.finish(lease)

@@ -45,7 +45,7 @@ class Written:
 
 
 class CountDiffers(Exception):
-    """PostgreSQL sent another number of rows than it counted in the same snapshot."""
+    """PostgreSQL sent and counted different numbers of rows in the same snapshot."""
 
 
 def write(table: str, of: Day, folder: Path) -> list[Written]:
@@ -88,7 +88,7 @@ def _compression(column: str) -> str:
 
 
 class _File:
-    """A Parquet file in progress, with one row group for each batch."""
+    """A Parquet file in progress, with a row group per batch."""
 
     def __init__(self, table: str, folder: Path) -> None:
         self._table = table

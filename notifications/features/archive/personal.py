@@ -2,7 +2,7 @@
 
 AES-256-GCM with a random nonce; the notification's id is authenticated with the value, so a value
 cannot be moved to another notification. A recipient without a key was erased: the value gets a key
-that is not stored, so nobody can read the value.
+that is not stored, so the value is unreadable.
 """
 
 from __future__ import annotations

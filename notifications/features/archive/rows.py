@@ -80,7 +80,7 @@ def fingerprint(table: str, of: Day) -> RowsFingerprint:
 
 
 def recipients_without_key(of: Day) -> Iterator[int]:
-    """Return the recipients of a day who have no archive key and were not erased."""
+    """Return the recipients of a day without an archive key, except erased recipients."""
     query = sql.SQL(db.statement("archive_recipients_without_key")).format(**of.names())
     with db.errors, db.cursor() as running:
         running.execute(query)

@@ -7,5 +7,5 @@
     rows/         an expression to SQL; topics, uploads and snapshots
 
 The definitions of attributes belong to recipients, so they are in the core. The tables are there
-too, because an erasure and a merge of recipients change their rows also without this feature.
+too, because an erasure and a merge of recipients change the rows also without the feature.
 """

@@ -26,7 +26,7 @@ from notifications.features.back_pressure import rules
 
 
 def refuse(entries: list[Entry]) -> None:
-    """Put a problem in place of each post with a lane that refuses posts."""
+    """Put a problem in place of posts in a refusing lane."""
     for place, entry in enumerate(entries):
         if isinstance(entry, Plan) and entry.is_post and (problem := _refusal(entry.deliveries)):
             entries[place] = problem

@@ -1,18 +1,18 @@
-"""Stale: drop P3 deliveries that wait too long, while the lag of their lane is over its limit.
+"""Stale: drop P3 deliveries after too long a wait, while the lag of the lane is over the limit.
 
     lag over the drop limits   stale rows become `suppressed: stale`, in the order of the queue
     lag under the limits       the drop ends
 
-A row is stale when it could leave for longer than `drop_older`: since its acceptance, or since it
-came back from a hold (a schedule, quiet hours, a cap, a switch). A queue gives each producer's
-oldest row first. P0, P1, P2 and test mode are never dropped, nor a row in a worker's hands, a row
-of the broker, a row with a provider call, or a row whose time has not come.
+A row is stale after more than `drop_older` in the queue: since the acceptance, or since the end of
+a hold (a schedule, quiet hours, a cap, a switch). A queue gives each producer's oldest row first.
+P0, P1, P2 and test mode are never dropped, nor a row in a worker's hands, a row of the broker, a
+row with a provider call, or a row not yet due.
 
 A dropped row leaves no dead letter and opens no next channel of a fallback chain, because the whole
 message is stale. The next delivery of its ordering key follows by the sweep `ordering`.
 
 Safe to run twice: the transition expects a due row with the status queued. Late or never: rows
-wait, and expire at their time to live.
+wait, and expire after the time to live.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Back-pressure: refuse new P3 posts and drop stale P3 while their lane is over its limits.
+"""Back-pressure: refuse new P3 posts and drop stale P3 while the lane is over the limits.
 
     each run   sample of all lanes -> refuse or accept new P3 posts -> drop stale P3
 
 The sweep replaces the sweep `lane_lag` of the core, which takes the sample alone. Safe to run twice
-(a sample replaces the last one), late or never: an old sample says nothing, so posts are accepted
+(a sample replaces the last sample), late or never: with an old sample posts are accepted
 (`rules.UNKNOWN_AFTER`).
 """
 

@@ -24,7 +24,7 @@ A job is a row, so the creation of a job takes the same time for ten recipients 
 million. The sweep `expand` reads the audience in pages of at most 5,000 recipients. An opt-out, an
 entry of the suppression list or a missing contact leaves out a recipient: no row is stored, and the
 reason is counted. The checkpoint of a range is stored in the transaction of the page's rows, and
-only from the value at the start of the page. So each recipient gets one message, after a kill and
-with two expanders on one range. The same transaction stores the addresses of the messages, whose
-key is unique in the job: a mailbox or number of several recipients gets one message.
+only from the value at the start of the page. So a recipient gets one message, after a kill and with
+two expanders on one range. The same transaction stores the addresses of the messages with a key
+unique in the job: a mailbox or number of several recipients gets one message.
 """

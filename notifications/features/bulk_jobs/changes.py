@@ -6,10 +6,10 @@
     cancel    a switch as for a pause, then a cancel job for all notifications of the job
     abort     the same as cancel, decided by the service
 
-Webhook endpoints learn of each change, in the transaction of the change.
+Webhook endpoints get every change, in the transaction of the change.
 
 Each process reads the switches once a second, so a change acts on queued rows and on messages in
-the broker within two seconds, whatever the number of the rows. The cancel job may take minutes; no
+the broker within two seconds, with any number of rows. The cancel job may take minutes; no
 delivery of the job leaves meanwhile, because the switch stays set until the cancel job is finished
 (`end_cancelled`).
 """

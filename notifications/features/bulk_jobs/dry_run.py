@@ -101,7 +101,7 @@ class DryRun:
 
     @property
     def unrenderable(self) -> int:
-        """Return the recipients of the whole audience whose message would fail."""
+        """Return the recipients of the whole audience with a failing message."""
         share = self.problems.total() / self.rendered if self.rendered else 0.0
         return round(share * self.messages * self.factor)
 

@@ -3,14 +3,14 @@
     lock the range -> members above the cursor -> messages -> addresses -> COPY -> cursor, counters
 
 The range is locked with SKIP LOCKED, so several expanders take different ranges. The last statement
-moves the cursor only from the value that was read, and only while the job is running:
+moves the cursor only from the read value, and only while the job is running:
 
     UPDATE bulk_job_range SET cursor = new ... WHERE id = .. AND cursor = old
 
 Zero changed rows undo the whole page. A kill at any point therefore leaves either all rows of a
-page with its checkpoint, or none of both. The same holds for the addresses that the page takes, so
-each address has one message of the job: the first recipient of a page gets it, and of two pages the
-one that takes the address first.
+page with the checkpoint, or no change. The same holds for the addresses taken by the page, so an
+address has one message of the job: the first recipient of a page gets the message, and the first of
+two pages takes the address.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _MILLISECOND: Final = dt.timedelta(milliseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """The result of one page."""
+    """The result of a page."""
 
     read: int = 0
     """Recipients of the page, also those outside the sample."""
@@ -76,10 +76,10 @@ class _Overtaken(Exception):
 
 
 class _Refused(Exception):
-    """Postgres refused rows of these recipients: build the page again without these recipients.
+    """Postgres refused rows of the recipients: build the page again without the recipients.
 
-    A page that kept the other rows would keep the addresses that the refused rows have taken, so
-    another recipient at the address would get no message.
+    Otherwise the page would keep the addresses of the refused rows, and another recipient at the
+    address would get no message.
     """
 
     def __init__(self, recipients: frozenset[int]) -> None:
@@ -157,7 +157,7 @@ def _expand(
 
 
 def _lock(range_id: int) -> BulkJobRange | None:
-    """Lock an unfinished range of a running job; None if another expander has the range."""
+    """Lock an unfinished range of a running job; None for a locked range."""
     free = BulkJobRange.objects.select_for_update(skip_locked=True, of=("self",))
     running = free.filter(id=range_id, finished_at=None, job__state=BulkJobState.RUNNING)
     return running.select_related("job").first()
@@ -232,7 +232,7 @@ class _Store:
     lets_through_missing_day: bool
 
     def insert(self, planned: Sequence[Planned]) -> None:
-        """Store messages, all or none.
+        """Store messages in one statement.
 
         Raises:
             _Refused: Postgres refused rows.

@@ -1,4 +1,4 @@
-"""Expand: pages of bulk jobs, a page of each job in turn, so that a large job blocks no other job.
+"""Expand: pages of bulk jobs in turn, so that a large job blocks no other job.
 
 Several expanders share a job by its ranges: a locked range is skipped.
 """

@@ -55,7 +55,7 @@ def counts(job_ids: Iterable[UUID]) -> Mapping[UUID, Mapping[str, VariantFigures
 
 
 def marks(job_ids: Sequence[UUID], *, now: dt.datetime) -> dict[UUID, Mark]:
-    """Return the oldest sample of the last minute of jobs that have one, by job id."""
+    """Return the oldest sample of the last minute, by job id."""
     since = {"ids": list(job_ids), "since": now - MEASURED}
     return {
         row["job_id"]: Mark(row["at"], row["examined"], row["accepted"])

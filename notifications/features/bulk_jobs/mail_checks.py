@@ -28,7 +28,7 @@ def unsubscribe_fault(version: TemplateVersion, *, type_: str) -> str:
 
 
 def warnings(job: BulkJob) -> Iterator[tuple[str, str]]:
-    """Yield pointer and sentence of each fault of a job that is not stored."""
+    """Yield pointer and sentence of the faults of an unstored job."""
     if job.channels and Channel.EMAIL not in job.channels:
         return
     places = {job.template: "/template_id"}

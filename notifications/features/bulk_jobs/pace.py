@@ -4,9 +4,9 @@
     slots of the rate                              at most a window ahead of the present
     share of the lane (`lane_shares`)              at most a window ahead of the sent rows
 
-The first free slot of a job is a row of its own, `BulkJobPace`, which the transaction of a page
-locks and moves. Several expanders of a job therefore take different slots, and a page that is
-undone gives its slots back.
+The first free slot of a job is a separate row, `BulkJobPace`, locked and moved by the transaction
+of a page. Several expanders of a job therefore take different slots, and an undone page returns the
+slots.
 """
 
 from __future__ import annotations

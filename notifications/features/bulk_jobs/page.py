@@ -125,7 +125,7 @@ class _Variant(NamedTuple):
 
 
 class _Builder:
-    """Builds the messages of one job."""
+    """Builds the messages of a job."""
 
     def __init__(self, job: BulkJob) -> None:
         """Decrypt the sensitive variables of the job.

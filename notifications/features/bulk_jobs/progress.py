@@ -1,4 +1,4 @@
-"""Progress: a job begins at its start time, is finished with its ranges, and is deleted later."""
+"""Progress: a job begins at the start time, is finished with the ranges, and is deleted later."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _KEPT_LONGER: Final = dt.timedelta(days=8)
 
 
 def running() -> list[BulkJob]:
-    """Return the jobs that run, oldest first."""
+    """Return the running jobs, oldest first."""
     return list(BulkJob.objects.filter(state=BulkJobState.RUNNING).order_by("id"))
 
 
 def start_due(*, limit: int) -> int:
-    """Start due jobs, with their ranges and the size of their audience; returns their number.
+    """Start due jobs, with ranges and size of the audience; returns the number of jobs.
 
     Safe to run twice and concurrently: the row of a job is locked, and a started job is not
-    scheduled any more. A job whose audience has a deleted part is paused. One expander at a time
+    scheduled any more. A job with a deleted part of the audience is paused. One expander at a time
     counts an audience exactly, which may take minutes: the others expand the running jobs.
     """
     scheduled = BulkJob.objects.filter(state=BulkJobState.SCHEDULED, starts_at__lte=clock.now())
@@ -78,7 +78,7 @@ def _start_locked(job_id: UUID, size: int) -> bool:
 
 
 def _size(job: BulkJob) -> int:
-    """Return the recipients of the audience: exact for `spread_seconds`, whose rate they give.
+    """Return the number of recipients: exact for `spread_seconds`, as the base of the rate.
 
     Raises:
         ExpressionError: a part of the audience was deleted.
@@ -90,7 +90,7 @@ def _size(job: BulkJob) -> int:
 
 
 def pause(job: BulkJob, reason: str) -> None:
-    """Pause a job that needs an operator; a stopped or deleted job stays as it is."""
+    """Pause a job for an operator; a stopped or deleted job stays unchanged."""
     _log.warning("bulk_job_paused", job=str(job.pk), reason=reason)
     with contextlib.suppress(BulkJobRefused, BulkJob.DoesNotExist):
         changes.pause(job.pk, by=changes.SERVICE, reason=reason)

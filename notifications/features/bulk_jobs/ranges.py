@@ -35,10 +35,9 @@ def split(first: int, last: int, *, parts: int = PARTS) -> list[tuple[int, int]]
 def make(job: BulkJob, *, now: dt.datetime) -> list[BulkJobRange]:
     """Store the ranges of a job. The caller holds the lock of the job and makes ranges once.
 
-    With a time on the recipient's wall clock, each start time has ranges of its own, and the last
-    ranges have no timezones: they find the recipients who have moved to a timezone whose ranges
-    were done. With a rule for a winner, the ranges are of the sample; `make_rest` adds all other
-    recipients.
+    With a time on the recipient's wall clock, every start time has separate ranges, and the last
+    ranges have no timezones: these ranges find recipients moved to a timezone with finished ranges.
+    With a rule for a winner, the ranges are of the sample; `make_rest` adds all other recipients.
     """
     return _make(job, now=now, sample=True if job.winner_rule else None)
 

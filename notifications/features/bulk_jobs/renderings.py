@@ -101,7 +101,7 @@ def masked_addresses(renderings: Sequence[Rendering]) -> Mapping[int, str]:
 
 
 def parts(rendering: Rendering) -> dict[str, Any]:
-    """Return title, body and html of a rendering; None for each without a text."""
+    """Return title, body and html of a rendering; None without a text."""
     text = rendering.rendered
     return {
         "title": text.title if text else None,

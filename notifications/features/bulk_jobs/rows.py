@@ -26,7 +26,7 @@ _VARYING: Final = (
 
 
 class SharedColumns(NamedTuple):
-    """Columns of a notification that the messages of one variant share; each has a value."""
+    """Common columns of the notifications of a variant, without None."""
 
     producer_id: int
     mode: int
@@ -44,7 +44,7 @@ class SharedColumns(NamedTuple):
 
 
 class NewMessage(NamedTuple):
-    """A notification of a page, with its deliveries."""
+    """A notification of a page, with deliveries."""
 
     id: UUID
     shared: SharedColumns
@@ -62,17 +62,17 @@ class NewMessage(NamedTuple):
 
 
 def with_message(job_id: UUID, recipients: Sequence[int], *, since: dt.datetime) -> frozenset[int]:
-    """Return the recipients, of `recipients`, who have a message of a job since an instant."""
+    """Return the recipients, of `recipients`, with a message of a job since an instant."""
     wanted = {"job": job_id, "recipients": list(recipients), "floor": ids.floor_at(since)}
     return frozenset(row["id"] for row in db.rows("bulk_job_recipients", wanted))
 
 
 def take_addresses(job_id: UUID, contacts: Sequence[int]) -> frozenset[int]:
-    """Take the addresses of contacts for a bulk job; return the contacts whose address is taken.
+    """Take the addresses of contacts for a bulk job; return the contacts with a taken address.
 
-    The first contact of an address takes it, in the order of `contacts`. Called in the transaction
-    of the page: an undone page gives the addresses back. Waits for a page that takes one of
-    the addresses at the same time.
+    The first contact of an address takes the address, in the order of `contacts`. Called in the
+    transaction of the page: an undone page gives the addresses back. Waits for a page that takes
+    one of the addresses at the same time.
 
     Raises:
         OperationalError: another page has an address for longer than `lock_timeout`.
@@ -113,7 +113,7 @@ def forget_addresses(
     before: dt.datetime,  # noqa: ARG001 - addresses go with the expansion, at any age
     limit: int,
 ) -> int:
-    """Delete up to `limit` addresses of a job whose expansion has ended; returns their number."""
+    """Delete up to `limit` addresses of an expanded job; returns the number."""
     return db.run("bulk_job_addresses_forget", {"limit": limit})
 
 
@@ -162,7 +162,7 @@ def insert(messages: Sequence[NewMessage], *, now: dt.datetime) -> None:
 
 
 class _Patterns(NamedTuple):
-    """Lines of the three tables for one variant."""
+    """Lines of the three tables for a variant."""
 
     notification: str
     delivery: str

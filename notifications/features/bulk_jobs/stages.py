@@ -27,10 +27,10 @@ _STAGES: Final = {
 
 
 def open_ranges(job: BulkJob, now: dt.datetime) -> list[int]:
-    """Return the ids of the ranges that may go on, in the order of expansion.
+    """Return the ids of the open ranges, in the order of expansion.
 
     The ranges of a start time wait for the ranges of the start times before, so that two expanders
-    never build a message for a recipient who moves to another timezone at the same time.
+    never build a message for a recipient in a move to another timezone.
     """
     found = BulkJobRange.objects.filter(job=job, finished_at=None)
     begun = list(
@@ -46,7 +46,7 @@ def open_ranges(job: BulkJob, now: dt.datetime) -> list[int]:
 
 
 def test_group_room(job: BulkJob, now: dt.datetime) -> int | None:
-    """Return the messages that the test group still gets; None: no test group, or its end."""
+    """Return the remaining messages of the test group; None without or after a test group."""
     if not job.test_group_size:
         return None
     ends = BulkJobPace.objects.filter(job=job).values_list("test_group_ends_at", flat=True).first()

@@ -59,7 +59,7 @@ def _log_error(job: BulkJob, _error: Exception) -> None:
 
 
 def _jobs(now: dt.datetime) -> list[BulkJob]:
-    """Return running jobs, then other jobs with limits whose messages can be on their way."""
+    """Return running jobs, then other jobs with limits and possibly queued messages."""
     running = BulkJob.objects.filter(state=BulkJobState.RUNNING)
     limited = BulkJob.objects.exclude(abort_limits={}).filter(
         Q(state=BulkJobState.PAUSED)
@@ -69,7 +69,7 @@ def _jobs(now: dt.datetime) -> list[BulkJob]:
 
 
 def _breaches(jobs: Sequence[BulkJob]) -> dict[UUID, str]:
-    """Return a sentence about the passed limit of each job, empty without one."""
+    """Return a sentence about the passed limit per job, empty without a passed limit."""
     limited = [job for job in jobs if job.abort_limits]
     return {
         job.pk: breach_of(

@@ -70,7 +70,7 @@ def run(name: str, *, by: str, is_dry: bool) -> Iterator[ConnectLine]:
 
 
 class _Run:
-    """One run for one provider."""
+    """A run for a provider."""
 
     def __init__(self, provider: Provider, *, by: str, is_dry: bool) -> None:
         self._provider, self._by, self._is_dry = provider, by, is_dry
@@ -196,7 +196,7 @@ class _Run:
             yield _line(Finding(subject="rate", is_good=is_good, detail=limit))
 
     def _set_pace(self, pace: Pace) -> None:
-        """Store the rate and its origin together: a run that dies leaves no operator's rate."""
+        """Store rate and origin in one write: a dead run then leaves no operator's rate."""
         chosen = ProviderPace.objects.filter(provider=self._name)
         with audit.changes(self._by, _OPERATION, chosen):
             ProviderPace.objects.update_or_create(

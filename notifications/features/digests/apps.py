@@ -6,7 +6,7 @@ from notifications.core import feature
 
 
 class DigestsConfig(feature.Feature):
-    """One message in place of several that a choice or a cap held: docs/preferences.md."""
+    """One message in place of several held messages: docs/preferences.md."""
 
     name = "notifications.features.digests"
     gates = MappingProxyType({"digest": "notifications.features.digests.gate.hold"})

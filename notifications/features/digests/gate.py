@@ -1,7 +1,7 @@
-"""Holds of e-mails for the digest that the recipient chose: daily or weekly for a topic.
+"""Holds of e-mails for the recipient's digest: daily or weekly for a topic.
 
-A hold ends at the digest time (`rules.times.digest_times`). The sweep `digests` merges what is held
-then. These e-mails leave at once in spite of the choice:
+A hold ends at the digest time (`rules.times.digest_times`). The sweep `digests` merges the held
+e-mails. Some e-mails leave at once in spite of the choice:
 
     P0, P1, mandatory types       the recipient must see the message soon
     types without digest template nothing can replace the messages
@@ -44,7 +44,7 @@ def hold(claimed: ClaimedDelivery, now: dt.datetime) -> Decision | None:
 
 
 def _digest_time(claimed: ClaimedDelivery, now: dt.datetime) -> dt.datetime | None:
-    """Return the digest time of a delivery that waits for it; None: the delivery leaves now."""
+    """Return the digest time of a delivery; None: the delivery leaves now."""
     if not _may_wait(claimed):
         return None
     notification = claimed.notification

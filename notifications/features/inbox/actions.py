@@ -1,10 +1,10 @@
-"""Actions of in-app messages: a button that the recipient pressed.
+"""Actions of in-app messages: buttons pressed by the recipient.
 
     record()  ->  one event of the timeline  ->  the webhook `inbox.action` for each endpoint
                   the item is read
 
-The event and the webhook messages are one statement, so a kill leaves both or none; a repeat of the
-same action adds nothing.
+The event and the webhook messages are one statement, so a kill leaves both or neither; a repeat of
+an action adds no event.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ class InboxProvider:
 
 
 def _outcomes(batch: Sequence[Message]) -> list[Outcome]:
-    """Store the items and remove withdrawn ones."""
+    """Store the items and remove withdrawn items."""
     now = clock.now()
     items = {
         each.delivery_id: _item(each, each.in_app, now=now)
@@ -181,6 +181,6 @@ def _item(message: Message, parts: InApp, *, now: dt.datetime) -> NewItem:
 
 
 def _storable(text: str) -> str:
-    """Return the text without what Postgres refuses: NUL, and half of a surrogate pair."""
+    """Return the text without characters refused by Postgres: NUL, and half of a surrogate pair."""
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return whole.replace("\x00", "")

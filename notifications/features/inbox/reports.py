@@ -79,7 +79,7 @@ def _apply(claimed: Sequence[InboxReport]) -> None:
 
 
 def _holders(claimed: Iterable[InboxReport]) -> dict[int, TokenHolder]:
-    """Return recipients that are not erased."""
+    """Return recipients without erased recipients."""
     found = Recipient.objects.filter(pk__in={each.recipient_id for each in claimed})
     return {pk: TokenHolder(pk, Mode(mode)) for pk, mode in found.values_list("pk", "mode")}
 

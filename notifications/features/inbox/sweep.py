@@ -1,4 +1,4 @@
-"""Inboxes: expired items, snoozes that are over, entries of the cache, old items."""
+"""Inboxes: expired items, ended snoozes, entries of the cache, old items."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _settle(*, limit: int) -> Swept:
 
 
 class _Position:
-    """The place in the order of ids that this process has reached."""
+    """The process's place in the order of ids."""
 
     after: UUID = settling.PURGE_START
 

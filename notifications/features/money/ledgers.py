@@ -5,10 +5,10 @@
     apply      after that commit: adds differences to the ledgers, in one short statement
     settle_lost    the sweep: reservations that a killed process left
 
-A reservation belongs to a delivery: a second one of the same delivery replaces the first, and the
-ledger of another day gets its money back. A reservation whose process was killed stays in the
-ledger until the rescue of the delivery, its next call, or the sweep; so a ledger never holds less
-than the calls can cost. Deliveries, reservations and ledgers are locked in this order, each by id.
+A reservation belongs to a delivery: a second reservation of the delivery replaces the first, and
+the ledger of another day gets the money back. A reservation of a killed process stays in the ledger
+until the rescue of the delivery, the next call, or the sweep; so a ledger never holds less than the
+possible cost of the calls. Deliveries, reservations and ledgers are locked in this order, by id.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def settle(prices: Mapping[UUID, int | None], *, token: UUID | None = None) -> M
 def apply(delivery_ids: Iterable[UUID] | None = None, *, limit: int = _MOST) -> int:
     """Add settled prices to the ledgers; None: of all deliveries. Returns the reservations.
 
-    Safe to run twice, late or never: the sweep `budgets` applies what a killed process left.
+    Safe to run twice, late or never: the sweep `budgets` applies the rest of a killed process.
     """
     picked = None if delivery_ids is None else sorted(delivery_ids)
     [row] = db.fetch_in_own_transaction("budget_apply", {"ids": picked, "limit": limit})
@@ -146,9 +146,9 @@ def apply(delivery_ids: Iterable[UUID] | None = None, *, limit: int = _MOST) -> 
 
 
 def settle_lost(*, limit: int) -> int:
-    """Settle reservations whose claim ended without an outcome; returns their number.
+    """Settle reservations of claims without an outcome; returns the number.
 
-    A call that began may have sent its message, so its price counts as spent.
+    A begun call may have sent the message, so the price counts as spent.
     """
     oldest = next(iter(partitions.existing()), None)
     parameters = {
@@ -188,7 +188,7 @@ def holding() -> Iterable[int]:
 
 
 def end_holds(budget_id: int, *, limit: int, grace: dt.timedelta) -> int:
-    """Make up to `limit` deliveries due that a budget holds; returns their number."""
+    """Make up to `limit` held deliveries of a budget due; returns the number."""
     parameters = {
         "budget": budget_id,
         "scheduled": Status.SCHEDULED,

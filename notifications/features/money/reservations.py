@@ -111,7 +111,7 @@ def settle(pairs: Iterable[Pair]) -> None:
 
 
 def _ask(claimed: ClaimedDelivery, provider: str, known: Mapping[int, Budget]) -> PricedCall | None:
-    """Return the request for money; None: the call costs nothing or has no budget."""
+    """Return the request for money; None for a free call or without a budget."""
     own = [each.id for each in known.values() if _counts(claimed, each)]
     price = call_prices.price_of(claimed, provider) if own else 0
     if not price:

@@ -1,8 +1,8 @@
-"""Budgets: the most that the messages of a day may cost, overall or of a producer.
+"""Budgets: the highest cost of the messages of a day, overall or of a producer.
 
-A call counts in each budget of its producer and channel. Each call reserves its price in a ledger,
-one for each budget and day, before the call begins. Above a hard budget P0 and P1 go on, P2 waits,
-and P3 waits or goes by e-mail. A budget that is not hard raises alerts only.
+A call counts in every budget of the producer and channel. A call reserves the price in a ledger per
+budget and day before the start. Above a hard budget P0 and P1 go on, P2 waits, and P3 waits or goes
+by e-mail. A budget that is not hard raises alerts only.
 
 A day is a calendar day of the budget's timezone.
 """
@@ -73,7 +73,7 @@ class BudgetState(NamedTuple):
 
 
 class PricedCall(NamedTuple):
-    """A call that is about to begin."""
+    """A call before the start."""
 
     delivery_id: UUID
     micros: int
@@ -97,7 +97,7 @@ class Ledger:
 
 @dataclass(slots=True)
 class Shares:
-    """The answer to calls that ask for money."""
+    """The answer to requests for money."""
 
     granted: dict[UUID, list[int]] = field(default_factory=dict)
     """Delivery -> ids of the ledgers that have reserved its price."""

@@ -1,8 +1,8 @@
-"""Budgets: settle costs by receipts and what killed processes left, alert, and release deliveries.
+"""Budgets: settle costs of receipts and killed processes, alert, and release deliveries.
 
-A budget that is raised, made soft or removed, and money that comes back from failed calls, release
-held rows: as many as the money pays, less the rows of the budget that are queued already, so the
-rows leave at the pace of their lanes. At midnight the rows come due by themselves.
+A raise, softening or removal of a budget, and money back from failed calls, release held rows: as
+many as the money pays, less the rows of the budget that are queued already, so the rows leave at
+the pace of their lanes. At midnight the rows come due by themselves.
 
 Each of the two alerts of a budget is raised once a day. The start of the next day, a raise or a
 removal resolves the alert.

@@ -42,7 +42,7 @@ class TokenSecretForm(forms.ModelForm[TokenSecret]):
 
 
 class RotateSecretForm(forms.Form):
-    """The overlap in which both secrets sign."""
+    """The overlap with two signing secrets."""
 
     hours = forms.IntegerField(
         min_value=0,

@@ -1,6 +1,6 @@
 """Schedule changes: create, change, pause and delete recurring schedules.
 
-A stored schedule is valid: its rule has an occurrence, and its notification would be accepted now.
+A stored schedule is valid: the rule has an occurrence, and the notification would be accepted now.
 A change withdraws unsent future notifications, and `occurrences` creates them again.
 """
 
@@ -164,7 +164,7 @@ def _problem_of_times(schedule: Schedule) -> Problem | None:
 
 
 def _save(schedule: Schedule) -> None:
-    """Save a schedule with its next occurrence.
+    """Save a schedule with the next occurrence.
 
     Raises:
         ScheduleRefused: the name is in use.

@@ -1,4 +1,4 @@
-"""Custom events: what producers post about recipients, and the claims of the sweep `series`."""
+"""Custom events: producers' posts about recipients, and the claims of the sweep `series`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class AddedEvent(NamedTuple):
 
 
 def add(producer_id: int, mode: Mode, wanted: Sequence[CustomEventRequest]) -> list[AddedEvent]:
-    """Store events and return the result of each; each idempotency key occurs once in `wanted`."""
+    """Store events and return the results; an idempotency key occurs once in `wanted`."""
     if not wanted:
         return []
     parameters = {
@@ -74,9 +74,9 @@ def postpone(events: Sequence[UnhandledEvent], *, wait: dt.timedelta) -> None:
 
 
 def wake(events: Sequence[UnhandledEvent]) -> int:
-    """Make the running enrolments due whose version listens to the events; returns their number.
+    """Make running enrolments due if the version has the events; returns the number.
 
-    Waits for the locks of enrolments whose step is running.
+    Waits for the locks of enrolments with a running step.
     """
     parameters = {
         "recipients": [each.recipient_id for each in events],

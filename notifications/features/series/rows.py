@@ -114,7 +114,7 @@ def claim(series: DueSeries, *, now: dt.datetime, limit: int) -> list[ClaimedEnr
 
 
 def events(producer_id: int, questions: Sequence[EventQuestion]) -> list[Mapping[str, Any] | None]:
-    """Return the properties of the newest event for each question; None without an event."""
+    """Return the properties of the newest event per question; None without an event."""
     answers: list[Mapping[str, Any] | None] = [None] * len(questions)
     if not questions:
         return answers

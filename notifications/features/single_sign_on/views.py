@@ -46,7 +46,7 @@ class Start(OIDCAuthenticationRequestView):
 
 
 class Callback(OIDCAuthenticationCallbackView):
-    """Signs in the person whom the identity provider sent back."""
+    """Sign-in of the person returned by the identity provider."""
 
     get_settings = staticmethod(library_setting)
 

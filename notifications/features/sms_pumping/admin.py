@@ -1,4 +1,4 @@
-"""SMS pumping protection: the traffic beside its ceilings, overrides, and the limits."""
+"""SMS pumping protection: traffic and ceilings, overrides, limits."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ _COUNTRY_SECONDS: Final = ceilings.COUNTRY_INTERVAL // _SECOND
 
 
 class SmsRequest(NamedTuple):
-    """A request to count one SMS."""
+    """A request to count an SMS."""
 
     member: bytes
     number: str
@@ -129,7 +129,7 @@ def _member_of(producer_id: int, idempotency_key: str, notification_id: UUID) ->
 
 
 def count(requests: Sequence[SmsRequest], *, refuses: bool = True) -> list[SmsAnswer]:
-    """Count the SMS that fit below the ceilings, in order, in one call for each 250 SMS.
+    """Count the SMS below the ceilings, in order, in a call per 250 SMS.
 
     Args:
         requests: the SMS.

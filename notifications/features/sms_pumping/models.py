@@ -1,4 +1,4 @@
-"""SMS pumping protection: limits and overrides that operators edit, and the learned traffic."""
+"""SMS pumping protection: limits and overrides by operators, and the learned traffic."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class TrafficLine(NamedTuple):
 
 
 def lines(*, now: dt.datetime) -> list[TrafficLine] | None:
-    """Return the prefixes and countries nearest to their ceilings; None without the state Redis."""
+    """Return the prefixes and countries nearest to the ceilings; None without the state Redis."""
     try:
         prefixes = _sums(counts.PREFIXES, ceilings.PREFIX_INTERVAL, now=now)
         countries = _sums(counts.COUNTRIES, ceilings.COUNTRY_INTERVAL, now=now)

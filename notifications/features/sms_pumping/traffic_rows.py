@@ -1,4 +1,4 @@
-"""The P0 and P1 SMS of each day by prefix and country, and the baselines learned from them."""
+"""The P0 and P1 SMS per day by prefix and country, and the learned baselines."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def usual_traffic(*, today: dt.date) -> Baselines:
 def p0_by_producer(*, since: dt.datetime) -> dict[int, int]:
     """Return the live P0 deliveries of all channels since an instant, by producer id.
 
-    Counts whole minutes, and what the sweep `rollups` has counted.
+    Counts whole minutes, as counted by the sweep `rollups`.
     """
     parameters = {
         "cube": Cube(Step.MINUTE, DimensionSet.PRODUCER).number,

@@ -48,11 +48,11 @@ def otp_passes(scene: DemoEnvironment, tell: Report) -> None:
     )
     arrived = instant(got[0]["first_at"])
 
-    def arrived_mails() -> list[dict[str, Any]] | None:
+    def find_mails() -> list[dict[str, Any]] | None:
         found = _count_of(scene, "email", since=began, ids=mails)
         return found if len(found) == _MAILS else None
 
-    all_mails = until(arrived_mails, what=f"all {_MAILS} mails arrive", within=timedelta(minutes=2))
+    all_mails = until(find_mails, what=f"all {_MAILS} mails arrive", within=timedelta(minutes=2))
     waiting = sum(instant(mail["first_at"]) > arrived for mail in all_mails)
     took = (arrived - instant(code["created_at"])).total_seconds()
     lasted = (max(instant(mail["first_at"]) for mail in all_mails) - began).total_seconds()

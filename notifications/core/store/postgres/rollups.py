@@ -131,7 +131,7 @@ def recount(day: dt.date) -> int:
     """
     start = dt.datetime(day.year, day.month, day.day, tzinfo=dt.UTC)
     end = start + dt.timedelta(days=1)
-    cubes = [each for each in CUBES if end > clock.now() - each.step.kept]
+    cubes = [each for each in CUBES if end > clock.now() - each.step.retention]
     with transaction.atomic():
         db.wait_for_locks(_PATIENCE)
         stored = RollupPosition.objects.select_for_update().first()
@@ -193,10 +193,10 @@ def forget(*, now: dt.datetime, limit: int) -> int:
     """
     counts = [0]
     for cube in CUBES:
-        oldest = cube.step.floor(now - cube.step.kept)
+        oldest = cube.step.floor(now - cube.step.retention)
         past = {"cube": cube.number, "before": oldest, "limit": limit}
         counts += [db.run("rollup_forget", past), db.run("rollup_forget_latencies", past)]
-    longest = max(each.step.kept for each in CUBES)
+    longest = max(each.step.retention for each in CUBES)
     counts.append(db.run("rollup_forget_values", {"before": now - longest, "limit": limit}))
     return max(counts)
 

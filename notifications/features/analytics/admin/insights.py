@@ -1,4 +1,4 @@
-"""The page Insights, for the owners of products: what was sent, what it cost, and the reactions."""
+"""The page Insights, for the owners of products: messages, costs and reactions."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ _RIGHTS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A failed delivery with its last call."""
+    """A failed delivery with the last call."""
 
     line: ActivityLine
     template: str

@@ -66,7 +66,7 @@ class SearchForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Check that there is one criterion.
+        """Check the number of criteria.
 
         Raises:
             forms.ValidationError: none or several of id, user id and key.

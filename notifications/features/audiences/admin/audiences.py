@@ -156,7 +156,7 @@ class AudienceAdmin(AuditedAdmin):
         return base.page(self, request, "audiences/audience.html", title=title, context=context)
 
     def delete_model(self, request: HttpRequest, obj: Audience) -> None:  # type: ignore[override]  # unfold forgets the type of the model
-        """Delete an audience that no other audience uses."""
+        """Delete an audience without use in other audiences."""
         try:
             with audit.changes(
                 name_of(request), "delete_audience", Audience.objects.filter(pk=obj.pk)

@@ -91,7 +91,7 @@ class RecipientListAdmin(base.ReadOnlyAdmin):
 
     @display(description="First faults")
     def first_faults(self, row: RecipientList) -> str:
-        """Return the first faults, one a line."""
+        """Return the first faults, one per line."""
         lines = ((each["line"], each["detail"]) for each in row.faults)
         return format_html_join(mark_safe("<br>"), "Line {}: {}", lines) or "-"
 

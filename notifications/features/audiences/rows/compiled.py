@@ -67,7 +67,7 @@ class AudienceSql:
 
     @property
     def key(self) -> sql.Composable:
-        """The column with the recipient id, in whose order the rows are read."""
+        """The column with the recipient id, as the order of the rows."""
         return sql.SQL("d.recipient_id" if self._driver else "r.id")
 
     def source(self, ids: IdRange, *, is_fenced: bool = False) -> sql.Composable:

@@ -139,7 +139,7 @@ def _starts(first: int, width: float, block: int) -> list[int]:
 
 
 def _scale(counts: Sequence[int], *, share: float) -> Estimate:
-    """Return the estimate of counts of equal blocks, one in each stratum.
+    """Return the estimate from counts of equal blocks, one per stratum.
 
     Args:
         counts: members in each block.

@@ -1,7 +1,7 @@
 """Recipient lists: uploads and snapshots, filled in chunks.
 
-Each chunk is one transaction with its members and its counts. A list that is not `ready` has no
-recipients for any audience, so a file that broke off is never used in part.
+A chunk is one transaction with members and counts. A list before `ready` has no recipients for an
+audience, so an incomplete file is never used.
 """
 
 from __future__ import annotations

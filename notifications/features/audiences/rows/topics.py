@@ -1,7 +1,7 @@
 """Topics and their subscribers.
 
-A subscription is one row of two numbers. A topic has no counter, because each subscription would
-wait for the row of the counter; `estimates` gives the size.
+A subscription is one row of two numbers. A topic has no counter, because subscriptions would wait
+for the row of the counter; `estimates` gives the size.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def subscribers(topic: Topic, *, after: int, limit: int) -> list[tuple[int, str]
 
 
 def names_of(recipient_id: int, *, mode: Mode) -> list[str]:
-    """Return the names of a recipient's topics, sorted; one look into each topic of the mode."""
+    """Return the names of a recipient's topics, sorted; a look into every topic of the mode."""
     rows = db.rows("topics_of", {"recipient": recipient_id, "mode": int(mode)})
     return [row["name"] for row in rows]
 
@@ -88,7 +88,7 @@ def has_subscribers(topic_id: int) -> bool:
 
 
 def _change(statement: str, topic: Topic, user_ids: Sequence[str]) -> SubscriptionResult:
-    """Change the subscriptions; the user id of a merged recipient names the one that stays."""
+    """Change the subscriptions; the user id of a merged recipient means the remaining recipient."""
     given = sorted(set(user_ids))
     if not given:
         return SubscriptionResult(0, frozenset())

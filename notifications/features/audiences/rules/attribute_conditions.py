@@ -1,7 +1,7 @@
 """Conditions on attributes: `{"attribute": "plan", "is": "pro"}`.
 
-`locale`, `timezone` and `created_at` are columns of every recipient, so these names have conditions
-of their own and cannot be defined.
+`locale`, `timezone` and `created_at` are columns of every recipient, so the names have special
+conditions and cannot be defined.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An audience expression as JSON: the form that is stored, with one spelling of each value."""
+"""An audience expression as JSON: the stored form, with one spelling of a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of an audience expression, with their places."""
+"""Faults of an audience expression, with places."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Everyone:
 
 @dataclass(frozen=True, slots=True)
 class UserIds:
-    """The recipients with these user ids."""
+    """The recipients with the user ids."""
 
     user_ids: tuple[str, ...]
 

@@ -48,7 +48,7 @@ def parse(value: object, *, kinds: Mapping[str, AttributeKind] | None = None) ->
 
 
 class _ExpressionParser:
-    """Parses one expression; counts the conditions."""
+    """Parses an expression; counts the conditions."""
 
     def __init__(self, kinds: Mapping[str, AttributeKind] | None) -> None:
         self._kinds = kinds

@@ -29,7 +29,7 @@ def describe(expression: Expression) -> str:
 
 
 def describe_stored(value: Mapping[str, Any]) -> str:
-    """Return a stored expression as one phrase; as JSON if this release cannot read it."""
+    """Return a stored expression as a phrase; as JSON if unreadable in the release."""
     try:
         return describe(parse.parse(value))
     except ExpressionError:  # of a release with other conditions

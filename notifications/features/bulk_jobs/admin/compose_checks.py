@@ -164,7 +164,7 @@ def _unsubscribe(
 
 
 def _sender(channel: Channel, value: Mapping[str, Any], mode: Mode) -> Iterator[Check]:
-    """Check that a provider takes the messages now."""
+    """Check for a provider of the messages."""
     priority = Priority[value["priority"]] if value.get("priority") else Priority.P3
     lane = Lane(mode, priority, channel)
     board, now = switches.current(), clock.now()

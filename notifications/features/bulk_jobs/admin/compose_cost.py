@@ -1,4 +1,4 @@
-"""A dry run of a draft: how many recipients get a message, who is left out, and the cost."""
+"""A dry run of a draft: the numbers of messages and of left-out recipients, and the cost."""
 
 from __future__ import annotations
 

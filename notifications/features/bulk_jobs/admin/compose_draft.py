@@ -166,7 +166,7 @@ def _examine_request(draft: Draft) -> None:
 
 
 def _faults(draft: Draft) -> Iterator[Check]:
-    """Yield a check for the missing choices, and one for each other field with a fault."""
+    """Yield a check for the missing choices, and a check for every other field with a fault."""
     missing = draft.missing
     if missing:
         yield Check("fault", " ".join(CHOSEN[name] for name in missing))

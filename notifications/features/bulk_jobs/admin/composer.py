@@ -91,7 +91,7 @@ def _try_to_send(
 ) -> HttpResponse | None:
     """Send a draft without a fault, or ask for the confirmation; None for a draft with a fault."""
     if draft.is_ready and draft.request is not None:
-        if draft.must_be_confirmed and not _sent_job(draft):
+        if draft.must_be_confirmed and not _job_of(draft):
             said = _objection(draft) if is_confirmed else ""
             if said or not is_confirmed:
                 return _question(model_admin, request, draft, draft.request, said=said)
@@ -196,7 +196,7 @@ def _parts(request: HttpRequest, draft: Draft) -> dict[str, str]:
         "summary": {
             "schedule": draft.schedule(),
             "checks": draft.checks,
-            "sent": _sent_job(draft),
+            "sent": _job_of(draft),
         },
     }
     return {name: base.part(_TEMPLATES[name], context) for name, context in contexts.items()}
@@ -209,7 +209,7 @@ def _cost(request: HttpRequest, draft: Draft) -> str:
     return base.part("bulk_jobs/composer/cost.html", found)
 
 
-def _sent_job(draft: Draft) -> BulkJob | None:
+def _job_of(draft: Draft) -> BulkJob | None:
     """Return the job of a draft sent before."""
     job_id = draft.value.get("job_id")
     return BulkJob.objects.filter(pk=job_id).only("name").first() if job_id else None

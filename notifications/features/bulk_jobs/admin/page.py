@@ -1,4 +1,4 @@
-"""The page of a bulk job: progress, funnel, counts by status and variant, what was left out.
+"""The page of a bulk job: progress, funnel, counts by status and variant, left-out recipients.
 
 The figures come from `figures`, with three queries for any size of the job. The history comes from
 the audit log.
@@ -208,9 +208,9 @@ def _state_in(facts: Mapping[str, Any]) -> str:
 
 
 def _buttons(state: BulkJobState) -> list[tuple[str, str]]:
-    """Return verb and title of the buttons that the state permits.
+    """Return verb and title of the permitted buttons.
 
-    A finished job can have deliveries that wait in their lanes.
+    A finished job can have deliveries waiting in lanes.
     """
     if state in STOPPED:
         return []

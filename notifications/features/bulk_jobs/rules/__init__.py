@@ -6,6 +6,6 @@ left_out      recipients without a message, and the reason
 pace          the time of each message, and the rows that each job of a lane may create
 request       the body of a new job
 schedule_text the schedule of a job in words
-variants      which recipient gets which variant, and who gets no message; the best variant
+variants      recipients by variant, recipients without a message; the best variant
 zones         the start time of each timezone
 """

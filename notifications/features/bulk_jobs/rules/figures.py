@@ -122,7 +122,7 @@ def end(plan: Plan, expansion: Expansion, speed: Rates, *, now: dt.datetime) -> 
 
 
 def _remaining(plan: Plan, expansion: Expansion) -> float | None:
-    """Return the number of recipients who are not examined; None if unknown."""
+    """Return the number of unexamined recipients; None if unknown."""
     if plan.estimate:
         return max(plan.estimate - expansion.examined, 0)
     part = _part(plan, expansion)

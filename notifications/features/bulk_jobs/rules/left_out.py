@@ -1,4 +1,4 @@
-"""Recipients of an audience who get no message, and the reason."""
+"""Recipients of an audience without a message, and the reason."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _ORDER: Final = (
 
 
 def reason_of(stops: Iterable[Reason | None]) -> LeftOut:
-    """Return the reason for a recipient whose channels all have a reason."""
+    """Return the reason for a recipient with a reason on every channel."""
     found = set(stops)
     return next((left for reason, left in _ORDER if reason in found), LeftOut.NO_CONTACT)
 

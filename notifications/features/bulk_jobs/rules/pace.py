@@ -42,7 +42,7 @@ RATED_WINDOW: Final = dt.timedelta(seconds=30)
 
 
 class Paced(Protocol):
-    """The columns of a bulk job that give its rate."""
+    """The columns of a bulk job for the rate."""
 
     @property
     def rate_per_second(self) -> float | None:
@@ -61,7 +61,7 @@ def rate(job: Paced, *, ceiling: float | None) -> float | None:
     """Return slots per second, at most `ceiling`; None without a limit.
 
     `spread_seconds` divides the estimated audience evenly: 5 million recipients over 10 hours are
-    138.9 slots per second. A recipient who is left out uses a slot as well. The messages therefore
+    138.9 slots per second. A left-out recipient uses a slot as well. The messages therefore
     end with the time and never exceed the rate.
     """
     wanted = _requested_rate(job)

@@ -1,6 +1,6 @@
 """The body of `POST /v1/bulk-jobs`, checked.
 
-Pydantic checks types and ranges; `create` checks what needs the database: the template,
+Pydantic checks types and ranges; `create` checks references to the database: the template,
 the type, the priorities of the producer, saved audiences and topics.
 """
 

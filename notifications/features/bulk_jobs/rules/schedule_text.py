@@ -76,7 +76,7 @@ class _Wanted(NamedTuple):
 
 
 def rate(per_second: float) -> str:
-    """Return a rate in the unit that suits: `30 a minute`, `about 500,000 an hour`."""
+    """Return a rate in a readable unit: `30 a minute`, `about 500,000 an hour`."""
     if per_second * _MINUTE < 1:
         return f"{_round(per_second * _HOUR)} an hour"
     if per_second * _HOUR < _EXACT_BELOW * _MINUTE:

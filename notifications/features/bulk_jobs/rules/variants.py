@@ -1,10 +1,10 @@
-"""Variants of a bulk job: which recipient gets which variant, and who gets no message.
+"""Variants of a bulk job: the variant of a recipient, or no message.
 
     hash of job and recipient ──┬── holdout: no message
                                 ├── sample or rest, if the job has a rule for a winner
                                 └── variant
 
-The three choices use different bytes of one hash, so they are independent of each other, of the
+The three choices use different bytes of a hash, so a choice is independent of other choices, of the
 order of the recipients and of the time: a second run of a page chooses the same.
 """
 

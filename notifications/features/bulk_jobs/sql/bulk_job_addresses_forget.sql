@@ -1,4 +1,4 @@
--- Delete up to `limit` addresses of bulk jobs whose expansion has ended, or that do not exist any more. Locks the deleted
+-- Delete up to `limit` addresses of expanded or deleted bulk jobs. Locks the deleted
 -- rows, which no page uses. Reads one entry of the primary key for each job with addresses.
 WITH RECURSIVE job AS (
     (SELECT a.job_id FROM bulk_job_address a ORDER BY a.job_id LIMIT 1)

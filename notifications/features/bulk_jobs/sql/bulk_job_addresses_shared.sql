@@ -1,4 +1,4 @@
--- Return some recipients with an id below a limit who share an address with a contact, in any spelling. Locks nothing.
+-- Return some recipients with an id below a limit at the address of a contact, in any spelling. Locks nothing.
 -- Uses the primary keys of contacts and recipients, and contact_by_key.
 SELECT DISTINCT r.id, r.user_id
 FROM (

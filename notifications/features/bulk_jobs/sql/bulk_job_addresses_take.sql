@@ -1,4 +1,4 @@
--- Take the addresses of contacts for a bulk job, and return the contacts whose address is taken: by an earlier contact
+-- Take the addresses of contacts for a bulk job, and return the contacts with an address taken by an earlier contact
 -- of the array, or by a committed page. Locks the new rows in the order of the digests, and waits for a page that takes
 -- the same address at the same time. Uses the primary keys of bulk_job_address and of notifications_contact.
 WITH asked AS (

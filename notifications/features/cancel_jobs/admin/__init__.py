@@ -1,4 +1,4 @@
-"""Pages for operators: the form of a cancel job, and its progress."""
+"""Pages for operators: the form and the progress of a cancel job."""
 
 from notifications.features.cancel_jobs.admin import cancel_jobs
 

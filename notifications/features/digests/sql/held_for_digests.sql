@@ -1,6 +1,6 @@
--- Return the deliveries that are held for `reason` and that have the recipient, producer, type and channel of one of
--- these deliveries: all that a frequency cap holds, and those whose digest
--- time has come. Locks each delivery in the order of the ids, so that the second of two sweeps finds no row of the
+-- Return the deliveries held for `reason` with the recipient, producer, type and channel of one of
+-- the given deliveries: all deliveries held by a frequency cap, and deliveries past the digest
+-- time. Locks each delivery in the order of the ids, so that the second of two sweeps finds no row of the
 -- first. Uses the primary key for `ids`, notification_by_recipient between `floor` and `ceiling`, then the
 -- primary key.
 -- MATERIALIZED and ORDER BY with LIMIT fix the order of the steps: a range of ids joins a notification and its

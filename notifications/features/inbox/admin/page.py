@@ -1,10 +1,10 @@
-"""A recipient's inbox as the recipient sees it, for operators; the page changes nothing.
+"""A recipient's inbox in the recipient's view, for operators, without a change.
 
-The page has the newest items of a tab, drawn as the web component draws them, with their states.
+The page has the newest items of a tab, drawn like the web component, with states.
 
-Reads mark nothing as seen, so neither the recipient's badge nor a delivery changes. The page shows
-texts of messages: it needs the rights to view notifications and deliveries, addresses in a text are
-masked as on the page of a message, and each view is audited.
+Reads mark no item as seen, so neither the recipient's badge nor a delivery changes. The page shows
+texts of messages, so the page needs the rights to view notifications and deliveries, addresses in a
+text are masked as on the page of a message, and every view is audited.
 """
 
 from __future__ import annotations

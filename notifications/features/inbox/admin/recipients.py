@@ -20,7 +20,7 @@ admin.site.unregister(Recipient)
 
 @admin.register(Recipient)
 class InboxRecipientAdmin(recipients.RecipientAdmin):
-    """Recipients of both modes, with a page for the inbox of each."""
+    """Recipients of both modes, with a page for the inbox."""
 
     actions_detail: Sequence[str] = ("show_inbox",)  # type: ignore[assignment]  # unfold types its default, an empty tuple
 

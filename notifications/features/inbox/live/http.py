@@ -54,7 +54,7 @@ _STREAM_HEADERS: Final = {
 
 
 class RefusedError(Exception):
-    """The request gets a problem; `headers` go with it."""
+    """The request gets a problem with `headers`."""
 
     def __init__(self, problem: Problem, headers: Headers | None = None) -> None:
         """Store the problem."""
@@ -83,7 +83,7 @@ class Application:
         self._threads = ThreadPoolExecutor(_TOKEN_THREADS, thread_name_prefix="live-tokens")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Answer a request."""
         if scope["type"] != "http":
             return
         try:
@@ -252,7 +252,7 @@ def _too_many(waits: dt.timedelta) -> Problem:
 
 
 def _version(headers: Headers, query: bytes) -> int | None:
-    """Return the inbox version that the client has; None: the client has no page.
+    """Return the client's inbox version; None: the client has no page.
 
     Raises:
         RefusedError: the version is no number.

@@ -18,7 +18,7 @@ Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 class Stream:
-    """One connection of a recipient."""
+    """A connection of a recipient."""
 
     __slots__ = (
         *("token", "version", "is_greeted", "is_ending", "heartbeat_at", "sending_since"),

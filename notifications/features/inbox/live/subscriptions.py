@@ -71,7 +71,7 @@ class Subscriptions:
     def follow(self, recipient_id: int) -> bool:
         """Subscribe to a recipient; returns True if no confirmation will come for now.
 
-        No confirmation comes for a recipient who returns before the end of the subscription.
+        No confirmation comes for a recipient back before the end of the subscription.
         """
         self._wanted.add(recipient_id)
         self._touch(recipient_id)

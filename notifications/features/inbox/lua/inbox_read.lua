@@ -5,7 +5,7 @@
 -- returns  {field or false, lease or false}: no lease while a writer is at work
 --
 -- Readers share a lease: each of them read the database after the lease was made. A writer deletes the entry with the lease, so
--- what was read before the end of a write is never stored after the write. An entry of another run of the server is deleted:
+-- a value read before the end of a write is never stored after the write. An entry of another run of the server is deleted:
 -- a restart or a failover may bring back an entry that a writer had deleted.
 local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
 local found = redis.call('HMGET', KEYS[1], 'run', ARGV[1])

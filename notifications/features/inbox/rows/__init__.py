@@ -10,7 +10,7 @@
     items      the values that these modules take and return
     json_of    the JSON of items and counts
 
-Each write is one transaction: it locks the heads in the order of recipients, changes items, adds
-one to the version of each changed head, and gives that version to the changed items. So the
-versions of a recipient have no gaps, and each write is safe to run twice.
+A write is one transaction: the write locks the heads in the order of recipients, changes items,
+adds one to the version of changed heads, and gives the version to the changed items. So the
+versions of a recipient have no gaps, and every write is safe to run twice.
 """

@@ -3,7 +3,7 @@
 A writer marks the recipients and deletes their entries before the commit, and removes the mark
 after the commit. A reader without an entry gets a lease, unless a writer is at work, and reads
 Postgres; the entry is stored only if the lease is still there, because a mark deletes the lease.
-So no entry is older than the last committed write, whatever the interleaving.
+So no entry is older than the last committed write, in any interleaving.
 
     killed writer            the mark ends after MARK_LASTS, longer than a transaction may last
     state Redis is away      readers use Postgres; a writer notes the recipients in
@@ -120,7 +120,7 @@ def release(recipient_ids: Sequence[int], versions: Mapping[int, int], *, token:
 
 
 def note_uncleared(recipient_ids: Collection[int]) -> None:
-    """Store recipients whose entries have to be cleared; joins an open transaction."""
+    """Store recipients with entries to clear; joins an open transaction."""
     at = clock.now()
     rows = [InboxUncleared(recipient_id=each, at=at) for each in sorted(recipient_ids)]
     InboxUncleared.objects.bulk_create(rows)

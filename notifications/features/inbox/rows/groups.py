@@ -11,7 +11,7 @@ from notifications.features.inbox.rows.heads import Heads
 
 
 def regroup(locked: Heads, removals: Iterable[Mapping[str, Any]]) -> None:
-    """Have the newest item that is left stand for each group that lost an item.
+    """Choose the newest remaining item of the groups after a removal.
 
     Args:
         locked: the heads of the write.

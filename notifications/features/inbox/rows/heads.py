@@ -43,7 +43,7 @@ class Head:
     """True: the row is deleted."""
 
     def move(self, category: str, before: int, after: int, count: int) -> None:
-        """Count items that changed their state; the version grows also with equal counts."""
+        """Count items with a changed state; the version grows also with equal counts."""
         self.is_changed = True
         unseen = count * ((after == InboxState.UNSEEN) - (before == InboxState.UNSEEN))
         unread = count * ((after in _UNREAD) - (before in _UNREAD))
@@ -57,7 +57,7 @@ class Head:
                 del self.categories[category]
 
     def expect_change(self, at: dt.datetime | None) -> None:
-        """Note that an item expires, or that a snooze ends, at a time."""
+        """Note the time of an expiry or of the end of a snooze."""
         if at is not None and (self.next_change_at is None or at < self.next_change_at):
             self.next_change_at = at
             self.is_rewritten = True

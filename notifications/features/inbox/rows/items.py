@@ -1,4 +1,4 @@
-"""The values that the functions of the inbox take and return."""
+"""The parameters and results of the functions of the inbox."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Pages, counts and changes of inboxes.
 
-Each answer is of one instant: one statement, or one entry of the cache. An inbox with an expired
-item or a snooze that is over is settled before the answer, so an answer may write.
+An answer is of one instant: one statement, or one entry of the cache. An inbox with an expired item
+or an ended snooze is settled before the answer, so an answer may write.
 """
 
 from __future__ import annotations
@@ -174,13 +174,13 @@ def versions(recipient_ids: Collection[int]) -> dict[int, int]:
 
 
 def items(recipient_id: int, ids: Collection[UUID]) -> dict[UUID, Item]:
-    """Return those of the items that the recipient has; removed items are missing."""
+    """Return the recipient's items without removed items."""
     rows = db.rows("inbox_items_by_id", {"recipient": recipient_id, "ids": list(ids)})
     return {row["id"]: item_of(row) for row in rows}
 
 
 def is_removed(recipient_id: int, item_id: UUID) -> bool:
-    """Return True for an item that has left the inbox and whose row still exists."""
+    """Return True for an item with a row, but outside of the inbox."""
     return models.InboxItem.objects.filter(
         pk=item_id, recipient_id=recipient_id, removed_at__isnull=False
     ).exists()
@@ -261,7 +261,7 @@ def _is_over(head: Mapping[str, Any], now: dt.datetime) -> bool:
 
 
 def _head_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the head from a row of a page, whose column `version` is of the item."""
+    """Return the head from a row of a page; `version` of the row is the item's version."""
     names = ("unseen", "unread", "total", "categories", "next_change_at")
     return {"version": row["head_version"]} | {name: row[name] for name in names}
 

@@ -1,6 +1,6 @@
-"""Reports: items that were seen or read and whose deliveries do not have the new status yet.
+"""Reports: seen or read items with deliveries before the new status.
 
-The transaction that marks an item writes the report, so that a killed process loses none.
+The transaction of a mark writes the report, so a killed process loses no report.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Expired items, snoozes that are over, and the end of the retention of items.
+"""Expired items, ended snoozes, and the end of the retention of items.
 
-Reads settle the inbox that they read, so pages and counts are exact at any moment; the sweep
-`inbox` settles all others, so that live clients learn of the change.
+A read settles the inbox before, so pages and counts are exact at any moment; the sweep `inbox`
+settles all other inboxes, so live clients get the change.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Changes of inboxes. Each function is one or several transactions and is safe to run twice."""
+"""Changes of inboxes, in one or several transactions; every function is safe to run twice."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
--- Apply an action to items of a recipient whose head the caller has locked: to `ids`, or to up to `limit` items of `states`. Returns
--- the moves between states by category. An item that already is as wanted stays untouched. Seen and read items get a report, and
+-- Apply an action to items of a recipient with a locked head: to `ids`, or to up to `limit` items of `states`. Returns
+-- the moves between states by category. An item already in the target state stays untouched. Seen and read items get a report, and
 -- take the superseded items of their groups along. The texts of a deleted item are deleted. Locks the changed items. Uses the primary key or inbox_item_tab, and
 -- inbox_item_member: one range for each group, because a join with 2,000 targets would read the whole table.
 WITH target AS MATERIALIZED (

@@ -1,5 +1,5 @@
--- After the removal of items of groups: the newest item that is left stands for its group, in the tab of the item before, with the
--- number of items that are left. Returns the moves between states by recipient and category. A group whose item the recipient deleted
+-- After the removal of items of groups: the newest remaining item represents the group, in the tab of the item before, with the
+-- number of remaining items. Returns the moves between states by recipient and category. After the recipient deletes the item of a group the group
 -- stays away. The caller has locked the heads. Locks the changed items. Uses inbox_item_member.
 WITH shown AS (
     SELECT i.id, i.recipient_id, i.group_id, i.archived_at, i.snoozed_until, h.version + 1 AS version

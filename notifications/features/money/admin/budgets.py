@@ -69,7 +69,7 @@ class BudgetAdmin(AuditedAdmin):
         request: HttpRequest,  # noqa: ARG002 - Django's signature
         obj: Budget | None = None,
     ) -> tuple[str, ...]:
-        """Return the read-only fields: the ledgers of a budget keep its scope and its days."""
+        """Return the read-only fields: scope and days of a budget with ledgers."""
         return ("producer", "channel", "timezone") if obj else ()
 
     def get_urls(self) -> list[URLPattern]:

@@ -1,6 +1,6 @@
--- Return reservations without an outcome whose claim has ended, with the evidence about the call: `was_called` is true
+-- Return reservations without an outcome from ended claims, with the evidence about the call: `was_called` is true
 -- if a call of the claim began, `was_refused` if the call has an outcome other than accepted or unanswered. Locks the
--- reservations and skips locked ones. Reads budget_reservation, which holds calls under way; uses the primary keys of
+-- reservations and skips locked reservations. Reads budget_reservation, which holds calls under way; uses the primary keys of
 -- delivery and attempt, and `floor` prunes partitions.
 SELECT r.delivery_id, d.id IS NULL OR coalesce(d.call_started_at >= r.created_at, false)
            OR d.status = ANY(%(called)s::smallint[]) AS was_called,

@@ -1,6 +1,6 @@
 -- Add the ledgers of budgets and days that do not exist. A budget of the same day begins with the cost of its day so
 -- far by the roll-ups of the hours (cubes of ALL), since the calls before it had no ledger. A removed budget gets no
--- ledger. Python computes the starts of the days, since Postgres may not know the timezone. Locks the budgets against
+-- ledger. Python computes the starts of the days, since Postgres may lack the timezone. Locks the budgets against
 -- removal.
 INSERT INTO budget_day (budget_id, day, used_micros)
 SELECT b.id, w.day,

@@ -1,4 +1,4 @@
-"""Pages for operators: schedules with their occurrences."""
+"""Pages for operators: schedules with occurrences."""
 
 from notifications.features.schedules.admin import schedules
 

@@ -164,7 +164,7 @@ def _check_part(name: str, value: str) -> None:
 
 
 def _check_together(parts: Mapping[str, str]) -> None:
-    """Check that the rule occurs soon.
+    """Check the rule for an occurrence soon.
 
     Raises:
         BadRule: the rule may never occur.

@@ -1,4 +1,4 @@
-"""Pages for operators: series with their figures, enrolments with their history."""
+"""Pages for operators: series with figures, enrolments with histories."""
 
 from notifications.features.series.admin import enrolments, series
 

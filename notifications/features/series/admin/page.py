@@ -100,7 +100,7 @@ def context(series: Series, *, may_see_people: bool) -> dict[str, Any]:
 
 
 def read(version: SeriesVersion) -> Program | None:
-    """Return the program of a version; None for a definition that this release cannot read."""
+    """Return the program of a version; None for a definition unreadable in the release."""
     parsed = definition.parse(version.definition)
     return None if isinstance(parsed, Problem) else program.compile_definition(parsed)
 

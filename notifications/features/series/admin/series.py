@@ -162,7 +162,7 @@ class SeriesAdmin(base.ReadOnlyAdmin):
 
 
 def _buttons(series: Series) -> list[tuple[str, str]]:
-    """Return verb and title of the buttons that the state permits."""
+    """Return verb and title of the permitted buttons."""
     match series.state:
         case SeriesState.ACTIVE:
             return [("pause", "Pause")]

@@ -280,7 +280,7 @@ def archive_series(call: Call, series: Series) -> None:
 
 
 def _within(made: Made | Problem) -> Made | Problem:
-    """Return what was made, or the problem of a definition with pointers into the body."""
+    """Return the result, or the problem of a definition with pointers into the body."""
     if not isinstance(made, Problem):
         return made
     problem, prefix = made, "/definition"

@@ -45,7 +45,7 @@ class EnrolmentEnd(NamedTuple):
 
 @dataclass(slots=True)
 class Progress:
-    """An enrolment on its way through the steps."""
+    """An enrolment in progress through the steps."""
 
     position: str
     arrived_at: dt.datetime
@@ -136,7 +136,7 @@ def _pass_step(progress: Progress, at: _Present) -> bool:
 
 
 def _pass_wait(progress: Progress, step: WaitStep, at: _Present) -> bool:
-    """Pass a wait that has ended; returns False for a wait that goes on."""
+    """Pass an ended wait; returns False for a running wait."""
     event = _event_of(step, at.facts, has_moved=progress.has_moved)
     ends_at = end_of_wait(step, arrived_at=progress.arrived_at, timezone=at.timezone)
     if event is None and ends_at > at.now:
@@ -150,7 +150,7 @@ def _pass_wait(progress: Progress, step: WaitStep, at: _Present) -> bool:
 
 
 def _event_of(step: WaitStep, facts: Facts, *, has_moved: bool) -> Mapping[str, Any] | None:
-    """Return the properties of the event that ends a wait; None without such an event."""
+    """Return the properties of the event at the end of a wait; None without an event."""
     if step.until_event is None:
         return None
     if step.until_event.since == "enrolment":

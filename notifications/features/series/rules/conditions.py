@@ -1,4 +1,4 @@
-"""Conditions: what happened to a recipient since the enrolment.
+"""Conditions on events and messages of a recipient since the enrolment.
 
 {"message": "welcome", "status": "read"}
 {"event": "order_paid", "where": {"currency": "EUR"}}
@@ -32,7 +32,7 @@ class DefinitionPart(BaseModel):
 
 
 class MessageStatus(StrEnum):
-    """A status that a message has reached."""
+    """A status of a message."""
 
     DELIVERED = "delivered"
     """A device or mailbox got the message, or the recipient read it."""
@@ -67,7 +67,7 @@ class EventMatch(DefinitionPart):
         return EventTest(self.event, tuple(sorted(self.where.items())))
 
     def matches(self, name: str, properties: Mapping[str, Any]) -> bool:
-        """Return True for an event with this name and these properties."""
+        """Return True for an event with the name and the properties."""
         return name == self.event and all(
             key in properties and _equal(properties[key], value)
             for key, value in self.where.items()
@@ -99,7 +99,7 @@ class EventCondition(EventMatch):
 
 
 class AllOf(DefinitionPart):
-    """Each condition is true."""
+    """All conditions are true."""
 
     all_of: Annotated[list[Condition], Field(min_length=1, max_length=MAX_PARTS, alias="and")]
 
@@ -177,7 +177,7 @@ def holds(condition: Condition, facts: Facts) -> bool:
 def leaves(
     condition: Condition, place: Place = ()
 ) -> Iterator[tuple[MessageCondition | EventCondition, Place]]:
-    """Yield the conditions without parts, each with its place in the definition."""
+    """Yield the conditions without parts, with places in the definition."""
     parts: Callable[[list[Condition], str], Iterator[Any]] = lambda those, name: (  # noqa: E731 - used twice below
         found for number, each in enumerate(those) for found in leaves(each, (*place, name, number))
     )

@@ -1,4 +1,4 @@
-"""The body of `POST /v1/events`: what a producer reports of a recipient."""
+"""The body of `POST /v1/events`: a producer's report about a recipient."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class SendStep(DefinitionPart):
 
 
 class WaitEvent(EventMatch):
-    """The event that ends a wait early."""
+    """The event for an early end of a wait."""
 
     since: Literal["enrolment", "step"] = "enrolment"
     """`step`: an event before the wait does not count."""
@@ -240,7 +240,7 @@ def _check_messages(step: ConditionStep, place: Place, sends: set[str]) -> None:
 
 
 def walk(steps: Sequence[Step], place: Place) -> Iterator[tuple[Step, Place]]:
-    """Yield the steps in the order of the text, each with its place."""
+    """Yield the steps with places, in the order of the text."""
     for number, step in enumerate(steps):
         yield step, (*place, number)
         if isinstance(step, ConditionStep):
@@ -249,7 +249,7 @@ def walk(steps: Sequence[Step], place: Place) -> Iterator[tuple[Step, Place]]:
 
 
 def parse(value: object) -> Definition | Problem:
-    """Check a decoded definition; a Problem names each fault with its place."""
+    """Check a decoded definition; a Problem names the faults with places."""
     if _is_deeper(value, _DEEPEST):
         return Problem(Kind.INVALID, f"the definition nests more than {_DEEPEST} levels deep")
     try:

@@ -32,7 +32,7 @@ FIRST: Final = "/steps/0"
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A definition with its positions."""
+    """A definition with positions."""
 
     definition: Definition
     steps: Mapping[str, Step]

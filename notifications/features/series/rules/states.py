@@ -66,7 +66,7 @@ class StepOutcome(StrEnum):
 
 
 class Reentry(StrEnum):
-    """The rule for a recipient who was enrolled before."""
+    """The rule for a recipient enrolled before."""
 
     NEVER = "never"
     """A recipient is enrolled once."""

@@ -1,5 +1,5 @@
--- Store custom events; return the numbers of the new events. Parameters: arrays of equal length. An event whose key is
--- stored is left out (one_custom_event), and so is the event of an unknown recipient. The recipients are locked
+-- Store custom events; return the numbers of the new events. Parameters: arrays of equal length. An event with a stored
+-- key, or of an unknown recipient, is left out (one_custom_event). The recipients are locked
 -- against a deletion until the end of the transaction.
 WITH wanted AS (
     SELECT * FROM unnest(%(numbers)s::int[], %(user_ids)s::text[], %(names)s::text[], %(properties)s::text[],

@@ -1,5 +1,5 @@
 -- Enrol recipients in a series; return the new rows. Parameters: arrays of equal length, one row for each recipient.
--- A recipient with a running enrolment is left out; with `once` also a recipient who was enrolled before. The unique
+-- A recipient with a running enrolment is left out; with `once` also a recipient enrolled before. The unique
 -- indexes one_enrolment_number and one_running_enrolment decide between concurrent calls. The recipients are locked
 -- against a deletion until the end of the transaction.
 WITH wanted AS (

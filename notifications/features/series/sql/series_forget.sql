@@ -1,5 +1,5 @@
 -- Delete the history and the context of up to `limit` enrolments that ended before an instant. The enrolment stays,
--- because `reentry: never` asks for it. Uses enrolment_to_forget.
+-- because `reentry: never` needs the row. Uses enrolment_to_forget.
 WITH old AS (
     UPDATE series_enrolment SET results = 0, context = '{}'
     WHERE id IN (

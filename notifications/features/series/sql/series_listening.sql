@@ -1,6 +1,6 @@
--- Return and lock the running enrolments whose version listens to events. Parameters: arrays of equal length, one row
--- for each event. Waits for locked rows in the order of their ids: the transaction that holds a row has not seen the
--- event. What a version listens to never changes, so a step that ends during the wait cannot hide a row. Uses the index
+-- Return and lock the running enrolments of versions with the events. Parameters: arrays of equal length, one row
+-- for each event. Waits for locked rows in the order of their ids: the transaction with the lock of a row started before the
+-- event. The events of a version never change, so a step that ends during the wait cannot hide a row. Uses the index
 -- on recipient_id.
 SELECT e.id
 FROM series_enrolment e

@@ -1,7 +1,7 @@
 """SMS pumping protection, decided without I/O.
 
 SMS pumping (artificially inflated traffic, AIT) is a fraud: a bot asks for codes to numbers of a
-range whose owner earns a share of the price of each SMS. P0 and P1 SMS have ceilings:
+range with a share of the price of an SMS for the owner. P0 and P1 SMS have ceilings:
 
     address            the SMS to a number in 10 minutes
     prefix             the SMS to numbers with the same first seven digits in 10 minutes

@@ -46,7 +46,7 @@ class Ceiling(StrEnum):
 
 
 class CeilingLimits(NamedTuple):
-    """The limits that operators edit."""
+    """The limits set by operators."""
 
     address: int = 10
     """SMS to a number in 10 minutes."""

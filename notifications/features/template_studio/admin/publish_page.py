@@ -123,7 +123,7 @@ def coverage(texts: Sequence[TextSource], *, default: str) -> list[Coverage]:
 
 
 def uses(template_id: str) -> list[Use]:
-    """Return the types whose notifications used the template lately, most frequent first."""
+    """Return the types with recent notifications of the template, most frequent first."""
     now = clock.now()
     hour = Step.HOUR.floor(now)
     answer = ask(

@@ -1,4 +1,4 @@
--- Return the bulk jobs, the saved audiences and the snapshots of a mode whose expression names a user id. Locks the bulk
+-- Return the bulk jobs, the saved audiences and the snapshots of a mode with a user id in the expression. Locks the bulk
 -- jobs against changes. Reads all rows of the three tables, for an erasure.
 SELECT id AS bulk_job, NULL::bigint AS audience, NULL::bigint AS snapshot, expression
 FROM (

@@ -1,6 +1,6 @@
--- Return what the other channels say about these deliveries of fallback chains: whether another channel has reached the
+-- Return the state of the other channels for deliveries of fallback chains: whether another channel has reached the
 -- recipient (`reached` has the statuses), and whether the delivery is a fallback in the sense of `rules.fallback`: an
--- earlier channel with an address of its own (an inbox has a negative contact id) has failed without a rejection, or is a
+-- earlier channel with an address (an inbox has a negative contact id) has failed without a rejection, or is a
 -- push that was accepted. `stopped` has the statuses of a channel that ended before its call, or with a bounce. Locks
 -- nothing. Uses the primary keys of delivery and attempt; `floor` and `ceiling` prune partitions.
 SELECT r.id, bool_or(d.status = ANY(%(reached)s)) AS is_reached,

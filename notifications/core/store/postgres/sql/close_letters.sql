@@ -1,5 +1,5 @@
--- Close the open dead letters of deliveries whose message left or arrived after all. Locks the letters in id order and
--- skips locked ones: a replay or an operator holds them and closes them. Uses one_open_dead_letter_per_delivery.
+-- Close the open dead letters of deliveries with a sent or delivered message. Locks the letters in id order and
+-- skips locked letters: the replay or operator with the lock closes the letter. Uses one_open_dead_letter_per_delivery.
 UPDATE notifications_deadletter
 SET resolved_at = now(), resolution = %(resolution)s
 WHERE id IN (

@@ -1,7 +1,7 @@
 -- Return the ended live deliveries of each channel since an instant, in the minutes of the roll-ups: `sent`, `returned` (bounced or
 -- failed after the acceptance by the provider), and `ended` otherwise (failed, or expired for a reason of `ours`).
 -- Locks nothing. Uses rollup_bucket or the primary key of the partition of `cube`, which is a constant, so that the
--- rows of a few minutes are read, whatever the number of deliveries.
+-- rows of a few minutes are read, with any number of deliveries.
 SELECT s.channel,
        coalesce(sum(r.sent), 0)::bigint AS sent,
        coalesce(sum(r.bounced), 0)::bigint

@@ -1,4 +1,4 @@
--- Return those of these deliveries whose notification's time to live is over. Locks nothing. Uses the primary key of
+-- Return the deliveries past the notification's time to live. Locks nothing. Uses the primary key of
 -- the notifications; `floor` and `ceiling` prune partitions.
 SELECT d.id
 FROM unnest(%(ids)s::uuid[]) AS d(id)

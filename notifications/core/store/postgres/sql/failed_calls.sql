@@ -1,6 +1,6 @@
 -- Return the call that each failure receipt is about, and the number of the last call; no row for a delivery without a
 -- call of the provider. The call is the accepted call with the message id; else the last call if the status of the
--- delivery tells of this message (an answer or a receipt came after the call had been recorded as unanswered); else the
+-- delivery comes from the message (an answer or a receipt came after the call had been recorded as unanswered); else the
 -- last call of the provider without an answer before the last call; else the last call of the provider. `is_over`:
 -- another call follows, the delivery was stopped, or the message of another call was delivered. Parameters: arrays of
 -- equal length. Locks nothing. Uses the primary keys; `floor` and `ceiling` prune partitions.

@@ -1,5 +1,5 @@
 -- Store the results of hold checks: delete the check (`next_at` is null), or store the time and the place of the next
--- one. A recipient whose settings have changed meanwhile is checked anew. Locks in the order of the ids and skips
+-- check. After a change of settings in the meantime a recipient is checked anew. Locks in the order of the ids and skips
 -- locked rows, which are such recipients. Uses the primary key.
 WITH told AS (
     SELECT * FROM unnest(%(recipients)s::bigint[], %(changed_at)s::timestamptz[], %(next_at)s::timestamptz[],

@@ -1,5 +1,5 @@
 -- Invalidate contacts that a provider reported as dead, and add the live addresses of the channels in `listed` to
--- the suppression list. Inserts a message contact.invalidated for each webhook endpoint of the mode that wants the
+-- the suppression list. Inserts a message contact.invalidated for each webhook endpoint of the mode subscribed to the
 -- event; the id of the message is computed from endpoint and contact and time. A contact that is invalid keeps its
 -- first reason. A report with a time (`at`) is left out if an entry of the address for one of `called_dead` was undone
 -- after it, or if it is a bounce and the contact was changed after it, or registered after `gone_since`. Locks contacts

@@ -1,5 +1,5 @@
 -- Store the new addresses of contacts that a provider accepted messages at, in place of the old addresses. Leaves out a
--- contact whose address has changed since the call, and a contact whose recipient has a contact with the new address.
+-- contact whose address has changed since the call, and a contact of a recipient with a contact at the new address.
 -- Locks contacts in the order of the ids by the primary key; contact_once_per_recipient serves the second look-up.
 WITH told AS (
     SELECT c.id, w.new

@@ -1,4 +1,4 @@
--- Return up to `limit` ordering keys whose next check is due, and move the check by `every`. Locks the keys for the
+-- Return up to `limit` ordering keys with a due check, and move the check by `every`. Locks the keys for the
 -- transaction of the sweep and skips locked keys. Uses ordering_key_look.
 UPDATE ordering_key SET look_at = now() + %(every)s
 WHERE id = ANY(ARRAY(

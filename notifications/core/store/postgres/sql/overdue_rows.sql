@@ -1,4 +1,4 @@
--- Return the live lanes and statuses whose oldest due time lies before an instant, with that due time. Locks nothing. Uses
+-- Return the live lanes and statuses with an oldest due time before an instant, and the due time. Locks nothing. Uses
 -- delivery_due, one entry for each status and lane.
 SELECT lane.priority, lane.channel, wanted.status, oldest.id, oldest.due_at
 FROM unnest(%(modes)s::smallint[], %(priorities)s::smallint[], %(channels)s::smallint[])

@@ -11,7 +11,7 @@
 -- Calls of earlier releases have no cost_micros; `prices` applies to them.
 -- Deliveries of bulk jobs are counted for the job too: totals, and the present statuses, where an event adds one to its
 -- status and takes one from the status of the counted event before. `recounts` leaves these counts as they are.
--- The first `most_values` types, templates and producers of a day have figures of their own. Later ones are `other`, except
+-- The first `most_values` types, templates and producers of a day have separate figures. Later names are `other`, except
 -- the first `own_values` types and templates of each producer, while the day has fewer than `most_with_own`.
 -- A call is counted with the first event of the transaction that stored its attempt: each such transaction writes one
 -- (attempts.py), and started_at plus latency_ms is the time of the transaction, as is the event's time. A late answer

@@ -1,8 +1,9 @@
 -- Move deliveries to another status and insert the events. Parameters: arrays of equal length for the deliveries,
 -- guards and side effects for all. Locks in the order of the ids. Uses the primary key.
 -- A row moves only from a status in `sources` (or `if_called`, after a call), and only if the guards hold: `token`
--- has the claim, `provider` is the provider of the row or of an attempt, `owned` asks for a called row of the owner
--- and mode at the row's place, `calls` asks for a row whose last call has begun and has the number at the row's place, `still_due` asks for a row that is due.
+-- has the claim, `provider` is the provider of the row or of an attempt, `owned` requires a called row of the owner
+-- and mode at the row's place, `calls` requires a begun last call with
+-- the number at the row's place, `still_due` requires a due row.
 -- With `still_due` (sweeps) the statement skips locked rows: the row stays due for the next run, and a frozen
 -- transaction must not block the sweep. Otherwise the statement waits up to lock_timeout.
 -- IS TRUE prevents a join in place of IN: for the join the planner expects one row and compares each row with each.

@@ -1,11 +1,11 @@
--- The invariant: every open delivery is in a state that some statement moves, and says when (due_at). Return up to `most`
--- deliveries that break it, with the fault. A healthy database has none.
+-- The invariant: a statement moves every open delivery at its due time (due_at). Return up to `most`
+-- deliveries against the invariant, with the fault. A healthy database has none.
 --   no_due_time     open, and no sweep will look at it
 --   claims          waits, with as many claims without a result as no claim takes (claim.sql)
 --   never_claimed   queued, published as often as publish.sql counts, and no worker has claimed it
 --   due_too_late    due after everything that could delay it: a lease, the next publish, a time to live, a receipt
 --   never_final     final, with a due time: no sweep looks at it, and its day is never archived
--- Due rows that a sweep leaves are no fault of the state: the alerts deliveries_stuck and deliveries_orphaned tell them.
+-- Due rows that a sweep leaves are no fault of the state: the alerts deliveries_stuck and deliveries_orphaned cover such rows.
 -- Reads at most `examined` rows of each lane and status, those due first and those due last. Locks nothing. Uses
 -- delivery_without_due, delivery_due and the primary key of the notifications; `floor` and `ceiling` are constants, so
 -- the planner prunes partitions. LIMIT 1 forces the primary key: the planner expects many more examined rows, and

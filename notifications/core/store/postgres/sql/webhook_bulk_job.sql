@@ -1,4 +1,4 @@
--- Insert a message about a change of a bulk job for each endpoint of the producer and mode that wants the event. The
+-- Insert a message about a change of a bulk job for each endpoint of the producer and mode subscribed to the event. The
 -- transaction of the change makes each message once. Locks nothing but the new rows. Uses the primary key of bulk_job
 -- and webhook_endpoint_of_requests or the index of the producer.
 INSERT INTO webhook_message (id, endpoint_id, url, type, bulk_job_id, reason, occurred_at, state, due_at, attempts, calls,

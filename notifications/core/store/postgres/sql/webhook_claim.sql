@@ -1,8 +1,8 @@
 -- Take up to `limit` due messages for calls: a lease, a token and the count of the call. An endpoint has at most
 -- `share` calls in flight, one while its calls fail. The endpoint with the fewest calls in flight comes first, and a
 -- failing endpoint's call counts half a share more, so that old messages of slow endpoints do not take all room.
--- Locks the endpoints with due messages (skips locked ones, so that two workers do not exceed the share) and the
--- messages in the order of the ids (skips locked ones). Uses webhook_message_due, webhook_message_in_flight and primary
+-- Locks the endpoints with due messages (skips locked endpoints, so that two workers do not exceed the share) and the
+-- messages in the order of the ids (skips locked messages). Uses webhook_message_due, webhook_message_in_flight and primary
 -- keys.
 WITH endpoints AS (
     SELECT e.id, e.failures >= %(failing)s::bigint AS fails FROM webhook_endpoint e

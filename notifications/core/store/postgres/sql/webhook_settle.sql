@@ -1,4 +1,4 @@
--- Store the results of calls and log the calls. A message whose lease another worker has taken stays as it is; its
+-- Store the results of calls and log the calls. A message under the lease of another worker stays unchanged; the
 -- call is logged. The call of a message that an erasure deleted meanwhile is not logged, because the answer may name the
 -- person. Locks the messages in the order of the ids. Uses the primary key.
 WITH results AS (

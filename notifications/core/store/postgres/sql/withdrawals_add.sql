@@ -1,4 +1,4 @@
--- Insert withdrawals that do not exist, with an event each, and return the new ones. Locks only new rows; a concurrent insert of
+-- Insert missing withdrawals with events, and return the new withdrawals. Locks only new rows; a concurrent insert of
 -- the same delivery waits for the first one. Uses the primary key.
 WITH added AS (
     INSERT INTO withdrawal (delivery_id, due_at, ends_at, failures)

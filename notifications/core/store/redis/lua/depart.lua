@@ -2,7 +2,7 @@
 -- `notifications/core/rules/rate_limits/circuit_breaker.py` and `token_bucket.py` describe the rules and numbers.
 --
 -- KEYS     for each request: the breaker, the token bucket, the reduced rate (see `health_told.lua`)
--- ARGV     the shared numbers as JSON; then for each request: number of deliveries that want a slot, number of all deliveries, 1 if
+-- ARGV     the shared numbers as JSON; then for each request: number of deliveries for a slot, number of all deliveries, 1 if
 --          the deliveries are urgent (P0, P1), microseconds for which a slot may be reserved ahead, microseconds per call (0: no bucket),
 --          calls of the burst, two candidates for the probe ('': none), 1 if the deliveries have no other provider, 1 if the
 --          breaker belongs to an endpoint

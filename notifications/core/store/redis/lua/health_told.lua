@@ -1,7 +1,7 @@
 -- Records the results of calls: opens and closes circuit breakers, and reduces the rate at a provider that throttles.
 -- `notifications/core/rules/rate_limits/circuit_breaker.py` and `token_bucket.py` describe the rules and numbers.
 --
--- KEYS     the set of breakers that closed and whose held rows are not released yet; then for each result: the breaker (a JSON
+-- KEYS     the set of closed breakers with held rows before the release; then for each result: the breaker (a JSON
 --          object; no key is a closed breaker without calls), the reduced rate, the sorted set of the paused endpoints of the
 --          provider ('' for the breaker of a provider)
 -- ARGV     the shared numbers as JSON; then for each result: the thresholds as JSON, the counts as JSON, the endpoint

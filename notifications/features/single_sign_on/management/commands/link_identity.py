@@ -1,8 +1,8 @@
 """`manage.py link_identity`: let a person of the identity provider sign in to a local account.
 
-Single sign-on refuses a person whose e-mail address belongs to a local account, because an identity
-provider must not take over accounts by itself. The audit log has an entry `refuse_sign_in` with
-the subject. An owner of both links the account with this command.
+Single sign-on refuses a person with the e-mail address of a local account, because an identity
+provider must not take over accounts. The audit log has an entry `refuse_sign_in` with the subject.
+The owner of both accounts links the accounts with the command.
 """
 
 from __future__ import annotations
