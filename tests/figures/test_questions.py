@@ -73,7 +73,7 @@ def test_a_total_reads_the_longest_step_that_ends_with_it(end: dt.time, reads: S
 def test_the_oldest_bucket_that_a_question_may_ask_for_is_kept(
     make_rollup: MakeRollup, step: Step
 ) -> None:
-    oldest = step.floor(_MORNING - step.kept)
+    oldest = step.floor(_MORNING - step.retention)
     make_rollup(oldest, {"sent": 5})
     forget(now=_MORNING, limit=100)
     asked = _question("sent", start=oldest, end=_MORNING, step=step, now=_MORNING)
