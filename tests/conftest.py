@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import gc
 import os
 import sys
 import threading
@@ -28,7 +29,7 @@ from xdist.remote import Producer
 
 from notifyproj.devstack.servers import EmbeddedError, Stack
 from notifyproj.environment import PREFIX
-from tests import captured_lines, clock, slow_tests
+from tests import captured_lines, clock, slow_tests, static_files
 
 _CHANNELS: Final = ("push", "sms", "email", "in_app", "webhook", "chat")
 _SETTINGS: Final = {
@@ -67,6 +68,7 @@ def _set_up() -> Stack:
     os.environ.update(_SETTINGS, **urls)
     django.setup()
     captured_lines.keep()
+    static_files.read_once()
     if _IS_CONTROLLER:  # the processes that it starts inherit its environment
         os.environ.clear()
         os.environ.update(given)
@@ -79,6 +81,13 @@ settings.register_profile(
 )
 settings.load_profile("busy")
 _STACK: Final = _set_up()
+gc.disable()  # the modules and items of a collection stay to the end of the run
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collection begin, without what was made so far."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
