@@ -145,6 +145,8 @@ def test_what_a_caller_abandoned_is_never_started() -> None:
 
     def serve(client: socket.socket) -> None:
         while data := client.recv(65536):
+            while data.endswith(b"\r\n\r\n") and (body := client.recv(65536)):
+                data += body
             arrived.put(data)
             answers.acquire(timeout=30)
             client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
