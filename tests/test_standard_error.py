@@ -124,7 +124,7 @@ def test_a_test_run_shows_the_log_lines_of_a_failing_test_alone(tmp_path: Path) 
             *("-p", "no:cacheprovider", "-c", "/dev/null", f"--rootdir={tmp_path}", tmp_path),
         ],
         cwd=_ROOT,
-        env={"PYTHONPATH": str(_ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={"PYTHONPATH": str(_ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
