@@ -1,7 +1,7 @@
 """The static files of the finders, read once in a process of the tests.
 
 Each `django.test.Client` makes the middlewares again, and WhiteNoise then looks at each static
-file, which took a third of the time of a short test.
+file, which took up to a third of the time of a short test.
 """
 
 from __future__ import annotations
