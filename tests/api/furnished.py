@@ -14,7 +14,7 @@ from uuid import uuid4
 from django.core.management import call_command
 
 from notifications.core import clock
-from notifications.core.api.examples import shape
+from notifications.core.api import examples as shape
 from notifications.core.api.operations import of_all_operations
 from notifications.core.management import demo_data
 from notifications.core.models import (

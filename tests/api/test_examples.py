@@ -17,8 +17,7 @@ from schemathesis.core.result import Ok
 
 from notifications.core import clock
 from notifications.core.api import schema
-from notifications.core.api.examples import Example
-from notifications.core.api.examples.shape import CLIENT_TOKEN, TAG
+from notifications.core.api.examples import CLIENT_TOKEN, TAG, Example
 from notifications.core.api.operations import of_all_operations
 from providers import standard_webhooks
 from tests.api import furnished

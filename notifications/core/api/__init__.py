@@ -9,7 +9,7 @@
             -> idempotency (POST) -> etags (If-Match)
             -> a call into a stage or store/ -> json_io (JSON out)
 
-    notifications  recipients  templates     a module per resource: schemas, views
+    notifications  recipients  templates     a module per resource: schemas, operations
     dead_letters  alerts  search  receipts  suppressions  analytics
     ..._schemas    the schemas of a noun that has many
     unsubscribe    the page behind the link in a mail, and one-click
@@ -35,7 +35,7 @@
     problems       errors as RFC 9457 problem details, and their help pages
     schema         the OpenAPI document, generated from the pydantic schemas
     operations     additions to the document: scope, problems, headers, examples
-    examples       the examples of the operations without a declaration
+    examples       the type of an example, and its ids
 
 A 2xx response means a committed write. No input causes a 5xx. An object of another producer is
 answered with the same 404 as an unknown id. An operator's scopes (`operations:*`) see all

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from pydantic import Field, TypeAdapter, ValidationError
 from rest_framework.response import Response
 
-from notifications.core.api.examples.shape import Example
+from notifications.core.api.examples import Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.pagination import NumberedPageQuery
 from notifications.core.api.problems import raise_problem

@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import Field
 from rest_framework.response import Response
 
-from notifications.core.api.examples.shape import Example
+from notifications.core.api.examples import Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.pagination import PageQuery, page
 from notifications.core.api.problems import raise_problem

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 
 from notifications.core.api.address_limits import check_token, raise_failed
 from notifications.core.api.base_view import parse_body
-from notifications.core.api.examples.shape import CLIENT_TOKEN, DELIVERY, NOTIFICATION, Example
+from notifications.core.api.examples import CLIENT_TOKEN, DELIVERY, NOTIFICATION, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.receipts import ReceiptsTaken
 from notifications.core.api.recipient_access import bearer_of, check_scope, verified_token

@@ -11,7 +11,7 @@ from typing import Final, NoReturn
 from django.db.models import QuerySet
 
 from notifications.core.api.base_view import raise_not_found
-from notifications.core.api.examples.shape import USER, Example
+from notifications.core.api.examples import USER, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.recipient_schemas import ContactAnswer, ContactRequest

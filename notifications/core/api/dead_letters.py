@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from pydantic import Field, model_validator
 
-from notifications.core.api.examples.shape import Example
+from notifications.core.api.examples import Example
 from notifications.core.api.operation import Access, Call
 from notifications.core.api.pagination import AnyOf, NumberedPageQuery, SmallId
 from notifications.core.api.problems import raise_problem

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from notifications.core.api.examples.shape import Example
+from notifications.core.api.examples import Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import RequestModel, ResponseModel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 from notifications.core.api import throttle
-from notifications.core.api.examples.shape import Example
+from notifications.core.api.examples import Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.schemas import ModeWord, PriorityWord, ResponseModel
 from notifications.core.models import Schedule

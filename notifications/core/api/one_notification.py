@@ -10,7 +10,7 @@ from pydantic import model_validator
 
 from notifications.core import clock, conf
 from notifications.core.api.base_view import raise_not_found
-from notifications.core.api.examples.shape import NOTIFICATION, SCHEDULED, Example
+from notifications.core.api.examples import NOTIFICATION, SCHEDULED, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import (

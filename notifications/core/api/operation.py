@@ -39,7 +39,7 @@ from rest_framework.response import Response
 from notifications.core.api import schema, throttle
 from notifications.core.api.authentication import caller_of, key_of, permit
 from notifications.core.api.base_view import BaseView, OpenView, parse_body
-from notifications.core.api.examples.shape import Example
+from notifications.core.api.examples import Example
 from notifications.core.api.idempotency import idempotent
 from notifications.core.api.pagination import parse_query
 from notifications.core.api.recipient_access import (

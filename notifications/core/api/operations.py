@@ -1,7 +1,7 @@
 """Additions to the operations of the OpenAPI document: scopes, problems, headers, examples.
 
-Scopes come from `rules.access`, examples from the declarations and `examples`; problems and headers
-follow from the parameters and the body of an operation. The views do not repeat these facts.
+Scopes come from `rules.access`, examples from the declarations; problems and headers follow from
+the parameters and the body of an operation. The views do not repeat these facts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from drf_spectacular.generators import SchemaGenerator
 from notifications.core import conf, feature
 from notifications.core.api import operation as declarations
 from notifications.core.api import problems
-from notifications.core.api.examples import CORE, Example, Examples
+from notifications.core.api.examples import Example, Examples
 from notifications.core.rules.access import TABLE, AccessRule, Entry
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.problems import Kind
@@ -96,7 +96,6 @@ _CLIENT_TOKEN: Final = {
     "description": "A recipient token: see `POST /v1/recipients/{user_id}/client-tokens`.",
 }
 _COME_BACK: Final = frozenset({Kind.IN_PROGRESS, Kind.RATE_LIMITED, Kind.UNAVAILABLE})
-_NAMES_RECIPIENTS: Final = frozenset({"create_notification"})
 _KEY_HEADER: Final = "Idempotency-Key"
 _CONDITIONS: Final = frozenset({"If-Match", "If-None-Match"})
 _PROBLEM: Final = {"$ref": "#/components/schemas/ProblemDetails"}
@@ -134,8 +133,7 @@ def describe(
 
 def of_all_operations() -> Examples:
     """Return operationId -> name of the example -> example. The first example is minimal."""
-    declared = {name: each.examples for name, each in declarations.operations_by_name().items()}
-    return _facts("EXAMPLES", {**CORE, **declared})
+    return {name: each.examples for name, each in declarations.operations_by_name().items()}
 
 
 def _facts(name: str, of_core: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -285,12 +283,9 @@ def _possible(operation: Operation, path: str) -> Iterator[Kind]:
 def _of_state(operation: Operation, taken: set[str]) -> Iterator[Kind]:
     """Yield the problems which depend on stored data."""
     name = operation["operationId"]
-    if name in _NAMES_RECIPIENTS:
-        yield Kind.UNKNOWN_RECIPIENT
     if _KEY_HEADER in taken:
         yield from (Kind.KEY_REUSED, Kind.IN_PROGRESS)
-    if name in declarations.operations_by_name():
-        yield from declarations.operations_by_name()[name].problems
+    yield from declarations.operations_by_name()[name].problems
     if taken & _CONDITIONS and "412" not in operation["responses"]:
         yield Kind.PRECONDITION_FAILED
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from rest_framework.response import Response
 
 from notifications.core.api import etags, schema
-from notifications.core.api.examples.shape import TAG, USER, Example
+from notifications.core.api.examples import TAG, USER, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.pagination import parse_query
 from notifications.core.api.preference_schemas import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from notifications.core.api.examples.shape import Example
+from notifications.core.api.examples import Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.schemas import ResponseModel
 from notifications.core.delivery import push_addresses

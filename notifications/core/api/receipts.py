@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from notifications.core import conf
 from notifications.core.api.address_limits import raise_failed
 from notifications.core.api.base_view import OpenView, raise_not_found
-from notifications.core.api.examples.shape import DELIVERY, Example
+from notifications.core.api.examples import DELIVERY, Example
 from notifications.core.api.json_io import RawParser
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem

@@ -1,12 +1,10 @@
-"""Access of recipients: views that take an API key or the token of one recipient.
+"""Access of recipients: operations that take an API key or the token of one recipient.
 
-    class InboxView(RecipientView):
-        def get(self, request: Request, user_id: str) -> Response:
-            recipient_id = recipient_id_for(request, user_id)
+    @operation("GET v1/push/web/key", ..., Access(Scope.RECIPIENTS_READ, token_scope=...), ...)
 
-The line of the operation in `rules.access` has the scope of a key (`needs`) and the scope of a
-token (`token`). A token reaches the path of its own recipient only, which `me` names too. The
-answer to another user id is the same whether that recipient exists or not.
+The access rule has the scope of a key (`needs`) and the scope of a token (`token_scope`). A token
+reaches the path of its own recipient only, which `me` names too. The answer to another user id is
+the same whether that recipient exists or not.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from notifications.core.api import etags, recipient_attributes
 from notifications.core.api.base_view import raise_not_found
 from notifications.core.api.contacts import to_contact
-from notifications.core.api.examples.shape import ANOTHER_USER, TAG, USER, Example
+from notifications.core.api.examples import ANOTHER_USER, TAG, USER, Example
 from notifications.core.api.operation import Access, Answer, Call, operation
 from notifications.core.api.pagination import AnyOf, NumberedPageQuery
 from notifications.core.api.recipient_access import valid_user_id

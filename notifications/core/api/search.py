@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from rest_framework.response import Response
 
 from notifications.core.api import schema
-from notifications.core.api.examples.shape import NOTIFICATION, USER, Example
+from notifications.core.api.examples import NOTIFICATION, USER, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.pagination import PageQuery, page
 from notifications.core.api.schemas import (

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from notifications.core import clock
 from notifications.core.api.base_view import raise_not_found
-from notifications.core.api.examples.shape import USER, Example
+from notifications.core.api.examples import USER, Example
 from notifications.core.api.operation import Access, Call
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.resource import Resource

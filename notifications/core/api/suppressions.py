@@ -22,7 +22,7 @@ from rest_framework.response import Response
 
 from notifications.core.api import schema
 from notifications.core.api.base_view import BaseView, parse_body, raise_not_found
-from notifications.core.api.examples.shape import Example
+from notifications.core.api.examples import Example
 from notifications.core.api.json_io import JsonParser, JsonRenderer, RawParser
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.pagination import AnyOf, NumberedPageQuery, newest_page

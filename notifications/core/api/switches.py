@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from pydantic import Field
 
 from notifications.core import clock
-from notifications.core.api.examples.shape import Example
+from notifications.core.api.examples import Example
 from notifications.core.api.operation import Access, Call
 from notifications.core.api.pagination import NumberedPageQuery
 from notifications.core.api.problems import raise_problem

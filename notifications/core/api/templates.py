@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from notifications.core import conf
 from notifications.core.api import etags, schema
 from notifications.core.api.base_view import raise_not_found
-from notifications.core.api.examples.shape import TAG, TEMPLATE, Example
+from notifications.core.api.examples import TAG, TEMPLATE, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.pagination import page
 from notifications.core.api.problems import raise_problem

@@ -8,6 +8,7 @@ from notifications.core import feature
 from notifications.core.api import (
     alerts,
     attributes,
+    batches,
     changes,
     client_receipts,
     contacts,
@@ -39,8 +40,7 @@ from notifications.core.api import (
 
 urlpatterns = [
     # First, because Django tries the patterns in order.
-    path("v1/notifications", notifications.NotificationListView.as_view()),
-    path("v1/notifications/batch", notifications.NotificationBatchView.as_view()),
+    *operation.routes(notifications, batches),
     path("", front_page.index),
     path("favicon.ico", front_page.icon),
     path("healthz", health.LivenessView.as_view()),

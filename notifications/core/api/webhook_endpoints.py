@@ -9,7 +9,7 @@ from typing import Any, Final
 from django.db.models import QuerySet
 
 from notifications.core import clock
-from notifications.core.api.examples.shape import Example
+from notifications.core.api.examples import Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.pagination import NumberedPageQuery
 from notifications.core.api.problems import raise_problem

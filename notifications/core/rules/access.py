@@ -1,8 +1,8 @@
 """Access rules: one line for each operation of the HTTP API.
 
-Most operations have their line in their own declaration (`api.operation`), which the import of the
-URL table adds; `complete` imports the URL table in a process without one. The line of another
-operation is in `TABLE`, or in the folder of its feature.
+An operation of the OpenAPI document has its line in its own declaration (`api.operation`), which
+the import of the URL table adds; `complete` imports the URL table in a process without one. The
+line of another view is in `TABLE`, or beside its URL in the folder of its feature.
 
 A line names the required scope of a key, the modes of permitted keys, and the admin permission for
 the same operation (`roles` has the permissions of each role). The API checks each request against
@@ -98,10 +98,6 @@ TABLE: Final[list[AccessRule]] = [
     AccessRule("GET /c/{token}", Entry.SIGNED),
     AccessRule("GET /unsubscribe/{token}", Entry.SIGNED),
     AccessRule("POST /unsubscribe/{token}", Entry.SIGNED),
-    AccessRule("POST /v1/notifications", Scope.NOTIFICATIONS_WRITE),
-    AccessRule("POST /v1/notifications to", Scope.NOTIFICATIONS_TO),
-    AccessRule("POST /v1/notifications/batch", Scope.NOTIFICATIONS_WRITE),
-    AccessRule("GET /v1/notifications", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
 ]
 """The operations without a declaration by noun, then those that were added (see `complete`)."""
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from django.db.models import QuerySet
 from pydantic import Field
 
-from notifications.core.api.examples.shape import USER, Example
+from notifications.core.api.examples import USER, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.pagination import NumberedPageQuery
 from notifications.core.api.problems import raise_problem

@@ -13,7 +13,7 @@ from pydantic import Field
 from notifications.core import clock
 from notifications.core.api import schema
 from notifications.core.api.base_view import BaseView
-from notifications.core.api.examples.shape import ANOTHER_USER, USER, Example
+from notifications.core.api.examples import ANOTHER_USER, USER, Example
 from notifications.core.api.json_io import RawParser
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.pagination import NumberedPageQuery, parse_query

@@ -15,7 +15,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from rest_framework.response import Response
 
 from notifications.core.api import schema
-from notifications.core.api.examples.shape import ANOTHER_USER, USER, Example
+from notifications.core.api.examples import ANOTHER_USER, USER, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.pagination import NumberedPageQuery, page
 from notifications.core.api.problems import raise_problem

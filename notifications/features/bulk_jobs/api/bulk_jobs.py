@@ -7,7 +7,7 @@ from typing import Final
 from django.db import transaction
 from django.db.models import QuerySet
 
-from notifications.core.api.examples.shape import (
+from notifications.core.api.examples import (
     ANOTHER_USER,
     BULK_JOB,
     SOON,

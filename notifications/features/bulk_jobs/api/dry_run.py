@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from notifications.core.api.examples.shape import TEMPLATE, USER, Example
+from notifications.core.api.examples import TEMPLATE, USER, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import ChannelLabel, ChannelWord, RequestWarning, ResponseModel

@@ -18,7 +18,7 @@ from rest_framework.response import Response
 
 from notifications.core import clock
 from notifications.core.api.base_view import raise_not_found
-from notifications.core.api.examples.shape import ANOTHER_MESSAGE, MESSAGE, SOON, USER, Example
+from notifications.core.api.examples import ANOTHER_MESSAGE, MESSAGE, SOON, USER, Example
 from notifications.core.api.operation import Access, Call, Operation, operation
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.recipient_access import recipient_id_for

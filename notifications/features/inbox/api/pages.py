@@ -22,7 +22,7 @@ from rest_framework.response import Response
 
 from notifications.core import conf
 from notifications.core.api import etags
-from notifications.core.api.examples.shape import MESSAGE, TAG, USER, Example
+from notifications.core.api.examples import MESSAGE, TAG, USER, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.pagination import link_header
 from notifications.core.api.problems import raise_problem

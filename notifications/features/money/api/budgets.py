@@ -9,7 +9,7 @@ from typing import Final
 from django.db.models import QuerySet
 
 from notifications.core import clock
-from notifications.core.api.examples.shape import Example
+from notifications.core.api.examples import Example
 from notifications.core.api.operation import Access, Call
 from notifications.core.api.pagination import NumberedPageQuery
 from notifications.core.api.resource import Resource

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from notifications.core import clock
 from notifications.core.api.base_view import BaseView
-from notifications.core.api.examples.shape import Example
+from notifications.core.api.examples import Example
 from notifications.core.api.json_io import JsonRenderer
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem

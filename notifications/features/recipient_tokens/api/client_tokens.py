@@ -9,7 +9,7 @@ from pydantic import Field
 
 from notifications.core import clock
 from notifications.core.api.authentication import permit
-from notifications.core.api.examples.shape import USER, Example
+from notifications.core.api.examples import USER, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.schemas import RequestModel, ResponseModel
 from notifications.core.rules.access import BOTH

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from notifications.core import clock
 from notifications.core.api import etags
-from notifications.core.api.examples.shape import TAG, USER, Example
+from notifications.core.api.examples import TAG, USER, Example
 from notifications.core.api.operation import Access, Call
 from notifications.core.api.pagination import NumberedPageQuery
 from notifications.core.api.resource import Resource

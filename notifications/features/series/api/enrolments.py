@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from rest_framework.response import Response
 
 from notifications.core.api import problems
-from notifications.core.api.examples.shape import ANOTHER_USER, SERIES, USER, Example
+from notifications.core.api.examples import ANOTHER_USER, SERIES, USER, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.pagination import NumberedPageQuery
 from notifications.core.api.problems import unless_refused

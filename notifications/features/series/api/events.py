@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from notifications.core import clock
 from notifications.core.api import problems, throttle
 from notifications.core.api.base_view import BaseView, parse_body
-from notifications.core.api.examples.shape import ANOTHER_USER, USER, Example
+from notifications.core.api.examples import ANOTHER_USER, USER, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.schemas import ProblemDetails, RequestModel, ResponseModel
 from notifications.core.rules.scopes import Scope

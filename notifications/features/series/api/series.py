@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 from django.db.models import QuerySet
 
-from notifications.core.api.examples.shape import SERIES, TEMPLATE, Example
+from notifications.core.api.examples import SERIES, TEMPLATE, Example
 from notifications.core.api.operation import Access, Call
 from notifications.core.api.pagination import NumberedPageQuery
 from notifications.core.api.problems import unless_refused

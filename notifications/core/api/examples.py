@@ -1,4 +1,8 @@
-"""The type of an example."""
+"""The type of an example of an operation, for the OpenAPI document; tests send the examples.
+
+The examples use the recipients, types and templates of the demo (`management.demo_data`). Numbers
+and ids stand for values from the service's responses.
+"""
 
 from __future__ import annotations
 
