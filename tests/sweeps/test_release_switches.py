@@ -147,7 +147,7 @@ def test_counts_are_by_switch_and_priority(make_row: MakeRow) -> None:
         _held(make_row, mine, priority=each) for each in (Priority.P0, Priority.P0, Priority.P3)
     ]
     _held(make_row, other)
-    found = operations.deliveries_by_switch([mine])
+    found = operations.by_switch([mine])
     assert {each: held.count for each, held in found[mine.pk].items()} == {
         Priority.P0: 2,
         Priority.P3: 1,

@@ -89,10 +89,8 @@ class SwitchAdmin(base.ReadOnlyAdmin):
     @display(description="Waiting")
     def waiting(self, row: Switch) -> str:
         """Return the number of held deliveries, from P0 to P3."""
-        held = switches.deliveries_by_switch([row]).get(row.pk, {})
-        return (
-            ", ".join(f"{each.name} {count_text(held[each].count)}" for each in sorted(held)) or "0"
-        )
+        held = switches.by_switch([row]).get(row.pk, {})
+        return ", ".join(f"{each.name} {to_text(held[each].count)}" for each in sorted(held)) or "0"
 
     def get_urls(self) -> list[URLPattern]:
         """Add the page that resumes a switch."""
@@ -210,9 +208,9 @@ class SwitchAdmin(base.ReadOnlyAdmin):
 
     def _count_rows(self, row: Switch) -> list[tuple[str, str, dt.datetime | None]]:
         """Return priority, number and the first end of a time to live."""
-        held = switches.deliveries_by_switch([row]).get(row.pk, {})
+        held = switches.by_switch([row]).get(row.pk, {})
         return [
-            (each.name, count_text(held[each].count), _expiry(row, held[each].first_due))
+            (each.name, to_text(held[each].count), _expiry(row, held[each].first_due))
             for each in sorted(held)
         ]
 
@@ -254,7 +252,7 @@ def is_active(row: Switch) -> bool:
     return row.resumed_at is None and (row.expires_at is None or row.expires_at > clock.now())
 
 
-def count_text(count: int) -> str:
+def to_text(count: int) -> str:
     """Return a bounded count for a page: `10,000+` at the bound."""
     return f"{count:,}+" if count >= switches.COUNTED else f"{count:,}"
 

@@ -86,7 +86,7 @@ class Resource(Generic[Row]):
             to_lines: returns the results of the rows of a page; None: the answers.
             options: see `Options`.
         """
-        shown = to_lines or (lambda rows: map(self._to_response, rows))
+        shown = to_lines or (lambda rows: map(self._show, rows))
 
         def declare(function: Callable[[Call, Query], QuerySet[Row]]) -> Operation:
             @functools.wraps(function)
@@ -152,7 +152,7 @@ class Resource(Generic[Row]):
                 with call.changes() as made:
                     row = function(call, wanted)
                     made.append(row)
-                return self._to_response(row)
+                return self._show(row)
 
             route, answers = f"POST {at or self._root}", {status: self.answer}
             return operation(
@@ -240,7 +240,7 @@ class Resource(Generic[Row]):
         with transaction.atomic():
             row = self.find(call, lock=locks or self.tag_of is not None)
             if (tag_of := self.tag_of) is not None:
-                etags.check(call.request, lambda: tag_of(self._to_response(row).to_json()))
+                etags.check(call.request, lambda: tag_of(self._show(row).to_json()))
             with call.changes(self._this(call)):
                 return function(call, row, *wanted)
 
@@ -273,20 +273,20 @@ class Resource(Generic[Row]):
     def _root(self) -> str:
         return self.path.rpartition("/<")[0] if self.path.endswith(">") else self.path
 
-    def _to_response(self, row: Row) -> ResponseModel:
+    def _show(self, row: Row) -> ResponseModel:
         return self.to_answer(row) if self.to_answer else self.answer.model_validate(row)
 
     def _current_tag(self, call: Call) -> str | None:
         row = self._this(call).select_for_update(of=("self",)).first()
         if row is None or self.tag_of is None:
             return None
-        return self.tag_of(self._to_response(row).to_json())
+        return self.tag_of(self._show(row).to_json())
 
     def respond(
         self, call: Call, found: Row | ResponseModel, *, status: int = 200
     ) -> ResponseModel | Response:
         """Return the answer with a row or a model, and with its ETag if the resource has one."""
-        answer = found if isinstance(found, ResponseModel) else self._to_response(found)
+        answer = found if isinstance(found, ResponseModel) else self._show(found)
         if self.tag_of is None:
             return answer
         told = answer.to_json()

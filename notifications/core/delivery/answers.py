@@ -162,8 +162,7 @@ class _Answers:
     def _group(self) -> list[_Answer]:
         """Wait for an answer, and return all answers so far.
 
-        The thread sleeps while answers gather, because a wake-up per answer costs more than the
-        work.
+        The thread sleeps while answers gather: a wake-up per answer costs more than the work.
         """
         group = [self._queue.get()]
         if group[0].lingers:

@@ -168,7 +168,7 @@ def _exists(target: SwitchTarget) -> bool:
             return target.kind is SwitchKind.TYPE
 
 
-def deliveries_by_switch(rows: Iterable[Switch]) -> dict[int, dict[Priority, Held]]:
+def by_switch(rows: Iterable[Switch]) -> dict[int, dict[Priority, Held]]:
     """Return the waiting deliveries by switch id and priority."""
     found: dict[int, dict[Priority, Held]] = defaultdict(dict)
     parameters = {

@@ -98,7 +98,7 @@ def end_switch_holds() -> Swept:
 def _is_settled(row: Switch) -> bool:
     """Return True if no row waits, not even a row that another transaction locks."""
     is_late = row.resumed_at is not None and clock.now() - row.resumed_at > SETTLED_AFTER
-    return is_late and not operations.deliveries_by_switch([row])
+    return is_late and not operations.by_switch([row])
 
 
 def _end_holds_of(row: Switch) -> int:

@@ -142,15 +142,7 @@ class CancelForm(forms.Form):
 class CancelJobAdmin(base.ReadOnlyAdmin):
     """List of jobs, with pages to start, to watch and to stop a job."""
 
-    list_display = (
-        "id",
-        "created_at",
-        "requested_by",
-        "conditions",
-        "cancelled",
-        "stopped",
-        "state",
-    )
+    list_display = ("id", "created_at", "requested_by", "terms", "cancelled", "stopped", "state")
     sortable_by = ()
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -167,7 +159,7 @@ class CancelJobAdmin(base.ReadOnlyAdmin):
         return "stopped" if job.is_stopped else "finished"
 
     @display(description="Filter")
-    def conditions(self, job: CancelJob) -> str:
+    def terms(self, job: CancelJob) -> str:
         """Return the given fields of the filter."""
         return ", ".join(f"{name} {value}" for name, value in _conditions(job))
 
