@@ -13,7 +13,10 @@ from tests.chaos.push_outages import outage_15_minutes
 
 _MINUTE: Final = 60.0
 _AWAY: Final = Manner(unavailable=1.0)
+_THROTTLES: Final = Manner(throttled=1.0, retry_after=2)
 _SILENT: Final = Manner(hangs=1.0)
+_MANNERS: Final = {"sms": _AWAY, "push": _THROTTLES, "email": _SILENT}
+_PER_SECOND: Final = 10
 _FAULTS: Final = (
     ("broker", Deed.KILL, 0.0),
     ("sms", Deed.STEER, 30.0),
@@ -23,21 +26,24 @@ _FAULTS: Final = (
     ("email", Deed.STEER, 20.0),
     ("state", Deed.STAY_DEAD, 20.0),
     ("broker", Deed.FLUSH, 0.0),
-    ("channels", Deed.FREEZE, 5.0),
+    ("transactional", Deed.FREEZE, 5.0),
     ("postgres", Deed.STAY_DEAD, 10.0),
+    ("channels", Deed.FREEZE, 5.0),
+    ("push", Deed.STEER, 20.0),
+    ("p0-2", Deed.KILL, 0.0),
 )
-"""Faults that end no process of the product, with their seconds."""
+"""Faults with their seconds; of the product's processes, the twin of `p0` alone is ended."""
 
 
 def steady_hours(seed: int) -> Plan:
-    """Two hours of five messages a second and a fault a minute: does a process grow?"""
+    """Two hours of ten messages a second and a fault a minute: does a process grow?"""
     minutes = 120
     return Plan(
-        name=f"{minutes} minutes of 5 messages a second, a fault a minute",
+        name=f"{minutes} minutes of {_PER_SECOND} messages a second, a fault a minute",
         seed=seed,
-        posts=Tokens(seed).trickle(5, minutes * _MINUTE, Priority),
+        posts=Tokens(seed).trickle(_PER_SECOND, minutes * _MINUTE, Priority),
         actions=list(_faults(minutes)),
-        beside=("flower",),
+        beside=("flower", "live", "expand"),
         drain_seconds=600.0,
     )
 
@@ -49,8 +55,7 @@ def _faults(minutes: int) -> Iterator[Action]:
         if deed is not Deed.STEER:
             yield Action(at=at, deed=deed, target=target, seconds=seconds)
             continue
-        manner = _SILENT if target == "email" else _AWAY
-        yield Action(at=at, deed=deed, target=target, manner=manner)
+        yield Action(at=at, deed=deed, target=target, manner=_MANNERS[target])
         yield Action(at=at + seconds, deed=deed, target=target, manner=WELL)
 
 
