@@ -18,6 +18,7 @@ from typing import Any
 from celery.beat import SchedulingError
 from celery.schedules import schedstate
 from celery.utils.time import maybe_make_aware
+from django.db import DatabaseError
 from django_celery_beat.schedulers import DatabaseScheduler, ModelEntry
 
 from notifications.core import server_faults
@@ -41,6 +42,23 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]  # untyped
     """django-celery-beat's scheduler, with `Entry` for its periodic tasks."""
 
     Entry = Entry
+
+    def all_as_schedule(self) -> dict[str, ModelEntry]:
+        """Return the tasks of Postgres, by name; while Postgres is away, those of the last read.
+
+        Celery catches an error of Postgres when it looks for changes, and not here: beat would end.
+
+        Raises:
+            DatabaseError: Postgres is away, and the tasks were never read.
+        """
+        try:
+            found: dict[str, ModelEntry] = super().all_as_schedule()
+        except DatabaseError:
+            if self._schedule is None:
+                raise
+            self._last_full_sync = dt.datetime.min  # noqa: DTZ901 - as django-celery-beat: a read is due
+            return self._schedule  # type: ignore[no-any-return]  # untyped
+        return found
 
     def apply_async(self, entry: ModelEntry, **options: Any) -> Any:  # noqa: ANN401 - Celery is untyped
         """Send the message of a task.
