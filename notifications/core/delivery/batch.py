@@ -236,7 +236,7 @@ def secrets_to_wipe(entries: Iterable[DeliveryDecision]) -> set[UUID]:
 
 
 def refund_caps(entries: Iterable[DeliveryDecision], *, moved: Collection[UUID]) -> None:
-    """Refund the frequency caps of deliveries ended unsent.
+    """Refund the frequency caps of deliveries that ended unsent.
 
     A delivery under another claim may have ended before the count. Postgres decides about the
     refund.

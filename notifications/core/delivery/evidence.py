@@ -1,4 +1,4 @@
-"""Evidence: the known facts about calls of rows after the end of the lease.
+"""Evidence: facts about the calls of rows whose lease has expired.
 
     the sent-ledger has an entry       the outcome, as the worker got it
     the sent-ledger has no entry       a call that began is unanswered

@@ -76,7 +76,7 @@ def fail_over(pairs: Sequence[Pair], *, provider: Provider, token: UUID) -> Sequ
 
 
 def as_retries(pairs: Sequence[Pair]) -> Sequence[Pair]:
-    """Return the pairs of an impossible failover as retries with the next provider.
+    """Return pairs that cannot fail over as retries, so that no further provider is lost.
 
     A refusal specific to one provider becomes a temporary failure.
     """

@@ -332,7 +332,7 @@ def _call(claimed: ClaimedDelivery, result: Result, provider: Provider) -> attem
 
 
 def _cost(claimed: ClaimedDelivery, provider: Provider, outcome: Outcome) -> int | None:
-    """Return the price of a call with a possible send, in microdollars; None on a free channel."""
+    """Return the price of a call that may have sent, in microdollars; None on a free channel."""
     if not isinstance(outcome, Accepted | Unanswered):
         return None
     price = call_prices.price_by_answer(claimed, provider.name, outcome)

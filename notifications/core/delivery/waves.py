@@ -117,7 +117,7 @@ def _collect(send: Callable[[], Iterator[Result]], wave: Wave) -> None:
 
 
 def plan_flights(deliveries: Iterable[ClaimedDelivery], *, token: UUID, provider: str) -> None:
-    """Note the next call of every delivery as not begun."""
+    """Note that the next call of each delivery has not begun."""
     entry = sent_ledger.encode(LedgerEntry(_ANY_DELIVERY, 0, provider, _NOT_CALLED, token=token))
     for claimed in deliveries:
         claimed.note_end()
@@ -136,7 +136,7 @@ def correct_flights(deliveries: Iterable[ClaimedDelivery], calls: Mapping[UUID, 
 
 
 def publish_flights(deliveries: Sequence[ClaimedDelivery]) -> None:
-    """Publish the calls as not made, after a failed renewal with a possibly lost commit."""
+    """Publish that the calls were not made: the renewal failed, and its commit may be lost."""
     noted = [claimed.flight for claimed in deliveries if claimed.flight is not None]
     sent_ledger.add_encoded({flight.key: flight.entry for flight in noted})
     for claimed in deliveries:

@@ -1,11 +1,11 @@
-"""The choices of a recipient by topic and channel, as a set of off cells.
+"""The choices of a recipient by topic and channel, as the set of the cells that are off.
 
     ("", EMAIL)           the channel is off: nothing is sent there, P0 included
     ("social", None)      the topic is off on each channel, also on a channel of the future
     ("social", EMAIL)     the topic is off on one channel
 
 A topic is a category or a notification type. Off wins: a type is off where its category is off.
-Messages of a mandatory topic, and P0, leave in spite of an off topic.
+Messages of a mandatory topic, and P0, leave although the topic is off.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def _within_reach(instant: dt.datetime) -> dt.datetime:
 
 
 def written_instant(value: object) -> object:
-    """Check an instant to be text.
+    """Check that an instant is a text.
 
     Raises:
         ValueError: the instant is a number.

@@ -68,7 +68,7 @@ class Verdict(Enum):
 
 
 class Failures:
-    """The rows of a lane failed alone since the last success, in one process."""
+    """The rows of a lane that failed alone since the last success, in one process."""
 
     def __init__(self) -> None:
         self._alone: set[UUID] = set()

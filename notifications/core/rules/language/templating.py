@@ -6,8 +6,8 @@
 
 A compiled template renders in well under a second, writes at most MAX_OUTPUT characters, and reads
 only its variables: `syntax` allows little of the language; `a.b` is a key and never a Python
-attribute; arithmetic is for numbers; and loops and filters pay from one budget. A value other than
-JSON, or a filter with a multiple of its input, would break the limits.
+attribute; arithmetic is for numbers; and loops and filters pay from one budget. A value that
+is no JSON, or a filter that multiplies its input, would break the limits.
 
 With keys in place of attributes a render takes 4 us; the sandbox's check of each attribute took 55.
 """
