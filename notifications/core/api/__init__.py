@@ -22,6 +22,7 @@
     operation      the declaration of an operation: path, access, schemas, examples
     resource       declarations of operations that list, read and change rows
     pagination     query strings and cursors
+    csv_io         CSV in requests and answers
     throttle       the cost of a call
     idempotency    the stored response of a repeated POST
     etags          If-Match and If-None-Match

@@ -223,7 +223,6 @@ def operation(
     verb, _, place = route.partition(" ")
     method = verb.lower()
     status = _first_status(answers)
-    headers = _NO_STORE if options.get("shows_secret") else None
     parts = options.get("parts", {})
     described = extend_schema(
         summary=summary,
@@ -235,7 +234,7 @@ def operation(
 
     def declare(function: Callable[..., Answer]) -> Operation:
         name = function.__name__
-        handler: Any = _handler(function, _reader(method, takes, parts), status, headers)
+        handler: Any = _handler(function, _reader(method, takes, parts), status, options)
         if options.get("is_idempotent", method == "post"):
             handler = idempotent(handler)
         named = extend_schema(operation_id=name, description=inspect.getdoc(function) or "")
@@ -330,8 +329,10 @@ def _handler(
     function: Callable[..., Answer],
     read: Callable[[Request], list[Any]],
     status: int,
-    headers: dict[str, str] | None,
+    options: Options,
 ) -> Callable[..., HttpResponseBase]:
+    headers = _NO_STORE if options.get("shows_secret") else None
+
     def handle(view: BaseView, request: Request, **parameters: Any) -> HttpResponseBase:  # noqa: ANN401 - as in the path
         call = Call(function.__name__, view, request, parameters)
         answer = function(call, *read(request))

@@ -17,13 +17,13 @@ from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from pydantic import Field, model_validator
-from rest_framework.renderers import BaseRenderer
 from rest_framework.response import Response
 
 from notifications.core.api import schema
-from notifications.core.api.base_view import BaseView, parse_body, raise_not_found
+from notifications.core.api.base_view import parse_body, raise_not_found
+from notifications.core.api.csv_io import CSV, CsvParser, CsvView
 from notifications.core.api.examples import Example
-from notifications.core.api.json_io import JsonParser, JsonRenderer, RawParser
+from notifications.core.api.json_io import JsonParser
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.pagination import AnyOf, NumberedPageQuery, newest_page
 from notifications.core.api.problems import raise_problem
@@ -50,25 +50,10 @@ from notifications.core.store.postgres import audit, suppressions
 from notifications.core.store.postgres.api_keys import KnownKey
 from notifications.core.store.postgres.suppressions import SuppressionEntry
 
-CSV: str = "text/csv"
 _PAID_BY = 100
 """Lines of a file which cost as much as a call."""
 
 Note = Annotated[Text, Field(max_length=LONGEST_NOTE)]
-
-
-class CsvParser(RawParser):
-    """DRF parser for CSV: the view gets the bytes."""
-
-    media_type = CSV
-
-
-class CsvRenderer(BaseRenderer):
-    """DRF renderer for `Accept: text/csv`; the view streams the file."""
-
-    media_type = CSV
-    format = "csv"
-    charset = "utf-8"
 
 
 class SuppressionQuery(NumberedPageQuery):
@@ -146,11 +131,10 @@ class SuppressionsImported(ResponseModel):
     """The first 100 rejected lines."""
 
 
-class ListView(BaseView):
+class ListView(CsvView):
     """The view of the list, which takes and answers CSV too."""
 
     parser_classes = (JsonParser, CsvParser)
-    renderer_classes = (JsonRenderer, CsvRenderer)
 
 
 ENTRIES: Final = Resource(

@@ -11,13 +11,11 @@ from drf_spectacular.types import OpenApiTypes
 from pydantic import AliasChoices, Field, WithJsonSchema
 
 from notifications.core import clock
-from notifications.core.api.base_view import BaseView
+from notifications.core.api.csv_io import CSV, CsvView
 from notifications.core.api.examples import Example
-from notifications.core.api.json_io import JsonRenderer
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import ChannelWord, PriorityWord, RequestModel, ResponseModel
-from notifications.core.api.suppressions import CSV, CsvRenderer
 from notifications.core.figures import questions
 from notifications.core.figures.metrics import METRICS
 from notifications.core.figures.questions import Answer, Group, Question, QuestionError
@@ -123,10 +121,6 @@ class AnalyticsAnswer(ResponseModel):
     """The groups, the highest total first."""
 
 
-class _View(BaseView):
-    renderer_classes = (JsonRenderer, CsvRenderer)
-
-
 @operation(
     "GET v1/analytics",
     "Read a metric over time",
@@ -152,7 +146,7 @@ class _View(BaseView):
             query={"metric": "failed", "by": ["channel", "reason"], "format": "csv"},
         ),
     },
-    base=_View,
+    base=CsvView,
 )
 def get_analytics(call: Call, query: AnalyticsQuery) -> AnalyticsAnswer | HttpResponse:
     """Answer from counts that the service keeps by minute, hour and day.

@@ -9,13 +9,11 @@ from drf_spectacular.types import OpenApiTypes
 from pydantic import Field
 
 from notifications.core import clock
-from notifications.core.api.base_view import BaseView
+from notifications.core.api.csv_io import CSV, CsvView
 from notifications.core.api.examples import Example
-from notifications.core.api.json_io import JsonRenderer
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import RequestModel, ResponseModel
-from notifications.core.api.suppressions import CSV, CsvRenderer
 from notifications.core.figures.questions import QuestionError
 from notifications.core.rules import csv_lines
 from notifications.core.rules.access import LIVE
@@ -63,10 +61,6 @@ class CostsAnswer(ResponseModel):
     """The groups, the highest cost first, at most 1,000."""
 
 
-class _View(BaseView):
-    renderer_classes = (JsonRenderer, CsvRenderer)
-
-
 @operation(
     "GET v1/costs",
     "Report the costs of a month",
@@ -81,7 +75,7 @@ class _View(BaseView):
             query={"by": "bulk_job", "format": "csv"},
         ),
     },
-    base=_View,
+    base=CsvView,
 )
 def get_costs(call: Call, query: CostsQuery) -> CostsAnswer | HttpResponse:
     """Report the costs of the live messages of every producer, seconds old.
