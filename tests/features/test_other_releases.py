@@ -140,8 +140,8 @@ def test_a_breaker_that_another_release_wrote_is_read() -> None:
     newer: dict[str, Any] = {"why": "401", "open_since": 1, "weather": [1, 2], "streak": {}}
     state.client().set(circuit_breakers.key(mailer), orjson.dumps(newer | {"probe_at": 2}))
     assert breaker_status.of([mailer])[mailer].why == "401"
-    older: dict[str, Any] = {"window": [[int(clock.now().timestamp() / 30), 8, 3, 1]]}
-    state.client().set(circuit_breakers.key(mailer), orjson.dumps(older))
+    wider = {"window": [[int(clock.now().timestamp() / 30), 8, 3, 1, 0, 0, 0, 0, 5, 5]]}
+    state.client().set(circuit_breakers.key(mailer), orjson.dumps(wider))
     assert breaker_status.of([mailer])[mailer].calls == 8
     circuit_breakers.record_calls({mailer: CallStats(rejected=1, calls=1)})
     assert breaker_status.of([mailer])[mailer].calls == 9
