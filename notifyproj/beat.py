@@ -13,15 +13,20 @@ primary. A connection to RabbitMQ does not come back by itself, so the scheduler
 from __future__ import annotations
 
 import datetime as dt
+import math
 from typing import Any
 
 from celery.beat import SchedulingError
 from celery.schedules import schedstate
 from celery.utils.time import maybe_make_aware
-from django.db import DatabaseError
-from django_celery_beat.schedulers import DatabaseScheduler, ModelEntry
+from django.db import Error
+from django_celery_beat.schedulers import (
+    SCHEDULE_SYNC_MAX_INTERVAL,
+    DatabaseScheduler,
+    ModelEntry,
+)
 
-from notifications.core import server_faults
+from notifications.core import clock, server_faults
 from notifications.core.rabbitmq import Blocked
 
 
@@ -42,6 +47,21 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]  # untyped
     """django-celery-beat's scheduler, with `Entry` for its periodic tasks."""
 
     Entry = Entry
+    look_seconds = 1.0
+    """Time from a look for changed tasks to the next, and from a failed read to the next."""
+    _looked_at = -math.inf
+
+    def schedule_changed(self) -> bool:
+        """Return True after a change of the tasks; looks once in `look_seconds`.
+
+        Beat calls this method up to thirty times a second. While Postgres is away, each look logs
+        a traceback.
+        """
+        now = clock.monotonic()
+        if now - self._looked_at < self.look_seconds:
+            return False
+        self._looked_at = now
+        return bool(super().schedule_changed())
 
     def all_as_schedule(self) -> dict[str, ModelEntry]:
         """Return the tasks of Postgres, by name; while Postgres is away, those of the last read.
@@ -49,14 +69,15 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]  # untyped
         Celery catches an error of Postgres when it looks for changes, and not here: beat would end.
 
         Raises:
-            DatabaseError: Postgres is away, and the tasks were never read.
+            Error: Postgres is away, and the tasks were never read.
         """
         try:
             found: dict[str, ModelEntry] = super().all_as_schedule()
-        except DatabaseError:
+        except Error:
             if self._schedule is None:
                 raise
-            self._last_full_sync = dt.datetime.min  # noqa: DTZ901 - as django-celery-beat: a read is due
+            again_in = dt.timedelta(seconds=SCHEDULE_SYNC_MAX_INTERVAL - self.look_seconds)
+            self._last_full_sync = dt.datetime.now() - again_in  # noqa: DTZ005, TID251 - as the base class
             return self._schedule  # type: ignore[no-any-return]  # untyped
         return found
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import psycopg
 import pytest
 from django.db import DatabaseError, connection
-from django_celery_beat.models import IntervalSchedule, PeriodicTask
+from django.test.utils import CaptureQueriesContext
+from django_celery_beat.models import IntervalSchedule, PeriodicTask, PeriodicTasks
 
 from notifyproj.beat import Scheduler
 from notifyproj.celery import app
@@ -33,6 +34,7 @@ def _scheduler() -> Scheduler:
 
 def test_beat_keeps_its_tasks_when_its_session_ends_and_reads_them_again() -> None:
     scheduler = _scheduler()
+    scheduler.look_seconds = 0.0
     known = scheduler.schedule
     _end_session()
     assert scheduler.all_as_schedule() is known
@@ -45,4 +47,30 @@ def test_beat_ends_when_it_has_read_no_task() -> None:
     _end_session()
     with pytest.raises(DatabaseError):
         scheduler.all_as_schedule()
+    connection.close()
+
+
+def test_beat_looks_for_changes_once_in_a_while() -> None:
+    scheduler = _scheduler()
+    scheduler.look_seconds = 3_600.0
+    assert scheduler.schedule
+    assert scheduler.schedule
+    with CaptureQueriesContext(connection) as queries:
+        for _ in range(5):
+            assert "one" in scheduler.schedule
+    assert not queries.captured_queries
+    scheduler.look_seconds = 0.0
+    PeriodicTask.objects.filter(name="one").update(enabled=False)
+    PeriodicTasks.update_changed()
+    assert "one" not in scheduler.schedule
+
+
+def test_a_failed_look_is_not_repeated_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    scheduler = _scheduler()
+    assert scheduler.schedule
+    _end_session()
+    for _ in range(5):
+        assert "one" in scheduler.schedule
+    failed = [each for each in caplog.records if "Database gave error" in each.getMessage()]
+    assert len(failed) == 1
     connection.close()
