@@ -15,6 +15,8 @@ celery.app.loader.import_default_modules()
 loaded = {"rest_framework.views", "notifications.core.api.urls"} & set(sys.modules)
 assert not loaded, loaded
 from notifications.core.rules import access
+from notifications.core.rules.language import variables
+assert variables.has_preference_page(), "a worker writes no link to the preference page"
 from notifications.core.rules.lane import Mode
 assert access.useless(["suppressions:*", "recipients:*"], Mode.TEST) == ["suppressions:*"]
 """
