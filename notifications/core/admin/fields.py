@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import phonenumbers
 import pydantic
@@ -72,18 +72,25 @@ class DollarsField(forms.DecimalField):
         return bool(super().has_changed(self.prepare_value(initial), data))
 
 
-class CountriesField(forms.CharField):
+class _WordsField(forms.CharField):
+    """A stored list of words as a text."""
+
+    separator: ClassVar[str]
+
+    def prepare_value(self, value: Any) -> Any:  # noqa: ANN401 - Django's signature
+        """Convert stored words to a text; return a typed text unchanged."""
+        return self.separator.join(value) if isinstance(value, list) else value
+
+    def has_changed(self, initial: Any, data: Any) -> bool:  # noqa: ANN401 - Django's signature
+        """Compare stored words with a typed text."""
+        return super().has_changed(self.prepare_value(initial), data)
+
+
+class CountriesField(_WordsField):
     """Countries of phone numbers (ISO 3166-1 alpha-2), separated by commas."""
 
     widget = UnfoldAdminTextInputWidget
-
-    def prepare_value(self, value: Any) -> Any:  # noqa: ANN401 - Django's signature
-        """Convert stored countries to text; return typed text unchanged."""
-        return ", ".join(value) if isinstance(value, list) else value
-
-    def has_changed(self, initial: Any, data: Any) -> bool:  # noqa: ANN401 - Django's signature
-        """Compare stored countries with typed text."""
-        return super().has_changed(self.prepare_value(initial), data)
+    separator = ", "
 
     def clean(self, value: Any) -> list[str]:  # noqa: ANN401 - Django's signature
         """Convert text to countries in alphabetical order.
@@ -98,18 +105,11 @@ class CountriesField(forms.CharField):
         return sorted(written)
 
 
-class OriginsField(forms.CharField):
+class OriginsField(_WordsField):
     """Origins of web pages, such as `https://shop.example`, one a line."""
 
     widget = UnfoldAdminTextareaWidget
-
-    def prepare_value(self, value: Any) -> Any:  # noqa: ANN401 - Django's signature
-        """Convert stored origins to lines; return typed text unchanged."""
-        return "\n".join(value) if isinstance(value, list) else value
-
-    def has_changed(self, initial: Any, data: Any) -> bool:  # noqa: ANN401 - Django's signature
-        """Compare stored origins with typed lines."""
-        return super().has_changed(self.prepare_value(initial), data)
+    separator = "\n"
 
     def clean(self, value: Any) -> list[str]:  # noqa: ANN401 - Django's signature
         """Convert lines to origins.

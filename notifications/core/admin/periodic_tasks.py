@@ -189,7 +189,7 @@ class PeriodicTaskAdmin(AuditedAdmin):
 
     @display(description="Rows in a batch")
     def batch(self, task: PeriodicTask) -> str:
-        """Return the rows that one step of the sweep takes."""
+        """Return the rows of a step of the sweep."""
         sweep = _sweep(task)
         return str(periodic_tasks.limit_of(task) or (sweep.limit if sweep else "-"))
 

@@ -100,7 +100,7 @@ def create_notifications(call: Call) -> Response:
 
 
 def _accept_once(request: Request, wanted: Sequence[ParsedItem]) -> BatchResult | None:
-    """The answer to a batch that one key covers as a whole; None when it has no such key."""
+    """Accept a batch under the Idempotency-Key of the call; return None without a key."""
     key = idempotency.header(request)
     if key is None:
         return None
@@ -117,7 +117,7 @@ def _accept_once(request: Request, wanted: Sequence[ParsedItem]) -> BatchResult 
 
 
 def _accept(request: Request, wanted: Sequence[ParsedItem]) -> BatchResult:
-    """The answer to a batch whose items stand for themselves."""
+    """Accept the valid items of a batch without a key of the call."""
     good = [found for found in wanted if not isinstance(found, Problem)]
     trace = correlation.traceparent(request)
     taken = iter(accept.accept(caller_of(request), good, traceparent=trace))
@@ -139,7 +139,7 @@ def _log_invalid_items(
 
 
 def _to_response(results: Sequence[AcceptedRequest | Refused]) -> dict[str, Any]:
-    """The answer to a batch: what became of each item, and how often each result stands there."""
+    """Return the body of the answer: the results in the order of the items, and their counts."""
     told = list(_results(results))
     counts = Counter(each["result"] for each in told)
     return {"results": told, "summary": {word: counts[word] for word in _RESULTS}}

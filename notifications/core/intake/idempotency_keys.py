@@ -65,7 +65,7 @@ def to_json(result: AcceptedRequest | Refused) -> dict[str, Any]:
 
 
 def from_json(kept: dict[str, Any]) -> AcceptedRequest | Refused:
-    """Read a stored result. `kept`: from `to_json`, of this release or another."""
+    """Read a result stored by `to_json`, also of another release."""
     if "taken" in kept:
         return AcceptedRequest(kept["taken"], replayed=bool(kept.get("replayed", True)))
     return Refused(Problem.from_stored(kept.get("refused", {})))

@@ -226,7 +226,7 @@ class BulkJobPace(models.Model):
 
 
 class BulkLane(models.Model):
-    """The rows that a lane allows to each bulk job."""
+    """The shares of a lane: rows per bulk job."""
 
     pk = models.CompositePrimaryKey("mode", "priority", "channel")
     mode = models.SmallIntegerField(choices=MODES)

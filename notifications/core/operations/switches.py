@@ -55,7 +55,7 @@ class SwitchTarget:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The deliveries of one priority that a switch holds."""
+    """Held deliveries of a switch, of one priority."""
 
     count: int
     """At most COUNTED."""
@@ -65,7 +65,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The deliveries of one priority that a switch would hold."""
+    """Deliveries that a new switch would hold, of one priority."""
 
     count: int
     is_lower_bound: bool

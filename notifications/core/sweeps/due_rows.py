@@ -138,7 +138,7 @@ def recheck_unknown(*, now: dt.datetime, limit: int) -> Swept:
 
 
 def _on_free_rows(act: Callable[[Sequence[Any]], int]) -> Act:
-    """Return `act` for rows without chains that another transaction has locked."""
+    """Return `act` without the rows whose chain is locked by another transaction."""
 
     def on_free_rows(rows: Sequence[Any], _span: Span) -> int:
         free = fall_back.free_rows(rows)

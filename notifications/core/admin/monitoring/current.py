@@ -162,7 +162,7 @@ def read() -> Now:
 
 
 def providers() -> list[ProviderHealth]:
-    """Return each configured provider and channel, failing ones first, then those with a route."""
+    """Return providers by channel: failing providers, then those with a route, then others."""
     pairs: list[Pair] = [
         (name, channel)
         for name, provider in routing.providers_by_name().items()
