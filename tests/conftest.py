@@ -67,6 +67,9 @@ def _set_up() -> Stack:
         del os.environ[name]
     os.environ.update(_SETTINGS, **urls)
     django.setup()
+    from tests import redis_clients  # noqa: PLC0415 - after Django is set up
+
+    redis_clients.lengthen_timeouts()
     captured_lines.keep()
     static_files.read_once()
     if _IS_CONTROLLER:  # the processes that it starts inherit its environment

@@ -9,20 +9,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from kombu import pools
 
 from notifications.core import broker, conf, lanes
 from notifications.core.rules.lane import LANES
 from notifications.core.store.redis import state
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.servers import Stack
+from tests import redis_clients
 from tests.failover import Pair
-
-
-def _forget_broker() -> None:
-    for cached in (broker._redis, broker.connection, broker._writer):
-        cached.cache_clear()
-    pools.reset()
 
 
 @pytest.fixture
@@ -31,12 +25,10 @@ def of_pair(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pair]:
     with Pair(stack) as pair:
         other = replace(conf.current(), state_url=pair.urls[0], broker_url=pair.urls[1])
         monkeypatch.setattr(conf, "current", lambda: other)
-        state.forget()
-        _forget_broker()
+        redis_clients.connect_anew()
         yield pair
         monkeypatch.undo()
-        state.forget()
-        _forget_broker()
+        redis_clients.connect_anew()
     assert broker.probe()
 
 

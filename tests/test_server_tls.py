@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from kombu import Connection, pools
+from kombu import Connection
 from kombu.exceptions import OperationalError
 
 from notifications.core import broker, conf, lanes, server_faults, server_tls
 from notifications.core.rules.lane import LANES
 from notifications.core.store.redis import state
 from notifyproj.devstack.servers import Stack
+from tests import redis_clients
 from tests.providers.email.certificates import Authority
 from tests.tls_proxy import TlsProxy
 
@@ -57,19 +58,12 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
         url = server_tls.verify(url)
         other = replace(conf.current(), state_url=url, broker_url=url)
         monkeypatch.setattr(conf, "current", lambda: other)
-        _forget()
+        redis_clients.connect_anew()
 
     yield use
     monkeypatch.undo()
-    _forget()
+    redis_clients.connect_anew()
     assert broker.probe()
-
-
-def _forget() -> None:
-    state.forget()
-    for cached in (broker._redis, broker.connection, broker._writer):
-        cached.cache_clear()
-    pools.reset()
 
 
 def _fault_of_kombu(url: str) -> str:

@@ -24,6 +24,7 @@ from notifications.core.store.postgres import alerts, lane_lag, time_limit
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.servers.server import Server
+from tests import redis_clients
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -75,7 +76,7 @@ def test_readyz_names_a_frozen_broker_or_state_redis(
     server: Server = getattr(stack, name)
     SweepRun.objects.create(name="relay", started_at=clock.now())
     assert answer("/readyz").json()["status"] == "ready"
-    with _frozen(server):
+    with redis_clients.product_timeouts(), _frozen(server):
         told = answer("/readyz")
     assert (told.status_code, told.json()["status"]) == (200, "degraded")
     [said] = [line for line in told.json()["wrong"] if line.startswith(words)]

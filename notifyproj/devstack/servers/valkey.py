@@ -20,8 +20,8 @@ from notifyproj.devstack.servers.server import Server
 
 _ANSWER_SECONDS: Final = 1.0
 """Timeout of a command; a loopback server that takes longer is not ready."""
-_SAVE_SECONDS: Final = 30.0
-"""Timeout of SAVE, which answers after the file is written."""
+_WORK_SECONDS: Final = 30.0
+"""Timeout of SAVE, which answers after the file is written, and of FLUSHALL."""
 
 
 class Valkey(Server):
@@ -72,7 +72,7 @@ class Valkey(Server):
 
     def save(self, copy: Path) -> None:
         """Write a snapshot now and copy the snapshot for `restore`."""
-        with self._client(seconds=_SAVE_SECONDS) as client:
+        with self._client(seconds=_WORK_SECONDS) as client:
             client.save()
         shutil.copyfile(self.snapshot, copy)
 
@@ -87,7 +87,7 @@ class Valkey(Server):
 
     def flush(self) -> None:
         """Delete all data now with FLUSHALL, as after an operator's mistake."""
-        with self._client() as client:
+        with self._client(seconds=_WORK_SECONDS) as client:
             client.flushall()
 
     def forget(self) -> None:
