@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from notifyproj.devstack import forked
+
 _PR_SET_PDEATHSIG: Final = 1
 """From <linux/prctl.h>."""
 _LOOK_SECONDS: Final = 0.01
@@ -41,6 +43,9 @@ class Account:
     gid: int
 
 
+_Started = subprocess.Popen[bytes] | forked.Forked
+
+
 class Child:
     """A process and its log file; a child that has ended can be started again.
 
@@ -58,7 +63,7 @@ class Child:
     def __init__(self, name: str, *, log: Path) -> None:
         self.name = name
         self.log = log
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: _Started | None = None
         self._asked = False
 
     @property
@@ -103,6 +108,24 @@ class Child:
                 preexec_fn=_die_with_parent(self.leash_signal or self.stop_signal),  # noqa: PLW1509 - one system call, no locks
             )
         _feed(self._process, standard_input)
+
+    def fork(
+        self, work: Callable[[], None], *, folder: Path, environ: Mapping[str, str], title: str
+    ) -> None:
+        """Do `work` in a fork of this process, which `ps` shows as `title`; see `forked`."""
+        self._asked = False
+        tie = _die_with_parent(self.leash_signal or self.stop_signal)
+
+        with self.log.open("ab") as log:
+            output = log.fileno()
+
+            def begin() -> None:
+                if tie is not None:
+                    tie()
+                forked.settle(output=output, folder=folder, environ=environ, title=title)
+                work()
+
+            self._process = forked.Forked(begin)
 
     def ask_to_stop(self) -> None:
         """Send the stop signal once, without waiting for the end; `stop` must follow."""
@@ -166,7 +189,7 @@ def preload_variables() -> dict[str, str]:
     return {name: os.environ[name] for name in _PRELOAD if name in os.environ}
 
 
-def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+def _has_ended(process: _Started) -> bool:
     """Return True after the end of a process; kill the running children of the process first.
 
     A killed main process leaves its children: the child of a web server would keep the port. The

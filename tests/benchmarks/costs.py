@@ -41,10 +41,7 @@ def measured(components: Mapping[str, int], *, into: Meter) -> Iterator[None]:
 
 def memory(components: Mapping[str, int]) -> dict[str, float]:
     """Proportional memory (PSS: shared pages are split among their users) by component, in MiB."""
-    return {
-        name: sum(process.memory_full_info().pss for process in _tree(pid)) / _MEBIBYTE
-        for name, pid in components.items()
-    }
+    return {name: sum(map(_size, _tree(pid))) / _MEBIBYTE for name, pid in components.items()}
 
 
 def _cpu_seconds(pid: int) -> float:
@@ -57,6 +54,13 @@ def _of_process(process: psutil.Process) -> float:
         return sum(process.cpu_times()[:4])
     except psutil.NoSuchProcess:
         return 0.0  # a session of Postgres that ended since it was listed
+
+
+def _size(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_full_info().pss)
+    except psutil.NoSuchProcess:
+        return 0  # as above
 
 
 def _tree(pid: int) -> list[psutil.Process]:

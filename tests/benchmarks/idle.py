@@ -6,16 +6,22 @@ processes share are counted once.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
 from threading import Event
 from typing import Final
 
 import redis
 
+from notifyproj.devstack.supervisor.process import ROOT, ProcessFailed
 from notifyproj.devstack.supervisor.programs import PROGRAMS
 from tests.benchmarks import costs
 from tests.benchmarks.figures import Figure
-from tests.benchmarks.stage import Stage
+from tests.benchmarks.stage import VAR, Stage
 
 _SECONDS: Final = 15.0
 _STARTING_SECONDS: Final = 10.0
@@ -52,8 +58,11 @@ def measure_commands(stage: Stage) -> Figure:
 
 def measure_memory(stage: Stage) -> Figure:
     """Memory of all processes and servers."""
-    stage.run(entry.name for entry in PROGRAMS)
-    parts = costs.memory(stage.components())
+    stage.run([])
+    with _together(stage) as processes:
+        _pause.wait(_STARTING_SECONDS)
+        parts = costs.memory({**stage.components(), **processes})
+    parts["supervisor"] -= sum(parts[name] for name in processes if name != "supervisor")
     largest = sorted(parts.items(), key=lambda pair: -pair[1])
     return Figure(
         name="idle_memory",
@@ -63,6 +72,21 @@ def measure_memory(stage: Stage) -> Figure:
         met=sum(parts.values()) < _MEBIBYTES,
         notes=(", ".join(f"{name} {size:.0f}" for name, size in largest),),
     )
+
+
+@contextmanager
+def _together(stage: Stage) -> Iterator[dict[str, int]]:
+    """Run the processes as `make demo` does; yields their ids, with the supervisor's."""
+    ports = map(str, asdict(stage.ports).values())
+    command = [sys.executable, "-m", "tests.benchmarks.together", *ports]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as supervisor:
+        if supervisor.stdout is None or not supervisor.stdout.readline():
+            raise ProcessFailed(f"the processes did not start: see {VAR / 'log'}")
+        files = (VAR / "run").glob("*.pid")
+        yield {"supervisor": supervisor.pid} | {file.stem: int(file.read_text()) for file in files}
+        supervisor.communicate()
 
 
 def _commands(broker: redis.Redis) -> int:

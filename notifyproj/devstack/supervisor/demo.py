@@ -17,7 +17,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -31,7 +31,7 @@ from notifyproj import environment
 from notifyproj.devstack.ports import LOOPBACK, is_free
 from notifyproj.devstack.servers import EmbeddedError, Stack
 from notifyproj.devstack.servers.errors import plain_words
-from notifyproj.devstack.supervisor import handle
+from notifyproj.devstack.supervisor import app, handle
 from notifyproj.devstack.supervisor.process import (
     ROOT,
     Process,
@@ -88,12 +88,7 @@ def _run_on(stack: Stack, *, ports: Ports, stay: bool, stories: bool) -> int:
         _migrate(settings, data=stack.folder)
         _manage("load_demo", settings)
         collected.result()
-    crew = ProcessGroup(
-        [Process(each, ports=ports, environ=mark(settings, var=VAR), var=VAR) for each in PROGRAMS],
-        report=_tell,
-    )
-    for process in crew.processes:
-        process.log.unlink(missing_ok=True)  # a log per run, so that logs stay small
+    crew = crew_of(settings, ports=ports, var=VAR, report=_tell)
     try:
         crew.start()
         _wait_healthy(crew)
@@ -111,6 +106,22 @@ def _run_on(stack: Stack, *, ports: Ports, stay: bool, stories: bool) -> int:
         _tell("Stopping every process")
         crew.stop()
     return code
+
+
+def crew_of(
+    settings: Mapping[str, str], *, ports: Ports, var: Path, report: Callable[[str], None]
+) -> ProcessGroup:
+    """Load the app into this process and return the processes of the product, with empty logs."""
+    if app.CAN_FORK:
+        app.load(settings)
+    environ = mark(settings, var=var)
+    processes = [
+        Process(each, ports=ports, environ=environ, var=var, forks=app.CAN_FORK)
+        for each in PROGRAMS
+    ]
+    for process in processes:
+        process.log.unlink(missing_ok=True)  # a log per run, so that logs stay small
+    return ProcessGroup(processes, report=report)
 
 
 def _settings(urls: Mapping[str, str], *, ports: Ports) -> dict[str, str]:

@@ -8,6 +8,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final, assert_never
 
@@ -46,12 +47,23 @@ class Process(Child):
     stop_seconds = 30.0  # a provider's longest deadline and the settling after it, twice
 
     def __init__(
-        self, program: Program, *, ports: Ports, environ: Mapping[str, str], var: Path
+        self,
+        program: Program,
+        *,
+        ports: Ports,
+        environ: Mapping[str, str],
+        var: Path,
+        forks: bool = False,
     ) -> None:
+        """`forks`: this process has loaded the app with `environ`; the first start is a fork.
+
+        A later start is a new interpreter, which loads the code as it is then.
+        """
         super().__init__(program.name, log=var / "log" / f"{program.name}.log")
         self.program = program
         self._ports = ports
         self._environ = environ
+        self._forks = forks and program.loads_app
         self.leash_signal = program.leash
         self._pid_file = var / "run" / f"{program.name}.pid"
         self._log_start = 0
@@ -63,7 +75,13 @@ class Process(Child):
         for folder in (self.log.parent, self._pid_file.parent):
             folder.mkdir(parents=True, exist_ok=True)
         self._log_start = self.log.stat().st_size if self.log.exists() else 0
-        self.spawn(self.program.command(self._ports), folder=ROOT, environ=self._environ)
+        if self._forks:
+            self._forks = False
+            work = partial(self.program.run, self._ports)
+            title = self.program.title(self._ports)
+            self.fork(work, folder=ROOT, environ=self._environ, title=title)
+        else:
+            self.spawn(self.program.command(self._ports), folder=ROOT, environ=self._environ)
         self._pid_file.write_text(str(self.pid))
 
     def shows(self, sign: Answers | OutputShows) -> bool:

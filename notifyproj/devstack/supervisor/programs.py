@@ -9,6 +9,8 @@ marketing (P3): a campaign then uses one processor, and the other processor is f
 
 from __future__ import annotations
 
+import os
+import runpy
 import signal
 import sys
 from dataclasses import asdict, dataclass
@@ -56,6 +58,9 @@ class Program:
     low_priority: bool = False
     """Low scheduling priority: bulk work beside an OTP on one machine."""
 
+    loads_app: bool = True
+    """The program is a module that loads Django and the apps."""
+
     leash: signal.Signals = signal.SIGKILL
     """Signal at the supervisor's death. Postgres and the broker end in the same moment: a worker
     could settle no delivery and would wait for Postgres and the broker instead of ending."""
@@ -63,7 +68,22 @@ class Program:
     def command(self, ports: Ports) -> list[str]:
         """Return the command line with the values of `ports`."""
         polite = ["/usr/bin/env", "nice", "-n", _NICENESS] if self.low_priority else []
-        return [*polite, sys.executable, *(part.format(**asdict(ports)) for part in self.arguments)]
+        return [*polite, sys.executable, *self._filled_in(ports)]
+
+    def title(self, ports: Ports) -> str:
+        """Return the command line that `ps` shows."""
+        return " ".join([sys.executable, *self._filled_in(ports)])
+
+    def run(self, ports: Ports) -> None:
+        """Run the program, `-m` and a module, in this process instead of an interpreter's."""
+        if self.low_priority:
+            os.nice(int(_NICENESS))
+        _, module, *arguments = self._filled_in(ports)
+        sys.argv = [module, *arguments]
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+    def _filled_in(self, ports: Ports) -> list[str]:
+        return [part.format(**asdict(ports)) for part in self.arguments]
 
 
 _NICENESS: Final = "10"
@@ -104,6 +124,7 @@ PROGRAMS: Final = (
             f"--admin-url=http://{LOOPBACK}:{{web}}/admin",
         ),
         ready=Answers("sandbox", "/healthz"),
+        loads_app=False,
     ),
     Program(
         name="web",
@@ -140,6 +161,7 @@ PROGRAMS: Final = (
             "--conf=notifyproj/flowerconfig.py",
         ),
         ready=Answers("flower", "/healthcheck"),
+        loads_app=False,
     ),
 )
 

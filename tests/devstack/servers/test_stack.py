@@ -129,7 +129,7 @@ def test_a_server_that_lost_its_supervisor_is_replaced(own: Stack) -> None:
     _keep(own, 3)
     lost, own.postgres._process = own.postgres._process, None  # as if we had just begun
     own.postgres.start()
-    assert lost is not None
+    assert isinstance(lost, subprocess.Popen)
     assert lost.wait(10) == 0  # it was asked, not killed
     assert _rows(own) == [3]
 
