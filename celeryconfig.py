@@ -15,7 +15,7 @@ from kombu.transport import TRANSPORT_ALIASES
 from kombu.utils.url import parse_url
 
 from notifications.core import server_tls
-from notifications.core.rules.lane import LANES, routing_key
+from notifications.core.rules.lane import EXPAND, LANES, OPS, TELL, routing_key
 from notifyproj.service_urls import foreign_variables, service_url
 
 if _mistakes := foreign_variables(os.environ):
@@ -37,9 +37,6 @@ broker_use_ssl = parse_url(broker_url).get("ssl", False) if _on_redis else False
 
 # --- Queues
 KEY_PREFIX = "notify:"  # of every key in the broker, for a Redis that others use as well
-OPS = "ops"  # the sweeps
-TELL = "tell"  # the sweep that calls the webhook endpoints of producers
-EXPAND = "expand"  # the sweep that expands bulk jobs
 _arguments = {} if _on_redis else {"x-queue-type": "quorum"}
 # On Redis the nameless exchange is one LPUSH. On RabbitMQ a countdown needs a topic exchange.
 _exchange = Exchange("") if _on_redis else Exchange("notify", type="topic")

@@ -21,7 +21,7 @@ from celery.signals import (
     worker_ready,
 )
 
-from celeryconfig import OPS
+from notifications.core.rules.lane import OPS
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyproj.settings")
 # Django's checks load every URL, page and template: 20 MiB that only the web process needs. The

@@ -28,9 +28,9 @@ from notifications.core.rules.access import (
     path_of,
     rule_of,
 )
+from notifications.core.rules.lane import EXPAND
 from notifications.core.rules.scopes import Scope
 from notifications.core.rules.switches import SwitchKind
-from notifications.core.store.postgres import periodic_tasks
 
 _CODE: Final = Path(notifications.__file__).parent
 _FEATURES: Final = _CODE / "features"
@@ -91,7 +91,7 @@ def test_each_name_of_the_manifest_exists_in_the_feature(found: Feature) -> None
     if found.openapi:
         assert import_string(f"{found.openapi}.TAGS") is not None
     assert set(found.releases) <= set(SwitchKind)
-    assert {each.queue for each in found.sweeps} <= {"", periodic_tasks.EXPAND_QUEUE}
+    assert {each.queue for each in found.sweeps} <= {"", EXPAND}
 
 
 @pytest.mark.parametrize("found", FEATURES.values(), ids=FEATURES)

@@ -11,8 +11,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from celeryconfig import EXPAND, OPS, TELL
-from notifications.core.rules.lane import LANES
+from notifications.core.rules.lane import EXPAND, LANES, OPS, TELL
 from tests.architecture import manifests
 
 _FOLDERS: Final = (manifests.FOLDER, manifests.AUTOSCALING)

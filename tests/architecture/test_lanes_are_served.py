@@ -7,8 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from celeryconfig import EXPAND, OPS, TELL
-from notifications.core.rules.lane import LANES
+from notifications.core.rules.lane import EXPAND, LANES, OPS, TELL
 from notifyproj.devstack.supervisor.programs import PROGRAMS
 
 _ROOT = Path(__file__).resolve().parents[2]

@@ -15,6 +15,7 @@ from notifications.core import clock, sweeps
 from notifications.core.alerting import notices
 from notifications.core.models import Alert, SweepRun
 from notifications.core.rules.alerts import BEAT, AlertKind
+from notifications.core.rules.lane import OPS
 from notifications.core.store.postgres import periodic_tasks, sweep_runs
 from notifications.core.sweeps import SWEEPS, overdue
 from notifications.core.tasks.sweep import TASKS
@@ -49,7 +50,7 @@ def test_each_sweep_has_a_row_whose_task_exists() -> None:
     assert {row.name: row.queue for row in rows} == {
         name: sweep.queue for name, sweep in SWEEPS.items()
     }
-    assert {row.name for row in rows if row.queue != periodic_tasks.QUEUE} == {"tell", "expand"}
+    assert {row.name for row in rows if row.queue != OPS} == {"tell", "expand"}
     assert all(row.enabled for row in rows)
     assert {row.name: periodic_tasks.interval_of(row) for row in rows} == {
         name: sweep.every for name, sweep in SWEEPS.items()

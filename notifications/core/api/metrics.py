@@ -28,14 +28,13 @@ from notifications.core.api.base_view import OpenView
 from notifications.core.delivery import routing
 from notifications.core.models import Alert
 from notifications.core.rules import lane_lag as lag_rules
-from notifications.core.rules.lane import LANES
+from notifications.core.rules.lane import EXPAND, LANES, OPS, TELL
 from notifications.core.rules.reach import ReachResult
 from notifications.core.store.cached import paused_lanes, shared_answers
 from notifications.core.store.postgres import (
     backlog,
     fallbacks,
     lane_lag,
-    periodic_tasks,
     rollups,
     service_levels,
     session_settings,
@@ -55,7 +54,7 @@ Family = GaugeMetricFamily | CounterMetricFamily
 _GAUGE, _COUNTER = GaugeMetricFamily, CounterMetricFamily
 _QUEUES: Final = (
     *(lane.name for lane in LANES),
-    *(periodic_tasks.QUEUE, periodic_tasks.TELL_QUEUE, periodic_tasks.EXPAND_QUEUE),
+    *(OPS, TELL, EXPAND),
 )
 
 

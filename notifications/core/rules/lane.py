@@ -97,6 +97,12 @@ LANES: Final = tuple(
     Lane(mode, priority, channel) for mode in Mode for priority in Priority for channel in Channel
 )
 """Every lane, live before test, P0 first."""
+OPS: Final = "ops"
+"""Queue of the sweeps."""
+TELL: Final = "tell"
+"""Queue of the sweep that calls producers' endpoints and waits for their answers."""
+EXPAND: Final = "expand"
+"""Queue of the sweep that expands bulk jobs, in long transactions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ from django.db import Error, connection
 from notifications.core import clock, feature
 from notifications.core.feature import FeatureSweep
 from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import OPS, TELL
 from notifications.core.store.postgres import alerts, periodic_tasks, sweep_runs
 from notifications.core.store.postgres.periodic_tasks import PeriodicSweep
 from notifications.core.store.postgres.sweep_runs import SweepResult
@@ -75,7 +76,7 @@ class Sweep:
     run_once: RunOnce
     stops: str
     """The effect of switching the sweep off, for operators."""
-    queue: str = periodic_tasks.QUEUE
+    queue: str = OPS
     """The queue of the task."""
 
 
@@ -137,7 +138,7 @@ _STOPS: Final = {
     "partitions": "No partitions are created; after two weeks all requests are refused.",
     "archive": "Days past retention stay in the database.",
 }
-_QUEUES: Final = {"tell": periodic_tasks.TELL_QUEUE}
+_QUEUES: Final = {"tell": TELL}
 """Queues of the sweeps that may take longer than a second; no other sweep waits for them."""
 
 
@@ -149,7 +150,7 @@ def _of_feature(sweep: FeatureSweep) -> Sweep:
         return swept
 
     every = dt.timedelta(seconds=sweep.seconds)
-    queue = sweep.queue or periodic_tasks.QUEUE
+    queue = sweep.queue or OPS
     return Sweep(sweep.name, every, sweep.limit, run_once, sweep.stops, queue)
 
 
@@ -160,7 +161,7 @@ SWEEPS: Final = {
         limit,
         run_once,
         _STOPS[name],
-        _QUEUES.get(name, periodic_tasks.QUEUE),
+        _QUEUES.get(name, OPS),
     )
     for name, seconds, limit, run_once in _EVERY
 } | {each.name: _of_feature(each) for app in feature.all_features() for each in app.sweeps}

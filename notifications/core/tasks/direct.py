@@ -36,7 +36,7 @@ from django.db import connection
 
 from notifications.core import broker, clock, lanes, stopping, sweeps
 from notifications.core.delivery import deliver
-from notifications.core.rules.lane import LANES, Lane
+from notifications.core.rules.lane import LANES, OPS, Lane
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import db, fallbacks, id_ranges, periodic_tasks, publish
 from notifications.core.store.postgres.id_ranges import Span
@@ -76,7 +76,7 @@ class Direct:
         self, queues: Sequence[str], *, slots: int, submit: Submit, busy: Callable[[], int]
     ) -> None:
         self._lanes = {lane for lane in LANES if lane.name in queues}
-        self._sweep_at = dict.fromkeys(sweeps.SWEEPS, 0.0) if periodic_tasks.QUEUE in queues else {}
+        self._sweep_at = dict.fromkeys(sweeps.SWEEPS, 0.0) if OPS in queues else {}
         self._lost_at = 0.0
         self._slots = slots
         self._submit = submit

@@ -4,6 +4,7 @@ from types import MappingProxyType
 
 from notifications.core import feature
 from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.lane import EXPAND
 
 
 class BulkJobsConfig(feature.Feature):
@@ -28,7 +29,7 @@ class BulkJobsConfig(feature.Feature):
             seconds=1,
             limit=5_000,
             stops="Bulk jobs create no further messages.",
-            queue="expand",
+            queue=EXPAND,
         ),
     )
     deletions = (

@@ -30,10 +30,18 @@ _MODULES: Final = (
     "notifyproj.web",
 )
 """Modules that the programs load beside the tasks."""
+_CONFIGURATION: Final = ("celeryconfig", "notifyproj.settings")
+"""Modules that read the environment when they are imported."""
 
 
 def load(environ: Mapping[str, str]) -> None:
-    """Load the app with `environ`, which stays this process's environment."""
+    """Load the app with `environ`, which stays this process's environment.
+
+    Raises:
+        RuntimeError: the configuration was loaded before, with another environment.
+    """
+    if early := sys.modules.keys() & set(_CONFIGURATION):
+        raise RuntimeError(f"loaded before the environment was set: {', '.join(sorted(early))}")
     os.environ.update(environ)
     from notifyproj.celery import app  # noqa: PLC0415 - reads the environment
 

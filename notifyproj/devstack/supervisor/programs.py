@@ -16,8 +16,7 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from celeryconfig import EXPAND, OPS, TELL
-from notifications.core.rules.lane import LANES, Mode, Priority
+from notifications.core.rules.lane import EXPAND, LANES, OPS, TELL, Mode, Priority
 from notifyproj.devstack.ports import LOOPBACK
 
 

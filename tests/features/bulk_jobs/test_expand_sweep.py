@@ -12,7 +12,8 @@ from django.db import connection, transaction
 from notifications.core import clock
 from notifications.core.models import BulkJob, BulkJobRange, Notification, Switch, Template
 from notifications.core.rules.bulk_job import BulkJobState
-from notifications.core.store.postgres import locks, periodic_tasks
+from notifications.core.rules.lane import EXPAND, OPS
+from notifications.core.store.postgres import locks
 from notifications.core.store.templates import template_cache
 from notifications.core.sweeps import SWEEPS
 from notifications.features.bulk_jobs import expand as pages
@@ -187,4 +188,4 @@ def test_a_later_reason_of_the_state_stays(new_job: NewJob) -> None:
 
 def test_no_sweep_of_the_core_waits_for_an_expansion() -> None:
     queues = {name: SWEEPS[name].queue for name in ("expand", "bulk_jobs")}
-    assert queues == {"expand": periodic_tasks.EXPAND_QUEUE, "bulk_jobs": periodic_tasks.QUEUE}
+    assert queues == {"expand": EXPAND, "bulk_jobs": OPS}

@@ -18,11 +18,6 @@ from django_celery_beat.models import IntervalSchedule, PeriodicTask
 _log = structlog.get_logger(__name__)
 
 PREFIX: Final = "sweep_"
-QUEUE: Final = "ops"
-TELL_QUEUE: Final = "tell"
-"""Of the sweep that calls producers' endpoints and waits for their answers."""
-EXPAND_QUEUE: Final = "expand"
-"""Of the sweep that expands bulk jobs, in long transactions."""
 _SHORTEST_LIFE: Final = 5
 """Shortest expiry of a message in seconds; a later message replaces an expired message."""
 
