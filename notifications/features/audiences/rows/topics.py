@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from notifications.core import clock
 from notifications.core.models import Topic, TopicSubscriber
@@ -34,19 +34,14 @@ def find(*, mode: Mode, name: str) -> Topic | None:
 
 
 def ensure(*, mode: Mode, name: str, by: str) -> Topic:
-    """Return the topic with a name in a mode, which is created by the first call.
+    """Return the topic with a name in a mode, which is created if there is none.
 
-    Raises:
-        IntegrityError: the topic was deleted at the same time.
+    A topic of another call may be deleted before it is read; the name is then free again.
     """
-    found = find(mode=mode, name=name)
-    if found is None:
+    while (found := find(mode=mode, name=name)) is None:
         Topic.objects.bulk_create(
             [Topic(mode=mode, name=name, created_by=by)], ignore_conflicts=True
         )
-        found = find(mode=mode, name=name)
-    if found is None:
-        raise IntegrityError("the topic was deleted at the same time")
     return found
 
 

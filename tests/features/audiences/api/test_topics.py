@@ -9,7 +9,9 @@ from notifications.core.models import AuditEntry, Recipient, Topic, TopicSubscri
 from notifications.core.rules.lane import Mode
 from notifications.core.store.postgres import erasure
 from notifications.features.audiences import sweep
+from notifications.features.audiences.rows import topics
 from tests.api.conftest import Caller, MakeCaller
+from tests.interleaving import before
 
 MEMBERS = "/v1/topics/artist-17/subscribers"
 
@@ -66,6 +68,20 @@ def test_wrong_names_and_unknown_recipients_are_refused(caller: Caller) -> None:
     assert caller.get("/v1/topics/a%00b/subscribers").status_code == 404
     assert caller.send("PUT", MEMBERS, {"user_ids": ["u_1"] * 5_001}).status_code == 422
     assert Topic.objects.count() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_topic_that_others_create_and_delete_meanwhile_is_created(caller: Caller) -> None:
+    def create() -> None:
+        Topic.objects.create(name="artist-17", created_by="other")
+
+    def delete() -> None:
+        topics.delete(Topic.objects.get(created_by="other"))
+
+    with before(('INSERT INTO "topic"', create), ('FROM "topic"', delete)):
+        assert caller.send("PUT", f"{MEMBERS}/u_1").status_code == 204
+    assert members(caller) == ["u_1"]
+    assert Topic.objects.get(deleted_at=None).created_by.startswith("producer orders")
 
 
 def test_a_deleted_topic_frees_its_name_and_loses_its_rows(caller: Caller) -> None:
