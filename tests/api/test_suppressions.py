@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,6 +20,7 @@ from notifications.core.store.postgres import suppressions
 from notifications.core.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
+from tests.interleaving import before
 
 if TYPE_CHECKING:
     from django.test.client import _MonkeyPatchedWSGIResponse as Reply
@@ -52,6 +54,18 @@ def test_an_address_is_entered_found_and_taken_back(caller: Caller, maria: Recip
     assert caller.get(PATH).json()["results"] == []
     [undone] = caller.get(PATH, undone="true").json()["results"]
     assert (undone["undo_note"], undone["undone_by"]) == ("she called again", said["created_by"])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_entry_that_is_undone_meanwhile_is_answered(caller: Caller) -> None:
+    known = caller.post(PATH, MARIA).json()["id"]
+    rows = Suppression.objects.filter(pk=known)
+    undo = partial(suppressions.undo, rows, by="maria", note="")
+    reads = 'FROM "notifications_suppression"'
+    with before((reads, lambda: None), (reads, undo)):
+        answer = caller.post(PATH, MARIA)
+    assert (answer.status_code, answer.json()["id"]) == (201, known)
+    assert answer.json()["undone_by"] == "maria"
 
 
 def test_the_list_is_paged(caller: Caller) -> None:

@@ -165,10 +165,7 @@ class SuppressionAdmin(MaskedAddressAdmin):
         entry = SuppressionEntry(
             channel=channel, address=obj.address, cause=Cause.MANUAL, note=obj.note
         )
-        suppressions.add([entry], by=request.user.get_username())
-        kept = suppressions.active(channel, obj.address, cause=Cause.MANUAL)
-        if kept is not None:
-            obj.pk = kept.pk
+        obj.pk = suppressions.enter(entry, by=request.user.get_username()).pk
 
     @action("Undo", permissions=["undo"], url_path="undo", icon="undo")
     def undo(self, request: HttpRequest, object_id: int) -> HttpResponse:

@@ -227,8 +227,7 @@ def suppress(call: Call) -> SuppressionsImported | Response:
         channel=wanted.channel, address=wanted.address, cause=Cause.MANUAL, note=wanted.note
     )
     with call.changes(suppressions.of_address(wanted.channel, wanted.address)):
-        suppressions.add([entry], by=call.by)
-    row = suppressions.active(wanted.channel, wanted.address, cause=Cause.MANUAL)
+        row = suppressions.enter(entry, by=call.by)
     return Response(SuppressionAnswer.model_validate(row).to_json(), status=201)
 
 

@@ -40,7 +40,8 @@ def report(delivery: UUID, *, at: dt.datetime | None) -> int:
 
 
 def is_listed() -> bool:
-    return suppressions.active(Channel.EMAIL, ADDRESS, cause=Cause.UNSUBSCRIBE_ALL) is not None
+    rows = suppressions.of_address(Channel.EMAIL, ADDRESS)
+    return rows.filter(reason=Cause.UNSUBSCRIBE_ALL, undone_at=None).exists()
 
 
 def call(delivery: UUID, *, at: dt.datetime) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import transaction
-from django.db.models import Func, OuterRef, Q, QuerySet, Value
+from django.db.models import F, Func, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Now
 from django.db.models.lookups import Exact
 
@@ -94,9 +94,11 @@ def of_term(term: str) -> QuerySet[Suppression]:
     return Suppression.objects.filter(address__in=addresses.search_keys(term))
 
 
-def active(channel: Channel, address: str, *, cause: Cause) -> Suppression | None:
-    """Return the suppression of an address for a reason."""
-    return of_address(channel, address).filter(reason=cause, undone_at=None).first()
+def enter(entry: SuppressionEntry, *, by: str) -> Suppression:
+    """Add an address; return the new or existing entry, also if it is undone meanwhile."""
+    add([entry], by=by)
+    rows = of_address(entry.channel, entry.address).filter(reason=entry.cause)
+    return rows.order_by(F("undone_at").desc(nulls_first=True))[0]  # a row is never deleted
 
 
 def was_made_by(row: Suppression, producer_id: int) -> bool:
