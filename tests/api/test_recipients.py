@@ -10,10 +10,11 @@ from notifications.core import clock
 from notifications.core.models import Contact, Recipient, Suppression
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.suppression import Cause
-from notifications.core.store.postgres import suppressions
+from notifications.core.store.postgres import erasure, suppressions
 from notifications.core.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 from tests.api.conftest import Caller
+from tests.interleaving import before
 
 PATH = "/v1/recipients/maria"
 
@@ -40,6 +41,32 @@ def test_putting_creates_and_then_changes(caller: Caller) -> None:
         "attributes": {},
         "contacts": [],
     }
+
+
+def _erase() -> None:
+    assert erasure.begin(mode=Mode.LIVE, user_id="maria", requested_by="other", by="other")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_recipient_whom_others_create_and_erase_meanwhile_is_created(caller: Caller) -> None:
+    def create() -> None:
+        Recipient.objects.create(user_id="maria")
+
+    with before(
+        ('INSERT INTO "notifications_recipient"', create),
+        ('FROM "notifications_recipient"', _erase),
+    ):
+        assert caller.send("PUT", PATH, {"locale": "de"}).status_code == 201
+    assert caller.get(PATH).json()["locale"] == "de"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_new_contact_is_answered_before_an_erasure(caller: Caller) -> None:
+    caller.send("PUT", PATH, {})
+    with before(("suppressed_for", _erase)):
+        answer = caller.post(f"{PATH}/contacts", _mail("maria@example.com"))
+    assert answer.status_code == 201, answer.content
+    assert caller.get(PATH).status_code == 404
 
 
 @pytest.mark.parametrize(

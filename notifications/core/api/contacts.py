@@ -81,7 +81,8 @@ def add_contact(call: Call, wanted: ContactRequest) -> ContactAnswer:
         if call.token:
             _check_number(recipient, address)
         added = recipients.add_contact(recipient, address, change)
-    return to_contact(suppressions.with_causes(recipient.contacts.all()).get(pk=added.pk))
+        # Read under the lock of the recipient, which an erasure would otherwise remove before.
+        return to_contact(suppressions.with_causes(recipient.contacts.all()).get(pk=added.pk))
 
 
 @operation(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from notifications.core import clock
 from notifications.core.models import Contact, Preference, Recipient
@@ -72,9 +72,7 @@ def upsert(
     if attributes is not None:
         values["attributes"] = _without_nulls(attributes)
     with transaction.atomic():
-        recipient, created = Recipient.objects.select_for_update().update_or_create(
-            mode=mode, user_id=user_id, defaults=values
-        )
+        recipient, created = _update_or_create(mode, user_id, values)
         if addresses is not None:
             device_owners.lock(recipient, _devices(addresses))
             _remove(recipient, keep=addresses, change=change)
@@ -109,6 +107,17 @@ def merge(
             _ensure_primary(locked, channel)
         set_timezone(locked)
     return locked
+
+
+def _update_or_create(
+    mode: Mode, user_id: str, values: Mapping[str, object]
+) -> tuple[Recipient, bool]:
+    """Return the recipient, locked until the open transaction ends, and True for a new one."""
+    rows = Recipient.objects.select_for_update()
+    try:
+        return rows.update_or_create(mode=mode, user_id=user_id, defaults=values)
+    except IntegrityError:  # another call created the recipient, and an erasure deleted the row
+        return rows.update_or_create(mode=mode, user_id=user_id, defaults=values)
 
 
 def _without_nulls(attributes: Mapping[str, object]) -> dict[str, object]:

@@ -44,9 +44,12 @@ def ensure(mode: Mode, wanted: Collection[To], *, by: str) -> dict[To, Recipient
     if not fresh:
         return people
     names = {user_id: to for to, user_id in fresh.items()}
-    created = _register(mode, names, by=by)
-    rows = Recipient.objects.filter(mode=mode, user_id__in=names).values_list("user_id", "pk")
-    ids = dict(rows)
+    created: set[str] = set()
+    ids: dict[str, int] = {}
+    while missing := names.keys() - ids.keys():  # a row of another call may be erased meanwhile
+        created |= _register(mode, {name: names[name] for name in missing}, by=by)
+        rows = Recipient.objects.filter(mode=mode, user_id__in=missing)
+        ids |= rows.values_list("user_id", "pk")
     return people | {
         to: RecipientByAddress(ids[user_id], user_id, user_id in created)
         for to, user_id in fresh.items()

@@ -158,6 +158,7 @@ def get_audience(_call: Call, audience: Audience) -> Audience:
     "Replace a saved audience",
     Access(Scope.CAMPAIGNS_WRITE),
     AudienceRequest,
+    locks=True,
     problems={Kind.CONFLICT},
     examples={
         "minimal": Example(

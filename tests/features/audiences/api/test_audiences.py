@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from notifications.core import clock
-from notifications.core.models import Recipient, RecipientList, RecipientListMember
+from notifications.core.models import Audience, Recipient, RecipientList, RecipientListMember
 from notifications.core.rules.lane import Mode
 from notifications.core.store.postgres import erasure
 from notifications.features.audiences import sweep
 from notifications.features.audiences.rows import members
 from notifications.features.audiences.rules.parse import parse
 from tests.api.conftest import Caller, MakeCaller
+from tests.interleaving import before
 
 if TYPE_CHECKING:
     from django.test.client import _MonkeyPatchedWSGIResponse as Reply
@@ -191,3 +192,12 @@ def test_an_audience_may_not_be_read_without_the_scope(make_caller: MakeCaller) 
     body = {"name": "all", "audience": {"everyone": True}}
     assert reader.post("/v1/audiences", body).status_code == 403
     assert upload(reader, "user_id\nu_1\n").status_code == 403
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_replacement_beside_a_deletion_creates_no_audience_again(caller: Caller) -> None:
+    wanted = {"name": "All", "audience": {"everyone": True}}
+    made = caller.post("/v1/audiences", wanted).json()
+    with before(('UPDATE "audience"', Audience.objects.filter(pk=made["id"]).delete)):
+        assert caller.send("PUT", f"/v1/audiences/{made['id']}", wanted).status_code == 200
+    assert not Audience.objects.exists()
