@@ -52,7 +52,7 @@ class BudgetFigures:
 def of(budget_ids: Collection[int], *, now: dt.datetime) -> dict[int, BudgetFigures]:
     """Return the figures of existing budgets by id."""
     reserved = _money_under_way()
-    states = (each for each in budgets.read() if each.budget.id in budget_ids)
+    states = (each for each in budgets.read(now=now) if each.budget.id in budget_ids)
     return {each.budget.id: _figures(each, reserved, now=now) for each in states}
 
 

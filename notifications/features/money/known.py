@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 
 from notifications.core import clock
@@ -15,17 +16,16 @@ from providers.contract import Channel
 @Fresh
 def every() -> Mapping[int, budgets.Budget]:
     """Return the budgets by id."""
-    return {each.budget.id: each.budget for each in read()}
+    return {each.budget.id: each.budget for each in read(now=clock.now())}
 
 
 forget = every.forget
 
 
-def read() -> list[BudgetState]:
-    """Read all budgets with the ledgers of their current days."""
-    now = clock.now()
+def read(*, now: dt.datetime) -> list[BudgetState]:
+    """Read all budgets with the ledgers of their days at a time."""
     rows = {row.pk: row for row in Budget.objects.select_related("producer").order_by("pk")}
-    rules = {key: _rule(row) for key, row in rows.items()}
+    rules = {key: _rule(row, now) for key, row in rows.items()}
     today = {key: rule.day(now) for key, rule in rules.items()}
     found = BudgetDay.objects.filter(budget__in=rows, day__in=set(today.values()))
     ledgers = {row.budget_id: row for row in found if row.day == today[row.budget_id]}
@@ -35,7 +35,7 @@ def read() -> list[BudgetState]:
     ]
 
 
-def _rule(row: Budget) -> budgets.Budget:
+def _rule(row: Budget, now: dt.datetime) -> budgets.Budget:
     return budgets.Budget(
         id=row.pk,
         name=str(row),
@@ -44,6 +44,7 @@ def _rule(row: Budget) -> budgets.Budget:
         amount=row.amount_micros,
         is_hard=row.is_hard,
         timezone=row.timezone,
+        read_at=now,
     )
 
 

@@ -50,7 +50,8 @@ def hold_without_money(batch: Batch) -> None:
         budget = next((each for each in spent if _counts(claimed, each)), None)
         if budget and not claimed.delivery.priority.is_urgent:
             held.append((claimed, budget))
-    _hold(batch, held)
+    # Not the time of the batch: after midnight it would add a day to a state of the day before.
+    _hold(batch, held, now=spent[0].read_at)
 
 
 def reserve(
@@ -63,7 +64,7 @@ def reserve(
     Raises:
         OperationalError: the database failed; no call may begin.
     """
-    known = cached.every()
+    known, now = cached.every(), batch.now
     asks = []
     for claimed in deliveries:
         claimed.reserved_under = claimed.reserved = claimed.reserved_at = None
@@ -71,10 +72,10 @@ def reserve(
         if ask is not None:
             asks.append(ask)
             claimed.reserved_under, claimed.reserved = batch.token, ask.micros
-            claimed.reserved_at = batch.now
+            claimed.reserved_at = now
     if not asks:
         return deliveries
-    shares = ledgers.reserve(asks, token=batch.token, budgets=known, now=batch.now)
+    shares = ledgers.reserve(asks, token=batch.token, budgets=known, now=now)
     unpaid = {each.delivery_id for each in asks} - shares.granted.keys()
     if not unpaid:
         return deliveries
@@ -82,7 +83,8 @@ def reserve(
         if claimed.delivery.id in unpaid:
             claimed.reserved_under = claimed.reserved = claimed.reserved_at = None
     refused = [each for each in deliveries if each.delivery.id in shares.refused]
-    _hold(batch, [(each, known[shares.refused[each.delivery.id]]) for each in refused])
+    held = [(each, known[shares.refused[each.delivery.id]]) for each in refused]
+    _hold(batch, held, now=now)
     batch.commit()
     return [each for each in deliveries if each.delivery.id not in unpaid]
 
@@ -128,10 +130,15 @@ def _counts(claimed: ClaimedDelivery, budget: Budget) -> bool:
     return budget.covers(producer_id=claimed.notification.producer_id, channel=row.channel)
 
 
-def _hold(batch: Batch, held: Sequence[Held]) -> None:
+def _hold(batch: Batch, held: Sequence[Held], *, now: dt.datetime) -> None:
     """Send P3 text messages by e-mail if possible, and hold the other deliveries.
 
     Safe if the process dies between the writes: the lease ends, and the next claim decides again.
+
+    Args:
+        batch: the batch of the deliveries.
+        held: the deliveries with their spent budgets.
+        now: the time at which the budgets were spent, which decides the day.
     """
     texts = [
         claimed
@@ -145,7 +152,7 @@ def _hold(batch: Batch, held: Sequence[Held]) -> None:
     ledgers.hold({claimed.delivery.id: each.id for claimed, each in staying}, token=batch.token)
     for claimed, budget in staying:
         detail = f"budget {budget.name}: {prices.dollars(budget.amount)} a day"
-        wait = max(_SHORTEST, _end(claimed, budget, batch.now) - batch.now)
+        wait = max(_SHORTEST, _end(claimed, budget, now) - batch.now)
         batch.decide(
             claimed, Decision(transition=HOLD, reason=Reason.BUDGET, detail=detail, due_in=wait)
         )

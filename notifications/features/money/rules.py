@@ -32,6 +32,8 @@ class Budget(NamedTuple):
     """Microdollars a day."""
     is_hard: bool
     timezone: str
+    read_at: dt.datetime
+    """The time that decided which day is the current one."""
     used: int = 0
     """Microdollars reserved and spent today."""
     refused: int | None = None
