@@ -28,12 +28,13 @@ from notifications.core.intake.accept import AcceptedRequest, Refused
 from notifications.core.intake.validation import Caller
 from notifications.core.models import Notification, Occurrence, Producer, Schedule
 from notifications.core.rules import request
+from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.request import NotificationRequest
 from notifications.core.rules.times import local_time
 from notifications.core.store.cached import notification_types
-from notifications.core.store.postgres import late_encryption, reads
+from notifications.core.store.postgres import alerts, late_encryption, reads
 from notifications.core.store.rate_limits import producer_limits
 from notifications.core.store.rate_limits.producer_limits import Charge
 from notifications.features.schedules.rules import recurrence
@@ -62,7 +63,8 @@ class _Busy(Exception):
 def materialise(schedule_id: int, *, now: dt.datetime) -> int:
     """Create the notifications of the next day; returns the number of occurrences.
 
-    Safe to run twice and in concurrent sweeps: locked rows are skipped.
+    Resolves the alert of an earlier failure. Safe to run twice and in concurrent sweeps: locked
+    rows are skipped.
 
     Raises:
         UnreadableSchedule: the stored request is no longer valid.
@@ -90,11 +92,15 @@ def body_of(schedule: Schedule) -> dict[str, Any]:
 
 
 def record_failure(schedule_id: int, *, problem: str, until: dt.datetime) -> None:
-    """Store the error of a schedule, and the time of the next try.
+    """Store the error of a schedule with an alert, and the time of the next try.
 
     `due_at` stays, so the next try also creates missed occurrences, as after any delay.
     """
-    Schedule.objects.filter(id=schedule_id).update(problem=problem[:300], retry_at=until)
+    with transaction.atomic():
+        row = Schedule.objects.filter(id=schedule_id)
+        if row.update(problem=problem[:300], retry_at=until):
+            detail = f"schedule {schedule_id}: {problem}"
+            alerts.raise_once(AlertKind.SCHEDULE_FAILED, str(schedule_id), detail)
 
 
 def occurrences(schedule: Schedule, zone: str, *, after: dt.datetime) -> Iterator[Pair]:
@@ -168,6 +174,8 @@ def _materialise(schedule: Schedule, *, now: dt.datetime) -> int:
     following = following if paid == len(due) else due[paid]
     due = missed + due[:paid]
     _accept(_OccurrenceSource(schedule, _caller(producer, schedule), body, zone), due, now=now)
+    if schedule.problem:
+        alerts.resolve(AlertKind.SCHEDULE_FAILED, str(schedule.pk))
     set_next_occurrence(schedule, following)
     schedule.save(update_fields=["next_local", "due_at", "problem", "retry_at"])
     return len(due)

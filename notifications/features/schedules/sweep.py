@@ -8,11 +8,9 @@ from collections.abc import Collection
 from typing import Final
 
 import structlog
-from django.db.models import BooleanField, Case, Q, QuerySet, When
+from django.db.models import Q, QuerySet
 
 from notifications.core.models import Schedule
-from notifications.core.rules.alerts import AlertKind
-from notifications.core.store.postgres import alerts
 from notifications.core.sweeps import loops, rounds
 from notifications.core.sweeps.rounds import Swept
 from notifications.features.schedules import occurrences
@@ -33,7 +31,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 
     def batch() -> Swept:
         rows = list(_due(now, seen)[:limit])
-        seen.update(schedule_id for schedule_id, _ in rows)
+        seen.update(rows)
         run = functools.partial(_run_schedule, now=now)
         done = loops.in_turn(rows, run, on_error=functools.partial(_record_failure, now=now))
         return Swept(done.moved, done.failed, more=len(rows) == limit)
@@ -41,29 +39,21 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     return loops.repeat(batch)
 
 
-def _due(now: dt.datetime, seen: Collection[int]) -> QuerySet[Schedule, tuple[int, bool]]:
+def _due(now: dt.datetime, seen: Collection[int]) -> QuerySet[Schedule, int]:
     is_tried = Q(retry_at=None) | Q(retry_at__lte=now)
     due = Schedule.objects.filter(is_tried, due_at__lte=now, producer__is_active=True)
-    had_problem = Case(When(problem="", then=False), default=True, output_field=BooleanField())
-    fresh = due.exclude(id__in=list(seen)).annotate(had_problem=had_problem)
-    return fresh.order_by("due_at", "id").values_list("id", "had_problem")
+    fresh = due.exclude(id__in=list(seen))
+    return fresh.order_by("due_at", "id").values_list("id", flat=True)
 
 
-def _run_schedule(due: tuple[int, bool], *, now: dt.datetime) -> Swept:
-    schedule_id, had_problem = due
-    made = occurrences.materialise(schedule_id, now=now)
-    if had_problem:
-        alerts.resolve(AlertKind.SCHEDULE_FAILED, str(schedule_id))
-    return Swept(made)
+def _run_schedule(schedule_id: int, *, now: dt.datetime) -> Swept:
+    return Swept(occurrences.materialise(schedule_id, now=now))
 
 
-def _record_failure(due: tuple[int, bool], error: Exception, *, now: dt.datetime) -> None:
-    schedule_id, _ = due
+def _record_failure(schedule_id: int, error: Exception, *, now: dt.datetime) -> None:
     is_unreadable = isinstance(error, occurrences.UnreadableSchedule)
     problem = str(error) if is_unreadable else type(error).__name__
     _log.exception("schedule_failed", schedule=schedule_id)
     if isinstance(error, rounds.DATABASE_TROUBLE):
         return  # not caused by the schedule, such as a lock timeout: the next run tries it again
     occurrences.record_failure(schedule_id, problem=problem, until=now + _RETRY_EVERY)
-    detail = f"schedule {schedule_id}: {problem}"
-    alerts.raise_once(AlertKind.SCHEDULE_FAILED, str(schedule_id), detail)

@@ -251,6 +251,41 @@ def test_a_changed_paused_or_deleted_schedule_ends_its_alert(caller: Caller, end
 
 
 @pytest.mark.usefixtures("maria")
+def test_a_sweep_killed_after_the_commit_of_a_schedule_leaves_no_alert(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schedule = _made(caller)
+    Schedule.objects.update(problem="KeyError")
+    alerts.raise_once(AlertKind.SCHEDULE_FAILED, str(schedule.pk), "KeyError")
+    make = occurrences.materialise
+
+    def materialise(schedule_id: int, *, now: dt.datetime) -> int:
+        make(schedule_id, now=now)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(occurrences, "materialise", materialise)
+    with pytest.raises(KeyboardInterrupt):
+        _sweep()
+    assert Alert.objects.get(kind=AlertKind.SCHEDULE_FAILED).resolved_at is not None
+
+
+@pytest.mark.usefixtures("maria")
+def test_the_failure_of_a_deleted_schedule_leaves_no_alert(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schedule = _made(caller)
+
+    def materialise(_schedule_id: int, *, now: dt.datetime) -> int:
+        assert changes.remove(caller, schedule.pk)
+        msg = f"a fault at {now}"
+        raise ValueError(msg)
+
+    monkeypatch.setattr(occurrences, "materialise", materialise)
+    assert sweep.run_once(now=clock.now(), limit=50).failed == 1
+    assert not Alert.objects.exists()
+
+
+@pytest.mark.usefixtures("maria")
 def test_it_ends(caller: Caller) -> None:
     _made(caller, ends_at=clock.now() + 3 * HOUR)
     assert _sweep() == 3
