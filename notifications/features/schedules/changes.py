@@ -48,7 +48,7 @@ def create(caller: Caller, fields: Mapping[str, Any]) -> Schedule:
             detail = f"this producer has {MAX_SCHEDULES} schedules, the most there may be"
             raise ScheduleRefused(Problem(Kind.CONFLICT, f"{detail}; delete one first"))
         _refuse(_problem_of_recipient(made))
-        _save(made)
+        _save(made, now=clock.now())
     return made
 
 
@@ -70,8 +70,9 @@ def change(caller: Caller, schedule_id: int, fields: Mapping[str, Any]) -> Sched
         _refuse(_problem_of(caller, found, is_new="request" in fields))
         if "request" in fields:
             _refuse(_problem_of_recipient(found))
-        _withdraw(found)
-        _save(found)
+        now = clock.now()
+        _withdraw(found, now=now)
+        _save(found, now=now)
     return found
 
 
@@ -81,7 +82,7 @@ def remove(caller: Caller, schedule_id: int) -> bool:
         found = _mine(caller).select_for_update().filter(id=schedule_id).first()
         if found is None:
             return False
-        _withdraw(found)
+        _withdraw(found, now=clock.now())
         found.delete()
     return True
 
@@ -90,10 +91,11 @@ def set_paused(schedules: Iterable[Schedule], *, to: bool) -> None:
     """Pause or resume schedules. Occurrences during a pause are skipped."""
     with transaction.atomic():
         locked = Schedule.objects.select_for_update().filter(id__in=[each.pk for each in schedules])
+        now = clock.now()
         for each in locked.order_by("id"):
             each.paused = to
-            _withdraw(each)
-            _save(each)
+            _withdraw(each, now=now)
+            _save(each, now=now)
 
 
 def _refuse(problem: Problem | None) -> None:
@@ -163,13 +165,15 @@ def _problem_of_times(schedule: Schedule) -> Problem | None:
     return None
 
 
-def _save(schedule: Schedule) -> None:
+def _save(schedule: Schedule, *, now: dt.datetime) -> None:
     """Save a schedule with the next occurrence.
+
+    After `_withdraw` the time is the same: an occurrence between two times would be lost.
 
     Raises:
         ScheduleRefused: the name is in use.
     """
-    following = occurrences.occurrences(schedule, occurrences.zone_of(schedule), after=clock.now())
+    following = occurrences.occurrences(schedule, occurrences.zone_of(schedule), after=now)
     occurrences.set_next_occurrence(schedule, None if schedule.paused else next(following, None))
     try:
         with transaction.atomic():
@@ -180,13 +184,13 @@ def _save(schedule: Schedule) -> None:
         raise ScheduleRefused(problem) from error
 
 
-def _withdraw(schedule: Schedule) -> None:
+def _withdraw(schedule: Schedule, *, now: dt.datetime) -> None:
     """Stop the future notifications of a locked schedule, except deliveries during their send.
 
     The alert about the schedule ends too: the cause is changed, paused or deleted.
     """
     alerts.resolve(AlertKind.SCHEDULE_FAILED, str(schedule.pk))
-    ahead = schedule.occurrences.filter(at__gt=clock.now())
+    ahead = schedule.occurrences.filter(at__gt=now)
     made = [each.notification_id for each in ahead if each.notification_id is not None]
     if made:
         cancel.stop(made)

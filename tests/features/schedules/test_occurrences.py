@@ -286,6 +286,21 @@ def test_the_failure_of_a_deleted_schedule_leaves_no_alert(
 
 
 @pytest.mark.usefixtures("maria")
+def test_an_occurrence_during_a_change_is_made_again(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schedule = _made(caller)
+    _sweep()
+    first = _waiting()[0]
+    times = iter([first - dt.timedelta(seconds=1)])
+    with monkeypatch.context() as patch:
+        patch.setattr(clock, "now", lambda: next(times, first))
+        changes.set_paused([schedule], to=False)
+    schedule.refresh_from_db()
+    assert schedule.due_at == first - occurrences.AHEAD
+
+
+@pytest.mark.usefixtures("maria")
 def test_it_ends(caller: Caller) -> None:
     _made(caller, ends_at=clock.now() + 3 * HOUR)
     assert _sweep() == 3
