@@ -20,6 +20,7 @@ from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.lane import Priority
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import id_ranges, secret_variables, sweep_runs
+from notifications.core.store.postgres.sweep_runs import SweepStart
 from notifications.core.sweeps import SWEEPS, rounds
 from notifications.core.sweeps.rounds import Due, Swept
 from tests.sweeps.conftest import MakeRow, store_row
@@ -53,6 +54,27 @@ def test_a_sweep_that_raises_stops_no_other_and_raises_an_alert_until_it_works(
     assert _alerts() == [failing]
     works = sweeps.Sweep(failing, dt.timedelta(0), 1, lambda **_arguments: Swept(), "")
     monkeypatch.setitem(SWEEPS, failing, works)
+    sweeps.run(failing, every=dt.timedelta(0))
+    assert _alerts() == []
+
+
+@pytest.mark.django_db
+def test_a_process_killed_after_the_end_of_a_success_leaves_no_alert(
+    failing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end = sweep_runs.end
+
+    def die(name: str, *, moved: int, failed: int) -> None:
+        end(name, moved=moved, failed=failed)
+        raise KeyboardInterrupt
+
+    sweeps.run(failing, every=dt.timedelta(0))
+    works = sweeps.Sweep(failing, dt.timedelta(0), 1, lambda **_arguments: Swept(), "")
+    monkeypatch.setitem(SWEEPS, failing, works)
+    with monkeypatch.context() as patch:
+        patch.setattr(sweep_runs, "end", die)
+        with pytest.raises(KeyboardInterrupt):
+            sweeps.run(failing, every=dt.timedelta(0))
     sweeps.run(failing, every=dt.timedelta(0))
     assert _alerts() == []
 
@@ -172,8 +194,9 @@ def test_an_old_day_is_swept_while_one_of_its_rows_is_due(make_row: MakeRow) -> 
 @pytest.mark.django_db
 def test_the_sweep_runs_once_an_interval() -> None:
     every = dt.timedelta(hours=1)
-    assert sweep_runs.begin("partitions", every=every)
+    assert sweep_runs.begin("partitions", every=every) == SweepStart(failed_before=0)
     assert not sweep_runs.begin("partitions", every=every)
-    assert sweep_runs.end("partitions", moved=3, failed=2).failed_before == 0
-    assert sweep_runs.end("partitions", moved=3, failed=0).failed_before == 2
+    sweep_runs.end("partitions", moved=3, failed=2)
+    now = dt.timedelta(0)
+    assert sweep_runs.begin("partitions", every=now) == SweepStart(failed_before=2)
     assert Notification.objects.count() == 0

@@ -12,9 +12,9 @@ import pytest
 from django.db import connection, transaction
 
 from notifications.core import clock
-from notifications.core.models import WebhookAttempt, WebhookEndpoint, WebhookMessage
+from notifications.core.models import Alert, WebhookAttempt, WebhookEndpoint, WebhookMessage
 from notifications.core.rules.webhook_events import EndpointState, MessageState
-from notifications.core.store.postgres import webhook_messages
+from notifications.core.store.postgres import alerts, webhook_messages
 from notifications.core.store.postgres.webhook_messages import CallResult
 from notifications.core.webhooks import calls, endpoints, fan_out
 from providers.sandbox_server.wire import ServerAnswer
@@ -160,3 +160,23 @@ def _wait_for_waiting(sessions: int) -> None:
                 return
             assert time.monotonic() < ends_at
             pause.wait(0.02)
+
+
+@pytest.mark.parametrize("change", [endpoints.resume, endpoints.pause_failing])
+def test_a_process_killed_before_the_alert_changes_no_state(
+    make_endpoint: MakeEndpoint, monkeypatch: pytest.MonkeyPatch, change: Callable[..., None]
+) -> None:
+    def die(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    endpoint = make_endpoint("https://shop.example/")
+    named = {"failures": 20} if change is endpoints.pause_failing else {}
+    if not named:
+        endpoints.pause_failing(endpoint.pk, failures=20)
+    monkeypatch.setattr(alerts, "raise_once", die)
+    monkeypatch.setattr(alerts, "resolve", die)
+    with pytest.raises(KeyboardInterrupt):
+        change(endpoint.pk, **named)
+    endpoint.refresh_from_db()
+    is_told = Alert.objects.filter(resolved_at=None).exists()
+    assert (endpoint.state == EndpointState.PAUSED) == is_told == (not named)

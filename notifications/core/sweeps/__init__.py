@@ -40,7 +40,6 @@ from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.lane import OPS, TELL
 from notifications.core.store.postgres import alerts, periodic_tasks, sweep_runs
 from notifications.core.store.postgres.periodic_tasks import PeriodicSweep
-from notifications.core.store.postgres.sweep_runs import SweepResult
 from notifications.core.sweeps import (
     alert_notices,
     breakers,
@@ -189,11 +188,11 @@ def run(name: str, *, every: dt.timedelta | None = None, limit: int | None = Non
         if every is None:
             rhythm = periodic_tasks.rhythms().get(name)
             every = (rhythm and rhythm.every) or sweep.every
-        if not sweep_runs.begin(name, every=every * _EARLY):
+        start = sweep_runs.begin(name, every=every * _EARLY)
+        if start is None:
             return Swept()
         swept, detail = _run_safely(sweep, limit)
-        ended = sweep_runs.end(name, moved=swept.moved, failed=swept.failed)
-        _report(name, swept, detail, ended)
+        _end(name, swept, detail, failed_before=start.failed_before)
     except Error:
         # The alert can fail as well: the database is away, and the web process reports it.
         _log.exception("sweep_not_reported", sweep=name)
@@ -253,12 +252,13 @@ def _run_and_catch(sweep: Sweep, limit: int) -> tuple[Swept, str]:
     return swept, f"{swept.failed} rows or lanes raised an exception; the log says which"
 
 
-def _report(name: str, swept: Swept, detail: str, ended: SweepResult) -> None:
+def _end(name: str, swept: Swept, detail: str, *, failed_before: int) -> None:
     if swept.moved or swept.failed:
         _log.info("swept", sweep=name, moved=swept.moved, failed=swept.failed)
+    if failed_before and not swept.failed:
+        alerts.resolve(AlertKind.SWEEP_FAILED, name)  # while the row still shows the failure
+    took = sweep_runs.end(name, moved=swept.moved, failed=swept.failed)
     if swept.failed:
         alerts.raise_once(AlertKind.SWEEP_FAILED, name, detail)
-    elif ended.failed_before:
-        alerts.resolve(AlertKind.SWEEP_FAILED, name)
-    if ended.took > sweep_runs.UNFINISHED_AFTER:
+    if took > sweep_runs.UNFINISHED_AFTER:
         alerts.resolve(AlertKind.SWEEP_UNFINISHED, name)

@@ -46,9 +46,10 @@ def rotate(endpoint: WebhookEndpoint, *, overlap: dt.timedelta) -> Secret:
 
 def resume(endpoint_id: int) -> None:
     """Let an endpoint's messages leave again."""
-    _set_state(endpoint_id, EndpointState.ACTIVE, reason="")
-    WebhookEndpoint.objects.filter(pk=endpoint_id).update(failures=0, failing_since=None)
-    alerts.resolve(AlertKind.WEBHOOK_PAUSED, _subject(endpoint_id))
+    with transaction.atomic():
+        _set_state(endpoint_id, EndpointState.ACTIVE, reason="")
+        WebhookEndpoint.objects.filter(pk=endpoint_id).update(failures=0, failing_since=None)
+        alerts.resolve(AlertKind.WEBHOOK_PAUSED, _subject(endpoint_id))
 
 
 def pause(endpoint_id: int, *, reason: str) -> None:
@@ -60,11 +61,12 @@ def pause_failing(endpoint_id: int, *, failures: int) -> None:
     """Pause an active endpoint after long failure, with an alert."""
     found = WebhookEndpoint.objects.filter(pk=endpoint_id, state=EndpointState.ACTIVE)
     said = f"{failures} calls failed, and none succeeded for an hour."
-    if not found.update(state=EndpointState.PAUSED, state_reason=said, state_since=clock.now()):
-        return
-    named = WebhookEndpoint.objects.select_related("producer").get(pk=endpoint_id)
-    detail = f"producer {named.producer.name}: {said}"
-    alerts.raise_once(AlertKind.WEBHOOK_PAUSED, _subject(endpoint_id), detail)
+    with transaction.atomic():
+        if not found.update(state=EndpointState.PAUSED, state_reason=said, state_since=clock.now()):
+            return
+        named = WebhookEndpoint.objects.select_related("producer").get(pk=endpoint_id)
+        detail = f"producer {named.producer.name}: {said}"
+        alerts.raise_once(AlertKind.WEBHOOK_PAUSED, _subject(endpoint_id), detail)
 
 
 def disable(endpoint_id: int, *, reason: str) -> None:
@@ -73,7 +75,7 @@ def disable(endpoint_id: int, *, reason: str) -> None:
         _set_state(endpoint_id, EndpointState.DISABLED, reason=reason)
         WebhookEndpoint.objects.filter(pk=endpoint_id).update(replay_since=None)
         _give_up_waiting(endpoint_id)
-    alerts.resolve(AlertKind.WEBHOOK_PAUSED, _subject(endpoint_id))
+        alerts.resolve(AlertKind.WEBHOOK_PAUSED, _subject(endpoint_id))
 
 
 def disable_gone(endpoint_id: int, *, url: str) -> None:

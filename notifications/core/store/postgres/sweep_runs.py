@@ -13,9 +13,17 @@ UNFINISHED_AFTER: Final = dt.timedelta(seconds=90)
 """A run takes seconds, housekeeping up to a minute: a longer run hangs, or its process died."""
 
 
-def begin(name: str, *, every: dt.timedelta) -> bool:
-    """Return True if the caller may run the sweep now; at most one caller in `every`."""
-    return bool(db.rows("begin_sweep", {"name": name, "every": every}))
+class SweepStart(NamedTuple):
+    """A sweep's row at the start of a run."""
+
+    failed_before: int
+    """Failed rows of the previous run."""
+
+
+def begin(name: str, *, every: dt.timedelta) -> SweepStart | None:
+    """Start a run if the caller may run the sweep now; at most one caller in `every`."""
+    found = db.rows("begin_sweep", {"name": name, "every": every})
+    return SweepStart(found[0]["failed"]) if found else None
 
 
 def delete_unknown(known: Collection[str]) -> None:
@@ -23,19 +31,14 @@ def delete_unknown(known: Collection[str]) -> None:
     SweepRun.objects.exclude(name__in=known).delete()
 
 
-class SweepResult(NamedTuple):
-    """A sweep's row at the end of a run."""
+def end(name: str, *, moved: int, failed: int) -> dt.timedelta:
+    """Note the end of a run; return the time since the first run that has not ended.
 
-    failed_before: int
-    """Failed rows of the previous run."""
-    took: dt.timedelta
-    """Time since the first run that has not ended."""
-
-
-def end(name: str, *, moved: int, failed: int) -> SweepResult:
-    """Note the end of a run. `moved`, `failed`: rows; `failed` is 1 if the sweep itself failed."""
-    [before] = db.rows("end_sweep", {"name": name, "moved": moved, "failed": failed})
-    return SweepResult(before["failed"], before["took"])
+    `moved`, `failed`: rows; `failed` is 1 if the sweep itself failed.
+    """
+    [row] = db.rows("end_sweep", {"name": name, "moved": moved, "failed": failed})
+    took: dt.timedelta = row["took"]
+    return took
 
 
 def overdue(*, now: dt.datetime) -> dict[str, dt.timedelta]:

@@ -1,7 +1,6 @@
--- Record the end of a run. Returns the number of failed rows of the run before, and the time since the first run
--- that has not ended. Locks one row. Uses the primary key.
+-- Record the end of a run. Returns the time since the first run that has not ended. Locks one row. Uses the primary key.
 UPDATE notifications_sweeprun r
 SET finished_at = now(), running_since = NULL, moved = %(moved)s, failed = %(failed)s
-FROM (SELECT name, failed, running_since FROM notifications_sweeprun WHERE name = %(name)s FOR UPDATE) before
+FROM (SELECT name, running_since FROM notifications_sweeprun WHERE name = %(name)s FOR UPDATE) before
 WHERE r.name = before.name
-RETURNING before.failed, now() - coalesce(before.running_since, now()) AS took
+RETURNING now() - coalesce(before.running_since, now()) AS took
