@@ -18,11 +18,13 @@ FROM ${PYTHON_IMAGE}
 RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin notify \
     && install --directory --owner=notify --mode=0750 /archive
 ENV PATH=/venv/bin:$PATH:/app \
-    PYTHONUNBUFFERED=1 \
-    PYTHONDONTWRITEBYTECODE=1
+    PYTHONUNBUFFERED=1
 COPY --from=build /venv /venv
 WORKDIR /app
 COPY . .
+# Compiled in the image, because the unprivileged user cannot store compiled modules. pip has compiled the dependencies,
+# and collectstatic stores the modules of the standard library that it loads: the base image has them as source only.
+RUN python -m compileall -q .
 # Static files with a digest in the name, and compressed. The settings connect to nothing and sign nothing.
 RUN DATABASE_URL=postgresql://build@127.0.0.1/none REDIS_URL=redis://127.0.0.1/0 CELERY_BROKER_URL=redis://127.0.0.2/0 \
     NOTIFY_PUBLIC_URL=http://127.0.0.1 NOTIFY_SECRET_KEY=only-to-build-an-image-and-never-to-sign-anything \

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import sys
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any, Final
 
@@ -190,6 +193,21 @@ def test_images_are_named_by_exact_version() -> None:
     first = re.search(r"^ARG PYTHON_IMAGE=(.*)$", (_ROOT / "Dockerfile").read_text(), re.MULTILINE)
     assert first
     assert re.fullmatch(r"python:3\.\d+\.\d+-slim-[a-z]+", first[1])
+
+
+def test_the_image_has_the_product_compiled(tmp_path: Path) -> None:
+    text = (_ROOT / "Dockerfile").read_text()
+    assert "PYTHONDONTWRITEBYTECODE" not in text
+    [line] = re.findall(r"^RUN (.* compileall .*)$", text, re.MULTILINE)
+    for name in ("celeryconfig.py", "manage.py"):
+        shutil.copy(_ROOT / name, tmp_path)
+    for name in ("notifyproj", "notifications", "providers"):
+        shutil.copytree(_ROOT / name, tmp_path / name, ignore=lambda *_: ["__pycache__"])
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    subprocess.run(["/bin/sh", "-c", line], check=True, cwd=tmp_path, env={"PATH": path})
+    sources = list(tmp_path.rglob("*.py"))
+    compiled = [each for each in sources if Path(cache_from_source(each)).exists()]
+    assert compiled == sources != []
 
 
 def test_the_documented_upgrade_starts_workers_before_web_and_migrates_first() -> None:
