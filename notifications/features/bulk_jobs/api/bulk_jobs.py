@@ -152,6 +152,7 @@ def get_bulk_job(_call: Call, job: BulkJob) -> BulkJob:
     "Pause a bulk job",
     _CHANGERS,
     BulkJobChange,
+    locks=True,
     examples={
         "minimal": Example("Pause a job", path=_PATH, body={}),
         "usual": Example(
@@ -175,6 +176,7 @@ def pause_bulk_job(call: Call, job: BulkJob, wanted: BulkJobChange) -> None:
     "POST /resume",
     "Resume a paused bulk job",
     _CHANGERS,
+    locks=True,
     examples={
         "minimal": Example("Resume a job", path=_PATH),
         "usual": Example(
@@ -192,6 +194,7 @@ def resume_bulk_job(call: Call, job: BulkJob) -> None:
     "Cancel a bulk job",
     _CHANGERS,
     BulkJobChange,
+    locks=True,
     examples={
         "minimal": Example("Cancel a job", path=_PATH, body={}),
         "usual": Example(

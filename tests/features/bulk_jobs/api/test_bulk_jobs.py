@@ -23,6 +23,7 @@ from notifications.core.store.cached import notification_types
 from notifications.core.store.templates import versions
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
+from tests.interleaving import before
 
 JOB = {
     "name": "Winter sale",
@@ -68,6 +69,15 @@ def test_a_job_is_stored_at_once_and_read(caller: Caller) -> None:
     read = caller.get(f"/v1/bulk-jobs/{told['id']}").json()
     assert read == told
     assert not Notification.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("change", ["pause", "resume", "cancel"])
+def test_a_change_beside_the_deletion_of_the_job_is_answered(caller: Caller, change: str) -> None:
+    told = caller.post("/v1/bulk-jobs", JOB).json()
+    old = BulkJob.objects.filter(pk=told["id"])
+    with before(("FOR UPDATE", old.delete)):
+        assert caller.post(f"/v1/bulk-jobs/{told['id']}/{change}").status_code == 404
 
 
 def test_an_idempotency_key_makes_one_job(caller: Caller) -> None:
