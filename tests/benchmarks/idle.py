@@ -78,7 +78,7 @@ def measure_memory(stage: Stage) -> Figure:
 def _together(stage: Stage) -> Iterator[dict[str, int]]:
     """Run the processes as `make demo` does; yields their ids, with the supervisor's."""
     ports = map(str, asdict(stage.ports).values())
-    command = [sys.executable, "-m", "tests.benchmarks.together", *ports]
+    command = [sys.executable, "-m", "tests.benchmarks.together", str(VAR), *ports]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as supervisor:

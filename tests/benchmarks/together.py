@@ -1,7 +1,7 @@
-"""The processes as `make demo` has them: `python -m tests.benchmarks.together PORT ...`.
+"""The processes as `make demo` has them: `python -m tests.benchmarks.together FOLDER PORT ...`.
 
-The ports are those of `Ports`, in their order. Prints a line when each process is ready, and runs
-until the end of its input.
+The folder is for logs and process ids. The ports are those of `Ports`, in their order. Prints a
+line when each process is ready, and runs until the end of its input.
 """
 
 from __future__ import annotations
@@ -9,16 +9,18 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import asdict
+from pathlib import Path
 
 from notifyproj.devstack.supervisor import demo
 from notifyproj.devstack.supervisor.programs import Answers, Ports
-from tests.benchmarks.stage import VAR
 
 
 def main() -> None:
     """Start, wait, stop."""
-    ports = Ports(**dict(zip(asdict(Ports()), map(int, sys.argv[1:]), strict=True)))
-    crew = demo.crew_of(dict(os.environ), ports=ports, var=VAR, report=lambda _line: None)
+    ports = Ports(**dict(zip(asdict(Ports()), map(int, sys.argv[2:]), strict=True)))
+    crew = demo.crew_of(
+        dict(os.environ), ports=ports, var=Path(sys.argv[1]), report=lambda _line: None
+    )
     try:
         crew.start()
         next(each for each in crew.processes if each.name == "web").wait_ready(
