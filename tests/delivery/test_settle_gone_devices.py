@@ -13,8 +13,8 @@ from notifications.core.models import Contact, Recipient
 from notifications.core.rules.states import Status
 from notifications.core.rules.suppression import LISTED
 from notifications.core.store.postgres import dead_contacts, recipients
+from notifications.core.store.postgres.contact_book import Address, ContactChange
 from notifications.core.store.postgres.dead_contacts import DeadReport
-from notifications.core.store.postgres.recipients import Address, ContactChange
 from providers.contract import Channel, Rejected
 from tests.journey import Accept, Reach, deliveries_of, routed_to_scripted
 from tests.vendors import Scripted

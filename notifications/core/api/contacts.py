@@ -25,7 +25,7 @@ from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.core.rules.recipient_tokens import TokenScope
 from notifications.core.rules.scopes import Scope
 from notifications.core.store.postgres import contacts_by_address, recipients, suppressions
-from notifications.core.store.postgres.recipients import Address
+from notifications.core.store.postgres.contact_book import Address
 from providers.contract import Channel
 
 _USER: Final = {"user_id": USER}

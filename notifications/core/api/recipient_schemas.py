@@ -17,7 +17,7 @@ from notifications.core.rules.request import Text
 from notifications.core.rules.request_fields import AskedChannel
 from notifications.core.rules.suppression import LONGEST_ADDRESS, Cause
 from notifications.core.store.postgres import contact_addresses
-from notifications.core.store.postgres.recipients import Address
+from notifications.core.store.postgres.contact_book import Address
 from providers.contract import Channel
 
 MAX_CONTACTS: Final = 100

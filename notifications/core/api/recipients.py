@@ -39,7 +39,7 @@ from notifications.core.rules.request import UserId
 from notifications.core.rules.scopes import Scope
 from notifications.core.store.cached import recipient_ids
 from notifications.core.store.postgres import audit, dead_letters, erasure, recipients, suppressions
-from notifications.core.store.postgres.recipients import Address
+from notifications.core.store.postgres.contact_book import Address
 
 _USER: Final = {"user_id": USER}
 _READERS: Final = Access(Scope.RECIPIENTS_READ, BOTH, "view_recipient")

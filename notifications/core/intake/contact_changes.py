@@ -26,7 +26,7 @@ from notifications.core.rules import problems, request
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.suppression import CONTACT_CHANGED
-from notifications.core.store.postgres.recipients import ContactChange
+from notifications.core.store.postgres.contact_book import ContactChange
 from notifications.core.store.redis import state
 from providers.contract import Channel
 

@@ -13,8 +13,8 @@ from django.urls import reverse
 from notifications.core.models import AuditEntry, Contact, Recipient
 from notifications.core.rules.lane import Mode
 from notifications.core.store.postgres import erasure, recipients
+from notifications.core.store.postgres.contact_book import Address, ContactChange
 from notifications.core.store.postgres.device_owners import MOVED
-from notifications.core.store.postgres.recipients import Address, ContactChange
 from providers.contract import Channel
 
 KEYS = '"keys":{"p256dh":"p","auth":"a"}'

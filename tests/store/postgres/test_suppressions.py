@@ -11,8 +11,8 @@ from notifications.core.models import Contact, Preference, Recipient, Suppressio
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.suppression import Cause
 from notifications.core.store.postgres import dead_contacts, recipients, suppressions
+from notifications.core.store.postgres.contact_book import TAKEN_AWAY, Address, ContactChange
 from notifications.core.store.postgres.dead_contacts import DeadReport
-from notifications.core.store.postgres.recipients import TAKEN_AWAY
 from notifications.core.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 
@@ -144,8 +144,8 @@ def test_evidence_from_before_an_undo_says_nothing_and_later_evidence_does(cause
 def test_evidence_from_before_a_new_registration_says_nothing() -> None:
     token = contact(channel=Channel.PUSH)
     before = clock.now()
-    address = recipients.Address(channel=Channel.PUSH, address=token.address)
-    by = recipients.ContactChange(by="orders")
+    address = Address(channel=Channel.PUSH, address=token.address)
+    by = ContactChange(by="orders")
     recipients.remove_contact(token.recipient, contact_id=token.pk, change=by)
     recipients.add_contact(token.recipient, address, by)
     assert not _bounce(token, at=before)

@@ -6,9 +6,9 @@
                   withdrawals, hold_checks, dead_letters
     reads         reads, timelines, search, activity, change_feed, rollups, plot_annotations
     lanes         backlog, lane_work, lane_lag, unreachable, service_levels
-    recipients    recipients, recipients_by_address, contact_addresses, contacts_by_address,
-                  dead_contacts, device_owners, merged_recipients, opted_out_contacts,
-                  suppressions, preferences, short_links, erasure
+    recipients    recipients, recipients_by_address, contact_addresses, contact_book,
+                  contacts_by_address, dead_contacts, device_owners, merged_recipients,
+                  opted_out_contacts, suppressions, preferences, short_links, erasure
     sensitive     secret_variables (encryption), late_encryption (of values stored earlier)
     accept        idempotency, api_keys, token_revocations, ordering_queues, fair_queue
     broker        publish (ids of committed rows)

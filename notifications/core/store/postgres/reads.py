@@ -20,7 +20,7 @@ from notifications.core.rules.request import DIGEST_KEYS
 from notifications.core.rules.times import digest_times, local_time
 from notifications.core.rules.times.digest_times import Digests
 from notifications.core.store.postgres import db
-from notifications.core.store.postgres.recipients import TAKEN_AWAY
+from notifications.core.store.postgres.contact_book import TAKEN_AWAY
 from providers.contract import Channel
 
 _NO_CAPS: Final[Caps] = {}

@@ -24,7 +24,7 @@ from notifications.core.rules import addresses
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.suppression import CALLED_DEAD, Cause
 from notifications.core.store.postgres import contacts_by_address, db, locks, merged_recipients
-from notifications.core.store.postgres.recipients import ENDED
+from notifications.core.store.postgres.contact_book import ENDED
 from notifications.core.store.redis import metric_counters
 from providers.contract import Channel
 
