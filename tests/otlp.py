@@ -38,7 +38,7 @@ class OtlpCollector:
         self.spans: list[ExportedSpan] = []
         self.bodies: list[bytes] = []
         self.asked = threading.Event()
-        """Set by the first request."""
+        """Set by a request."""
         self._released = threading.Event()
         if not hangs:
             self._released.set()
@@ -81,6 +81,11 @@ class OtlpCollector:
         self._released.set()
         self._server.shutdown()
         self._server.server_close()
+
+    def hang(self) -> None:
+        """Answer no further request."""
+        self._released.clear()
+        self.asked.clear()
 
     def environ(self) -> dict[str, str]:
         """The settings of a process that exports here twice a second."""

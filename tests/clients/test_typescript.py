@@ -86,8 +86,7 @@ def world(module: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wo
     with clock.stack("clients", environ={}) as stack:
         world = World(stack, var=tmp_path_factory.mktemp("typescript"))
         try:
-            world.set_up()
-            world.restart(*WORKERS, **_WEBHOOKS)
+            world.set_up(*WORKERS, **_WEBHOOKS)
             yield world
         finally:
             world.stop()

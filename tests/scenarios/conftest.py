@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import pytest
 
 from tests import clock
-from tests.scenarios.world import World
+from tests.scenarios.world import WORKERS, World
+
+_SHOWS_REPEATS: Final = "provider_shows_repeats"
+_WITHOUT_WORLD: Final = "test_compose_processes"
+"""The module that kills the processes of the others."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put those with other workers last and in a row, so that processes are seldom restarted."""
+    items.sort(key=lambda item: (item.path.stem == _WITHOUT_WORLD, _shows_repeats(item)))
+
+
+def _shows_repeats(item: pytest.Item | pytest.FixtureRequest) -> bool:
+    return _SHOWS_REPEATS in getattr(item, "fixturenames", ())
 
 
 @pytest.fixture(scope="session")
@@ -23,14 +37,11 @@ def _world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 @pytest.fixture
-def world(_world: World) -> World:
-    _world.repair()
+def world(_world: World, request: pytest.FixtureRequest) -> World:
+    _world.repair(*WORKERS, **({"NOTIFY_SANDBOX_DEDUP": "no"} if _shows_repeats(request) else {}))
     return _world
 
 
 @pytest.fixture
-def provider_shows_repeats(world: World) -> Iterator[None]:
-    """The provider knows no keys: a message that it gets twice is seen twice."""
-    world.restart_workers(NOTIFY_SANDBOX_DEDUP="no")
-    yield
-    world.restart_workers()
+def provider_shows_repeats() -> None:
+    """The provider knows no keys: a message that it gets twice is seen twice (see `world`)."""

@@ -18,10 +18,6 @@ from tests.browser_wait import wait_until
 from tests.scenarios.world import World
 
 Found = TypeVar("Found")
-ROUTES: Final = {
-    "NOTIFY_ROUTES": "push=sandbox,sms=sandbox,email=sandbox,webhook=sandbox,chat=sandbox"
-}
-"""In-app messages go to the inbox, which is the default."""
 _PRELUDE: Final = """
     const element = document.querySelector("notify-inbox");
     const root = element.shadowRoot;

@@ -17,8 +17,7 @@ def _ready(world: World) -> dict[str, object]:
 
 
 def test_two_beats_and_two_sweepers_publish_nothing_twice(world: World) -> None:
-    world.start_extra("beat")
-    world.start_extra("ops")
+    world.start_extra("beat", "ops")
     somebody = world.person(email="x@sandbox.example")
     mails = world.send_mails(100, user_id=somebody)
     world.in_status(Status.DELIVERED, mails)

@@ -104,5 +104,6 @@ def test_a_broker_that_restarts_every_few_seconds(world: World) -> None:
         with _dead_broker(world):
             sent.append(world.send_otp(somebody))
             _arrives(world, sent[-1])
+    world.answer_at_once()
     _each_arrived_once(world, sent)
     assert _pids(world) == pids, "a worker has ended"

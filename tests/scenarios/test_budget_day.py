@@ -62,13 +62,13 @@ def _used(world: World, budget: int) -> list[int]:
 
 
 def test_no_day_costs_more_than_its_budget(world: World, budget: int) -> None:
-    second = world.start_extra("channels")
+    [second] = world.start_extra("channels")
     mails = world.send_mails(_MAILS, user_id=world.person(email=_SLOW))
     until(lambda: _used(world, budget), what="calls have begun")
     second.kill()
     world.processes["channels"].signal(signal.SIGSTOP)
     world.forget_the_killed(mails)  # the leases of the killed and the frozen worker end
-    third = world.start_extra("channels")
+    [third] = world.start_extra("channels")
     until(lambda: "worker_lost" in _reasons(world, mails), what="a lease was lost")
     world.processes["channels"].signal(signal.SIGCONT)
 

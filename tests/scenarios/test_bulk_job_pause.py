@@ -68,7 +68,7 @@ def _no_call_begins(world: World, job: str) -> set[UUID]:
 
 @pytest.mark.usefixtures("provider_shows_repeats")
 def test_pause_resume_and_cancel_of_a_job_that_sends(world: World) -> None:
-    expander = world.start_extra("expand")
+    [expander] = world.start_extra("expand")
     people = [
         world.person(email=f"r{number}+slow-300ms@sandbox.example") for number in range(_RECIPIENTS)
     ]

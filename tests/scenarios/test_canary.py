@@ -87,18 +87,16 @@ def listeners(loud: World) -> Iterator[dict[str, places.Listener]]:
 
 
 @pytest.fixture
-def loud(world: World) -> Iterator[World]:
+def loud(_world: World) -> Iterator[World]:
     """The product with the most verbose logs, and Flower."""
-    names = ("web", *WORKERS, "beat")
-    flower = world.process("flower", NOTIFY_FLOWER_PASSWORD=_FLOWER_PASSWORD)
-    _tell_all(world.stack.postgres, on=True)
-    world.restart(*names, **_LOUD)
+    flower = _world.process("flower", NOTIFY_FLOWER_PASSWORD=_FLOWER_PASSWORD)
+    _tell_all(_world.stack.postgres, on=True)
     flower.start()
+    _world.repair("web", *WORKERS, "beat", **_LOUD)
     flower.wait_ready()
-    yield world
+    yield _world
     flower.kill()
-    world.restart(*names)
-    _tell_all(world.stack.postgres, on=False)
+    _tell_all(_world.stack.postgres, on=False)
 
 
 class _Asking:

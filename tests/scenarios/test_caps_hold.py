@@ -40,11 +40,7 @@ def _state_comes_back(world: World) -> Iterator[None]:
 def test_no_worker_lets_one_too_many_through_and_what_waited_arrives(world: World) -> None:
     mails = _accepted_by_nobody(world)
     every = [each for of_one in mails.values() for each in of_one]
-    workers = [
-        world.processes["channels"],
-        world.start_extra("transactional"),
-        world.start_extra("channels"),
-    ]
+    workers = [world.processes["channels"], *world.start_extra("transactional", "channels")]
     _all_workers_get_everybody(world, mails)
     for hour in range(1, _HOURS + 1):
         world.until_more_than((hour - 1) * _CAP * _PEOPLE, every)

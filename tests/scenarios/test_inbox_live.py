@@ -12,8 +12,8 @@ from selenium.webdriver.common.by import By
 from notifyproj import demo_inbox
 from notifyproj.devstack.ports import LOOPBACK
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM
-from tests.scenarios.inbox_page import ROUTES, Device, Send, send_messages
-from tests.scenarios.world import WORKERS, World
+from tests.scenarios.inbox_page import Device, Send, send_messages
+from tests.scenarios.world import World
 
 pytestmark = pytest.mark.skipif(
     not (CHROMIUM and CHROMEDRIVER),
@@ -23,14 +23,14 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def live_world(_world: World) -> Iterator[World]:
-    """The product with real inboxes and a live process that its web process names."""
-    _world.repair()
-    live = {"NOTIFY_LIVE_URL": f"http://{LOOPBACK}:{_world.ports.live}", **ROUTES}
-    _world.processes["live"] = _world.process("live", **live)
-    _world.restart("web", "live", *WORKERS, **live)
+    """The product with a live process that its web process names."""
+    live = {"NOTIFY_LIVE_URL": f"http://{LOOPBACK}:{_world.ports.live}"}
+    _world.processes["live"] = process = _world.process("live", **live)
+    process.start()
+    _world.repair("web", **live)
+    process.wait_ready()
     yield _world
     _world.processes.pop("live").kill()
-    _world.restart("web", *WORKERS)
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from notifications.features import inbox
 from notifyproj.demo_inbox import COMPONENT
 from tests.admin.axe import SCRIPT
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM
-from tests.scenarios.inbox_page import ROUTES, Device, Send, send_messages
-from tests.scenarios.world import WORKERS, World
+from tests.scenarios.inbox_page import Device, Send, send_messages
+from tests.scenarios.world import World
 
 _MANY: Final = 500
 SOURCES: Final = Path(inbox.__path__[0], "static", "notifications", "inbox")
@@ -29,12 +29,10 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def inbox_world(_world: World) -> Iterator[World]:
-    """The product with real inboxes and without a live process: the page polls."""
+def inbox_world(_world: World) -> World:
+    """The product without a live process: the page polls."""
     _world.repair()
-    _world.restart(*WORKERS, **ROUTES)
-    yield _world
-    _world.restart(*WORKERS)
+    return _world
 
 
 @pytest.fixture(scope="module")

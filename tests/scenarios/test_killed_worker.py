@@ -88,6 +88,7 @@ def test_stopped_politely_it_repeats_nothing(world: World) -> None:
     mails = world.send_mails(150, user_id=somebody, priority="P1")
     until(lambda: world.got(mails), what="they are being sent")
     world.processes["channels"].stop()
+    world.answer_at_once()
     world.start("channels")
     world.in_status(Status.DELIVERED, mails)
     assert [row["attempts"] for row in world.deliveries(mails)] == [1] * len(mails)

@@ -15,7 +15,7 @@ from notifyproj.devstack.demo.environment import Service, until
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.supervisor.process import Process
 from notifyproj.devstack.supervisor.programs import program
-from tests.scenarios.world import World
+from tests.scenarios.world import WORKERS, World
 
 _REQUESTS = 12
 
@@ -52,7 +52,7 @@ def _web_of_two_processes(world: World) -> Iterator[str]:
 
 def test_each_process_is_counted_once(world: World) -> None:
     first = free_port(f"{world.var}/metrics")
-    world.restart_workers(NOTIFY_METRICS_LISTEN=f"{LOOPBACK}:{first}-{first + 9}")
+    world.repair(*WORKERS, NOTIFY_METRICS_LISTEN=f"{LOOPBACK}:{first}-{first + 9}")
     workers = [f"http://{LOOPBACK}:{port}" for port in range(first, first + 10)]
     key = json.loads((world.var / "demo_keys.json").read_text())["auth-service"]
     with _web_of_two_processes(world) as url:
@@ -71,4 +71,3 @@ def test_each_process_is_counted_once(world: World) -> None:
         assert _total(url, "calls_total") == 0
         assert sum(_total(each, "worker_concurrency") for each in workers) > 0
         assert sum(_total(each, "sweep_seconds_count") for each in workers) > 0
-    world.restart_workers()

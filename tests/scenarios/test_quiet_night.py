@@ -129,7 +129,7 @@ def test_the_morning_comes_to_each_once_and_in_turn_though_everything_is_killed(
     address = "x+slow-300ms+receipt-never@sandbox.example"
     people = [night.sleeper(email=address) for _ in range(_SLEEPERS)]
     mails = [each for somebody in people for each in night.mails(_MAILS_EACH, somebody)]
-    more = world.start_extra("transactional")
+    [more] = world.start_extra("transactional")
     world.in_status(Status.SCHEDULED, mails)
 
     # Somebody looks at them in the middle of the night: they wait on.

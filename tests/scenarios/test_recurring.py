@@ -40,9 +40,8 @@ def test_beat_dead_over_occurrences_then_doubled_makes_each_once(world: World) -
         world.processes[name].kill()
     schedule = _made(world, began=now() - 6 * _STEP - _HALF_A_STEP_AGO)
     _stood_still(world, schedule)
-    for name in ("beat", "ops"):
-        world.start(name)
-        world.start_extra(name)
+    world.start("beat", "ops")
+    world.start_extra("beat", "ops")
     _until_made(world, schedule, of_the_past=1)
     [late] = [row["notification_id"] for row in _occurrences(world, schedule) if row["at"] < now()]
     world.in_status(Status.SENT, [late])

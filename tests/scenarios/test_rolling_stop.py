@@ -24,11 +24,12 @@ def test_busy_workers_stop_in_turn_and_every_message_arrives_once(world: World) 
     everything = [*mails, *codes]
     world.until_more_than(0, codes)
     for name in (*WORKERS, "transactional"):
-        worker = world.processes.get(name) or world.start_extra(name)
+        worker = world.processes.get(name) or world.start_extra(name)[0]
         worker.ask_to_stop()
         assert worker.wait_for_end(_LONGEST)
         assert worker.exit_code == 0
         worker.start()
+    world.answer_at_once()
     world.in_status(Status.DELIVERED, everything)
     assert world.shown(everything) == [1] * len(everything)
     assert {row["attempts"] for row in world.deliveries(everything)} == {1}

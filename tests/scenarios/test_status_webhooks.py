@@ -26,9 +26,15 @@ _PRIVATE = {
 
 
 @pytest.fixture
+def world(_world: World) -> World:
+    """The product, which may send webhooks to this machine."""
+    _world.repair("web", "ops", **_PRIVATE)
+    return _world
+
+
+@pytest.fixture
 def receiver(world: World) -> Iterator[HttpFake]:
     """The producer's server, and the endpoint for it."""
-    world.restart("ops", **_PRIVATE)
     with closing(HttpFake(key_header="webhook-id")) as fake:
         [endpoint] = world.rows(
             "INSERT INTO webhook_endpoint (producer_id, mode, url, events, preset, state,"
@@ -39,7 +45,6 @@ def receiver(world: World) -> Iterator[HttpFake]:
         )
         yield fake
         world.rows("DELETE FROM webhook_endpoint WHERE id = %s", endpoint["id"])
-    world.restart("ops")
 
 
 def _told(receiver: HttpFake) -> dict[str, dict[str, str]]:
@@ -78,7 +83,6 @@ def test_each_change_arrives_although_the_worker_is_killed(
 
 
 def test_the_sandbox_shows_and_verifies_the_status_webhooks_of_an_endpoint(world: World) -> None:
-    world.restart("web", "ops", **_PRIVATE)
     orders = world.service("order-service")
     made = orders.ask("POST", "/v1/webhook-endpoints", {"url": f"{world.sandbox.url}/webhooks"})
     try:
@@ -100,7 +104,6 @@ def test_the_sandbox_shows_and_verifies_the_status_webhooks_of_an_endpoint(world
         assert {each["call"] for each in told()} == {1}
     finally:
         orders.ask("DELETE", f"/v1/webhook-endpoints/{made.body['id']}")
-        world.restart("web", "ops")
 
 
 def _enter_secret(world: World, secret: str) -> None:

@@ -118,7 +118,7 @@ def test_a_backlog_keeps_its_words_in_all_workers_killed_or_not(
     workers = [
         world.processes["p0"],
         world.processes["channels"],
-        world.start_extra("transactional"),
+        *world.start_extra("transactional"),
     ]
     known = editing.accept_everywhere()
     world.in_status(Status.SENT, known)  # now every process has the first version in mind

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+
+import pytest
 
 from notifyproj.devstack.demo.environment import Service, until
 from tests.otlp import OtlpCollector
@@ -15,13 +16,17 @@ _ADDRESS = "traced@sandbox.example"
 _NAMES = {"POST /v1/notifications", "send email", "receipt delivered"}
 
 
-@contextmanager
-def _tracing(world: World, collector: OtlpCollector) -> Iterator[None]:
-    world.restart("web", *WORKERS, **collector.environ())
-    try:
-        yield
-    finally:
-        world.restart("web", *WORKERS)
+@pytest.fixture(scope="module")
+def collector() -> Iterator[OtlpCollector]:
+    with OtlpCollector() as made:
+        yield made
+
+
+@pytest.fixture
+def traced(_world: World, collector: OtlpCollector) -> World:
+    """The product, whose processes export to the collector."""
+    _world.repair("web", *WORKERS, **collector.environ())
+    return _world
 
 
 def _send_otp(world: World, traceparent: str) -> None:
@@ -30,16 +35,17 @@ def _send_otp(world: World, traceparent: str) -> None:
     service.notify(world.otp(world.person(email=_ADDRESS)))
 
 
-def test_the_trace_of_the_producer_goes_on_to_the_receipt(world: World) -> None:
+def test_the_trace_of_the_producer_goes_on_to_the_receipt(
+    traced: World, collector: OtlpCollector
+) -> None:
     unsampled, sampled, producer = (secrets.token_hex(size) for size in (16, 16, 8))
-    with OtlpCollector() as collector, _tracing(world, collector):
-        _send_otp(world, f"00-{unsampled}-{producer}-00")
-        _send_otp(world, f"00-{sampled}-{producer}-01")
-        until(lambda: set(collector.of(sampled)) >= _NAMES, what="the trace is complete")
-        until(
-            lambda: len(world.rows("SELECT 1 AS one FROM delivery WHERE status IN (7, 8)")) >= 2,
-            what="both are delivered",
-        )
+    _send_otp(traced, f"00-{unsampled}-{producer}-00")
+    _send_otp(traced, f"00-{sampled}-{producer}-01")
+    until(lambda: set(collector.of(sampled)) >= _NAMES, what="the trace is complete")
+    until(
+        lambda: len(traced.rows("SELECT 1 AS one FROM delivery WHERE status IN (7, 8)")) >= 2,
+        what="both are delivered",
+    )
     spans = collector.of(sampled)
     accept, call = spans["POST /v1/notifications"], spans["send email"]
     assert accept.parent_id == producer
@@ -53,15 +59,14 @@ def test_the_trace_of_the_producer_goes_on_to_the_receipt(world: World) -> None:
     assert b"108108" not in b"".join(collector.bodies)  # the code of the OTP
 
 
-def test_a_collector_that_hangs_holds_nothing_up(world: World) -> None:
-    with OtlpCollector(hangs=True) as collector, _tracing(world, collector):
-        somebody = world.person(email=_ADDRESS)
-        sent = [*world.send_mails(50, user_id=somebody), world.send_otp(somebody)]
-        until(collector.asked.is_set, what="a process waits for the collector")
-        sent.append(world.send_otp(somebody))
-        world.settled(sent)
-        assert set(world.shown(sent)) == {1}
-        process = world.processes["p0"]
-        process.ask_to_stop()
-        assert process.wait_for_end(20), "the worker ends although the collector hangs"
-        world.start("p0")
+def test_a_collector_that_hangs_holds_nothing_up(traced: World, collector: OtlpCollector) -> None:
+    collector.hang()
+    somebody = traced.person(email=_ADDRESS)
+    sent = [*traced.send_mails(50, user_id=somebody), traced.send_otp(somebody)]
+    until(collector.asked.is_set, what="a process waits for the collector")
+    sent.append(traced.send_otp(somebody))
+    traced.settled(sent)
+    assert set(traced.shown(sent)) == {1}
+    process = traced.processes["p0"]
+    process.ask_to_stop()
+    assert process.wait_for_end(20), "the worker ends although the collector hangs"

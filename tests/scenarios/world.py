@@ -86,31 +86,28 @@ class World:
             program(name), ports=self.ports, environ={**self.environ, **environ}, var=self.var
         )
 
-    def start_extra(self, name: str, *, ports: Ports | None = None) -> Process:
-        """Start a further process of a program; `repair` ends the process after the test."""
-        more = Process(
-            program(name),
-            ports=ports or self.ports,
-            environ=self.environ,
-            var=self.var / "extra",
-        )
-        self._extra.append(more)
-        more.start()
-        more.wait_ready()
+    def start_extra(self, *names: str, ports: Ports | None = None) -> list[Process]:
+        """Start further processes of programs; `repair` ends the processes after the test."""
+        var = self.var / "extra"
+        more = [
+            Process(program(name), ports=ports or self.ports, environ=self.environ, var=var)
+            for name in names
+        ]
+        self._extra += more
+        _start(more)
         return more
 
-    def set_up(self) -> None:
-        """Create tables, producers and people, and start all processes.
+    def set_up(self, *names: str, **environ: str) -> None:
+        """Create tables, producers and people, and start all processes as `repair` does.
 
-        As in production, `migrate` signs in as the owner of the tables, and every process signs in
-        as a role without tables. The database of an earlier run goes: its tables may be of another
-        version.
+        As in production, `migrate` signs in as the owner of the tables, and every process as a role
+        without tables. The database of an earlier run, which may be of another version, goes.
         """
         self.stack.postgres.empty()
         roles.make(self.stack.postgres.url)
         self._manage("migrate", **roles.settings(self.stack.postgres.url, "owner"))
         self._manage("load_demo")
-        self.repair()
+        self.repair(*names, **environ)
 
     def _manage(self, command: str, **environ: str) -> None:
         subprocess.run(
@@ -121,11 +118,19 @@ class World:
             capture_output=True,
         )
 
-    def repair(self) -> None:
-        """Start killed processes, end extra processes, and delete the sandbox's messages."""
+    def repair(self, *names: str, **environ: str) -> None:
+        """Start killed processes, end extra processes, and delete the sandbox's messages.
+
+        The named processes get further environment variables; one with others is restarted.
+        """
         for process in self._extra:
             process.kill()
         self._extra.clear()
+        for name in _PROGRAMS:
+            wanted = self.process(name, **(environ if name in names else {}))
+            if self.processes[name].environ != wanted.environ:
+                self.processes[name].kill()
+                self.processes[name] = wanted
         self.start(*_PROGRAMS)
         self._close_breakers()
         self.sandbox.ask("DELETE", "/messages")
@@ -138,23 +143,13 @@ class World:
 
     def start(self, *names: str) -> None:
         """Start the stopped processes among these names, and wait until each is ready."""
-        down = [self.processes[name] for name in names if self.processes[name].pid is None]
-        for process in down:
-            process.start()
-        for process in down:
-            process.wait_ready()
+        _start([self.processes[name] for name in names if self.processes[name].pid is None])
 
     def kill_and_restart(self, *processes: Process) -> None:
         """Kill and start processes at the same time, and wait until each is ready."""
         for process in processes:
             process.kill()
-            process.start()
-        for process in processes:
-            process.wait_ready()
-
-    def restart_workers(self, **environ: str) -> None:
-        """Restart the workers with environment variables."""
-        self.restart(*WORKERS, **environ)
+        _start(processes)
 
     def restart(self, *names: str, **environ: str) -> None:
         """Restart processes with environment variables."""
@@ -276,6 +271,10 @@ class World:
         )
         return [row["reason"] for row in found]
 
+    def answer_at_once(self) -> None:
+        """Make the provider answer each mail at once, whatever its address says."""
+        self.sandbox.steer("slow-1ms", "email")
+
     def until_more_than(self, count: int, notifications: Sequence[UUID]) -> None:
         """Wait until the sandbox has more than `count` of the notifications."""
         until(lambda: len(self.got(notifications)) > count, what=f"more than {count} have come")
@@ -391,3 +390,11 @@ class World:
 def seconds_since(moment: datetime) -> float:
     """Return the seconds since a time."""
     return (now() - moment).total_seconds()
+
+
+def _start(processes: Sequence[Process]) -> None:
+    """Start processes at the same time, and wait until each is ready."""
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.wait_ready()

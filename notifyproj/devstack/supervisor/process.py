@@ -62,7 +62,7 @@ class Process(Child):
         super().__init__(program.name, log=var / "log" / f"{program.name}.log")
         self.program = program
         self._ports = ports
-        self._environ = environ
+        self.environ = environ
         self._forks = forks and program.loads_app
         self.leash_signal = program.leash
         self._pid_file = var / "run" / f"{program.name}.pid"
@@ -79,9 +79,9 @@ class Process(Child):
             self._forks = False
             work = partial(self.program.run, self._ports)
             title = self.program.title(self._ports)
-            self.fork(work, folder=ROOT, environ=self._environ, title=title)
+            self.fork(work, folder=ROOT, environ=self.environ, title=title)
         else:
-            self.spawn(self.program.command(self._ports), folder=ROOT, environ=self._environ)
+            self.spawn(self.program.command(self._ports), folder=ROOT, environ=self.environ)
         self._pid_file.write_text(str(self.pid))
 
     def shows(self, sign: Answers | OutputShows) -> bool:
