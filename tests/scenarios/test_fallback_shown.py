@@ -31,52 +31,30 @@ def _open_alerts(world: World) -> list[str]:
     return [row["said"] for row in found]
 
 
-def test_a_worker_that_the_broker_does_not_let_in_reads_the_notes_of_its_predecessor(
+def test_a_worker_whose_sign_in_is_refused_is_named_while_it_delivers(
     world: World, tmp_path: Path
 ) -> None:
-    world.processes["p0"].kill()
     somebody = world.person(email="x@sandbox.example")
-    broker, folder = world.stack.broker, tmp_path / "flights"
-    noting = world.process("p0", NOTIFY_FLIGHT_RECORDER=str(folder))
-    wrong = broker.url.replace(broker.password, "a-wrong-password")
-    refused = world.process("p0", NOTIFY_FLIGHT_RECORDER=str(folder), CELERY_BROKER_URL=wrong)
-    try:
-        world.processes["p0"] = noting
-        noting.start()
-        world.in_status(Status.DELIVERED, [world.send_otp(somebody)])
-        noting.kill()
-        [notes] = folder.glob("*.calls")
-        world.processes["p0"] = refused
-        refused.start()
-        until(lambda: not notes.exists(), what="the notes are read")
-    finally:
-        world.processes["p0"].kill()
-        world.processes["p0"] = world.process("p0")
-        world.start("p0")
-
-
-def test_a_worker_whose_sign_in_is_refused_is_named_while_it_delivers(world: World) -> None:
-    worker, right = world.processes["p0"], world.stack.broker.url
-    worker.kill()
+    folder, right = tmp_path / "flights", world.stack.broker.url
     # The web process and the other workers keep the right password.
     wrong = right.replace(world.stack.broker.password, "a-wrong-password")
-    world.processes["p0"] = mistaken = world.process("p0", CELERY_BROKER_URL=wrong)
-    mistaken.start()
-    try:
-        somebody = world.person(email="x@sandbox.example")
-        before = [world.send_otp(somebody) for _ in range(3)]
-        world.in_status(Status.DELIVERED, before)
-        # These messages wait in a queue of the broker that no worker consumes.
-        world.in_status(Status.DELIVERED, [world.send_otp(somebody) for _ in range(3)])
-        [said] = until(lambda: _told(world), what="/readyz names it", within=_WITHIN)
-        assert "the broker refuses the sign-in" in said
-        assert _open_alerts(world) == [said]
-        assert (_ready(world)["status"], _ready(world)["broker"]) == ("degraded", "ok")
-        assert "a-wrong-password" not in said
-        assert "a-wrong-password" not in mistaken.text()
-    finally:
-        mistaken.kill()
-        world.processes["p0"] = world.process("p0")
-        world.start("p0")
+    world.restart("p0", NOTIFY_FLIGHT_RECORDER=str(folder))
+    before = [world.send_otp(somebody) for _ in range(3)]
+    world.in_status(Status.DELIVERED, before)
+    world.processes["p0"].kill()
+    [notes] = folder.glob("*.calls")
+    mistaken = world.process("p0", NOTIFY_FLIGHT_RECORDER=str(folder), CELERY_BROKER_URL=wrong)
+    world.processes["p0"] = mistaken
+    mistaken.start()  # is never ready
+    # These messages wait in a queue of the broker that no worker consumes.
+    world.in_status(Status.DELIVERED, [world.send_otp(somebody) for _ in range(3)])
+    until(lambda: not notes.exists(), what="the notes of its predecessor are read")
+    [said] = until(lambda: _told(world), what="/readyz names it", within=_WITHIN)
+    assert "the broker refuses the sign-in" in said
+    assert _open_alerts(world) == [said]
+    assert (_ready(world)["status"], _ready(world)["broker"]) == ("degraded", "ok")
+    assert "a-wrong-password" not in said
+    assert "a-wrong-password" not in mistaken.text()
+    world.restart("p0")
     until(lambda: not _open_alerts(world), what="its successor resolves the alert", within=_WITHIN)
     assert _told(world) == []
