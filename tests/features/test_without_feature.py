@@ -19,6 +19,7 @@ import psycopg
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.test import override_settings
 
 from notifications.core import clock, feature
 from notifications.core.api import schema
@@ -104,7 +105,8 @@ def empty_database(name: str) -> Iterator[str]:
 @pytest.fixture
 def leaving() -> Recipient:
     """A recipient with rows of features, and what the program needs: producer, template, alerts."""
-    User.objects.create_superuser("without", password="a-long-password")
+    with override_settings(PASSWORD_HASHERS=without_feature.QUICK_HASHERS):
+        User.objects.create_superuser("without", password="a-long-password")
     producer = Producer.objects.create(name="without", may_send_content=True)
     NotificationType.objects.create(name="WITHOUT", priority=Priority.P1)
     template = Template.objects.create(template_id="links")

@@ -34,6 +34,7 @@ from notifications.core.rules import access
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.scopes import GRANTABLE
 from providers.contract import Channel
+from tests import static_files
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -50,6 +51,8 @@ PROVIDER: Final = {
 }
 """Settings of an identity provider, for the environment of the program; no process calls it."""
 _SIGN_IN: Final = "/admin/login/"
+QUICK_HASHERS: Final = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+"""Django's own takes half a second for a password."""
 
 
 def _set_up(names: list[str]) -> None:
@@ -69,7 +72,9 @@ def _set_up(names: list[str]) -> None:
     exec(compile(source, _SETTINGS, "exec"), module.__dict__)  # noqa: S102 - the project's own settings
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", module.__name__)
     settings.DATABASES["default"]["NAME"] = os.environ["WITHOUT_DATABASE"]
+    settings.PASSWORD_HASHERS = QUICK_HASHERS
     django.setup()
+    static_files.read_once()
 
 
 def _caller() -> Client:
