@@ -91,8 +91,8 @@ def set_paused(schedules: Iterable[Schedule], *, to: bool) -> None:
     """Pause or resume schedules. Occurrences during a pause are skipped."""
     with transaction.atomic():
         locked = Schedule.objects.select_for_update().filter(id__in=[each.pk for each in schedules])
-        now = clock.now()
         for each in locked.order_by("id"):
+            now = clock.now()  # after the lock, so that an occurrence sent meanwhile is in the past
             each.paused = to
             _withdraw(each, now=now)
             _save(each, now=now)

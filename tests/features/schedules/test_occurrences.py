@@ -24,7 +24,6 @@ from notifications.core.models import (
     Producer,
     Recipient,
     Schedule,
-    Template,
 )
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.problems import Kind, Problem
@@ -34,8 +33,6 @@ from notifications.core.store.redis import state
 from notifications.core.sweeps import rounds
 from notifications.core.sweeps.rounds import Swept
 from notifications.features.schedules import changes, occurrences, sweep
-from providers.contract import Channel
-from tests.journey import Reach
 
 HOUR = dt.timedelta(hours=1)
 DAY = dt.timedelta(days=1)
@@ -46,14 +43,6 @@ HOURLY = "FREQ=HOURLY;BYMINUTE=0"
 def _unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sweep gets as far on a slow machine as on a fast one."""
     monkeypatch.setattr(rounds, "SECONDS", 60.0)
-
-
-@pytest.fixture
-def maria(reach: Reach) -> Recipient:
-    template = Template.objects.create(template_id="like")
-    template.texts.create(channel=Channel.EMAIL, title="Hello", body="{{ name }} likes it")
-    Template.objects.filter(pk=template.pk).update(published_at=clock.now())
-    return reach(email="maria@sandbox.example")
 
 
 def _asked(**fields: object) -> dict[str, Any]:
