@@ -48,14 +48,18 @@ def _erase() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_recipient_whom_others_create_and_erase_meanwhile_is_created(caller: Caller) -> None:
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_recipient_whom_others_create_and_erase_meanwhile_is_created(
+    caller: Caller, times: int
+) -> None:
     def create() -> None:
         Recipient.objects.create(user_id="maria")
 
-    with before(
+    collision = (
         ('INSERT INTO "notifications_recipient"', create),
         ('FROM "notifications_recipient"', _erase),
-    ):
+    )
+    with before(*collision * times):
         assert caller.send("PUT", PATH, {"locale": "de"}).status_code == 201
     assert caller.get(PATH).json()["locale"] == "de"
 

@@ -8,7 +8,9 @@ recipient, becomes valid when the producer sends the address again.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from django.db import IntegrityError, transaction
 
@@ -24,6 +26,9 @@ from notifications.core.store.postgres.contact_book import (
 )
 from notifications.core.store.redis import metric_counters
 from providers.contract import Channel
+
+_TRIES: Final = 5
+"""Tries of a registration: another call may create the recipient, and an erasure may delete it."""
 
 
 def find(*, mode: Mode, user_id: str) -> Recipient | None:
@@ -89,10 +94,10 @@ def _update_or_create(
 ) -> tuple[Recipient, bool]:
     """Return the recipient, locked until the open transaction ends, and True for a new one."""
     rows = Recipient.objects.select_for_update()
-    try:
-        return rows.update_or_create(mode=mode, user_id=user_id, defaults=values)
-    except IntegrityError:  # another call created the recipient, and an erasure deleted the row
-        return rows.update_or_create(mode=mode, user_id=user_id, defaults=values)
+    for _ in range(_TRIES - 1):
+        with contextlib.suppress(IntegrityError):
+            return rows.update_or_create(mode=mode, user_id=user_id, defaults=values)
+    return rows.update_or_create(mode=mode, user_id=user_id, defaults=values)
 
 
 def _without_nulls(attributes: Mapping[str, object]) -> dict[str, object]:
