@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import fcntl
 import os
 import signal
 import sys
@@ -33,8 +34,7 @@ class Forked:
     def __init__(self, begin: Callable[[], None]) -> None:
         """Fork; the new process calls `begin` and ends as an interpreter ends."""
         self.returncode: int | None = None
-        sys.stdout.flush()
-        sys.stderr.flush()
+        _flush()
         self.pid = os.fork()
         if self.pid == 0:
             _run_and_exit(begin)
@@ -64,10 +64,7 @@ def settle(*, output: int, folder: Path, environ: Mapping[str, str], title: str)
     os.setsid()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    for stream in (sys.stdout, sys.stderr):
-        os.dup2(output, stream.fileno())
-        stream.reconfigure(write_through=True)  # type: ignore[union-attr]  # text streams
+    _replace_streams(output)
     os.closerange(_FIRST_FREE, os.sysconf("SC_OPEN_MAX"))
     os.chdir(folder)
     os.environ.clear()
@@ -75,6 +72,23 @@ def settle(*, output: int, folder: Path, environ: Mapping[str, str], title: str)
     _show(title)
     prctl = ctypes.CDLL(None).prctl
     os.register_at_fork(after_in_child=lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
+
+
+def _replace_streams(output: int) -> None:
+    """Read nothing, and write each line at once; a stream that the parent has closed is opened."""
+    log = fcntl.fcntl(output, fcntl.F_DUPFD, _FIRST_FREE)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        os.dup2(log, number)
+        stream = getattr(sys, name) or os.fdopen(number, "w")
+        stream.reconfigure(line_buffering=True, write_through=True)
+        setattr(sys, name, stream)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
 
 
 def _show(title: str) -> None:
@@ -90,18 +104,30 @@ def _show(title: str) -> None:
 
 def _run_and_exit(begin: Callable[[], None]) -> NoReturn:
     """Run `begin`, then what the interpreter runs at its end; the parent's code must not go on."""
-    code: object = 1
+    code = _code_of(begin)
+    # An interpreter waits for its threads and runs the exit functions, after an error as well.
+    code = _code_of(threading._shutdown) or code  # type: ignore[attr-defined]  # noqa: SLF001 - see above
+    code = _code_of(atexit._run_exitfuncs) or code  # noqa: SLF001 - see above
+    _flush()
+    if code == -signal.SIGINT:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    os._exit(code)
+
+
+def _code_of(work: Callable[[], object]) -> int:
+    """Return the exit code that an interpreter would have after `work`."""
     try:
-        try:
-            begin()
-            code = 0
-        except SystemExit as leaving:
-            code = leaving.code
-        threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - waits for threads
-        atexit._run_exitfuncs()  # noqa: SLF001 - as the line above, at the end of an interpreter
+        work()
+    except SystemExit as leaving:
+        if leaving.code is None or isinstance(leaving.code, int):
+            return leaving.code or 0
+        sys.stderr.write(f"{leaving.code}\n")
+    except KeyboardInterrupt:
+        traceback.print_exc()
+        return -signal.SIGINT
     except BaseException:  # noqa: BLE001 - whatever it is, the fork must end here
         traceback.print_exc()
-    if isinstance(code, str):
-        sys.stderr.write(f"{code}\n")
-    sys.stdout.flush()
-    os._exit(code if isinstance(code, int) else int(code is not None))
+    else:
+        return 0
+    return 1

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 
 
 def main() -> None:
-    """Tell, then wait for a signal, end with a text, or wait beside a child of its own."""
+    """Tell, then wait for a signal, end, or wait beside a child of its own."""
     facts = {
         "name": __name__,
         "arguments": sys.argv[1:],
@@ -26,6 +28,12 @@ def main() -> None:
     }
     if sys.argv[1] == "ends":
         sys.exit("no such thing")
+    if sys.argv[1] == "ends_interrupted":
+        os.kill(os.getpid(), signal.SIGINT)
+    if sys.argv[1] == "ends_with_an_error":
+        atexit.register(sys.stdout.write, "exit function\n")
+        threading.Timer(0.1, sys.stdout.write, ["thread\n"]).start()
+        raise RuntimeError
     if sys.argv[1] == "forks":
         facts["child"] = os.fork()
         if facts["child"] == 0:

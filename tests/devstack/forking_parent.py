@@ -29,7 +29,7 @@ def main() -> None:
     process = Process(program, ports=Ports(), environ=environ, var=folder, forks=True)
     while True:
         process.start()
-        process.wait_for_end(0.0 if argument != "ends" else 10.0)
+        process.wait_for_end(10.0 if argument.startswith("ends") else 0.0)
         if process.pid is not None:
             process.wait_ready()
         sys.stdout.write(f"{process.pid} {process.exit_code}\n")

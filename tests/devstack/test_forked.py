@@ -16,6 +16,7 @@ import psutil
 import pytest
 
 from notifyproj.devstack.supervisor.process import ROOT
+from notifyproj.devstack.supervisor.programs import PROGRAMS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks")
 
@@ -43,6 +44,22 @@ def test_a_fork_that_leaves_with_a_text_says_it_and_ends_with_one(tmp_path: Path
     assert (tmp_path / "log" / "forked.log").read_text() == "no such thing\n"
 
 
+def test_a_fork_with_an_error_waits_for_its_thread_and_runs_exit_functions(tmp_path: Path) -> None:
+    with _supervisor(tmp_path, "ends_with_an_error") as supervisor:
+        assert supervisor.stdout.readline() == "None 1\n"
+    *_, error, thread, function = (tmp_path / "log" / "forked.log").read_text().splitlines()
+    assert (error, thread, function) == ("RuntimeError", "thread", "exit function")
+
+
+def test_an_interrupted_fork_ends_by_the_signal(tmp_path: Path) -> None:
+    with _supervisor(tmp_path, "ends_interrupted") as supervisor:
+        assert supervisor.stdout.readline() == f"None {-signal.SIGINT}\n"
+
+
+def test_a_fork_cannot_outlive_its_supervisor() -> None:
+    assert {each.leash for each in PROGRAMS if each.forks} == {signal.SIGKILL}
+
+
 def test_a_fork_and_its_child_end_with_a_killed_supervisor(tmp_path: Path) -> None:
     with _supervisor(tmp_path, "forks") as supervisor:
         forked = psutil.Process(_next(supervisor))
@@ -60,7 +77,8 @@ def _supervisor(folder: Path, argument: str) -> Iterator[psutil.Popen]:
     with psutil.Popen(
         command,
         cwd=ROOT,
-        env={**os.environ, "OTHER": "of the supervisor"},
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+        | {"OTHER": "of the supervisor"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

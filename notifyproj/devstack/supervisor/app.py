@@ -27,7 +27,6 @@ _MODULES: Final = (
     "notifications.core.tasks.metrics",
     "notifyproj.beat",
     "notifyproj.live",
-    "notifyproj.web",
 )
 """Modules that the programs load beside the tasks."""
 _CONFIGURATION: Final = ("celeryconfig", "notifyproj.settings")

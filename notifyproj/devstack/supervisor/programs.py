@@ -57,8 +57,9 @@ class Program:
     low_priority: bool = False
     """Low scheduling priority: bulk work beside an OTP on one machine."""
 
-    loads_app: bool = True
-    """The program is a module that loads Django and the apps."""
+    forks: bool = True
+    """The first process is a fork of the supervisor, which has loaded the app. A fork must have the
+    leash SIGKILL: `process.kill_leftovers` cannot read the environment of a fork."""
 
     leash: signal.Signals = signal.SIGKILL
     """Signal at the supervisor's death. Postgres and the broker end in the same moment: a worker
@@ -123,13 +124,14 @@ PROGRAMS: Final = (
             f"--admin-url=http://{LOOPBACK}:{{web}}/admin",
         ),
         ready=Answers("sandbox", "/healthz"),
-        loads_app=False,
+        forks=False,
     ),
     Program(
         name="web",
         arguments=(*("-m", "notifyproj.web", "--port={web}"),),
         ready=Answers("web", "/healthz"),
         leash=signal.SIGTERM,  # the main process must end its process for the requests
+        forks=False,  # the app reads a variable of the shared metrics when it is loaded
     ),
     Program(
         name="live",
@@ -160,7 +162,7 @@ PROGRAMS: Final = (
             "--conf=notifyproj/flowerconfig.py",
         ),
         ready=Answers("flower", "/healthcheck"),
-        loads_app=False,
+        forks=False,
     ),
 )
 
