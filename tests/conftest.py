@@ -106,7 +106,7 @@ def stack() -> Stack:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:  # noqa: ARG001 - pytest-django's own fixture goes first
-    """Restore the rows of `migrate` after each test that commits."""
+    """Restore the rows of `migrate` after each test with a commit."""
     from django.test import TransactionTestCase  # noqa: PLC0415 - after Django is set up
 
     from tests import seed_rows  # noqa: PLC0415 - after Django is set up

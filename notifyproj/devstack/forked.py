@@ -106,8 +106,9 @@ def _run_and_exit(begin: Callable[[], None]) -> NoReturn:
     """Run `begin`, then what the interpreter runs at its end; the parent's code must not go on."""
     code = _code_of(begin)
     # An interpreter waits for its threads and runs the exit functions, after an error as well.
-    code = _code_of(threading._shutdown) or code  # type: ignore[attr-defined]  # noqa: SLF001 - see above
-    code = _code_of(atexit._run_exitfuncs) or code  # noqa: SLF001 - see above
+    # Neither function has a public name.
+    code = _code_of(threading._shutdown) or code  # type: ignore[attr-defined]  # noqa: SLF001 - no public name
+    code = _code_of(atexit._run_exitfuncs) or code  # noqa: SLF001 - no public name
     _flush()
     if code == -signal.SIGINT:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -59,7 +59,7 @@ FEATURES: Final = [each.label for each in feature.all_features()]
 
 
 def _removed_with(name: str) -> list[feature.Feature]:
-    """Return a feature and the features that need it."""
+    """Return a feature and its dependents."""
     return [each for each in feature.all_features() if name in {each.label, *each.needs}]
 
 

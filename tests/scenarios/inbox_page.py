@@ -100,7 +100,7 @@ class Device:
 
     @contextmanager
     def changed_answers(self, script: str) -> Iterator[None]:
-        """Change each message of each page of the inbox, `each`, before the component gets it."""
+        """Change each message (`each`) of each page of the inbox before the component gets it."""
         source = _CHANGE.replace("CHANGE", script)
         added = self.chrome.execute_cdp_cmd(
             "Page.addScriptToEvaluateOnNewDocument", {"source": source}

@@ -92,7 +92,7 @@ def _capped(world: World, address: str) -> str:
 
 
 def _accepted_by_nobody(world: World) -> Mails:
-    """Enough for each person and hour. Beat is dead, so that they wait."""
+    """Accept mails over the cap of a person and hour, which wait because beat is dead."""
     world.processes["beat"].kill()
     people = [_capped(world, _SLOW) for _ in range(_PEOPLE)]
     return {each: world.send_mails(_HOURS * _CAP, user_id=each) for each in people}

@@ -110,7 +110,7 @@ def _told(world: World, schedule: Schedule) -> Schedule:
 
 
 def _stood_still(world: World, schedule: Schedule) -> None:
-    """Nobody has looked at it since it began."""
+    """Put the next occurrence of a schedule back to its start, as after a stop of the sweeps."""
     began = datetime.fromisoformat(schedule["starts_at"])
     world.rows(
         "UPDATE notifications_schedule SET next_local = %s, due_at = %s WHERE id = %s",
@@ -147,7 +147,7 @@ def _until_made(world: World, schedule: Schedule, *, of_the_past: int) -> None:
 
 
 def _each_once(world: World, schedule: Schedule) -> None:
-    """Every half hour of the coming day, each as one notification, and no others."""
+    """Assert one notification for each half hour of the coming day."""
     made = _occurrences(world, schedule)
     began = datetime.fromisoformat(schedule["starts_at"]).replace(microsecond=0)
     first = -(-(now() - began) // _STEP)

@@ -40,7 +40,7 @@ class _Editing:
     version: int = 0
 
     def publish(self) -> int:
-        """Publish words that say which version they are; returns its number."""
+        """Publish a version whose text has the number of the version; returns the number."""
         self.version += 1
         text = {"channel": "email", "title": "An edit", "body": f"version {self.version}"}
         operator = self.world.service("operator")
@@ -50,7 +50,7 @@ class _Editing:
         return self.version
 
     def accept(self, count: int, *, web: str, priority: str = "P2") -> list[UUID]:
-        """Hand these in at one of the web processes."""
+        """Post notifications to one of the web processes."""
         name = "auth-service" if priority == "P0" else "order-service"
         service: Service = replace(self.world.service(name), url=web)
         mail = self.world.mail(

@@ -272,7 +272,7 @@ class World:
         return [row["reason"] for row in found]
 
     def answer_at_once(self) -> None:
-        """Make the provider answer each mail at once, whatever its address says."""
+        """Make the provider answer each mail at once, also at slow addresses."""
         self.sandbox.steer("slow-1ms", "email")
 
     def until_more_than(self, count: int, notifications: Sequence[UUID]) -> None:

@@ -1,4 +1,4 @@
-"""The supervisor that has loaded the app has nothing that its forks must not share."""
+"""A supervisor that has loaded the app has one thread, no connection and one environment."""
 
 from __future__ import annotations
 

@@ -35,7 +35,6 @@ from tests.journey import (
     chain_of,
     deliveries_of,
     lapse,
-    routed_to_scripted,
     status_and_reason,
 )
 from tests.vendors import Scripted
@@ -43,19 +42,6 @@ from tests.vendors import Scripted
 CENT: Final = 10_000
 HELD: Final = (Status.SCHEDULED, "budget")
 SENT: Final = (Status.SENT, "")
-
-
-@pytest.fixture
-def provider(
-    outbox: object,  # noqa: ARG001 - its settings come first
-    reach: Reach,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Scripted]:
-    """Route text messages to the scripted provider; the person has a number only."""
-    with routed_to_scripted(monkeypatch, Channel.SMS) as scripted:
-        reach(sms="+4915112345678")
-        Budget.objects.all().delete()
-        yield scripted
 
 
 def _budget(cents: float, **more: Any) -> Budget:  # noqa: ANN401 - columns

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
 from typing import Final
 from uuid import UUID
 
@@ -16,23 +15,11 @@ from notifications.core.store.postgres import claims
 from notifications.features.money import known as cached
 from notifications.features.money import reservations
 from providers.contract import Channel
-from tests.journey import Accept, Reach, deliveries_of, routed_to_scripted
+from tests.journey import Accept, deliveries_of
 
 CENT: Final = 10_000
 _MOMENT: Final = dt.timedelta(milliseconds=1)
-
-
-@pytest.fixture(autouse=True)
-def _number(
-    outbox: object,  # noqa: ARG001 - its settings come first
-    reach: Reach,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[None]:
-    """Route text messages to the scripted provider; the person has a number only."""
-    with routed_to_scripted(monkeypatch, Channel.SMS):
-        reach(sms="+4915112345678")
-        Budget.objects.all().delete()
-        yield
+pytestmark = pytest.mark.usefixtures("provider")
 
 
 def budget() -> Budget:

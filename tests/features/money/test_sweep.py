@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
 from typing import Final
 from uuid import UUID
 
@@ -19,31 +18,17 @@ from notifications.features.money import sweep
 from providers.contract import Channel
 from tests.journey import (
     Accept,
-    Reach,
     caller,
     deliveries_of,
     outbox,
     reach,
-    routed_to_scripted,
     sandbox,
     take,
 )
 
 __all__ = ["caller", "outbox", "reach", "sandbox", "take"]
 CENT: Final = 10_000
-
-
-@pytest.fixture(autouse=True)
-def _texts_cost_a_cent(
-    outbox: object,  # noqa: ARG001 - its settings come first
-    reach: Reach,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[None]:
-    with routed_to_scripted(monkeypatch, Channel.SMS):
-        reach(sms="+4915112345678")
-        Budget.objects.all().delete()
-        yield
-        cached.forget()
+pytestmark = pytest.mark.usefixtures("provider")
 
 
 def _texts(take: Accept, count: int) -> list[UUID]:
