@@ -144,9 +144,7 @@ def _host_name() -> str:
 @pytest.fixture
 def world(_world: World) -> World:
     """The servers and the sandbox of the scenarios, without their other processes."""
-    for name, process in _world.processes.items():
-        if name != "sandbox":
-            process.kill()
+    _world.stop(but=_world.processes["sandbox"])
     _world.start("sandbox")
     return _world
 
@@ -280,7 +278,11 @@ def test_every_process_of_the_file_signs_in_and_works(
         return workers <= set(_delivered_by_broker(world))
 
     workers = {"worker@worker-p0", "worker@worker-p1", "worker@worker-email", "worker@worker-sms"}
-    until(has_each_taken_from_the_broker, what="workers took their messages from the broker")
+    until(
+        has_each_taken_from_the_broker,
+        what="workers took their messages from the broker",
+        within=_WITHIN,
+    )
     wrong = world.service("operator").ask("GET", "/readyz").body["wrong"]
     assert [line for line in wrong if "broker" in line or "state Redis" in line] == []
     _no_secret_is_shown(world, containers)

@@ -123,9 +123,8 @@ class World:
 
         The named processes get further environment variables; one with others is restarted.
         """
-        for process in self._extra:
-            process.kill()
-        self._extra.clear()
+        while self._extra:
+            self._extra.pop().kill()
         for name in _PROGRAMS:
             wanted = self.process(name, **(environ if name in names else {}))
             if self.processes[name].environ != wanted.environ:
@@ -158,10 +157,11 @@ class World:
             self.processes[name] = self.process(name, **environ)
         self.start(*names)
 
-    def stop(self) -> None:
-        """Kill every process."""
+    def stop(self, *, but: Process | None = None) -> None:
+        """Kill every process, the extra processes too, except `but`."""
         for process in (*self._extra, *self.processes.values()):
-            process.kill()
+            if process is not but:
+                process.kill()
 
     # --- As a producer
 
