@@ -206,7 +206,7 @@ def now() -> datetime:
 
 
 def until(
-    look: Callable[[], Found | None], *, what: str, within: timedelta = timedelta(seconds=30)
+    look: Callable[[], Found | None], *, what: str, within: timedelta = timedelta(minutes=1)
 ) -> Found:
     """Call `look` until the result is true and return the result.
 
