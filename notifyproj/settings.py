@@ -113,15 +113,16 @@ DATABASES = {
 # settings, so `store.postgres.session_settings` stores them, and would give the next statement to a
 # session without the cursor that Django has declared.
 DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
+# A host that vanished closes no connection. Keepalives end a session whose statement the host has
+# received, after 19 s, and `tcp_user_timeout` a session whose statement the host never received.
 DATABASES["default"]["OPTIONS"].update({
     "application_name": "notify",
     "connect_timeout": 3,
     "keepalives_idle": 10,
     "keepalives_interval": 3,
     "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
 })
-# Without this setting Celery closes a thread's connection after each task.
-CELERY_DB_REUSE_MAX = 10_000
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
