@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 import pytest
 from django.core.management.sql import emit_post_migrate_signal
-from django_celery_beat.models import IntervalSchedule, PeriodicTask
+from django.db.models import F
+from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
 from notifications.core import clock, sweeps
 from notifications.core.alerting import notices
@@ -95,6 +96,38 @@ def test_a_doubled_message_runs_no_sweep_twice_in_its_interval() -> None:
     first = SweepRun.objects.get(name="relay").started_at
     sweeps.run("relay")
     assert SweepRun.objects.get(name="relay").started_at == first
+
+
+def test_the_shortest_interval_of_the_tasks_of_a_sweep_counts() -> None:
+    relay = PeriodicTask.objects.get(name="relay")
+    periodic_tasks.set_interval(relay, 3600)
+    relay.save()
+    interval, _ = IntervalSchedule.objects.get_or_create(every=10, period=IntervalSchedule.MINUTES)
+    PeriodicTask.objects.create(name="a second relay", task=relay.task, interval=interval)
+    assert sweep_runs.begin("relay")
+    _start_earlier("relay", by=8 * _MINUTE)
+    assert not sweep_runs.begin("relay")
+    _start_earlier("relay", by=_MINUTE)
+    assert sweep_runs.begin("relay")
+
+
+@pytest.mark.parametrize("has_task", [True, False])
+def test_a_sweep_without_an_interval_keeps_its_usual_interval(*, has_task: bool) -> None:
+    relay = PeriodicTask.objects.filter(name="relay")
+    if has_task:
+        crontab = CrontabSchedule.objects.create(hour="3")
+        relay.update(interval=None, crontab=crontab)
+    else:
+        relay.delete()
+    assert sweep_runs.begin("relay", usual=_MINUTE)
+    _start_earlier("relay", by=dt.timedelta(seconds=50))
+    assert not sweep_runs.begin("relay", usual=_MINUTE)
+    _start_earlier("relay", by=dt.timedelta(seconds=5))
+    assert sweep_runs.begin("relay", usual=_MINUTE)
+
+
+def _start_earlier(name: str, *, by: dt.timedelta) -> None:
+    SweepRun.objects.filter(name=name).update(started_at=F("started_at") - by)
 
 
 def test_all_is_well() -> None:

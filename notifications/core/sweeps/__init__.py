@@ -79,10 +79,6 @@ class Sweep:
     """The queue of the task."""
 
 
-_EARLY: Final = 0.9
-"""Fraction of the interval after which a run may begin, because a message can arrive early."""
-
-
 _EVERY: Final = (
     ("relay", 1, 20_000, relay.run_once),
     ("release", 1, 500, release.run_once),
@@ -185,10 +181,7 @@ def run(name: str, *, every: dt.timedelta | None = None, limit: int | None = Non
     """
     sweep = SWEEPS[name]
     try:
-        if every is None:
-            rhythm = periodic_tasks.rhythms().get(name)
-            every = (rhythm and rhythm.every) or sweep.every
-        start = sweep_runs.begin(name, every=every * _EARLY)
+        start = sweep_runs.begin(name, usual=sweep.every, every=every)
         if start is None:
             return Swept()
         swept, detail = _run_safely(sweep, limit)

@@ -7,10 +7,15 @@ from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from notifications.core.models import SweepRun
-from notifications.core.store.postgres import db
+from notifications.core.store.postgres import db, periodic_tasks
 
 UNFINISHED_AFTER: Final = dt.timedelta(seconds=90)
 """A run takes seconds, housekeeping up to a minute: a longer run hangs, or its process died."""
+
+_EARLY: Final = 0.9
+"""Fraction of an interval after which a run may begin, because a message can arrive early."""
+
+_AT_ONCE: Final = dt.timedelta(0)
 
 
 class SweepStart(NamedTuple):
@@ -20,9 +25,19 @@ class SweepStart(NamedTuple):
     """Failed rows of the previous run."""
 
 
-def begin(name: str, *, every: dt.timedelta) -> SweepStart | None:
-    """Start a run if the caller may run the sweep now; at most one caller in `every`."""
-    found = db.rows("begin_sweep", {"name": name, "every": every})
+def begin(
+    name: str, *, every: dt.timedelta | None = None, usual: dt.timedelta = _AT_ONCE
+) -> SweepStart | None:
+    """Start a run if the caller may run the sweep now; at most one caller in an interval.
+
+    Args:
+        name: the name of the sweep.
+        every: the interval; default: the interval of the sweep's periodic task.
+        usual: the interval of a sweep without a periodic task, or with a crontab.
+    """
+    task = periodic_tasks.task_name(name)
+    slot = {"early": _EARLY, "every": every, "task": task, "usual": usual}
+    found = db.rows("begin_sweep", {"name": name, **slot})
     return SweepStart(found[0]["failed"]) if found else None
 
 
