@@ -97,8 +97,8 @@ worker_enable_prefetch_count_reduction = False  # after a lost connection: slots
 worker_soft_shutdown_timeout = 0.0
 worker_send_task_events = True  # Flower
 task_send_sent_event = False
-# Tasks of a thread until Celery closes the thread's database connection; without a number, each
-# task opens a connection. Celery reads this name alone in capitals (`celery.fixups.django`).
+# Tasks of the process until Celery closes the database connection of one thread; without a number,
+# each task opens a connection. Celery reads this name alone in capitals (`celery.fixups.django`).
 CELERY_DB_REUSE_MAX = 10_000
 worker_hijack_root_logger = False
 worker_redirect_stdouts = False

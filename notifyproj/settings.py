@@ -113,8 +113,8 @@ DATABASES = {
 # settings, so `store.postgres.session_settings` stores them, and would give the next statement to a
 # session without the cursor that Django has declared.
 DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
-# A host that vanished closes no connection. Keepalives end a session whose statement the host has
-# received, after 19 s, and `tcp_user_timeout` a session whose statement the host never received.
+# A host that vanished closes no connection. Keepalives end an idle session after about 20 s, and
+# `tcp_user_timeout` a session whose statement the host never received.
 DATABASES["default"]["OPTIONS"].update({
     "application_name": "notify",
     "connect_timeout": 3,
