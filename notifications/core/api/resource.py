@@ -12,9 +12,9 @@
     def resume_switch(call: Call, switch: Switch) -> None:
 
 A function gets a row that the caller may see; for another row the answer is 404. A list returns the
-rows of all pages. A write runs in a transaction with its entries in the audit log, and the answer
-shows the row after the change. `operation` has the facts of each declaration, and declares what is
-none of these.
+rows of all pages. A write runs in a transaction with its entries in the audit log and the read of
+the row for the answer, so the answer shows this change and no later one. `operation` has the facts
+of each declaration, and declares what is none of these.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class Resource(Generic[Row]):
                 with call.changes() as made:
                     row = function(call, wanted)
                     made.append(row)
-                return self._show(row)
+                    return self._show(row)
 
             route, answers = f"POST {at or self._root}", {status: self.answer}
             return operation(
@@ -217,10 +217,11 @@ class Resource(Generic[Row]):
         def declare(function: Callable[..., ResponseModel | None]) -> Operation:
             @functools.wraps(function)
             def handle(call: Call, *wanted: Any) -> Answer:  # noqa: ANN401 - the body, if there is one
-                found = self._change(call, function, wanted, locks=locks)
-                if found is not None or _NO_CONTENT in told:
-                    return found
-                return self.respond(call, self.find(call), status=next(iter(told)))
+                with transaction.atomic():
+                    found = self._change(call, function, wanted, locks=locks)
+                    if found is not None or _NO_CONTENT in told:
+                        return found
+                    return self.respond(call, self.find(call), status=next(iter(told)))
 
             declared = operation(
                 whole, summary, callers, body, answers=told, tag=self.tag, **options
@@ -237,12 +238,11 @@ class Resource(Generic[Row]):
         *,
         locks: bool,
     ) -> ResponseModel | None:
-        with transaction.atomic():
-            row = self.find(call, lock=locks or self.tag_of is not None)
-            if (tag_of := self.tag_of) is not None:
-                etags.check(call.request, lambda: tag_of(self._show(row).to_json()))
-            with call.changes(self._this(call)):
-                return function(call, row, *wanted)
+        row = self.find(call, lock=locks or self.tag_of is not None)
+        if (tag_of := self.tag_of) is not None:
+            etags.check(call.request, lambda: tag_of(self._show(row).to_json()))
+        with call.changes(self._this(call)):
+            return function(call, row, *wanted)
 
     def check_tag(self, call: Call) -> None:
         """Refuse a write whose If-Match or If-None-Match fails, in an open transaction.
