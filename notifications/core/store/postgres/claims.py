@@ -86,7 +86,7 @@ def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
     }
 
     def take(ids: Sequence[UUID]) -> list[Claimed]:
-        return db.retry_on_deadlock(
+        return db.retry_refused(
             lambda: db.fetch_as("claim", {**parameters, "ids": list(ids)}, _claim_of)
         )
 

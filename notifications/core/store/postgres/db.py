@@ -35,9 +35,11 @@ _SQL: Final = Path(__file__).parent / "sql"
 _FEW: Final = 100
 """Records that are inserted without COPY, which takes two round trips a table."""
 _MILLISECOND: Final = dt.timedelta(milliseconds=1)
-_DEADLOCK_TRIES: Final = 3
-"""Rows are locked in id order, so a deadlock comes from outside (an operator's UPDATE) and passes.
-"""
+_TRIES: Final = 3
+_PASSING: Final = (psycopg.errors.DeadlockDetected, psycopg.errors.ReadOnlySqlTransaction)
+"""Refusals that a repeat avoids. Rows are locked in id order, so a deadlock comes from outside (an
+operator's UPDATE). The refusal of a read-only server closes the session: after a failover, the next
+session reaches the new primary."""
 
 
 @functools.cache
@@ -325,10 +327,10 @@ def _own(text: str) -> sql.SQL:
 
 
 def in_transaction(work: Callable[[], Answer]) -> Answer:
-    """Run `work` in one transaction, again after a deadlock; joins an open transaction.
+    """Run `work` in one transaction, again after a passing refusal; joins an open transaction.
 
     Raises:
-        OperationalError: any refusal of the database except a deadlock.
+        OperationalError: any other refusal of the database, or the third passing refusal.
     """
 
     def atomically() -> Answer:
@@ -339,30 +341,30 @@ def in_transaction(work: Callable[[], Answer]) -> Answer:
 
 
 def fetch_in_own_transaction(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
-    """Run `sql/<name>.sql` in a separate transaction, again after a deadlock.
+    """Run `sql/<name>.sql` in a separate transaction, again after a passing refusal.
 
     Raises:
-        OperationalError: any refusal of the database except a deadlock.
+        OperationalError: as `in_transaction`.
     """
-    return retry_on_deadlock(lambda: rows(name, parameters))
+    return retry_refused(lambda: rows(name, parameters))
 
 
-def retry_on_deadlock(one: Callable[[], Answer]) -> Answer:
-    """Run one statement without BEGIN and COMMIT, again after a deadlock.
+def retry_refused(one: Callable[[], Answer]) -> Answer:
+    """Run one statement without BEGIN and COMMIT, again after a passing refusal.
 
     Joins an open transaction.
 
     Raises:
-        OperationalError: any refusal of the database except a deadlock.
+        OperationalError: as `in_transaction`.
     """
     return one() if connection.in_atomic_block else _retry(one)
 
 
 def _retry(work: Callable[[], Answer]) -> Answer:
-    for tries_left in reversed(range(_DEADLOCK_TRIES)):
+    for tries_left in reversed(range(_TRIES)):
         try:
             return work()
         except OperationalError as error:
-            if not isinstance(error.__cause__, psycopg.errors.DeadlockDetected) or not tries_left:
+            if not isinstance(error.__cause__, _PASSING) or not tries_left:
                 raise
     raise AssertionError  # the last try returns or raises
