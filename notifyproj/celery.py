@@ -63,13 +63,16 @@ def _threads(options: Mapping[str, Any]) -> object:
 
 
 @task_prerun.connect
-def _drop_broken_connection(**_signal: object) -> None:
-    """Close a broken database connection before a task's first statement would fail.
+def _close_old_connection(**_signal: object) -> None:
+    """Close a broken database connection, and one older than CONN_MAX_AGE, before a task.
 
-    Celery keeps a thread's connection over many tasks (`db_reuse_max`).
+    Celery keeps a thread's connection over many tasks (CELERY_DB_REUSE_MAX).
     """
-    from notifications.core.store.postgres import db  # noqa: PLC0415 - after Django is set up
+    from django.db import close_old_connections  # noqa: PLC0415 - after Django is set up
 
+    from notifications.core.store.postgres import db  # noqa: PLC0415 - as above
+
+    close_old_connections()
     db.drop_broken()
 
 

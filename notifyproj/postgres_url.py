@@ -20,6 +20,17 @@ _SCHEMES: Final = ("postgresql://", "postgres://")
 _MOST_PORT: Final = 65_535
 _SESSION_ATTRS: Final = "target_session_attrs"
 _WRITABLE: Final = ("read-write", "primary")
+# A host that vanished closes no connection. Keepalives end a session that waits for an answer, and
+# `tcp_user_timeout` a session whose statement the host never received, both after about 6 s.
+_DEFAULTS: Final[Mapping[str, object]] = {
+    "application_name": "notify",
+    "connect_timeout": 3,
+    "keepalives_idle": 3,
+    "keepalives_interval": 1,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 6_000,
+}
+"""Parameters of libpq that the URL leaves out; times in seconds, `tcp_user_timeout` in ms."""
 
 
 def validate(url: str) -> str:
@@ -59,7 +70,7 @@ def settings_of(url: str) -> dict[str, Any]:
         "PASSWORD": parts.pop("password", ""),
         "HOST": parts.pop("host", ""),
         "PORT": parts.pop("port", ""),
-        "OPTIONS": parts,
+        "OPTIONS": {**_DEFAULTS, **parts},
     }
 
 

@@ -105,24 +105,15 @@ TEMPLATES = [
 ]
 
 # Django's health checks are off, because each check costs a round trip;
-# `store.postgres.db.drop_broken` checks the socket.
+# `store.postgres.db.drop_broken` checks the socket. A session lives for an hour, so a setting that
+# an operator stores at the role reaches each task and request within the hour.
 DATABASES = {
-    "default": {**postgres_url.settings_of(ENVIRONMENT.database_url), "CONN_MAX_AGE": None}
+    "default": {**postgres_url.settings_of(ENVIRONMENT.database_url), "CONN_MAX_AGE": 3_600}
 }
 # A transaction pooler may stand between the processes and Postgres. The pooler would drop session
 # settings, so `store.postgres.session_settings` stores them, and would give the next statement to a
 # session without the cursor that Django has declared.
 DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
-# A host that vanished closes no connection. Keepalives end an idle session after about 20 s, and
-# `tcp_user_timeout` a session whose statement the host never received.
-DATABASES["default"]["OPTIONS"].update({
-    "application_name": "notify",
-    "connect_timeout": 3,
-    "keepalives_idle": 10,
-    "keepalives_interval": 3,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 20_000,
-})
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

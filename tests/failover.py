@@ -21,10 +21,10 @@ _PART: Final = 65_536
 class Forwarder:
     """Forwards each new connection to `target`; open connections stay with their server."""
 
-    def __init__(self, target: int) -> None:
-        """Listen on a free port; `target`: the port of the first server."""
+    def __init__(self, target: int, *, address: str = LOOPBACK) -> None:
+        """Listen on a free port of `address`; `target`: the port of the first server."""
         self.target = target
-        self._listener = socket.create_server((LOOPBACK, 0))
+        self._listener = socket.create_server((address, 0))
         self.port: int = self._listener.getsockname()[1]
         self._open: list[socket.socket] = []
 

@@ -15,8 +15,9 @@ from tests.architecture import compose, manifests
 from tests.clock import ROOT
 
 _WEB_SLOTS: Final = int(Environment.model_fields["web_slots"].default)
-_BESIDE: Final = 2
-"""Threads of a worker beside those of `--concurrency`: the reader without a broker, the clock."""
+_BESIDE: Final = 4
+"""Threads of a worker beside those of `--concurrency`: the reader without a broker, the comparison
+of clocks, the watch of fallbacks, late answers."""
 _RESERVED: Final = 10
 """For superusers, `migrate` and a person with psql."""
 _PROCESSES: Final = set(compose.services()) - compose.SERVERS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import select
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from django.core.signals import request_started
@@ -13,6 +13,7 @@ from django.test import Client
 from notifications.core import clock
 from notifications.core.models import Producer
 from notifications.core.store.postgres import db, db_errors, disk
+from notifyproj.celery import _close_old_connection
 from notifyproj.devstack.demo.environment import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -90,10 +91,41 @@ def test_a_write_that_finds_the_disk_full_makes_the_service_unready_for_a_while(
 
 
 @pytest.mark.usefixtures("read_only")
-def test_a_write_in_a_transaction_ends_that_session_too() -> None:
+@pytest.mark.parametrize("repeated", [db.in_transaction, db.retry_refused])
+def test_a_write_after_a_failover_is_repeated_on_the_new_primary(
+    repeated: Callable[[Callable[[], int]], int],
+) -> None:
     before = _own_pid()
+    assert repeated(lambda: db.run("feed_forget_foreign", {"limit": 1})) == 0
+    assert _own_pid() != before
+
+
+@pytest.fixture
+def read_only_server() -> Iterator[None]:
+    """Each new session of this database takes no writes, as on a standby."""
+    name = connection.settings_dict["NAME"]
+    with connection.cursor() as running:
+        running.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
+    connection.close()
+    yield
+    with connection.cursor() as running:
+        running.execute("SET default_transaction_read_only = off")
+        running.execute(f'ALTER DATABASE "{name}" RESET default_transaction_read_only')
+    connection.close()
+
+
+@pytest.mark.usefixtures("read_only_server")
+def test_a_write_to_a_server_that_stays_read_only_is_refused() -> None:
     with pytest.raises(OperationalError, match="read-only"):
         db.in_transaction(lambda: db.run("feed_forget_foreign", {"limit": 1}))
+
+
+def test_a_task_begins_with_a_session_that_is_not_older_than_its_most_age() -> None:
+    before = _own_pid()
+    _close_old_connection()
+    assert _own_pid() == before
+    connection.close_at = clock.monotonic() - 1  # as after CONN_MAX_AGE
+    _close_old_connection()
     assert _own_pid() != before
 
 
