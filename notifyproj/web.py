@@ -48,6 +48,9 @@ def main() -> None:
     asked = parser.parse_args()
     web = environment.load(os.environ).web
     allow_descriptors(web.connections + _DESCRIPTORS_BESIDE)
+    if asked.workers == 1:
+        _serve(asked, web)
+        return
     with tempfile.TemporaryDirectory(prefix="notify-metrics-") as folder:
         os.environ.setdefault(process_number.FOLDER, folder)  # the processes share their metrics
         _serve(asked, web)

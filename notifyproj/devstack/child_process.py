@@ -112,9 +112,12 @@ class Child:
     def fork(
         self, work: Callable[[], None], *, folder: Path, environ: Mapping[str, str], title: str
     ) -> None:
-        """Do `work` in a fork of this process, which `ps` shows as `title`; see `forked`."""
+        """Do `work` in a fork of this process, which `ps` shows as `title`; see `forked`.
+
+        The death of this process kills the fork and its children: nothing else could find them.
+        """
         self._asked = False
-        tie = _die_with_parent(self.leash_signal or self.stop_signal)
+        tie = _die_with_parent(signal.SIGKILL)
 
         with self.log.open("ab") as log:
             output = log.fileno()

@@ -16,7 +16,6 @@ import psutil
 import pytest
 
 from notifyproj.devstack.supervisor.process import ROOT
-from notifyproj.devstack.supervisor.programs import PROGRAMS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks")
 
@@ -54,10 +53,6 @@ def test_a_fork_with_an_error_waits_for_its_thread_and_runs_exit_functions(tmp_p
 def test_an_interrupted_fork_ends_by_the_signal(tmp_path: Path) -> None:
     with _supervisor(tmp_path, "ends_interrupted") as supervisor:
         assert supervisor.stdout.readline() == f"None {-signal.SIGINT}\n"
-
-
-def test_a_fork_cannot_outlive_its_supervisor() -> None:
-    assert {each.leash for each in PROGRAMS if each.forks} == {signal.SIGKILL}
 
 
 def test_a_fork_and_its_child_end_with_a_killed_supervisor(tmp_path: Path) -> None:

@@ -22,7 +22,9 @@ _MODULES: Final = (
     "celery.contrib.django.task",
     "celery.worker.components",
     "celery.worker.strategy",
+    "granian.server",
     "kombu.transport.redis",
+    "notifications.core.api.request_slots",
     "notifications.core.tasks.consumer",
     "notifications.core.tasks.metrics",
     "notifyproj.beat",
@@ -47,5 +49,8 @@ def load(environ: Mapping[str, str]) -> None:
     app.loader.import_default_modules()
     for name in _MODULES:
         importlib.import_module(name)
+    from django.urls import get_resolver  # noqa: PLC0415 - needs Django
+
+    _ = get_resolver().url_patterns  # the views of the web process
     gc.collect()
     gc.freeze()  # a collection in a fork would write to each object

@@ -58,12 +58,11 @@ class Program:
     """Low scheduling priority: bulk work beside an OTP on one machine."""
 
     forks: bool = True
-    """The first process is a fork of the supervisor, which has loaded the app. A fork must have the
-    leash SIGKILL: `process.kill_leftovers` cannot read the environment of a fork."""
+    """The first process is a fork of the supervisor, which has loaded the app."""
 
     leash: signal.Signals = signal.SIGKILL
-    """Signal at the supervisor's death. Postgres and the broker end in the same moment: a worker
-    could settle no delivery and would wait for Postgres and the broker instead of ending."""
+    """Signal to an interpreter at the supervisor's death; a fork gets SIGKILL. Postgres and the
+    broker end in the same moment: a worker could settle no delivery and would wait for them."""
 
     def command(self, ports: Ports) -> list[str]:
         """Return the command line with the values of `ports`."""
@@ -131,7 +130,6 @@ PROGRAMS: Final = (
         arguments=(*("-m", "notifyproj.web", "--port={web}"),),
         ready=Answers("web", "/healthz"),
         leash=signal.SIGTERM,  # the main process must end its process for the requests
-        forks=False,  # the app reads a variable of the shared metrics when it is loaded
     ),
     Program(
         name="live",
