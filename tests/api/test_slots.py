@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -17,6 +17,7 @@ from notifications.core.api import body_readers
 from notifications.core.api.body_limits import MEBIBYTE
 from notifications.core.api.problems import TooManyReaders
 from notifications.core.api.request_slots import CALLER, BrokenBody, Slots
+from notifications.core.intake.group_commit import Finished, GroupCommit
 
 SECONDS = 30
 Django = Callable[[dict[str, Any], Callable[..., Any]], HttpResponse | StreamingHttpResponse]
@@ -187,6 +188,49 @@ def test_requests_get_a_slot_in_their_turn(pool: ThreadPoolExecutor) -> None:
     assert turns == [f"/{number}" for number in range(6)]
 
 
+@pytest.mark.django_db(transaction=True)
+def test_requests_that_wait_for_a_group_hold_no_slot(pool: ThreadPoolExecutor) -> None:
+    """Two slots: the first has the leader, and all others pass through the second."""
+    begun, go_on = threading.Event(), threading.Event()
+    groups: list[int] = []
+
+    def store(calls: Sequence[str]) -> Finished[bytes]:
+        groups.append(len(calls))
+        if not begun.is_set():
+            begun.set()
+            assert go_on.wait(SECONDS)
+        return [_pid() for _ in calls], lambda: None
+
+    group = GroupCommit[str, bytes](store, lambda _call: b"alone")
+
+    def asks(environ: dict[str, Any], _start: Callable[..., Any]) -> HttpResponse:
+        if environ["PATH_INFO"] == "/other":
+            return HttpResponse(_pid())
+        stored = group.run(environ["PATH_INFO"])
+        return HttpResponse(stored + b" " + _pid())
+
+    application = _slots(asks, slots=2)
+    answers = [pool.submit(application, {"PATH_INFO": "/0"}, _started)]
+    assert begun.wait(SECONDS)
+    answers += [
+        pool.submit(application, {"PATH_INFO": f"/{number}"}, _started) for number in range(1, 13)
+    ]
+    while len(group._waiting) < 12:
+        threading.Event().wait(0.001)
+    others = {_content(pool.submit(application, {"PATH_INFO": "/other"}, _started))}
+    go_on.set()
+    pids = {pid for each in answers for pid in _content(each).split()}
+    assert groups == [1, 12]
+    assert len(pids | others) <= 2
+    application.close()
+
+
+def _pid() -> bytes:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        return str(cursor.fetchone()[0]).encode()
+
+
 def test_health_is_answered_while_each_slot_is_busy(pool: ThreadPoolExecutor) -> None:
     free = threading.Event()
     begun = threading.Event()
@@ -236,9 +280,7 @@ def test_any_number_of_threads_share_the_connections_of_the_slots(
 ) -> None:
     def asks(environ: dict[str, Any], _start: Callable[..., Any]) -> HttpResponse:
         environ["wsgi.input"].read()
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_backend_pid()")
-            return HttpResponse(str(cursor.fetchone()[0]).encode())
+        return HttpResponse(_pid())
 
     application = _slots(asks, slots=3)
     clients = [Client(b"x") for _ in range(8)]

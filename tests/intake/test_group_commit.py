@@ -249,6 +249,30 @@ def test_a_key_that_is_being_stored_makes_only_its_own_call_wait(
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("size", [2, 30])
+def test_a_group_of_any_size_waits_for_a_key_for_a_short_time_only(
+    reach: Reach, caller: Caller, size: int
+) -> None:
+    reach(email="maria@sandbox.example")
+    calls = [_single(caller, idempotency_key=f"k{number}") for number in range(size)]
+
+    def run() -> BaseException | None:
+        try:
+            with connection.cursor() as running:
+                running.execute("SET lock_timeout = 0")
+            accept._run_group(calls)
+        except NothingStored as error:
+            return error
+        finally:
+            connection.close()
+        return None
+
+    with ThreadPoolExecutor(1) as pool, _key_being_stored(caller, "k1"):
+        assert isinstance(pool.submit(run).result(_SECONDS), NothingStored)
+    assert Notification.objects.count() == 0
+
+
+@pytest.mark.django_db(transaction=True)
 def test_one_key_in_many_threads_is_one_notification(reach: Reach, caller: Caller) -> None:
     reach(email="maria@sandbox.example")
     threads, rounds = 8, 10

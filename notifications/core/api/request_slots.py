@@ -3,33 +3,32 @@
     server's thread --> slot (database connection) --> Django --> response
                           |              ^
                           v              |
-                        body of the client, read without a slot
+                        body of the client, and the transaction
+                        of a group: waits without a slot
 
 The server starts a thread for every request, up to a maximum. A thread works only with a slot, and
 every slot has a database connection. A thread waiting for a client (for a body, or for the client
 to read a file) holds no slot, so slow clients hold threads only. `body_readers` limits the number
-of waiting threads. A view reads the body after authentication, so a client without a key can hold a
-thread on the few open paths only. The reverse proxy limits the time for
-a body.
+of these threads. A thread whose request another thread stores in a group (`intake.group_commit`)
+holds no slot either. A view reads the body after authentication, so a client without a key can hold
+a thread on the few open paths only. The reverse proxy limits the time for a body.
 """
 
 from __future__ import annotations
 
 import io
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final, TypeAlias, cast
 
-from django.db import DEFAULT_DB_ALIAS, connections
-from django.db.backends.base.base import BaseDatabaseWrapper
 from django.http import HttpResponse, StreamingHttpResponse
 
 from notifications.core.api import authentication, body_limits, clients
 from notifications.core.api.body_readers import Readers
 from notifications.core.api.problems import TooManyReaders
 from notifications.core.store.postgres import api_keys
+from notifications.core.store.postgres.slots import FreeSlots, Lease
 
 Environ: TypeAlias = dict[str, Any]
 StartResponse: TypeAlias = Callable[..., Callable[[bytes], object]]
@@ -51,90 +50,13 @@ class BrokenBody(OSError):
     """The client disconnected, or was too slow, before the whole body arrived."""
 
 
-class _Free:
-    """The database connections of free slots, given to waiting threads in order of arrival.
-
-    A queue of the standard library gives a slot to the next thread which asks, also before waiting
-    threads: with 32 callers the slowest hundredth then waited three times as long.
-    """
-
-    def __init__(self) -> None:
-        self._free: list[BaseDatabaseWrapper] = []
-        self._waiting: deque[_Waiter] = deque()
-        self._lock = threading.Lock()
-
-    def take(self) -> BaseDatabaseWrapper:
-        with self._lock:
-            if self._free:
-                return self._free.pop()
-            mine = _Waiter()
-            self._waiting.append(mine)
-        return mine.await_connection()
-
-    def give_back(self, connection: BaseDatabaseWrapper) -> None:
-        with self._lock:
-            if self._waiting:
-                self._waiting.popleft().give(connection)
-            else:
-                self._free.append(connection)
-
-    def close(self) -> None:
-        with self._lock:
-            for connection in self._free:
-                connection.close()
-
-
-class _Waiter:
-    """A thread waiting for a slot. A lock is cheaper than an Event."""
-
-    __slots__ = ("_connection", "_is_given")
-
-    def __init__(self) -> None:
-        self._is_given = threading.Lock()
-        self._is_given.acquire()
-        self._connection: BaseDatabaseWrapper | None = None
-
-    def give(self, connection: BaseDatabaseWrapper) -> None:
-        self._connection = connection
-        self._is_given.release()
-
-    def await_connection(self) -> BaseDatabaseWrapper:
-        self._is_given.acquire()
-        assert self._connection is not None  # noqa: S101 - `give` has set it
-        return self._connection
-
-
-class _Lease:
-    """The slot of a request, held while the process works on the request."""
-
-    __slots__ = ("_connection", "_free")
-
-    def __init__(self, free: _Free) -> None:
-        self._free = free
-        self._connection: BaseDatabaseWrapper | None = None
-
-    @property
-    def is_held(self) -> bool:
-        return self._connection is not None
-
-    def take(self) -> None:
-        self._connection = self._free.take()
-        connections[DEFAULT_DB_ALIAS] = self._connection
-
-    def give_back(self) -> None:
-        held, self._connection = self._connection, None
-        if held is not None:
-            del connections[DEFAULT_DB_ALIAS]
-            self._free.give_back(held)
-
-
 class _Body:
     """`wsgi.input`: the first read reads the whole body, without a slot.
 
     A read of a streamed body (`body_limits.Limit.is_streamed`) reads a piece, also without a slot.
     """
 
-    def __init__(self, environ: Environ, lease: _Lease, readers: Readers) -> None:
+    def __init__(self, environ: Environ, lease: Lease, readers: Readers) -> None:
         self._environ = environ
         self._source = environ["wsgi.input"]
         self._lease = lease
@@ -222,15 +144,11 @@ class Slots:
         self._django = django
         self._readers = Readers(threads)
         self._streams = threading.BoundedSemaphore(max(1, threads // 4))
-        self._free = _Free()
-        for _ in range(slots):
-            connection = connections.create_connection(DEFAULT_DB_ALIAS)
-            connection.inc_thread_sharing()
-            self._free.give_back(connection)
+        self._free = FreeSlots(slots)
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> object:
         """Answer a request. A list has the whole body; any other iterable is a stream."""
-        lease = _Lease(self._free)
+        lease = Lease(self._free)
         if not environ.get("CONTENT_LENGTH"):
             return self._answer(environ, start_response, lease)
         body = environ["wsgi.input"] = _Body(environ, lease, self._readers)
@@ -244,7 +162,7 @@ class Slots:
         """Close the database connections, after the last request."""
         self._free.close()
 
-    def _answer(self, environ: Environ, start_response: StartResponse, lease: _Lease) -> object:
+    def _answer(self, environ: Environ, start_response: StartResponse, lease: Lease) -> object:
         if environ.get("PATH_INFO") not in _WITHOUT_SLOT:
             lease.take()
         try:
@@ -257,7 +175,7 @@ class Slots:
             lease.give_back()
 
     def _stream_response(
-        self, answer: StreamingHttpResponse, lease: _Lease, start_response: StartResponse
+        self, answer: StreamingHttpResponse, lease: Lease, start_response: StartResponse
     ) -> object:
         length = answer.headers.get("Content-Length", "")
         if length.isdecimal() and int(length) <= _CHUNK:
@@ -295,7 +213,7 @@ class _Stream:
     """A long response: a slot is held while a chunk is produced, not while the client reads."""
 
     def __init__(
-        self, answer: StreamingHttpResponse, lease: _Lease, streams: threading.BoundedSemaphore
+        self, answer: StreamingHttpResponse, lease: Lease, streams: threading.BoundedSemaphore
     ) -> None:
         self._answer = answer
         self._streams = streams

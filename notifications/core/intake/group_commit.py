@@ -4,7 +4,10 @@
     concurrent calls     wait; after the commit, the first waiting call runs all waiting calls
 
 There is no timer and no additional thread: the thread of a call (the leader) runs the group, and
-passes the lead on before it delivers the answers. A single call costs two lock operations.
+passes the lead on before it delivers the answers. A single call costs two lock operations. A
+waiting call gives its slot back (`store.postgres.slots`), so a group may have more calls than the
+process has database connections. The open transaction of a caller would lose its connection, so a
+call that waits in one is an error.
 
 Each call gets its own answer after the commit. A call that fails or waits for a lock does not
 affect the group: the group is rolled back (`NothingStored`), and every call runs alone in its own
@@ -19,13 +22,15 @@ from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from typing import Final, Generic, TypeAlias, TypeVar
 
+from notifications.core.store.postgres import slots
+
 Call = TypeVar("Call")
 Answer = TypeVar("Answer")
 Finished: TypeAlias = tuple[Sequence[Answer], Callable[[], None]]
 """An answer for each call, in order, and a function to call after the answers are delivered."""
 
 _MOST: Final = 32
-"""Maximum calls in a group: more than a web process has threads."""
+"""Maximum calls in a group; further calls wait for the next group."""
 
 
 class NothingStored(Exception):
@@ -88,6 +93,7 @@ class GroupCommit(Generic[Call, Answer]):
         """Run a call together with concurrent calls.
 
         Raises:
+            TransactionManagementError: the caller has opened a transaction, and must wait.
             Exception: the error of the group's run or of the call's own run.
         """
         me = _Member[Call, Answer](call)
@@ -95,7 +101,11 @@ class GroupCommit(Generic[Call, Answer]):
             leads, self._is_led = not self._is_led, True
             if not leads:
                 self._waiting.append(me)
-        match _Wakeup.LEAD if leads else me.wait():
+        if leads:
+            return self._lead(me)
+        with slots.given_back():
+            wakeup = me.wait()
+        match wakeup:
             case _Wakeup.LEAD:
                 return self._lead(me)
             case _Wakeup.ALONE:

@@ -243,17 +243,19 @@ def insert(*tables: Rows, patience: dt.timedelta | None = None) -> None:
     filled = [each for each in tables if each.records]
     if not filled:
         return
+    # SET LOCAL would also apply to later statements of the caller's transaction.
+    is_patient = patience is not None and not connection.in_atomic_block
     if sum(len(each.records) for each in filled) <= _FEW:
         shape = tuple([(each.table, each.columns, len(each.records)) for each in filled])
         values = [value for each in filled for record in each.records for value in record]
-        # SET LOCAL would also apply to later statements of the caller's transaction.
-        is_patient = patience is not None and not connection.in_atomic_block
         if patience is not None and is_patient:
             values.append(str(patience // _MILLISECOND))
         with errors, _raw_cursor() as running:
             running.execute(_insert(shape, is_patient=is_patient), values)
         return
     with transaction.atomic(), errors, cursor() as running:
+        if patience is not None and is_patient:
+            wait_for_locks(patience)
         for each in filled:
             with running.copy(_copy(each.table, each.columns)) as stream:
                 stream.write(copy_text.encode(each.records))

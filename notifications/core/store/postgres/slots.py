@@ -1,0 +1,143 @@
+"""Slots: the database connections that the threads of a web process share.
+
+A thread works with a slot, and gives the slot back while the thread waits for a client
+(`api.request_slots`) or for the transaction of a group (`intake.group_commit`). Waiting threads get
+a slot in order of arrival. A thread outside a web process has no slot, but a connection of its own.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.transaction import TransactionManagementError
+
+from notifications.core.store.postgres import db
+
+
+class FreeSlots:
+    """The database connections of free slots, given to waiting threads in order of arrival.
+
+    A thread that gave its slot back to wait for a group goes before threads with new requests, so
+    that a request waits in the queue once.
+
+    A queue of the standard library gives a slot to the next thread which asks, also before waiting
+    threads: with 32 callers the slowest hundredth then waited three times as long.
+    """
+
+    def __init__(self, count: int) -> None:
+        """Create the slots. Connections are opened at first use."""
+        self._free: list[BaseDatabaseWrapper] = []
+        self._waiting: deque[_Waiter] = deque()
+        self._returning: deque[_Waiter] = deque()
+        self._lock = threading.Lock()
+        for _ in range(count):
+            connection = connections.create_connection(DEFAULT_DB_ALIAS)
+            connection.inc_thread_sharing()
+            self._free.append(connection)
+
+    def take(self, *, returning: bool = False) -> BaseDatabaseWrapper:
+        """Wait for a free slot."""
+        with self._lock:
+            if self._free:
+                return self._free.pop()
+            mine = _Waiter()
+            (self._returning if returning else self._waiting).append(mine)
+        return mine.await_connection()
+
+    def give_back(self, connection: BaseDatabaseWrapper) -> None:
+        """Give the slot to the thread that has waited longest."""
+        with self._lock:
+            if queue := self._returning or self._waiting:
+                queue.popleft().give(connection)
+            else:
+                self._free.append(connection)
+
+    def close(self) -> None:
+        """Close the connections of free slots."""
+        with self._lock:
+            for connection in self._free:
+                connection.close()
+
+
+class _Waiter:
+    """A thread waiting for a slot. A lock is cheaper than an Event."""
+
+    __slots__ = ("_connection", "_is_given")
+
+    def __init__(self) -> None:
+        self._is_given = threading.Lock()
+        self._is_given.acquire()
+        self._connection: BaseDatabaseWrapper | None = None
+
+    def give(self, connection: BaseDatabaseWrapper) -> None:
+        self._connection = connection
+        self._is_given.release()
+
+    def await_connection(self) -> BaseDatabaseWrapper:
+        self._is_given.acquire()
+        assert self._connection is not None  # noqa: S101 - `give` has set it
+        return self._connection
+
+
+class Lease:
+    """The slot of a request, held while the process works on the request."""
+
+    __slots__ = ("_connection", "_slots")
+
+    def __init__(self, slots: FreeSlots) -> None:
+        self._slots = slots
+        self._connection: BaseDatabaseWrapper | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Return True between `take` and `give_back`."""
+        return self._connection is not None
+
+    def take(self, *, returning: bool = False) -> None:
+        """Wait for a slot, and let this thread use the slot's connection."""
+        self._connection = self._slots.take(returning=returning)
+        connections[DEFAULT_DB_ALIAS] = self._connection
+        _thread.lease = self
+
+    def give_back(self) -> None:
+        """Give the slot back, if the thread holds a slot."""
+        held, self._connection = self._connection, None
+        if held is not None:
+            _thread.lease = None
+            del connections[DEFAULT_DB_ALIAS]
+            self._slots.give_back(held)
+
+
+class _Thread(threading.local):
+    """The lease of this thread."""
+
+    lease: Lease | None = None
+
+
+_thread = _Thread()
+
+
+@contextmanager
+def given_back() -> Iterator[None]:
+    """Give the slot of this thread back while the thread waits for another thread.
+
+    Raises:
+        TransactionManagementError: a transaction is open on the slot's connection.
+    """
+    lease = _thread.lease
+    if lease is None:
+        yield
+        return
+    if connections[DEFAULT_DB_ALIAS].in_atomic_block:
+        raise TransactionManagementError("a slot with an open transaction cannot be given back")
+    lease.give_back()
+    try:
+        yield
+    finally:
+        lease.take(returning=True)
+        db.drop_broken()  # no request may have used the connection for hours
