@@ -12,12 +12,13 @@ from django.urls import get_resolver  # noqa: E402 - it needs Django set up
 
 from notifications.core import conf  # noqa: E402 - it needs Django set up
 from notifications.core.api.request_slots import Slots  # noqa: E402 - it needs Django set up
+from notifications.core.api.short_path import ShortPath  # noqa: E402 - it needs Django set up
 from notifications.core.intake import accept_metrics  # noqa: E402 - it needs Django set up
 from notifications.core.store.postgres import fallbacks, host_clock  # noqa: E402 - it needs Django set up
 from notifications.core.telemetry import traces  # noqa: E402 - it needs Django set up
 from notifyproj import web  # noqa: E402 - as above
 
-application = Slots(_django, slots=conf.current().web.slots, threads=web.THREADS)
+application = Slots(ShortPath(_django), slots=conf.current().web.slots, threads=web.THREADS)
 
 _ = get_resolver().url_patterns  # the first request would load all views, for seconds
 accept_metrics.start_at_zero()

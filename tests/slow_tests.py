@@ -50,6 +50,7 @@ SLOW: Final = (
     "tests/api/test_access.py::test_the_request_of_each_operation_succeeds_in_live_mode",
     "tests/api/test_audit.py::test_each_operation_that_changes_something_is_in_the_log",
     "tests/api/test_schema_fuzz.py",
+    "tests/api/test_short_path.py::test_any_requests_are_answered_alike_and_leave_the_same",
     "tests/clients/python/test_docs_examples.py",
     "tests/features/test_erasure_everywhere.py::test_an_erased_person_is_nowhere",
     # The process of an archive is killed at ten steps; a program starts for each case.

@@ -76,7 +76,7 @@ class HasScope(BasePermission):
         if rule is None:
             return request.method not in view.allowed_methods
         if rule.needs is not Entry.KEY:
-            _check(rule, key_of(request))
+            check(rule, key_of(request))
         return True
 
 
@@ -86,10 +86,15 @@ def permit(request: Request, *, part: str = "") -> None:
     Raises:
         ProblemError: the key lacks the scope, or has the wrong mode (403).
     """
-    _check(rule_for(request, part=part), key_of(request))
+    check(rule_for(request, part=part), key_of(request))
 
 
-def _check(rule: AccessRule | None, key: KnownKey) -> None:
+def check(rule: AccessRule | None, key: KnownKey) -> None:
+    """Check a key's scope and mode for the operation of a rule.
+
+    Raises:
+        ProblemError: the key lacks the scope, or has the wrong mode (403).
+    """
     if rule is None or not isinstance(rule.needs, Scope):
         raise_problem(Problem(Kind.FORBIDDEN, "no key may call this operation"))
     if not key.grants(rule.needs):
@@ -116,13 +121,20 @@ def key_of(request: Request) -> KnownKey:
 
 def actor_of(request: Request) -> str:
     """Return the name of the key for the audit log, `created_by` and `undone_by`."""
-    key = key_of(request)
+    return _name_of(key_of(request))
+
+
+def _name_of(key: KnownKey) -> str:
     return f"producer {key.producer_name} ({key.prefix})"
 
 
 def caller_of(request: Request) -> Caller:
     """Return the producer of the request for the intake stage."""
-    key = key_of(request)
+    return caller_with(key_of(request))
+
+
+def caller_with(key: KnownKey) -> Caller:
+    """Return the producer of a key for the intake stage."""
     return Caller(
         producer_id=key.producer_id,
         mode=key.mode,
@@ -130,5 +142,5 @@ def caller_of(request: Request) -> Caller:
         may_send_content=key.may_send_content,
         may_register=key.grants(Scope.NOTIFICATIONS_TO),
         is_post=True,
-        by=actor_of(request),
+        by=_name_of(key),
     )

@@ -12,7 +12,7 @@ import logging
 import re
 import secrets
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 from django.http import HttpRequest
@@ -24,6 +24,9 @@ from notifications.core.telemetry import instruments, traces
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
 
+STARTED: Final = "notifications.started"
+"""Key of `request.META` for the start of a request that began before Django, in monotonic seconds.
+"""
 _KEY: Final = "notifications.traceparent"
 _SHAPE: Final = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})")
 _API: Final = "/v1/"
@@ -42,25 +45,39 @@ class Correlation:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer the request, and write the log line."""
-        started = clock.monotonic()
+        started = request.META.get(STARTED) or clock.monotonic()
         span = _begin_span(request)
         trace = trace_id(request)
         with structlog.contextvars.bound_contextvars(trace_id=trace):
             response = self._get_response(request)
             response["X-Request-Id"] = trace
-        seconds = clock.monotonic() - started
-        _observe(request, response.status_code, seconds)
         if span is not None:
             _end_span(span, request, response.status_code)
-        if _log.isEnabledFor(logging.INFO):
-            telemetry.write_request({
-                "method": request.method,
-                "route": request.resolver_match.route if request.resolver_match else "",
-                "status": response.status_code,
-                "duration_ms": round(seconds * 1000, 1),
-                "trace_id": trace,
-            })
+        status, method = response.status_code, str(request.method)
+        report(method, _route(request), status, trace=trace, started=started)
         return response
+
+
+def report(method: str, route: str, status: int, *, trace: str, started: float) -> None:
+    """Observe the duration of a request that ends now, and write the log line.
+
+    Args:
+        method: HTTP method.
+        route: as Django's router spells it; empty for an unknown path.
+        status: status of the response.
+        trace: trace id of the request.
+        started: monotonic time of the beginning, in seconds.
+    """
+    seconds = clock.monotonic() - started
+    _observe(method, route, status, seconds)
+    if _log.isEnabledFor(logging.INFO):
+        telemetry.write_request({
+            "method": method,
+            "route": route,
+            "status": status,
+            "duration_ms": round(seconds * 1000, 1),
+            "trace_id": trace,
+        })
 
 
 def _begin_span(request: HttpRequest) -> Span | None:
@@ -77,30 +94,41 @@ def _begin_span(request: HttpRequest) -> Span | None:
 def _end_span(span: Span, request: HttpRequest, status: int) -> None:
     from notifications.core.telemetry import spans  # noqa: PLC0415 - only if spans are exported
 
-    route = request.resolver_match.route if request.resolver_match else ""
-    spans.end_request(span, method="POST", route=route, status=status)
+    spans.end_request(span, method="POST", route=_route(request), status=status)
 
 
-def _observe(request: HttpRequest, status: int, seconds: float) -> None:
+def _route(request: HttpRequest) -> str:
+    return request.resolver_match.route if request.resolver_match else ""
+
+
+def _observe(method: str, route: str, status: int, seconds: float) -> None:
     """Observe the duration of a request; the labels are bounded for any request of a stranger."""
-    route = request.resolver_match.route if request.resolver_match else ""
     if route.partition("/")[0] not in _OWN_ROUTES:
         route = route.partition("/")[0] if route.startswith("admin/") else "other"
-    method = request.method if request.method in _METHODS else "other"
-    labels = (str(method), route, f"{status // 100}xx")
+    labels = (method if method in _METHODS else "other", route, f"{status // 100}xx")
     instruments.HTTP_REQUEST_SECONDS.labels(*labels).observe(seconds)
 
 
 def traceparent(request: HttpRequest) -> str:
     """Return the `traceparent` to pass on: the caller's trace id and flags with a new span id."""
-    known = request.META.get(_KEY)
+    return traceparent_of(request.META)
+
+
+def traceparent_of(environ: dict[str, Any]) -> str:
+    """Return the `traceparent` to pass on, from a WSGI environ, which keeps it."""
+    known = environ.get(_KEY)
     if known is None:
-        came = _SHAPE.fullmatch(request.headers.get("traceparent", ""))
+        came = _SHAPE.fullmatch(environ.get("HTTP_TRACEPARENT", ""))
         trace, flags = (came[1], came[2]) if came else (secrets.token_hex(16), "01")
-        known = request.META[_KEY] = f"00-{trace}-{secrets.token_hex(8)}-{flags}"
+        known = environ[_KEY] = f"00-{trace}-{secrets.token_hex(8)}-{flags}"
     return str(known)
 
 
 def trace_id(request: HttpRequest) -> str:
     """Return the trace id of the request: 32 hexadecimal digits."""
-    return traceparent(request)[3:35]
+    return trace_id_of(request.META)
+
+
+def trace_id_of(environ: dict[str, Any]) -> str:
+    """Return the trace id of the request, from a WSGI environ."""
+    return traceparent_of(environ)[3:35]

@@ -56,7 +56,15 @@ def header(request: Request) -> str | None:
     Raises:
         ProblemError: the key is too long, has invalid characters or a reserved prefix (422).
     """
-    key = request.headers.get("Idempotency-Key")
+    return checked(request.headers.get("Idempotency-Key"))
+
+
+def checked(key: str | None) -> str | None:
+    """Return the value of the header, None without the header.
+
+    Raises:
+        ProblemError: as `header`.
+    """
     if key is None:
         return None
     if not 1 <= len(key) <= MAX_KEY or not key.isascii() or not key.isprintable():

@@ -48,11 +48,7 @@ class JsonParser(RawParser):
         Raises:
             ProblemError: the body is not valid JSON.
         """
-        raw = super().parse(stream, media_type, parser_context)
-        try:
-            return orjson.loads(raw)
-        except orjson.JSONDecodeError as error:
-            raise_problem(Problem(Kind.MALFORMED, f"the body is not JSON: {error}"))
+        return decode(super().parse(stream, media_type, parser_context))
 
 
 class JsonRenderer(BaseRenderer):
@@ -69,6 +65,21 @@ class JsonRenderer(BaseRenderer):
         renderer_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - DRF's signature
     ) -> bytes:
         """Encode a response body; a response without a body (204, 304) has no bytes."""
-        if data is None:
-            return b""
-        return orjson.dumps(data, option=orjson.OPT_UTC_Z)
+        return b"" if data is None else encode(data)
+
+
+def decode(raw: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Decode a body.
+
+    Raises:
+        ProblemError: the body is not valid JSON.
+    """
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise_problem(Problem(Kind.MALFORMED, f"the body is not JSON: {error}"))
+
+
+def encode(data: object) -> bytes:
+    """Encode the body of a response as compact JSON."""
+    return orjson.dumps(data, option=orjson.OPT_UTC_Z)

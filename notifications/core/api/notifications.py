@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field, StringConstraints
 from rest_framework.request import Request
@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from notifications.core import clock
 from notifications.core.api import correlation, idempotency, problems, schema, throttle
-from notifications.core.api.authentication import caller_of, permit
+from notifications.core.api.authentication import caller_of, caller_with, key_of, permit
 from notifications.core.api.base_view import BaseView
 from notifications.core.api.examples import TEMPLATE, USER, Example
 from notifications.core.api.operation import Access, Call, operation
@@ -24,13 +24,14 @@ from notifications.core.api.schemas import (
     StatusWord,
 )
 from notifications.core.intake import accept, rejections
-from notifications.core.intake.accept import IntakeRequest, Refused, Single
+from notifications.core.intake.accept import IntakeRequest, Outcome, Refused, Single
 from notifications.core.rules.access import BOTH
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.request import Instant, Name, NotificationRequest, Text, UserId, parse
 from notifications.core.rules.request_faults import METADATA_PAIR
 from notifications.core.rules.scopes import Scope
 from notifications.core.store.postgres import recipients, timelines
+from notifications.core.store.postgres.api_keys import KnownKey
 from notifications.core.store.postgres.timelines import ListingQuery, ListingRow
 
 RETENTION: Final = dt.timedelta(days=90)
@@ -42,6 +43,9 @@ READY: Final = {
     "variables": {"restaurant": "Burger Palace", "order_id": "ORD-4521"},
 }
 """The body of an example."""
+OUTCOME: Final = "notifications.outcome"
+"""Key of `request.META` for the outcome of a request that the short path has charged: an error, or
+what `accept.accept_one` returned."""
 _PATH: Final = "v1/notifications"
 
 MetadataPair = Annotated[Text, StringConstraints(max_length=512, pattern=METADATA_PAIR)]
@@ -143,10 +147,7 @@ def create_notification(call: Call) -> Response:
     to a country that the producer may not send to gets 403 with `country-not-allowed`.
     """
     view, request = call.view, call.request
-    wanted = _parse_request(view, request)
-    ask = IntakeRequest(caller_of(request), wanted, correlation.traceparent(request))
-    single = Single(ask, throttle.charge_of(request, cost=1))
-    taken, quota = accept.accept_one(single)
+    taken, quota = _accept(view, request)
     throttle.tell(view, request, quota)
     if isinstance(taken, Refused):
         raise_problem(taken.problem)
@@ -155,8 +156,45 @@ def create_notification(call: Call) -> Response:
     return Response(taken.response, status=202, headers=headers)
 
 
-def _parse_request(view: BaseView, request: Request) -> NotificationRequest:
-    """Parse body and header; an invalid request is charged here.
+def single(
+    environ: dict[str, Any],
+    key: KnownKey,
+    wanted: NotificationRequest,
+    *,
+    idempotency_key: str | None,
+) -> Single:
+    """Return a valid request for the intake stage.
+
+    Args:
+        environ: WSGI environ of the request.
+        key: API key of the request.
+        wanted: the body.
+        idempotency_key: value of the header, which has precedence over the field of the body.
+    """
+    if idempotency_key is not None:
+        wanted = wanted.model_copy(update={"idempotency_key": idempotency_key})
+    ask = IntakeRequest(caller_with(key), wanted, correlation.traceparent_of(environ))
+    return Single(ask, throttle.charge_to(key, cost=1))
+
+
+def _accept(view: BaseView, request: Request) -> Outcome:
+    """Accept the request, or return the outcome of the short path.
+
+    Raises:
+        ProblemError: as `_parse_request`.
+        Exception: the error of the short path.
+    """
+    outcome: Outcome | Exception | None = request.META.get(OUTCOME)
+    if outcome is None:
+        key, wanted = _parse_request(view, request)
+        return accept.accept_one(single(request.META, key_of(request), wanted, idempotency_key=key))
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
+
+
+def _parse_request(view: BaseView, request: Request) -> tuple[str | None, NotificationRequest]:
+    """Parse header and body; an invalid request is charged here.
 
     Raises:
         ProblemError: the body is no valid notification, or the producer is over the rate limit.
@@ -172,7 +210,7 @@ def _parse_request(view: BaseView, request: Request) -> NotificationRequest:
         throttle.charge(view, request, cost=1)
         rejections.reject(caller_of(request), request.data, wanted)
         raise_problem(wanted)
-    return wanted if key is None else wanted.model_copy(update={"idempotency_key": key})
+    return key, wanted
 
 
 @operation(

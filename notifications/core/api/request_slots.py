@@ -18,23 +18,22 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any, Final, TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 
 from notifications.core.api import authentication, body_limits, clients
 from notifications.core.api.body_readers import Readers
 from notifications.core.api.problems import TooManyReaders
+from notifications.core.api.short_path import BODY, Environ, StartResponse
 from notifications.core.store.postgres import api_keys
-from notifications.core.store.postgres.slots import FreeSlots, Lease
+from notifications.core.store.postgres.slots import FreeSlots, SlotLease
 
-Environ: TypeAlias = dict[str, Any]
-StartResponse: TypeAlias = Callable[..., Callable[[bytes], object]]
-_Answer: TypeAlias = HttpResponse | StreamingHttpResponse
-Django: TypeAlias = Callable[[Environ, StartResponse], object]
-"""Django's WSGIHandler with a changed return value: the response object."""
+Handler: TypeAlias = Callable[[Environ, StartResponse], HttpResponseBase | list[bytes]]
+"""Answers with a response object of Django, or with the whole body of a started response."""
 
 CALLER: Final = authentication.CALLER
 _CHUNK: Final = 64 * body_limits.KIBIBYTE
@@ -56,7 +55,7 @@ class _Body:
     A read of a streamed body (`body_limits.Limit.is_streamed`) reads a piece, also without a slot.
     """
 
-    def __init__(self, environ: Environ, lease: Lease, readers: Readers) -> None:
+    def __init__(self, environ: Environ, lease: SlotLease, readers: Readers) -> None:
         self._environ = environ
         self._source = environ["wsgi.input"]
         self._lease = lease
@@ -76,8 +75,8 @@ class _Body:
         """Read a line like a file."""
         return self._whole().readline(size)
 
-    def fetch(self, *, caller: str) -> None:
-        """Wait for the body, and keep the body in memory.
+    def fetch(self, *, caller: str) -> bytes:
+        """Wait for the body, keep the body in memory and return the body.
 
         Raises:
             TooManyReaders: too many threads wait already.
@@ -89,6 +88,7 @@ class _Body:
             self._fault = BrokenBody("the body ended before its Content-Length")
             raise self._fault
         self._come = io.BytesIO(body)
+        return body
 
     def _receive(self, size: int, *, caller: str) -> bytes:
         """Read from the client without a slot."""
@@ -131,24 +131,24 @@ class _Body:
 
 
 class Slots:
-    """The WSGI application: Django with at most one request per slot at a time."""
+    """The WSGI application: a handler with at most one request per slot at a time."""
 
-    def __init__(self, django: Django, *, slots: int, threads: int) -> None:
+    def __init__(self, handler: Handler, *, slots: int, threads: int) -> None:
         """Create the slots. Connections are opened at first use.
 
         Args:
-            django: the WSGI handler.
+            handler: answers a request while holding a slot.
             slots: number of slots.
             threads: maximum number of threads of the server.
         """
-        self._django = django
+        self._handler = handler
         self._readers = Readers(threads)
         self._streams = threading.BoundedSemaphore(max(1, threads // 4))
         self._free = FreeSlots(slots)
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> object:
         """Answer a request. A list has the whole body; any other iterable is a stream."""
-        lease = Lease(self._free)
+        lease = SlotLease(self._free)
         if not environ.get("CONTENT_LENGTH"):
             return self._answer(environ, start_response, lease)
         body = environ["wsgi.input"] = _Body(environ, lease, self._readers)
@@ -162,20 +162,22 @@ class Slots:
         """Close the database connections, after the last request."""
         self._free.close()
 
-    def _answer(self, environ: Environ, start_response: StartResponse, lease: Lease) -> object:
+    def _answer(self, environ: Environ, start_response: StartResponse, lease: SlotLease) -> object:
         if environ.get("PATH_INFO") not in _WITHOUT_SLOT:
             lease.take()
         try:
-            answer = cast("_Answer", self._django(environ, start_response))
+            answer = self._handler(environ, start_response)
+            if isinstance(answer, list):
+                return answer
             if isinstance(answer, StreamingHttpResponse):
                 return self._stream_response(answer, lease, start_response)
             answer.close()
-            return [answer.content]
+            return [cast("HttpResponse", answer).content]
         finally:
             lease.give_back()
 
     def _stream_response(
-        self, answer: StreamingHttpResponse, lease: Lease, start_response: StartResponse
+        self, answer: StreamingHttpResponse, lease: SlotLease, start_response: StartResponse
     ) -> object:
         length = answer.headers.get("Content-Length", "")
         if length.isdecimal() and int(length) <= _CHUNK:
@@ -189,7 +191,7 @@ class Slots:
         return [_BUSY]
 
 
-def _fetch_early(environ: Mapping[str, Any], body: _Body) -> None:
+def _fetch_early(environ: Environ, body: _Body) -> None:
     """Read the body of a caller with a cached key before taking a slot, which avoids a slot change.
 
     Errors are ignored here: the view reads the body again and reports the error.
@@ -197,23 +199,25 @@ def _fetch_early(environ: Mapping[str, Any], body: _Body) -> None:
     scheme, _, secret = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme != "Bearer" or "HTTP_TRANSFER_ENCODING" in environ:
         return
-    caller = api_keys.verified_prefix(secret)
-    found = caller and body_limits.fault(
+    key = api_keys.verified(secret)
+    if key is None or body.is_streamed:
+        return
+    found = body_limits.fault(
         environ.get("PATH_INFO", ""),
         length=environ.get("CONTENT_LENGTH", ""),
         media_type=environ.get("CONTENT_TYPE", ""),
         chunked=False,
     )
-    if caller and found is None and not body.is_streamed:
+    if found is None:
         with suppress(TooManyReaders, BrokenBody):
-            body.fetch(caller=caller)
+            environ[BODY] = body.fetch(caller=key.prefix)
 
 
 class _Stream:
     """A long response: a slot is held while a chunk is produced, not while the client reads."""
 
     def __init__(
-        self, answer: StreamingHttpResponse, lease: Lease, streams: threading.BoundedSemaphore
+        self, answer: StreamingHttpResponse, lease: SlotLease, streams: threading.BoundedSemaphore
     ) -> None:
         self._answer = answer
         self._streams = streams

@@ -19,6 +19,7 @@ from rest_framework.views import APIView
 from notifications.core.api.authentication import key_of
 from notifications.core.api.problems import raise_problem
 from notifications.core.rules.problems import Kind, Problem
+from notifications.core.store.postgres.api_keys import KnownKey
 from notifications.core.store.rate_limits import producer_limits
 from notifications.core.store.rate_limits.producer_limits import Charge, Quota
 
@@ -38,12 +39,16 @@ def charge(view: APIView, request: Request, *, cost: int) -> None:
 def charge_afterwards(view: APIView, request: Request, *, cost: int) -> None:
     """Take a cost known only after the work, as far as the bucket allows."""
     quota = producer_limits.take_some(charge_of(request, cost=cost))
-    _describe(view, quota)
+    view.headers.update(headers_of(quota))
 
 
 def charge_of(request: Request, *, cost: int) -> Charge:
     """Return the charge of a call to the request's producer."""
-    key = key_of(request)
+    return charge_to(key_of(request), cost=cost)
+
+
+def charge_to(key: KnownKey, *, cost: int) -> Charge:
+    """Return the charge of a call to the producer of a key."""
     return Charge(
         producer_id=key.producer_id,
         mode=key.mode,
@@ -59,7 +64,7 @@ def tell(view: APIView, request: Request, quota: Quota) -> None:
     Raises:
         ProblemError: the charge was not granted (429).
     """
-    _describe(view, quota)
+    view.headers.update(headers_of(quota))
     if not quota.granted:
         key = key_of(request)
         said = f"{key.producer_name} may write at most {key.rate_per_second} times a second"
@@ -69,11 +74,14 @@ def tell(view: APIView, request: Request, quota: Quota) -> None:
 def peek(view: APIView, request: Request) -> None:
     """Set the rate-limit headers for a call without cost."""
     [quota] = producer_limits.take([charge_of(request, cost=0)])
-    _describe(view, quota)
+    view.headers.update(headers_of(quota))
 
 
-def _describe(view: APIView, quota: Quota) -> None:
+def headers_of(quota: Quota) -> dict[str, str]:
+    """Return the rate-limit headers."""
     window = max(1, math.ceil(quota.window.total_seconds()))
     full_in = math.ceil(quota.full_in.total_seconds())
-    view.headers["RateLimit-Policy"] = f"{_POLICY};q={quota.burst};w={window}"
-    view.headers["RateLimit"] = f"{_POLICY};r={quota.remaining};t={full_in}"
+    return {
+        "RateLimit-Policy": f"{_POLICY};q={quota.burst};w={window}",
+        "RateLimit": f"{_POLICY};r={quota.remaining};t={full_in}",
+    }

@@ -66,6 +66,7 @@ __all__ = [
     "BatchResult",
     "Caller",
     "IntakeRequest",
+    "Outcome",
     "Refused",
     "Single",
     "accept",
@@ -95,7 +96,7 @@ class Single:
     """The result of the rate limit, which is charged once."""
 
 
-_Outcome = tuple[AcceptedRequest | Refused | None, Quota]
+Outcome = tuple[AcceptedRequest | Refused | None, Quota]
 """Result and remaining quota of a request; the result is None above the rate limit."""
 
 
@@ -161,7 +162,7 @@ def accept_once(
     return BatchResult([_result(plan, found) for plan in prepared.plans], replayed=False)
 
 
-def accept_one(single: Single) -> tuple[AcceptedRequest | Refused | None, Quota]:
+def accept_one(single: Single) -> Outcome:
     """Charge and accept a single request; the result is None above the rate limit.
 
     Raises:
@@ -182,7 +183,7 @@ def _accept_all(asks: Sequence[IntakeRequest]) -> list[AcceptedRequest | Refused
     return [_result(plan, found) for plan in prepared.plans]
 
 
-def _run_group(singles: Sequence[Single]) -> Finished[_Outcome]:
+def _run_group(singles: Sequence[Single]) -> Finished[Outcome]:
     """Charge and accept a group in one transaction.
 
     Raises:
@@ -208,7 +209,7 @@ def _run_group(singles: Sequence[Single]) -> Finished[_Outcome]:
     return results, partial(_finish, prepared, found)
 
 
-def _run_alone(single: Single) -> _Outcome:
+def _run_alone(single: Single) -> Outcome:
     [quota] = _charge([single])
     return (_accept_all([single.ask])[0] if quota.granted else None), quota
 

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from django.db.transaction import TransactionManagementError
 
 from notifications.core.store.postgres import slots
-from notifications.core.store.postgres.slots import FreeSlots, Lease
+from notifications.core.store.postgres.slots import FreeSlots, SlotLease
 
 SECONDS = 30
 
@@ -29,7 +29,7 @@ def test_a_request_that_has_waited_for_a_group_goes_before_new_requests(
     turns: list[str] = []
 
     def work(name: str, *, returning: bool) -> None:
-        lease = Lease(free)
+        lease = SlotLease(free)
         lease.take(returning=returning)
         turns.append(name)
         lease.give_back()
@@ -51,7 +51,7 @@ def test_another_thread_uses_the_slot_of_a_thread_that_waits(pool: ThreadPoolExe
     free = FreeSlots(1)
 
     def wait() -> bool:
-        lease = Lease(free)
+        lease = SlotLease(free)
         lease.take()
         with slots.given_back():
             was_held = lease.is_held
@@ -61,7 +61,7 @@ def test_another_thread_uses_the_slot_of_a_thread_that_waits(pool: ThreadPoolExe
         return was_held
 
     def use() -> None:
-        other = Lease(free)
+        other = SlotLease(free)
         other.take()
         other.give_back()
 
@@ -73,7 +73,7 @@ def test_a_slot_with_an_open_transaction_stays(pool: ThreadPoolExecutor) -> None
     free = FreeSlots(1)
 
     def wait() -> None:
-        lease = Lease(free)
+        lease = SlotLease(free)
         lease.take()
         try:
             with (
@@ -100,7 +100,7 @@ def test_a_connection_that_broke_during_the_wait_is_opened_again(pool: ThreadPoo
             return int(running.fetchone()[0])
 
     def wait() -> tuple[int, int]:
-        lease = Lease(free)
+        lease = SlotLease(free)
         lease.take()
         before = pid()
         with slots.given_back():

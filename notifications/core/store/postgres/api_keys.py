@@ -176,15 +176,15 @@ def is_cached(prefix: str) -> bool:
     return prefix in _cache
 
 
-def verified_prefix(secret: str) -> str:
-    """Return the prefix of a valid cached key; empty for any other key. Makes no query."""
+def verified(secret: str) -> KnownKey | None:
+    """Return a valid cached key of an active producer; None for any other. Makes no query."""
     shape = _SHAPE.fullmatch(secret)
     hit = _cache.get(shape[1]) if shape is not None else None
     if hit is None or clock.monotonic() - hit[0] >= CACHED_FOR.total_seconds():
-        return ""
+        return None
     known = hit[1]
     is_good = known.producer_is_active and known.is_valid(secret, now=clock.now())
-    return known.prefix if is_good else ""
+    return known if is_good else None
 
 
 def is_known(secret: str) -> bool:

@@ -84,7 +84,7 @@ class _Waiter:
         return self._connection
 
 
-class Lease:
+class SlotLease:
     """The slot of a request, held while the process works on the request."""
 
     __slots__ = ("_connection", "_slots")
@@ -103,6 +103,7 @@ class Lease:
         self._connection = self._slots.take(returning=returning)
         connections[DEFAULT_DB_ALIAS] = self._connection
         _thread.lease = self
+        db.drop_broken()  # a slot may have been free for hours
 
     def give_back(self) -> None:
         """Give the slot back, if the thread holds a slot."""
@@ -116,7 +117,7 @@ class Lease:
 class _Thread(threading.local):
     """The lease of this thread."""
 
-    lease: Lease | None = None
+    lease: SlotLease | None = None
 
 
 _thread = _Thread()
@@ -140,4 +141,3 @@ def given_back() -> Iterator[None]:
         yield
     finally:
         lease.take(returning=True)
-        db.drop_broken()  # no request may have used the connection for hours

@@ -1,0 +1,149 @@
+"""The short path: a usual `POST /v1/notifications` is answered without Django's handler and DRF.
+
+    request --> Django                               a condition below does not hold
+            --> accept --> 202                       accepted, or the first answer again
+                       --> Django, with the outcome  refused, over a limit, or an error
+
+The view in `api.notifications` stays the definition of the operation. Its declaration and its
+functions decide here too. Headers that do not depend on the request are those which Django gave to
+an earlier request of the same shape: equal in every part of the environ except `_FREE`. So Django
+has checked the host, the query, the content negotiation and every other header before.
+
+The conditions: the shape is known, the key is cached and may call the operation, the body came
+early (`request_slots`) and is valid, no field `to`, a trusted clock, and no exported spans. A
+request that does not meet the conditions has cost nothing and stored nothing. A request that was
+charged and not accepted reaches the view with its outcome (`notifications.OUTCOME`), and the view
+accepts and charges nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+import structlog
+from django.http.response import HttpResponseBase
+
+from notifications.core import clock
+from notifications.core.api import (
+    authentication,
+    correlation,
+    idempotency,
+    json_io,
+    notifications,
+    throttle,
+)
+from notifications.core.api.problems import ProblemError
+from notifications.core.intake import accept
+from notifications.core.intake.accept import AcceptedRequest, Single
+from notifications.core.rules.problems import Problem
+from notifications.core.rules.request import parse
+from notifications.core.store.postgres import api_keys
+from notifications.core.telemetry import traces
+
+Environ: TypeAlias = dict[str, Any]
+StartResponse: TypeAlias = Callable[..., Callable[[bytes], object]]
+Django: TypeAlias = Callable[[Environ, StartResponse], HttpResponseBase]
+"""Django's WSGIHandler with a changed return value: the response object."""
+
+BODY: Final = "notifications.body"
+"""Key of the environ for a body that came early from a caller with a cached key."""
+_OPERATION: Final = notifications.create_notification
+_PATH: Final = f"/{_OPERATION.path}"
+_STATUS: Final = 202
+_FREE: Final = frozenset({
+    BODY,
+    "CONTENT_LENGTH",
+    "HTTP_AUTHORIZATION",
+    "HTTP_BAGGAGE",
+    "HTTP_IDEMPOTENCY_KEY",
+    "HTTP_TRACEPARENT",
+    "HTTP_TRACESTATE",
+    "HTTP_USER_AGENT",
+    "HTTP_X_FORWARDED_FOR",
+    "HTTP_X_REQUEST_ID",
+    "REMOTE_ADDR",
+    "REMOTE_PORT",
+    "wsgi.errors",
+    "wsgi.input",
+})
+"""Parts of the environ that are read here, or that no accepted answer depends on."""
+_MOST_SHAPES: Final = 256
+_Shape: TypeAlias = frozenset[tuple[str, Any]]
+
+
+class ShortPath:
+    """The WSGI handler in front of Django's; the caller holds a slot."""
+
+    def __init__(self, django: Django) -> None:
+        self._django = django
+        self._headers: dict[_Shape, list[tuple[str, str]]] = {}
+        """Shape of an accepted request -> the headers of Django's answer."""
+
+    def __call__(
+        self, environ: Environ, start_response: StartResponse
+    ) -> HttpResponseBase | list[bytes]:
+        """Answer a request; a list has the whole body of the short path's answer."""
+        if environ["PATH_INFO"] != _PATH or BODY not in environ:
+            return self._django(environ, start_response)
+        shape = frozenset([part for part in environ.items() if part[0] not in _FREE])
+        headers = self._headers.get(shape)
+        if headers is not None:
+            body = _answer(environ, start_response, headers)
+            if body is not None:
+                return [body]
+        answer = self._django(environ, start_response)
+        if answer.status_code == _STATUS and not answer.cookies:
+            if len(self._headers) >= _MOST_SHAPES:
+                self._headers.clear()  # cheaper than keeping order, and rare
+            told = answer.items()
+            self._headers[shape] = [each for each in told if each[0] not in idempotency.REPLAYED]
+        return answer
+
+
+def _answer(
+    environ: Environ, start_response: StartResponse, headers: list[tuple[str, str]]
+) -> bytes | None:
+    """Accept a request and return the body of the answer; None: Django answers the request."""
+    started = clock.monotonic()
+    single = _single(environ)
+    if single is None:
+        return None
+    trace = correlation.trace_id_of(environ)
+    with structlog.contextvars.bound_contextvars(trace_id=trace):
+        try:
+            taken, quota = accept.accept_one(single)
+        except Exception as error:  # noqa: BLE001 - any error: the view raises it
+            environ[notifications.OUTCOME] = error
+            environ[correlation.STARTED] = started
+            return None
+    if not isinstance(taken, AcceptedRequest):
+        environ[notifications.OUTCOME] = taken, quota
+        environ[correlation.STARTED] = started
+        return None
+    body = json_io.encode(taken.response)
+    own = throttle.headers_of(quota) | {
+        "Content-Length": str(len(body)),
+        "X-Request-Id": trace,
+    }
+    told = [(name, own.get(name, value)) for name, value in headers]
+    start_response("202 Accepted", told + list(idempotency.REPLAYED.items()) * taken.replayed)
+    correlation.report("POST", _OPERATION.path, _STATUS, trace=trace, started=started)
+    return body
+
+
+def _single(environ: Environ) -> Single | None:
+    """Return the valid request of a caller who may call the operation; None for any other."""
+    scheme, _, secret = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
+    key = api_keys.verified(secret) if scheme == "Bearer" else None
+    if key is None or traces.are_on() or not clock.is_trusted():
+        return None
+    try:
+        authentication.check(_OPERATION.rules[0], key)
+        name = idempotency.checked(environ.get("HTTP_IDEMPOTENCY_KEY"))
+        wanted = parse(json_io.decode(environ[BODY]))
+    except ProblemError:
+        return None
+    if isinstance(wanted, Problem) or wanted.to is not None:
+        return None
+    return notifications.single(environ, key, wanted, idempotency_key=name)
