@@ -53,6 +53,9 @@ class FeatureSweep:
     """The effect of switching the sweep off, for operators."""
     queue: str = ""
     """The queue of the task; empty: the queue of the core's sweeps."""
+    work: str = ""
+    """Name of a file in `sql/` of the feature with an expression that is true if the sweep has
+    work (`sweep_work.Work.sql`); empty: beat sends the task at each interval."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,6 +132,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "webhook_position_lost": "The position of the webhook fan-out lies ahead of the database, as"
     " after a restore; the fan-out continues with new changes.",
     "withdrawals_called": "A provider was told to remove messages; has the outcomes.",
+    "work_not_read": "Beat could not ask PostgreSQL which sweeps have work, and sends their tasks.",
     "works_by_fallback": "A process has worked for half a minute without the broker or the state"
     " Redis.",
     "works_without_fallback": "A process reaches the broker or the state Redis again.",

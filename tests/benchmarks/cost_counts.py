@@ -231,17 +231,32 @@ def _permit_whole_messages() -> None:
 
 
 def _idle_minute() -> dict[str, float]:
-    """Return the counts of each sweep, times the runs of a minute: the least of three runs each.
+    """Return the counts of beat's looks, and of each sweep times the runs of a minute.
+
+    A sweep with a condition runs at its longest interval. The counts of a sweep are the least of
+    three runs.
 
     A run that happens to have work, such as a statistic that is due once in some minutes, costs
     more.
     """
-    total = Counters()
+    total = _count_looks()
     for name, sweep in sweeps.SWEEPS.items():
         runs = [_count_sweep(name) for _ in range(_IDLE_RUNS)]
+        every = sweeps.slowest(sweep.every) if sweep.work else sweep.every
         for each in NAMES:
-            total.add(each, min(run.values[each] for run in runs) * (_MINUTE / sweep.every))
+            total.add(each, min(run.values[each] for run in runs) * (_MINUTE / every))
     return total.per(1)
+
+
+def _count_looks() -> Counters:
+    """Return the counts of the looks of a minute: each second for the sweeps that are due then."""
+    waiting = {name: sweep for name, sweep in sweeps.SWEEPS.items() if sweep.work}
+    intervals = {name: int(sweep.every.total_seconds()) for name, sweep in waiting.items()}
+    id_ranges.current()  # as with the sweeps: the look at older days, each 15 s, is not counted
+    with counted() as counts:
+        for second in range(1, 61):
+            sweeps.with_work([name for name, every in intervals.items() if second % every == 0])
+    return counts
 
 
 def _count_sweep(name: str) -> Counters:

@@ -106,6 +106,7 @@ def _asked_by_alerts(
     span: Mapping[str, Any], day: Mapping[str, Any]
 ) -> list[tuple[str, dict[str, Any], int]]:
     lanes = {**id_ranges.LANE_COLUMNS, **span, "mode": Mode.LIVE}
+    work = {"sweeps": ["expiry", "release"], "statuses": [2, 1], "within_seconds": [-15.0, 0.0]}
     held = {"scheduled": Status.SCHEDULED, "recipients": [1], "after": [UUID(int=0)], "page": 500}
     lately = {"unknown": Status.UNKNOWN, "most": 100, "closed_in": _SECOND}
     axes = {"priorities": [int(each) for each in Priority], "channels": [1, 2]}
@@ -113,6 +114,7 @@ def _asked_by_alerts(
     pages = {"pages": 9, "partitions": ["notification"], "without_receipts": ["fcm"]}
     return [
         ("held_of_recipients", {**span, **held}, 3),
+        ("work_due_rows", {**id_ranges.LANE_COLUMNS, **span, **work}, 3),
         ("reach", {**reach._PARAMETERS, **day, **pages, "recent": day["floor"]}, 1),
         ("unanswered_lately", {**lanes, **lately}, 3),
         ("backlog_depths", {**span, **retrying, "mode": Mode.LIVE}, 3),

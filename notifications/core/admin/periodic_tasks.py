@@ -25,6 +25,7 @@ from django_celery_beat.models import (
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldBooleanSwitchWidget
 
+from notifications.core import sweeps
 from notifications.core.admin.audited import AuditedAdmin
 from notifications.core.models import SweepRun
 from notifications.core.store.postgres import periodic_tasks
@@ -183,9 +184,13 @@ class PeriodicTaskAdmin(AuditedAdmin):
 
     @display(description="Interval")
     def interval(self, task: PeriodicTask) -> str:
-        """Return the interval in seconds."""
-        every = periodic_tasks.interval_of(task)
-        return f"{every.total_seconds():g} s" if every else "-"
+        """Return the interval in seconds, and for most sweeps the interval without work."""
+        every, sweep = periodic_tasks.interval_of(task), _sweep(task)
+        if every is None:
+            return "-"
+        longest = sweeps.slowest(every) if sweep and sweep.work else every
+        idle = f", {longest.total_seconds():g} s without work" if longest > every else ""
+        return f"{every.total_seconds():g} s{idle}"
 
     @display(description="Rows in a batch")
     def batch(self, task: PeriodicTask) -> str:

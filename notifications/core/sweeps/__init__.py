@@ -10,7 +10,9 @@
     upkeep        retention (archive, partitions), housekeeping (erasures)
 
 Each sweep is a function `run_once(*, now, limit) -> Swept` and an entry in SWEEPS. Beat sends a
-task for each (`sweep_relay`), at the interval of the periodic task in the database. Several `ops`
+task for each (`sweep_relay`), at the interval of the periodic task in the database. For a sweep
+with a condition (`Sweep.work`), beat asks the database at the interval (`with_work`), and sends the
+task only if there is work or if the last task is older than `slowest(interval)`. Several `ops`
 processes may run a sweep concurrently: sweeps over deliveries work lane by lane and skip locked
 rows (`rounds`); other sweeps work batch by batch or job by job (`loops`) and lock the rows they
 change.
@@ -28,6 +30,7 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,8 +41,10 @@ from notifications.core import clock, feature
 from notifications.core.feature import FeatureSweep
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.lane import OPS, TELL
-from notifications.core.store.postgres import alerts, periodic_tasks, sweep_runs
+from notifications.core.rules.states import Status
+from notifications.core.store.postgres import alerts, periodic_tasks, sweep_runs, sweep_work
 from notifications.core.store.postgres.periodic_tasks import PeriodicSweep
+from notifications.core.store.postgres.sweep_work import Work
 from notifications.core.sweeps import (
     alert_notices,
     breakers,
@@ -54,6 +59,7 @@ from notifications.core.sweeps import (
     release,
     resume,
     retention,
+    rounds,
     service_levels,
     withdrawals,
 )
@@ -77,6 +83,8 @@ class Sweep:
     """The effect of switching the sweep off, for operators."""
     queue: str = OPS
     """The queue of the task."""
+    work: Work | None = None
+    """The condition under which beat sends the task; None: at each interval."""
 
 
 _EVERY: Final = (
@@ -135,6 +143,26 @@ _STOPS: Final = {
 }
 _QUEUES: Final = {"tell": TELL}
 """Queues of the sweeps that may take longer than a second; no other sweep waits for them."""
+_NOW: Final = rounds.NO_GRACE
+_WORK: Final = {
+    "relay": Work(due=((Status.QUEUED, relay.EVER),)),
+    "release": Work(due=((Status.SCHEDULED, _NOW), (Status.SENT, _NOW)), sql="work_release"),
+    "rescue": Work(due=((Status.SENDING, _NOW),)),
+    "retry": Work(due=((Status.RETRYING, _NOW),)),
+    "expiry": Work(due=((Status.QUEUED, -due_rows.EXPIRY_GRACE),)),
+    "recheck_unknown": Work(due=((Status.UNKNOWN, _NOW),)),
+    "replays": Work(sql="work_replays"),
+    "withdrawals": Work(sql="work_withdrawals"),
+    "erasures": Work(sql="work_erasures"),
+    "ordering": Work(sql="work_ordering"),
+    "webhooks": Work(sql="work_webhooks"),
+    "rollups": Work(sql="work_rollups"),
+    "tell": Work(sql="work_tell"),
+}
+"""Conditions of sweeps; beat sends the tasks of other sweeps at each interval, because these sweeps
+also measure, raise alerts or read Redis."""
+_SLOWEST: Final = dt.timedelta(seconds=30)
+_INTERVALS: Final = 10
 
 
 def _of_feature(sweep: FeatureSweep) -> Sweep:
@@ -146,7 +174,8 @@ def _of_feature(sweep: FeatureSweep) -> Sweep:
 
     every = dt.timedelta(seconds=sweep.seconds)
     queue = sweep.queue or OPS
-    return Sweep(sweep.name, every, sweep.limit, run_once, sweep.stops, queue)
+    work = Work(sql=sweep.work) if sweep.work else None
+    return Sweep(sweep.name, every, sweep.limit, run_once, sweep.stops, queue, work)
 
 
 SWEEPS: Final = {
@@ -157,10 +186,29 @@ SWEEPS: Final = {
         run_once,
         _STOPS[name],
         _QUEUES.get(name, OPS),
+        _WORK.get(name),
     )
     for name, seconds, limit, run_once in _EVERY
 } | {each.name: _of_feature(each) for app in feature.all_features() for each in app.sweeps}
 """Sweeps by name; a sweep of a feature replaces the sweep of the core with the same name."""
+
+
+def slowest(every: dt.timedelta) -> dt.timedelta:
+    """Return the interval of a sweep without work: the effect of a condition that is wrong.
+
+    Ten intervals, at most half a minute: shorter than the time after which `overdue` raises alerts.
+    """
+    return max(every, min(every * _INTERVALS, _SLOWEST))
+
+
+def with_work(names: Collection[str]) -> set[str]:
+    """Return the sweeps of `names` with work; sweeps without a condition always have work.
+
+    Raises:
+        django.db.Error: as `sweep_work.with_work`.
+    """
+    conditions = {name: work for name in names if (work := SWEEPS[name].work)}
+    return sweep_work.with_work(conditions) | (set(names) - set(conditions))
 
 
 def create_periodic_tasks() -> None:

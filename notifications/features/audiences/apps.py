@@ -17,6 +17,7 @@ class AudiencesConfig(feature.Feature):
             limit=10_000,
             stops="Snapshots of audiences stay loading; deleted topics and uploads keep their"
             " rows.",
+            work="work_audiences",
         ),
     )
     menu = (

@@ -22,6 +22,7 @@ class BulkJobsConfig(feature.Feature):
             limit=1_000,
             stops="Abort limits of bulk jobs have no effect; test groups and samples do not end;"
             " rates are missing.",
+            work="work_bulk_jobs",
         ),
         feature.FeatureSweep(
             name="expand",
@@ -30,6 +31,7 @@ class BulkJobsConfig(feature.Feature):
             limit=5_000,
             stops="Bulk jobs create no further messages.",
             queue=EXPAND,
+            work="work_expand",
         ),
     )
     deletions = (

@@ -16,6 +16,7 @@ class CancelJobsConfig(feature.Feature):
             seconds=2,
             limit=20,
             stops="Cancel jobs stop.",
+            work="work_cancel_jobs",
         ),
     )
     menu = (

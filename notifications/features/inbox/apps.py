@@ -16,6 +16,7 @@ class InboxConfig(feature.Feature):
             seconds=1,
             limit=2_000,
             stops="Seen and read in-app messages stay sent, and fallback chains go on.",
+            work="work_inbox_reports",
         ),
         feature.FeatureSweep(
             name="inbox",
@@ -23,6 +24,7 @@ class InboxConfig(feature.Feature):
             seconds=2,
             limit=200,
             stops="Open clients do not see that a snooze has ended or that a message has expired.",
+            work="work_inbox",
         ),
         feature.FeatureSweep(
             name="inbox_retention",

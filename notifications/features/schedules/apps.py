@@ -20,6 +20,7 @@ class SchedulesConfig(feature.Feature):
             seconds=10,
             limit=50,
             stops="Recurring schedules create no notifications.",
+            work="work_schedules",
         ),
     )
     retentions = (RowRetention("notifications_occurrence", "at", dt.timedelta(days=7)),)

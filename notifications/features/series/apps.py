@@ -16,6 +16,7 @@ class SeriesConfig(feature.Feature):
             seconds=2,
             limit=200,
             stops="Custom events have no effect, and the steps of series wait.",
+            work="work_series",
         ),
     )
     deletions = (

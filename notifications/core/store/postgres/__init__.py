@@ -15,8 +15,8 @@
     bulk_jobs     bulk_job_expansions
     webhooks      webhook_messages
     operators     alerts, fallbacks, looks, audit, role_groups, second_factors
-    upkeep        partitions, past_days, row_retention, periodic_tasks, sweep_runs, host_clock,
-                  unapplied_migrations
+    upkeep        partitions, past_days, row_retention, periodic_tasks, sweep_runs, sweep_work,
+                  host_clock, unapplied_migrations
 
 `sql/` has one statement per file; the head of the file names the locks and the index.
 """
