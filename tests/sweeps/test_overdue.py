@@ -111,6 +111,43 @@ def test_the_shortest_interval_of_the_tasks_of_a_sweep_counts() -> None:
     assert sweep_runs.begin("relay")
 
 
+def test_a_task_that_is_off_does_not_count_in_the_interval() -> None:
+    relay = PeriodicTask.objects.get(name="relay")
+    periodic_tasks.set_interval(relay, 3600)
+    relay.save()
+    interval, _ = IntervalSchedule.objects.get_or_create(every=1, period=IntervalSchedule.SECONDS)
+    second = PeriodicTask.objects.create(
+        name="a second relay", task=relay.task, interval=interval, enabled=False
+    )
+    assert periodic_tasks.rhythms()["relay"].interval(_MINUTE) == 60 * _MINUTE
+    assert sweep_runs.begin("relay")
+    _start_earlier("relay", by=_MINUTE)
+    assert not sweep_runs.begin("relay")
+    PeriodicTask.objects.filter(name="relay").update(enabled=False)
+    PeriodicTask.objects.filter(pk=second.pk).update(enabled=True)
+    assert periodic_tasks.rhythms()["relay"] == periodic_tasks.Rhythm(
+        every=dt.timedelta(seconds=1), limit=None, is_on=True
+    )
+    assert sweep_runs.begin("relay")
+    assert overdue.look() == []  # the sweep runs, by its second task
+
+
+def test_a_crontab_beside_an_interval_counts_as_the_usual_interval() -> None:
+    relay = PeriodicTask.objects.get(name="relay")
+    periodic_tasks.set_interval(relay, 3600)
+    relay.save()
+    crontab = CrontabSchedule.objects.create(hour="3")
+    PeriodicTask.objects.create(name="a nightly relay", task=relay.task, crontab=crontab)
+    rhythm = periodic_tasks.rhythms()["relay"]
+    assert rhythm.interval(_MINUTE) == _MINUTE
+    assert rhythm.interval(120 * _MINUTE) == 60 * _MINUTE
+    assert sweep_runs.begin("relay", usual=_MINUTE)
+    _start_earlier("relay", by=dt.timedelta(seconds=50))
+    assert not sweep_runs.begin("relay", usual=_MINUTE)
+    _start_earlier("relay", by=dt.timedelta(seconds=5))
+    assert sweep_runs.begin("relay", usual=_MINUTE)
+
+
 @pytest.mark.parametrize("has_task", [True, False])
 def test_a_sweep_without_an_interval_keeps_its_usual_interval(*, has_task: bool) -> None:
     relay = PeriodicTask.objects.filter(name="relay")

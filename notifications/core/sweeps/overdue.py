@@ -116,7 +116,8 @@ def _troubles(
         return [*found, dead]
     for name, run in sorted(runs.items()):
         rhythm = rhythms.get(name)
-        every = (rhythm and rhythm.every) or SWEEPS[name].every
+        usual = SWEEPS[name].every
+        every = rhythm.interval(usual) if rhythm else usual
         if name not in off and now - run.started_at > every * _INTERVALS + PATIENCE:
             text = f"{name} last began at {run.started_at:%Y-%m-%d %H:%M}"
             found.append(Trouble(AlertKind.SWEEP_LATE, name, text))

@@ -147,7 +147,8 @@ class Direct:
             if at > moment or name in self._in_flight or (rhythm and not rhythm.is_on):
                 continue
             if self._free():
-                every = (rhythm and rhythm.every) or sweeps.SWEEPS[name].every
+                usual = sweeps.SWEEPS[name].every
+                every = rhythm.interval(usual) if rhythm else usual
                 every = every if every > _PATIENT else _SECOND
                 self._sweep_at[name] = moment + every.total_seconds()
                 limit = rhythm.limit if rhythm else None

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Container, Mapping
+from collections import defaultdict
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -24,13 +25,25 @@ _SHORTEST_LIFE: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rhythm:
-    """The operator's setting of a sweep."""
+    """The operator's setting of a sweep: its enabled periodic tasks, as in `begin_sweep`.
+
+    Without an enabled task, the setting of those that are off.
+    """
 
     every: dt.timedelta | None
-    """The interval; None for a crontab."""
+    """The shortest interval; None without an interval."""
     limit: int | None
-    """Rows in a batch; None: the sweep's own limit."""
+    """Rows in a batch, of the first task; None: the sweep's own limit."""
     is_on: bool
+    """False: no task is enabled."""
+    has_crontab: bool = False
+    """True: a task has another schedule than an interval, and counts as the usual interval."""
+
+    def interval(self, usual: dt.timedelta) -> dt.timedelta:
+        """Return the shortest interval; `usual` without an interval or with a crontab."""
+        if self.every is None:
+            return usual
+        return min(self.every, usual) if self.has_crontab else self.every
 
 
 def task_name(sweep: str) -> str:
@@ -41,12 +54,22 @@ def task_name(sweep: str) -> str:
 def rhythms() -> dict[str, Rhythm]:
     """Return the setting of each sweep with a row, by sweep name."""
     rows = PeriodicTask.objects.filter(task__startswith=PREFIX).select_related("interval")
-    return {
-        row.task.removeprefix(PREFIX): Rhythm(
-            every=interval_of(row), limit=limit_of(row), is_on=row.enabled
-        )
-        for row in rows
-    }
+    tasks: dict[str, list[PeriodicTask]] = defaultdict(list)
+    for row in rows.order_by("id"):
+        tasks[row.task.removeprefix(PREFIX)].append(row)
+    return {name: _rhythm(of_sweep) for name, of_sweep in tasks.items()}
+
+
+def _rhythm(tasks: Sequence[PeriodicTask]) -> Rhythm:
+    is_on = any(each.enabled for each in tasks)
+    counted = [each for each in tasks if each.enabled == is_on]
+    intervals = [interval_of(each) for each in counted]
+    return Rhythm(
+        every=min((each for each in intervals if each is not None), default=None),
+        limit=limit_of(counted[0]),
+        is_on=is_on,
+        has_crontab=None in intervals,
+    )
 
 
 def interval_of(task: PeriodicTask) -> dt.timedelta | None:

@@ -33,7 +33,7 @@ def begin(
     Args:
         name: the name of the sweep.
         every: the interval; default: the interval of the sweep's periodic task.
-        usual: the interval of a sweep without a periodic task, or with a crontab.
+        usual: the interval of a sweep without an enabled periodic task, and of a crontab.
     """
     task = periodic_tasks.task_name(name)
     slot = {"early": _EARLY, "every": every, "task": task, "usual": usual}
