@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import select
 from collections.abc import Callable, Iterator
 
@@ -10,8 +11,8 @@ from django.core.signals import request_started
 from django.db import DatabaseError, OperationalError, connection, transaction
 from django.test import Client
 
-from notifications.core import clock
-from notifications.core.models import Producer
+from notifications.core import clock, sweeps
+from notifications.core.models import Producer, SweepRun
 from notifications.core.store.postgres import db, db_errors, disk
 from notifyproj.celery import _close_old_connection
 from notifyproj.devstack.demo.environment import until
@@ -127,6 +128,32 @@ def test_a_task_begins_with_a_session_that_is_not_older_than_its_most_age() -> N
     connection.close_at = clock.monotonic() - 1  # as after CONN_MAX_AGE
     _close_old_connection()
     assert _own_pid() != before
+
+
+@pytest.mark.usefixtures("read_only")
+def test_a_sweep_whose_session_is_on_a_former_primary_begins_in_a_new_session() -> None:
+    before = _own_pid()
+    swept = sweeps.run("erasures", every=dt.timedelta(0))
+    assert (swept.failed, _own_pid() == before) == (0, False)
+    run = SweepRun.objects.get(name="erasures")
+    assert run.finished_at is not None
+    assert not run.failed
+
+
+def test_a_sweep_does_not_begin_while_every_session_is_read_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(connection.settings_dict, "OPTIONS", _with_read_only_sessions())
+    connection.close()
+    assert sweeps.run("erasures", every=dt.timedelta(0)).failed == 1
+    monkeypatch.undo()
+    connection.close()
+    assert not SweepRun.objects.filter(name="erasures").exists()
+
+
+def _with_read_only_sessions() -> dict[str, object]:
+    options = connection.settings_dict["OPTIONS"]
+    return {**options, "options": "-c default_transaction_read_only=on"}
 
 
 def test_the_end_of_an_idle_transaction_counts_as_a_lost_connection() -> None:

@@ -6,6 +6,8 @@ import datetime as dt
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
+from django.db import OperationalError
+
 from notifications.core.models import SweepRun
 from notifications.core.store.postgres import db, periodic_tasks
 
@@ -30,14 +32,25 @@ def begin(
 ) -> SweepStart | None:
     """Start a run if the caller may run the sweep now; at most one caller in an interval.
 
+    Asks twice if the server is read-only: the refusal ends the session, which a thread keeps for
+    many tasks and which a former primary may keep open.
+
     Args:
         name: the name of the sweep.
         every: the interval; default: the interval of the sweep's periodic task.
         usual: the interval of a sweep without an enabled periodic task, and of a crontab.
+
+    Raises:
+        OperationalError: the database is away, or every server takes no writes.
     """
     task = periodic_tasks.task_name(name)
-    slot = {"early": _EARLY, "every": every, "task": task, "usual": usual}
-    found = db.rows("begin_sweep", {"name": name, **slot})
+    slot = {"name": name, "early": _EARLY, "every": every, "task": task, "usual": usual}
+    try:
+        found = db.rows("begin_sweep", slot)
+    except OperationalError as error:
+        if not db.is_read_only(error):
+            raise
+        found = db.rows("begin_sweep", slot)  # in a new session, perhaps of the new primary
     return SweepStart(found[0]["failed"]) if found else None
 
 
