@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import threading
 from collections.abc import Collection, Iterator
 
 import psycopg
@@ -150,6 +151,15 @@ def test_a_sweep_without_work_is_looked_at_again_after_its_interval(beat: _Beat)
     beat.has_work = {"relay"}
     assert beat.scheduler.is_due(beat.entry("relay")).is_due
     assert len(beat.looks) == 2
+
+
+def test_beat_sleeps_until_a_sweep_is_due(beat: _Beat) -> None:
+    beat.tick()
+    ticks, pause = 0, threading.Event()
+    while len(beat.looks) == 1:
+        pause.wait(beat.scheduler.tick())
+        ticks += 1
+    assert ticks <= 5  # 100 with a look without a pause, 10 ms long
 
 
 def test_a_sweep_is_sent_without_a_look_after_its_longest_time(beat: _Beat) -> None:
