@@ -26,7 +26,7 @@ from tests.benchmarks.stage import VAR, Stage
 _SECONDS: Final = 15.0
 _STARTING_SECONDS: Final = 10.0
 """Workers that are ready still declare queues, and Flower asks them about themselves."""
-_COMMANDS: Final = 40
+_COMMANDS: Final = 20
 """A second: polls, periodic tasks, heartbeats, and each worker's probe of the broker."""
 _MEBIBYTES: Final = 800
 _pause: Final = Event()
