@@ -39,6 +39,7 @@ def test_the_list_shows_every_sweep_with_its_last_run_and_result(
     shown = door.get(reverse(_LIST)).content.decode()
     assert "41 moved, 0 failed" in shown
     assert "1.00 s" in shown
+    assert "1 s, 10 s without work" in shown
     assert all(name in shown for name in SWEEPS)
     assert SWEEPS[relay.name].stops in shown
     assert reverse(_LIST) in door.get(reverse("admin:index")).content.decode()

@@ -133,7 +133,7 @@ class PeriodicTaskAdmin(AuditedAdmin):
     """A row per sweep."""
 
     form = PeriodicTaskForm
-    list_display = ("name", "state", "interval", "batch", *_RESULTS, "off_stops")
+    list_display = ("name", "state", "every", "batch", *_RESULTS, "off_stops")
     ordering = ("name",)
     sortable_by = ()
     list_per_page = 100
@@ -183,7 +183,7 @@ class PeriodicTaskAdmin(AuditedAdmin):
         return "on" if task.enabled else "off"
 
     @display(description="Interval")
-    def interval(self, task: PeriodicTask) -> str:
+    def every(self, task: PeriodicTask) -> str:
         """Return the interval in seconds, and for most sweeps the interval without work."""
         every, sweep = periodic_tasks.interval_of(task), _sweep(task)
         if every is None:
