@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Final
 
 import pytest
@@ -13,6 +13,7 @@ from tests.scenarios.world import WORKERS, World
 _SHOWS_REPEATS: Final = "provider_shows_repeats"
 _WITHOUT_WORLD: Final = "test_compose_processes"
 """The module that kills the processes of the others."""
+_RUNNING: Final = pytest.StashKey[World]()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -24,16 +25,20 @@ def _shows_repeats(item: pytest.Item | pytest.FixtureRequest) -> bool:
     return _SHOWS_REPEATS in getattr(item, "fixturenames", ())
 
 
-@pytest.fixture(scope="session")
-def _world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    # Its own servers, with fsync: what they lose, production would lose.
-    with clock.stack("scenarios", environ={}) as stack:
-        world = World(stack, var=tmp_path_factory.mktemp("scenarios"))
-        try:
+@pytest.fixture(scope="module")
+def _world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Return the product, which ends with this folder: idle, it takes a quarter of a core."""
+    folder: pytest.Collector = request.node.parent
+    if _RUNNING not in folder.stash:
+        with ExitStack() as ends:
+            # Its own servers, with fsync: what they lose, production would lose.
+            stack = ends.enter_context(clock.stack("scenarios", environ={}))
+            world = World(stack, var=tmp_path_factory.mktemp("scenarios"))
+            ends.callback(world.stop)
             world.set_up()
-            yield world
-        finally:
-            world.stop()
+            folder.stash[_RUNNING] = world
+            folder.addfinalizer(ends.pop_all().close)
+    return folder.stash[_RUNNING]
 
 
 @pytest.fixture
