@@ -36,7 +36,8 @@ help:
 	@echo 'make stop    stop the demo that runs here'
 	@echo "make shell   a shell for manage.py beside the demo; RUN_THIS='manage.py ...' runs one command"
 	@echo 'make test    the tests of each change, on servers of their own: all but the slow tests of'
-	@echo '             tests/slow_tests.py; ONLY=tests/rules runs a part, with its slow tests;'
+	@echo '             tests/slow_tests.py, and fewer examples of property tests;'
+	@echo '             ONLY=tests/rules runs a part, with its slow tests and all examples;'
 	@echo '             PROCESSES=0 runs them in one process, as a debugger needs it;'
 	@echo '             BROKER=rabbitmq runs them with RabbitMQ as the broker, which must be installed;'
 	@echo "             CLOCK='2026-03-08 06:58' runs them at that time in UTC (needs a C compiler)"
@@ -75,7 +76,7 @@ shell:
 		$(if $(RUN_THIS),python $(RUN_THIS),exec "$${SHELL:-/bin/sh}")
 
 test: $(VENV)/tools
-	@$(PYTEST) $(if $(ONLY),$(ONLY),-m 'not slow')
+	@$(PYTEST) $(if $(ONLY),$(ONLY),-m 'not slow' --hypothesis-profile=brief)
 
 test-all: $(VENV)/tools
 	@$(PYTEST) $(ONLY) $(addprefix --ignore=,$(EXCEPT))

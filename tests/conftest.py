@@ -29,7 +29,7 @@ from xdist.remote import Producer
 
 from notifyproj.devstack.servers import EmbeddedError, Stack
 from notifyproj.environment import PREFIX
-from tests import captured_lines, clock, slow_tests, static_files
+from tests import captured_lines, clock, examples, slow_tests, static_files
 
 _CHANNELS: Final = ("push", "sms", "email", "in_app", "webhook", "chat")
 _SETTINGS: Final = {
@@ -82,6 +82,8 @@ def _set_up() -> Stack:
 settings.register_profile(
     "busy", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+# Of `make test`, for each change; `make test-all` draws 100 examples.
+settings.register_profile("brief", settings.get_profile("busy"), max_examples=examples.BRIEF)
 settings.load_profile("busy")
 _STACK: Final = _set_up()
 gc.disable()  # the modules and items of a collection stay to the end of the run

@@ -30,7 +30,7 @@ def test_the_command_of_readme_is_a_part_of_what_ci_runs() -> None:
         ).stdout.strip()
         for target in ("test", "test-all")
     )
-    assert test == f"{test_all} -m 'not slow'"
+    assert test == f"{test_all} -m 'not slow' --hypothesis-profile=brief"
     # Each test once: those of the clock parts at another time than the others.
     run = _RUN.read_text()
     assert 'test-all EXCEPT="$clock_parts"' in run

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from notifications.core.rules.rate_limits.concurrency import CEILING, START, Call, Ending, Limit
+from tests import examples
 
 GOLDEN: Final = 0.618034
 """Its multiples are spread evenly over [0, 1) and look as if by chance."""
@@ -52,7 +53,7 @@ class Served:
             self.limit.record_end(1, [Call(Ending.ANSWERED, self.now - began)], now=self.now)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples.at_most(40))
 @given(
     servers=st.integers(1, 400),
     seconds=st.floats(0.02, 0.5),
@@ -68,7 +69,7 @@ def test_it_finds_what_a_provider_of_fixed_capacity_can_serve(
 
 # Without any spread all calls of a window end at one instant, and the model resonates: 9 times the
 # capacity for a moment. No network answers so evenly.
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples.at_most(20))
 @given(servers=st.integers(100, 400), seconds=st.floats(0.05, 0.3), spread=st.floats(0.02, 0.4))
 def test_it_does_not_pile_up_a_queue_at_the_provider(
     servers: int, seconds: float, spread: float
@@ -84,7 +85,7 @@ def test_it_does_not_pile_up_a_queue_at_the_provider(
     assert peak <= 8 * servers
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples.at_most(20))
 @given(servers=st.integers(80, 400), seconds=st.floats(0.05, 0.3), loss=st.integers(4, 10))
 def test_it_shrinks_within_a_few_round_trips_when_capacity_is_lost(
     servers: int, seconds: float, loss: int

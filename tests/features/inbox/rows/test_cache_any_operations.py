@@ -35,6 +35,7 @@ from notifications.features.inbox.rows.items import (
 )
 from notifications.features.inbox.rows.reads import Snapshot
 from notifications.features.inbox.rules.words import STATES_OF_TAB, InboxAction, InboxTab
+from tests import examples
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -291,7 +292,7 @@ def test_any_operations_leave_exact_inboxes() -> None:
     run_state_machine_as_test(
         AnyOperations,
         settings=settings(
-            max_examples=15,
+            max_examples=examples.at_most(15),
             stateful_step_count=16,
             deadline=None,
             suppress_health_check=list(HealthCheck),
