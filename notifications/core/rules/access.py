@@ -148,6 +148,7 @@ def add(rules: Iterable[AccessRule]) -> None:
             TABLE.append(rule)
             _BY_OPERATION[rule.operation] = rule
     rule_of.cache_clear()
+    _rules_of.cache_clear()
 
 
 @functools.lru_cache(maxsize=1_000)
@@ -189,6 +190,7 @@ def _of_features(scope: Scope) -> frozenset[str]:
     return RIGHTS_OF_FEATURES.get(scope, frozenset())
 
 
+@functools.lru_cache(maxsize=1_000)
 def _rules_of(scope: str) -> list[AccessRule]:
     return [
         rule for rule in complete() if isinstance(rule.needs, Scope) and _names(scope, rule.needs)
