@@ -6,8 +6,6 @@ import datetime as dt
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
-from django.db import OperationalError
-
 from notifications.core.models import SweepRun
 from notifications.core.store.postgres import db, periodic_tasks
 
@@ -32,9 +30,6 @@ def begin(
 ) -> SweepStart | None:
     """Start a run if the caller may run the sweep now; at most one caller in an interval.
 
-    Asks twice if the server is read-only: the refusal ends the session, which a thread keeps for
-    many tasks and which a former primary may keep open.
-
     Args:
         name: the name of the sweep.
         every: the interval; default: the interval of the sweep's periodic task.
@@ -45,12 +40,7 @@ def begin(
     """
     task = periodic_tasks.task_name(name)
     slot = {"name": name, "early": _EARLY, "every": every, "task": task, "usual": usual}
-    try:
-        found = db.rows("begin_sweep", slot)
-    except OperationalError as error:
-        if not db.is_read_only(error):
-            raise
-        found = db.rows("begin_sweep", slot)  # in a new session, perhaps of the new primary
+    found = db.retry_refused(lambda: db.rows("begin_sweep", slot))
     return SweepStart(found[0]["failed"]) if found else None
 
 
