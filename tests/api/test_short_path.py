@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 import pytest
+from django.conf import settings as django_settings
 from django.core.handlers.wsgi import WSGIHandler
+from django.core.signals import request_finished, request_started
 from django.db import OperationalError, connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -41,6 +43,24 @@ pytestmark = pytest.mark.django_db(transaction=True)
 _UNKNOWN: Final = f"nk_live_{'a' * 8}_{'b' * 52}"
 _TRACE: Final = f"00-{'5' * 32}-{'6' * 16}-01"
 _USUAL: Final = {"user_id": "u_789012", "type": "ORDER_READY", "content": {"body": "Ready"}}
+_MIDDLEWARE: Final = (
+    "notifications.core.api.correlation.Correlation",
+    "notifications.core.api.cors.CrossOrigin",
+    "notifications.core.api.body_limits.BodyLimits",
+    "notifications.core.api.address_limits.AddressLimits",
+    "django.middleware.security.SecurityMiddleware",
+    "notifyproj.csp.ContentSecurityPolicy",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "notifyproj.pages.Compression",
+    "notifyproj.pages.Sessions",
+    "notifyproj.pages.HostCheck",
+    "notifyproj.pages.Csrf",
+    "notifyproj.pages.SignIn",
+    "django_otp.middleware.OTPMiddleware",
+    "notifyproj.sign_in.SecondFactor",
+    "notifyproj.pages.Messages",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+)
 
 
 @dataclass
@@ -313,3 +333,21 @@ def test_repeats_of_a_key_on_both_paths_at_once_are_one_notification(world: Path
             assert again.count(False) == 1
     application.close()
     assert Notification.objects.count() == 21
+
+
+def test_each_middleware_and_signal_of_a_request_is_one_that_the_short_path_knows() -> None:
+    """A further one needs a look: the short path runs none of them."""
+    assert tuple(django_settings.MIDDLEWARE) == _MIDDLEWARE
+    assert django_settings.DISALLOWED_USER_AGENTS == []
+    receivers = {
+        receiver().__qualname__
+        for signal in (request_started, request_finished)
+        for _, receiver, *_ in signal.receivers
+    }
+    assert receivers == {
+        "_drop_broken_connection",
+        "close_caches",
+        "close_old_connections",
+        "reset_queries",
+        "reset_urlconf",
+    }

@@ -152,8 +152,8 @@ class Slots:
         if not environ.get("CONTENT_LENGTH"):
             return self._answer(environ, start_response, lease)
         body = environ["wsgi.input"] = _Body(environ, lease, self._readers)
-        _fetch_early(environ, body)
         try:
+            _fetch_early(environ, body)
             return self._answer(environ, start_response, lease)
         finally:
             self._readers.forget(body.counted)
@@ -236,8 +236,8 @@ class _Stream:
 
     def close(self) -> None:
         """End the response."""
-        self._lease.take()
         try:
+            self._lease.take()
             self._answer.close()
         finally:
             self._lease.give_back()

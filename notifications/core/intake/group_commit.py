@@ -7,7 +7,7 @@ There is no timer and no additional thread: the thread of a call (the leader) ru
 passes the lead on before it delivers the answers. A single call costs two lock operations. A
 waiting call gives its slot back (`store.postgres.slots`), so a group may have more calls than the
 process has database connections. The open transaction of a caller would lose its connection, so a
-call that waits in one is an error.
+call in one is an error.
 
 Each call gets its own answer after the commit. A call that fails or waits for a lock does not
 affect the group: the group is rolled back (`NothingStored`), and every call runs alone in its own
@@ -93,9 +93,10 @@ class GroupCommit(Generic[Call, Answer]):
         """Run a call together with concurrent calls.
 
         Raises:
-            TransactionManagementError: the caller has opened a transaction, and must wait.
+            TransactionManagementError: the caller has opened a transaction.
             Exception: the error of the group's run or of the call's own run.
         """
+        slots.check_returnable()
         me = _Member[Call, Answer](call)
         with self._lock:
             leads, self._is_led = not self._is_led, True
@@ -103,9 +104,7 @@ class GroupCommit(Generic[Call, Answer]):
                 self._waiting.append(me)
         if leads:
             return self._lead(me)
-        with slots.given_back():
-            wakeup = me.wait()
-        match wakeup:
+        match self._wait(me):
             case _Wakeup.LEAD:
                 return self._lead(me)
             case _Wakeup.ALONE:
@@ -114,6 +113,17 @@ class GroupCommit(Generic[Call, Answer]):
                 raise me.error
             case _Wakeup.ANSWER:
                 return me.answer
+
+    def _wait(self, me: _Member[Call, Answer]) -> _Wakeup:
+        wakeup = None
+        try:
+            with slots.given_back():
+                wakeup = me.wait()
+        except BaseException:
+            if wakeup is _Wakeup.LEAD:  # no slot came back
+                self._hand_over()
+            raise
+        return wakeup
 
     def _lead(self, me: _Member[Call, Answer]) -> Answer:
         with self._lock:

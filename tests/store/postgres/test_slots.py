@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.transaction import TransactionManagementError
 
-from notifications.core.store.postgres import slots
+from notifications.core import clock
+from notifications.core.intake.group_commit import Finished, GroupCommit
+from notifications.core.store.postgres import db, slots
 from notifications.core.store.postgres.slots import FreeSlots, SlotLease
 
 SECONDS = 30
@@ -122,3 +124,73 @@ def test_a_connection_that_broke_during_the_wait_is_opened_again(pool: ThreadPoo
 def test_a_thread_without_a_slot_waits_like_any_thread() -> None:
     with slots.given_back():
         assert slots._thread.lease is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_slot_has_no_session_older_than_its_most_age(pool: ThreadPoolExecutor) -> None:
+    free = FreeSlots(1)
+
+    def pid() -> int:
+        lease = SlotLease(free)
+        lease.take()
+        with connection.cursor() as running:
+            running.execute("SELECT pg_backend_pid()")
+            backend = int(running.fetchone()[0])
+        lease.give_back()
+        return backend
+
+    first, second = (pool.submit(pid).result(SECONDS) for _ in range(2))
+    assert first == second
+    held = free.take()
+    held.close_at = clock.monotonic() - 1  # as after CONN_MAX_AGE
+    free.give_back(held)
+    assert pool.submit(pid).result(SECONDS) != first
+    free.close()
+
+
+def test_an_error_while_a_slot_is_taken_gives_the_slot_back(
+    monkeypatch: pytest.MonkeyPatch, pool: ThreadPoolExecutor
+) -> None:
+    free = FreeSlots(1)
+    lease = SlotLease(free)
+
+    def fail() -> None:
+        raise OperationalError
+
+    with monkeypatch.context() as failing:
+        failing.setattr(db, "drop_broken", fail)
+        with pytest.raises(OperationalError):
+            pool.submit(lease.take).result(SECONDS)
+    assert not lease.is_held
+    free.give_back(free.take())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_call_with_an_open_transaction_is_refused_and_does_not_get_the_lead(
+    pool: ThreadPoolExecutor,
+) -> None:
+    free, began, go_on = FreeSlots(1), threading.Event(), threading.Event()
+
+    def together(calls: Sequence[int]) -> Finished[int]:
+        began.set()
+        assert go_on.wait(SECONDS)
+        return calls, lambda: None
+
+    group = GroupCommit[int, int](together, lambda call: call)
+
+    def call() -> None:
+        lease = SlotLease(free)
+        lease.take()
+        try:
+            with transaction.atomic(), pytest.raises(TransactionManagementError):
+                group.run(1)
+        finally:
+            lease.give_back()
+
+    first = pool.submit(group.run, 2)
+    assert began.wait(SECONDS)
+    pool.submit(call).result(SECONDS)
+    go_on.set()
+    assert first.result(SECONDS) == 2
+    assert pool.submit(group.run, 3).result(SECONDS) == 3
+    free.close()

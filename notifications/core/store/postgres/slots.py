@@ -99,11 +99,20 @@ class SlotLease:
         return self._connection is not None
 
     def take(self, *, returning: bool = False) -> None:
-        """Wait for a slot, and let this thread use the slot's connection."""
-        self._connection = self._slots.take(returning=returning)
-        connections[DEFAULT_DB_ALIAS] = self._connection
+        """Wait for a slot, and let this thread use the slot's connection.
+
+        Closes a session that is broken or older than CONN_MAX_AGE: a slot may have been free for
+        hours, and Django looks at the age only in a request that reaches Django.
+        """
+        taken = self._connection = self._slots.take(returning=returning)
+        connections[DEFAULT_DB_ALIAS] = taken
         _thread.lease = self
-        db.drop_broken()  # a slot may have been free for hours
+        try:
+            taken.close_if_unusable_or_obsolete()
+            db.drop_broken()
+        except BaseException:
+            self.give_back()
+            raise
 
     def give_back(self) -> None:
         """Give the slot back, if the thread holds a slot."""
@@ -123,19 +132,28 @@ class _Thread(threading.local):
 _thread = _Thread()
 
 
+def check_returnable() -> None:
+    """Refuse a thread whose slot cannot be given back now.
+
+    Raises:
+        TransactionManagementError: a transaction is open on the slot's connection.
+    """
+    if _thread.lease is not None and connections[DEFAULT_DB_ALIAS].in_atomic_block:
+        raise TransactionManagementError("a slot with an open transaction cannot be given back")
+
+
 @contextmanager
 def given_back() -> Iterator[None]:
     """Give the slot of this thread back while the thread waits for another thread.
 
     Raises:
-        TransactionManagementError: a transaction is open on the slot's connection.
+        TransactionManagementError: as `check_returnable`.
     """
+    check_returnable()
     lease = _thread.lease
     if lease is None:
         yield
         return
-    if connections[DEFAULT_DB_ALIAS].in_atomic_block:
-        raise TransactionManagementError("a slot with an open transaction cannot be given back")
     lease.give_back()
     try:
         yield
