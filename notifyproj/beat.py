@@ -130,7 +130,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]  # untyped
     def schedule_changed(self) -> bool:
         """Return True after a change of the tasks; looks once in `look_seconds`.
 
-        Beat calls this method up to thirty times a second. While Postgres is away, each look logs
+        Beat calls this method before each look at a task. While Postgres is away, each look logs
         a traceback.
         """
         now = clock.monotonic()

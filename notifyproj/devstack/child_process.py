@@ -114,7 +114,8 @@ class Child:
     ) -> None:
         """Do `work` in a fork of this process, which `ps` shows as `title`; see `forked`.
 
-        The death of this process kills the fork and its children: nothing else could find them.
+        The death of this process kills the fork and its children. `kill_leftovers` cannot find a
+        fork, because the environment of a fork is not readable.
         """
         self._asked = False
         tie = _die_with_parent(signal.SIGKILL)

@@ -43,6 +43,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 _UNKNOWN: Final = f"nk_live_{'a' * 8}_{'b' * 52}"
 _TRACE: Final = f"00-{'5' * 32}-{'6' * 16}-01"
 _USUAL: Final = {"user_id": "u_789012", "type": "ORDER_READY", "content": {"body": "Ready"}}
+# A copy of the setting on purpose: a change of the setting fails the test.
 _MIDDLEWARE: Final = (
     "notifications.core.api.correlation.Correlation",
     "notifications.core.api.cors.CrossOrigin",
@@ -336,7 +337,7 @@ def test_repeats_of_a_key_on_both_paths_at_once_are_one_notification(world: Path
 
 
 def test_each_middleware_and_signal_of_a_request_is_one_that_the_short_path_knows() -> None:
-    """A further one needs a look: the short path runs none of them."""
+    """The short path runs no middleware and no receiver: an author of another one compares both."""
     assert tuple(django_settings.MIDDLEWARE) == _MIDDLEWARE
     assert django_settings.DISALLOWED_USER_AGENTS == []
     receivers = {

@@ -20,6 +20,9 @@ from notifications.core.store.postgres import id_ranges
 from notifications.core.store.redis import state
 from notifications.core.sweeps import rounds
 from providers.contract import Channel
+from tests.sweep_conditions import compared_conditions
+
+__all__ = ["compared_conditions"]
 
 MakeRow = Callable[..., UUID]
 

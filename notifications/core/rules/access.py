@@ -191,10 +191,10 @@ def _of_features(scope: Scope) -> frozenset[str]:
 
 
 @functools.lru_cache(maxsize=1_000)
-def _rules_of(scope: str) -> list[AccessRule]:
-    return [
+def _rules_of(scope: str) -> tuple[AccessRule, ...]:
+    return tuple([
         rule for rule in complete() if isinstance(rule.needs, Scope) and _names(scope, rule.needs)
-    ]
+    ])
 
 
 def _names(scope: str, needed: Scope) -> bool:

@@ -20,6 +20,7 @@ from notifications.features.bulk_jobs.rules.figures import Mark, VariantFigures
 SAMPLE_EVERY: Final = dt.timedelta(seconds=4)
 """A running job has a sample at most this often."""
 SAMPLES_KEPT: Final = dt.timedelta(hours=1)
+"""`work_bulk_jobs.sql` has the same time."""
 MEASURED: Final = dt.timedelta(seconds=60)
 """Time over which a rate is measured."""
 _MOST_DELETED: Final = 10_000

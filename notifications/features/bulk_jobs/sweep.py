@@ -35,7 +35,8 @@ from notifications.features.bulk_jobs.rules.variants import VariantResult, Winne
 _log = structlog.get_logger(__name__)
 
 _WATCHED_AFTER: Final = dt.timedelta(days=3)
-"""Time after the end of an expansion in which the limits count: deliveries may still wait."""
+"""Time after the end of an expansion in which the limits count: deliveries may still wait.
+`work_bulk_jobs.sql` has the same time."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
