@@ -7,7 +7,8 @@ import functools
 import importlib
 import sys
 from collections.abc import Callable
-from typing import Final
+from types import FunctionType
+from typing import Final, cast
 
 import pytest
 from django.db import Error
@@ -37,7 +38,8 @@ def _place(sweep: Sweep, paths: dict[str, str]) -> tuple[object, str]:
     if sweep.name in paths:
         module, _, name = paths[sweep.name].rpartition(".")
         return importlib.import_module(module), name
-    return sys.modules[sweep.run_once.__module__], sweep.run_once.__name__
+    function = cast("FunctionType", sweep.run_once)
+    return sys.modules[function.__module__], function.__name__
 
 
 def _compared(name: str, run_once: RunOnce) -> RunOnce:
