@@ -99,7 +99,9 @@ class Account:
     unknown_in_flight: int = 0
     unknown_unanswered: int = 0
     never_arrived: int = 0
-    """`unknown`, and no provider took it: its worker died between its commit and its call."""
+    """`unknown`, and no provider read a call: its worker died between its commit and its call."""
+    refused: int = 0
+    """`unknown`, and each provider refused its call: its worker died before the answer came."""
     expired: int = 0
     dropped: int = 0
     """By the preset `low`, which gives up without a dead letter."""
@@ -245,8 +247,10 @@ class _Judge:
     def _judge_unknown(self, row: Row) -> None:
         account = self._account
         account.unknown += 1
-        if not self._taken:
+        if not self._calls:
             account.never_arrived += 1
+        elif not self._taken:
+            account.refused += 1
         if any(call.answer in SILENCE for call in self._calls):
             account.unknown_unanswered += 1
         elif any(self._is_interrupted(call) for call in self._calls) or self._dies_before(row):

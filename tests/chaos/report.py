@@ -36,7 +36,7 @@ def table(plan: Plan, facts: Facts, account: Account) -> list[str]:
     unknown = (
         f"{account.unknown_in_flight} in flight at a fault,"
         f" {account.unknown_unanswered} that the provider never answered,"
-        f" {account.never_arrived} taken by nobody"
+        f" {account.refused} refused by the provider, {account.never_arrived} read by no provider"
     )
     figures = {
         "accepted": account.accepted,

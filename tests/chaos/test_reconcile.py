@@ -173,9 +173,16 @@ def test_unknown_needs_a_reason() -> None:
 def test_unknown_and_never_called_is_excused_only_at_the_moment_of_the_call() -> None:
     row = replace(_ROW, status=Status.UNKNOWN, reason="worker_lost", provider_message_id="")
     account = _came_of(row=row, faults=(_KILL,))
-    assert (account.broken, account.never_arrived) == ([], 1)
+    assert (account.broken, account.never_arrived, account.refused) == ([], 1, 0)
     waiting = replace(row, call_started_at=_KILL.at - 3)
     assert _broken(_came_of(row=waiting, faults=(_KILL,))) == [Promise.NOT_SENT]
+
+
+def test_unknown_of_a_call_that_was_refused_while_its_worker_died() -> None:
+    row = replace(_ROW, status=Status.UNKNOWN, reason="worker_lost", provider_message_id="")
+    refused = replace(_CALL, took=False, answer="throttled", answered=False)
+    account = _came_of(refused, row=row, faults=(_KILL,))
+    assert (account.broken, account.never_arrived, account.refused) == ([], 0, 1)
 
 
 def test_later_than_the_service_level() -> None:
