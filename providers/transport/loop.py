@@ -74,7 +74,6 @@ class Loop:
         self._reprieved_until = 0.0
         self._spare: list[Easy] = []
         self._sockets = Sockets()
-        self._timer_at: float | None = None
         self._closing = False
         self._watching = Watching()
         self._ear, self._mouth = socket.socketpair()
@@ -83,7 +82,6 @@ class Loop:
         self._watching.listen(self._ear.fileno())
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
-        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
         self._multi.setopt(pycurl.M_MAXCONNECTS, bounds.in_total)
         self._multi.setopt(pycurl.M_MAX_CONCURRENT_STREAMS, STREAMS)
         self._thread = Thread(target=self._run, name="http-transport", daemon=True)
@@ -138,11 +136,13 @@ class Loop:
     def _wait(self) -> None:
         moments = [batch.begin_by for batch in self._batches if not batch.expired]
         moments += [batch.hand_back_at for batch in self._batches if batch.fresh]
-        if self._timer_at is not None:
-            moments.append(self._timer_at)
+        milliseconds = self._multi.timeout()
+        timer_at = monotonic() + milliseconds / 1000 if milliseconds >= 0 else math.inf
+        moments.append(timer_at)
         if (next_deadline := self._next_deadline()) is not None:
             moments.append(max(next_deadline, self._reprieved_until))
-        timeout = max(0.0, min(moments) - monotonic()) if moments else None
+        first = min(moments)
+        timeout = None if first == math.inf else max(0.0, first - monotonic())
         self._notice_standstill()
         ready = self._watching.wait(timeout)
         self._notice_standstill(planned=math.inf if timeout is None else timeout)
@@ -151,8 +151,7 @@ class Loop:
                 self._ear.recv(4096)
             else:  # EVENT_READ and EVENT_WRITE have the values of CSELECT_IN and CSELECT_OUT
                 self._multi.socket_action(descriptor, events)
-        if self._timer_at is not None and self._timer_at <= monotonic():
-            self._timer_at = None
+        if timer_at <= monotonic():
             self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
 
     def _notice_standstill(self, *, planned: float = 0.0) -> None:
@@ -260,17 +259,13 @@ class Loop:
                 if not batch.unanswered:
                     self._batches.discard(batch)
 
-    # Called by libcurl from within socket_action and add_handle
+    # Called by libcurl from within socket_action
 
     def _watch(self, event: int, fd: int, _multi: pycurl.CurlMulti, _data: object) -> Literal[0]:
         if event == pycurl.POLL_REMOVE:
             self._watching.put_down(fd)
         else:
             self._watching.want(fd, event)
-        return 0
-
-    def _set_timer(self, milliseconds: int) -> Literal[0]:
-        self._timer_at = None if milliseconds < 0 else monotonic() + milliseconds / 1000
         return 0
 
 

@@ -23,7 +23,7 @@ from notifications.core.rules.language.templating import Reader, Rendered, Rende
 from notifications.core.rules.language.variables import NO_LINKS, MailLinks
 from notifications.core.rules.sensitive import MASK
 from notifications.core.rules.texts import in_app_text, short_links, sms_segments, wording
-from notifications.core.rules.texts.wording import Shorten
+from notifications.core.rules.texts.wording import Shorten, Wording
 from notifications.core.store.postgres import secret_variables
 from notifications.core.store.postgres.reads import NotificationRow
 from notifications.core.store.postgres.short_links import NewLink, insert_links
@@ -116,10 +116,9 @@ def message(
     Raises:
         RenderError: template and variables do not match; a retry would fail as well.
     """
-    mail_links = _mail_links(claimed, now)
-    words = mail_tracking.apply(
-        claimed, _text(claimed, versions, links, mail_links), keep=mail_links
-    )
+    text = _template_text(claimed, versions)
+    mail_links = _mail_links(claimed, now, shows_links=text is not None and text.has_link)
+    words = mail_tracking.apply(claimed, _words(claimed, text, links, mail_links), keep=mail_links)
     delivery, notification, where = claimed.delivery, claimed.notification, claimed.destination
     is_webhook = delivery.channel is Channel.WEBHOOK
     return Message(
@@ -147,12 +146,14 @@ def message(
     )
 
 
-def _mail_links(claimed: ClaimedDelivery, now: dt.datetime) -> MailLinks:
+def _mail_links(claimed: ClaimedDelivery, now: dt.datetime, *, shows_links: bool) -> MailLinks:
+    """Return the links of an e-mail; each mail has the unsubscribe URL in a header."""
     if claimed.delivery.channel is not Channel.EMAIL:
         return NO_LINKS
+    recipient_id = claimed.delivery.recipient_id
     return MailLinks(
         unsubscribe_links.url_for(claimed, now=now),
-        preference_links.url_of(claimed.delivery.recipient_id, now=now),
+        preference_links.url_of(recipient_id, now=now) if shows_links else "",
     )
 
 
@@ -175,15 +176,27 @@ def _collapse_key(notification: NotificationRow) -> str:
     return f"{notification.producer_id}-{key}" if key else ""
 
 
-def _text(
-    claimed: ClaimedDelivery, versions: Versions, links: ShortLinkBatch, mail_links: MailLinks
-) -> Rendered:
+def _template_text(claimed: ClaimedDelivery, versions: Versions) -> Wording | None:
+    """Return the text of the template; None for a notification with its own content.
+
+    Raises:
+        RenderError: the template has no text for the channel.
+    """
     if claimed.notification.content is not None:
-        return wording.fit(claimed.delivery.channel, wording.raw(claimed.notification.content))
+        return None
     version = versions.get(claimed.notification.template or 0)
     text = version and version.text(claimed.delivery.channel, claimed.destination.locale)
     if not text:
         raise RenderError(f"the template has no text for {claimed.delivery.channel.label}")
+    return text
+
+
+def _words(
+    claimed: ClaimedDelivery, text: Wording | None, links: ShortLinkBatch, mail_links: MailLinks
+) -> Rendered:
+    if text is None:
+        content = wording.raw(claimed.notification.content or {})
+        return wording.fit(claimed.delivery.channel, content)
     reader = Reader(locale=claimed.destination.locale, timezone=claimed.destination.timezone)
     return text.render(
         _variables(claimed),

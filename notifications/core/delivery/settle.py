@@ -38,7 +38,7 @@ from notifications.core.delivery.provider_health import NOT_BELIEVED
 from notifications.core.rules import prices
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.lane import Mode
-from notifications.core.rules.outcomes import Circumstances, Decision, decide
+from notifications.core.rules.outcomes import Circumstances, Decision, accepted, decide
 from notifications.core.rules.rate_limits.circuit_breaker import HealthKey
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.redaction import address_hash, redact
@@ -131,10 +131,13 @@ def _decide(batch: Batch, pairs: Sequence[Pair], provider: Provider) -> list[Del
     perhaps_sent = _with_unanswered_call(pairs)
     decided = []
     for claimed, result in pairs:
-        known = _circumstances(
-            claimed, provider, now, perhaps_sent=claimed.delivery.id in perhaps_sent
-        )
-        decision = confirm.with_window(claimed, decide(result.outcome, known), provider=provider)
+        if isinstance(result.outcome, Accepted):
+            decision = accepted(result.outcome)
+        else:
+            unclear = claimed.delivery.id in perhaps_sent
+            known = _circumstances(claimed, provider, now, perhaps_sent=unclear)
+            decision = decide(result.outcome, known)
+        decision = confirm.with_window(claimed, decision, provider=provider)
         entry = delivery_decision(claimed, decision)
         if confirm.keeps_secrets(claimed, decision, provider=provider):
             entry = entry._replace(secrets_of=None)

@@ -88,8 +88,8 @@ def decide(outcome: Outcome, now: Circumstances) -> Decision:  # noqa: PLR0911 -
     """Decide the transition after an ended call."""
     outcome = _of_the_round(outcome, now)
     match outcome:
-        case Accepted(message_id=message_id):
-            return Decision(transition=transitions.ACCEPT, provider_message_id=message_id)
+        case Accepted():
+            return accepted(outcome)
         case NotStarted():
             return RETURNED
         case Throttled():
@@ -109,6 +109,11 @@ def decide(outcome: Outcome, now: Circumstances) -> Decision:  # noqa: PLR0911 -
             )
         case Unanswered():
             return _after_silence(outcome, now)
+
+
+def accepted(outcome: Accepted) -> Decision:
+    """Decide the transition after an accepted call, which no circumstance changes."""
+    return Decision(transition=transitions.ACCEPT, provider_message_id=outcome.message_id)
 
 
 RETURNED: Final = Decision(

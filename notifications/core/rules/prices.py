@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import datetime as dt
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -48,26 +47,29 @@ class Price(NamedTuple):
     """First UTC day."""
 
 
-_Place = tuple[Channel, str, str]
-"""Channel, country and provider."""
+_Place = tuple[str, str]
+"""Country and provider."""
+_Steps = list[tuple[dt.date, int]]
+"""First days and microdollars, in order."""
 
 
 class PriceList:
     """The prices of an installation."""
 
     def __init__(self, prices: Iterable[Price] = ()) -> None:
-        found: dict[_Place, list[tuple[dt.date, int]]] = defaultdict(list)
-        for each in prices:
-            place = (each.channel, each.country, each.provider)
-            found[place].append((each.valid_from, each.micros))
-        self._by_place = {place: sorted(steps) for place, steps in found.items()}
+        self._by_channel: dict[Channel, dict[_Place, _Steps]] = {}
+        for each in sorted(prices, key=lambda price: (price.valid_from, price.micros)):
+            places = self._by_channel.setdefault(each.channel, {})
+            steps = places.setdefault((each.country, each.provider), [])
+            steps.append((each.valid_from, each.micros))
 
     def unit(self, channel: Channel, *, provider: str, country: str, day: dt.date) -> int:
         """Return the microdollars of a unit on a UTC day."""
+        places = self._by_channel.get(channel)
+        if places is None:
+            return DEFAULTS.get(channel, 0)
         for place in ((country, provider), (country, ""), ("", provider), ("", "")):
-            steps = self._by_place.get((channel, *place))
-            if not steps:
-                continue
+            steps = places.get(place, [])
             known = bisect_right(steps, day, key=lambda step: step[0])
             if known:
                 return steps[known - 1][1]
