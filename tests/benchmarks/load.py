@@ -47,6 +47,11 @@ _pause: Final = Event()
 _runs: Final = itertools.count(secrets.randbits(48))
 
 
+def next_run() -> int:
+    """Return a number for the keys of a run that no run had before."""
+    return next(_runs)
+
+
 class Refused(Exception):
     """The service did not accept everything; the message has its answer."""
 
@@ -70,14 +75,14 @@ def item(number: int, *, priority: str, run: int, channel: str = "email") -> dic
 
 def singles(count: int, *, priority: str, channel: str = "email") -> list[bytes]:
     """Bodies of single notifications that were never posted before."""
-    run = next(_runs)
+    run = next_run()
     items = (item(n, priority=priority, run=run, channel=channel) for n in range(count))
     return [json.dumps(each).encode() for each in items]
 
 
 def batches(count: int, *, priority: str, channel: str = "email") -> list[bytes]:
     """Bodies of full batches that were never posted before; `count` is a multiple of BATCH."""
-    run = next(_runs)
+    run = next_run()
     return [
         json.dumps({
             "notifications": [
@@ -89,8 +94,8 @@ def batches(count: int, *, priority: str, channel: str = "email") -> list[bytes]
     ]
 
 
-def post_batches(stage: Stage, bodies: Sequence[bytes]) -> None:
-    """Post batches over a few connections; returns when all of them are accepted.
+def post_batches(stage: Stage, bodies: Sequence[bytes], *, callers: int = CALLERS) -> None:
+    """Post batches over `callers` connections; returns when all of them are accepted.
 
     Raises:
         Refused: an item was not accepted.
@@ -101,7 +106,7 @@ def post_batches(stage: Stage, bodies: Sequence[bytes]) -> None:
         if accepted != BATCH:
             raise Refused(f"{accepted} of {BATCH} were accepted: {answer[:300]!r}")
 
-    post(stage, "/v1/notifications/batch", bodies, callers=CALLERS, check=check)
+    post(stage, "/v1/notifications/batch", bodies, callers=callers, check=check)
 
 
 def post(

@@ -11,6 +11,7 @@ import os
 import signal
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Self
 
@@ -24,7 +25,7 @@ from notifications.core.rules.lane import LANES
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.supervisor.process import ROOT, Process
-from notifyproj.devstack.supervisor.programs import PROGRAMS, Answers, Ports
+from notifyproj.devstack.supervisor.programs import PROGRAMS, Answers, Ports, Program
 from notifyproj.environment import PREFIX
 from tests.benchmarks.google import Google
 from tests.benchmarks.sink import Sink
@@ -80,6 +81,7 @@ class Stage:
         self._stack = Stack("bench", root=ROOT, environ={}, postgres_settings=_POSTGRES, fresh=True)
         self._processes: dict[str, Process] = {}
         self._still: set[str] = set()
+        self._web_processes = 1
         self._exits = ExitStack()
         self.key = ""
         """The producer's API key."""
@@ -134,7 +136,7 @@ class Stage:
         for name in self._processes.keys() - wanted:
             self._processes.pop(name).stop()
         missing = wanted - self._processes.keys()
-        fresh = [entry for entry in PROGRAMS if entry.name in missing]
+        fresh = [self._with_processes(each) for each in PROGRAMS if each.name in missing]
         for entry in fresh:
             process = Process(entry, ports=self.ports, environ=os.environ, var=VAR)
             self._processes[entry.name] = process
@@ -144,6 +146,18 @@ class Stage:
             self._processes[entry.name].wait_ready()
         if fresh and {"web", "beat", "ops"} <= self._processes.keys():
             self._processes["web"].wait_ready(sign=Answers("web", "/readyz"))
+
+    def serve(self, *, processes: int) -> None:
+        """Start web again with so many processes for requests, and keep it so."""
+        self._web_processes = processes
+        names = set(self._processes)
+        self.run(names - {"web"})
+        self.run(names | {"web"})
+
+    def _with_processes(self, entry: Program) -> Program:
+        if entry.name != "web" or self._web_processes == 1:
+            return entry
+        return replace(entry, arguments=(*entry.arguments, f"--workers={self._web_processes}"))
 
     @contextmanager
     def settings(self, **environ: str) -> Iterator[None]:
