@@ -31,6 +31,7 @@ from tests.benchmarks import (
     live,
     metrics_cost,
     p0_latency,
+    peers,
     pipeline,
     quiet_release,
     receipts,
@@ -53,6 +54,7 @@ from tests.benchmarks import (
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.sink import NoSink
 from tests.benchmarks.stage import VAR, Stage
+from tests.benchmarks.wrk import NoWrk
 
 BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     # First: memory that a benchmark has used is not given back.
@@ -62,6 +64,7 @@ BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     "pipeline_http": pipeline.measure_http,
     "pipeline_fcm": pipeline.measure_fcm,
     "pipeline_ses": pipeline.measure_ses,
+    "naive_task": peers.measure_naive,
     "fcm_transport": fcm_transport.measure,
     "provider_latency": slow_provider.measure_latency,
     "p1_behind_bulk": slow_provider.measure_urgent,
@@ -127,7 +130,7 @@ def main(arguments: list[str]) -> int:
                 figure = BENCHMARKS[name](stage)
                 figures.write(figure, folder=VAR)
                 done.append(figure)
-    except (EmbeddedError, NoSink, ProcessFailed) as error:
+    except (EmbeddedError, NoSink, NoWrk, ProcessFailed) as error:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:

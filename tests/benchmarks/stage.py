@@ -76,6 +76,8 @@ class Stage:
         )
         self.mail_port = free_port(f"{VAR}/slow_mail")
         """Where the SMTP adapter connects; a benchmark that needs a server starts one there."""
+        self.ses_port = free_port(f"{VAR}/ses")
+        """The same for the SES adapter."""
         self.sink = Sink(VAR / "sink")
         self.google = Google(VAR / "google")
         self._stack = Stack("bench", root=ROOT, environ={}, postgres_settings=_POSTGRES, fresh=True)
@@ -228,7 +230,7 @@ class Stage:
             **self.google.environ(),
             NOTIFY_PUBLIC_URL=public_url,
             NOTIFY_SANDBOX_URL=self.sink.url,
-            NOTIFY_SES_ENDPOINT=self.sink.url,
+            NOTIFY_SES_ENDPOINT=f"http://{LOOPBACK}:{self.ses_port}",
             NOTIFY_SMTP_URL=f"smtp://{LOOPBACK}:{self.mail_port}",
         )
 
