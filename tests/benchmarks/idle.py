@@ -45,14 +45,18 @@ def measure_commands(stage: Stage) -> Figure:
         before, began = _commands(broker), time.perf_counter()
         _pause.wait(_SECONDS)
         rate = (_commands(broker) - before) / (time.perf_counter() - began)
-    share = sum(meter.seconds.values()) / _SECONDS
+    shares = {name: spent / _SECONDS for name, spent in meter.seconds.items()}
+    dearest = sorted(shares.items(), key=lambda pair: -pair[1])
     return Figure(
         name="idle",
         value=rate,
         unit="broker commands/s",
         target=f"< {_COMMANDS}",
         met=rate < _COMMANDS,
-        notes=(f"CPU of everything: {share:.1%} of a core",),
+        notes=(
+            f"CPU of everything: {sum(shares.values()):.1%} of a core",
+            ", ".join(f"{name} {share:.2%}" for name, share in dearest),
+        ),
     )
 
 

@@ -58,20 +58,20 @@ def _look_at_priorities(rows: Iterable[LaneLag]) -> None:
     """Raise the alerts about the lag of a priority, and resolve them well under the limits."""
     waiting: Mapping[Lane, int] = {lane_lag.lane_of(row): row.waiting for row in rows}
     lags = lag_rules.by_priority(waiting)
+    ended: list[tuple[AlertKind, str]] = []
+
+    def compare(kind: AlertKind, priority: Priority, most: int, plan: str) -> None:
+        if lags[priority] > most:
+            alerts.raise_once(kind, priority.name, f"{lags[priority]:,} wait; {plan}")
+        elif lags[priority] <= most * lag_rules.END_SHARE:
+            ended.append((kind, priority.name))
+
     for priority, processes in lag_rules.workers_wanted(waiting).items():
-        detail = f"{lags[priority]:,} wait; {processes} worker processes are recommended"
-        size = lag_rules.SCALE_WAITING
-        _compare(AlertKind.WORKERS_WANTED, priority, lags[priority], size, detail)
+        plan = f"{processes} worker processes are recommended"
+        compare(AlertKind.WORKERS_WANTED, priority, lag_rules.SCALE_WAITING, plan)
     for priority, size in lag_rules.SIZES.items():
-        detail = f"{lags[priority]:,} wait; planned for {size:,}"
-        _compare(AlertKind.QUEUE_OVERSIZED, priority, lags[priority], size, detail)
-
-
-def _compare(kind: AlertKind, priority: Priority, lag: int, most: int, detail: str) -> None:
-    if lag > most:
-        alerts.raise_once(kind, priority.name, detail)
-    elif lag <= most * lag_rules.END_SHARE:
-        alerts.resolve(kind, priority.name)
+        compare(AlertKind.QUEUE_OVERSIZED, priority, size, f"planned for {size:,}")
+    alerts.resolve_each(ended)
 
 
 def pause_or_resume_sms() -> None:

@@ -40,9 +40,10 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     and without any run the held rows come due on the next day.
     """
     settled = ledgers.settle_lost(limit=limit) + ledgers.apply(limit=limit)
-    budgets = [each.budget for each in cached.read(now=now)]
-    costs = receipt_prices.settle(budgets=budgets, limit=limit)
     states = cached.read(now=now)
+    costs = receipt_prices.settle(budgets=[each.budget for each in states], limit=limit)
+    if costs:
+        states = cached.read(now=now)  # the costs have changed the ledgers
     _alert(states, now=now)
     released = _release({each.budget.id: each.budget for each in states})
     if released:
