@@ -28,7 +28,7 @@ _COST_TARGET: Final = 1.03
 _QUERY_TARGET: Final = 100
 _DAYS: Final = 90
 _REPEATS: Final = 7
-_PAGE: Final = 20_000
+_PAGE: Final = 50_000
 """Events of a page, as in the sweep."""
 _TASK: Final = "sweep_rollups"
 

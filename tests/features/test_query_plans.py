@@ -98,7 +98,7 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
         ),
         *_asked_by_alerts(span, day),
         *_asked_by_chains(day, one),
-        ("rollup_add", {**rollups._PAGE, **day, "below": 9, "scanned": 20_000}, 1),
+        ("rollup_add", {**rollups._PAGE, **day, "below": 9}, 1),
     ]
 
 

@@ -107,7 +107,7 @@ _EVERY: Final = (
     ("delivery_health", 60, 1, delivery_health.run_once),
     ("ordering", 5, 1_000, due_rows.advance_ordering),
     ("webhooks", 2, 5_000, change_feed.make_messages),
-    ("rollups", 5, 20_000, change_feed.count_events),
+    ("rollups", 5, 50_000, change_feed.count_events),
     ("tell", 2, 256, change_feed.tell),
     ("housekeeping", 60, 5_000, housekeeping.run_once),
     ("partitions", 3_600, 500, retention.create_partitions),

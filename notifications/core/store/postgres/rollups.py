@@ -66,12 +66,14 @@ def count_next(*, limit: int) -> Counted:
     Safe to run twice or late: the position separates counted events from new events. With two
     processes at the same time one process finds no event.
     """
+    with transaction.atomic():
+        stored = RollupPosition.objects.select_for_update(skip_locked=True).first()
+        if stored is not None:
+            return _count(stored, limit)
     if not RollupPosition.objects.exists():
         start = change_feed.bounds()
         RollupPosition.objects.get_or_create(id=_FIRST, defaults=_columns(start, start.open_from))
-    with transaction.atomic():
-        stored = RollupPosition.objects.select_for_update(skip_locked=True).first()
-        return Counted() if stored is None else _count(stored, limit)
+    return Counted()
 
 
 def _count(stored: RollupPosition, limit: int) -> Counted:
@@ -83,29 +85,30 @@ def _count(stored: RollupPosition, limit: int) -> Counted:
     if stored.xid >= state.open_from:
         return Counted()
     page = {"from_xid": stored.xid, "below": state.open_from, "scanned": limit}
-    row = _add(page)
-    while row is not None and row["is_full"] and row["first_xid"] == row["last_xid"]:
-        page["scanned"] *= _GROWTH
-        row = _add(page)
-    if row is None:
-        return Counted()
-    if row["unnamed_values"]:
-        _log.warning("rollup_values_limited", most=rollups.MOST_VALUES, more=row["unnamed_values"])
-    _move(state, row["last_xid"] if row["is_full"] else state.open_from)
-    return Counted(row["events"], more=row["is_full"])
-
-
-def _add(page: Mapping[str, int]) -> Mapping[str, Any] | None:
-    """Add a page; None without an event.
-
-    The ids of the page are read first, so that the long statement is planned for the days of the
-    page. All transactions of a page have ended, so the two statements read the same events.
-    """
     [found] = db.rows("rollup_span", page)
-    if found["first"] is None:
-        return None
-    span = id_ranges.around([UUID(found["first"]), UUID(found["last"])])
-    [row] = db.rows("rollup_add", {**_PAGE, **page, **span})
+    while found["events"] >= page["scanned"] and found["first_xid"] == found["last_xid"]:
+        page["scanned"] *= _GROWTH
+        [found] = db.rows("rollup_span", page)
+    if not found["events"]:
+        return Counted()
+    is_full = found["events"] >= page["scanned"]
+    end = found["last_xid"] if is_full else state.open_from
+    span = id_ranges.around([UUID(found["lowest"]), UUID(found["highest"])])
+    added = _add({**_PAGE, **span, "from_xid": stored.xid, "below": end})
+    if added["unnamed_values"]:
+        more = added["unnamed_values"]
+        _log.warning("rollup_values_limited", most=rollups.MOST_VALUES, more=more)
+    _move(state, end)
+    return Counted(found["events"], more=is_full)
+
+
+def _add(interval: Mapping[str, Any]) -> Mapping[str, int]:
+    """Add the events of a page, or of a day; returns their number and that of unnamed values.
+
+    All transactions of a page have ended, so the statement reads the events of `rollup_span`.
+    """
+    db.run("rollup_settings", {})
+    [row] = db.rows("rollup_add", interval)
     return row
 
 
@@ -152,9 +155,7 @@ def recount(day: dt.date) -> int:
             "floor": UUID(int=0),
             "ceiling": ids.floor_of(day + _AHEAD),
         }
-        [row] = db.rows("rollup_add", interval)
-    events: int = row["events"]
-    return events
+        return _add(interval)["events"]
 
 
 def oldest_day() -> dt.date | None:
@@ -226,7 +227,6 @@ def _parameters(cubes: list[Cube]) -> dict[str, Any]:
         "recounts": False,
         "from_xid": 0,
         "below": 0,
-        "scanned": 0,
         "start": None,
         "end": None,
         "floor": None,
@@ -255,8 +255,9 @@ def _parameters(cubes: list[Cube]) -> dict[str, Any]:
         "by_country": [each is DimensionSet.COUNTRY for each in sets],
         "sms": int(Channel.SMS),
         "cubes": [each.number for each in cubes],
-        "units": [each.step.value for each in cubes],
+        "steps": [each.step.length for each in cubes],
         "cube_sets": [int(each.dimension_set) for each in cubes],
+        "sketch_cubes": [each.number for each in cubes if each.dimension_set.has_latencies],
     }
 
 

@@ -1,219 +1,207 @@
--- Add events to the roll-ups: the next `scanned` events from the transaction `from_xid` to before `below` (a whole
--- number of transactions), or with `recounts` the events of an interval that the position has passed. Returns one
--- row: the number of events read, the first and the last transaction, the number of values that became `other`. A
--- page of one transaction that is longer than `scanned` adds nothing.
--- Locks the roll-up rows that it changes; the caller has locked rollup_position, so no other process changes them.
--- The range of ids from `floor` to before `ceiling` holds the notifications of the page, so that the plan leaves out the
--- other partitions. A page merges event_feed of these partitions; an interval reads all events until its end. Each event looks its
--- notification, its delivery and its last call up by primary keys. MATERIALIZED and OFFSET 0 keep the look-ups from
--- becoming joins with all rows. The bounds of a page are subqueries, because the events of a page are younger than the statistics: by
--- the values Postgres expects one event, and compares each series of a page with each other.
--- Calls of earlier releases have no cost_micros; `prices` applies to them.
--- Deliveries of bulk jobs are counted for the job too: totals, and the present statuses, where an event adds one to its
--- status and takes one from the status of the counted event before. `recounts` leaves these counts as they are.
--- The first `most_values` types, templates and producers of a day have separate figures. Later names are `other`, except
--- the first `own_values` types and templates of each producer, while the day has fewer than `most_with_own`.
--- A call is counted with the first event of the transaction that stored its attempt: each such transaction writes one
--- (attempts.py), and started_at plus latency_ms is the time of the transaction, as is the event's time. A late answer
--- (answered_at) is an event too: it takes the unanswered call back and adds the answer. An event cost_settled has the
--- settlement of its transaction: the difference between the settled and the estimated cost counts at the time of the
--- event. Each figure reads an attempt as it was at the time of the event, so a recount adds the same values.
--- `country` is that of SMS alone (the channel `sms`). Each count is added a second time by hour with `any_country`, the country of each channel,
--- and without route and type: these groups have the priority -1 and no latencies, and only the dimension set `by_country` takes them.
+-- Add events to the roll-ups: the transactions from `from_xid` to before `below`, or with `recounts` the events of an
+-- interval that the position `from_xid` has passed. Returns the number of events, and of values that became `other`.
+-- Locks the roll-up rows that it changes; the caller has locked rollup_position, so no other process changes them, and
+-- has run rollup_settings. The ids from `floor` to before `ceiling` hold the notifications of the events, so that the
+-- plan leaves out the other partitions. A page uses event_feed of these partitions, an interval reads all events until
+-- its end. Notifications, deliveries and attempts are looked up once each by arrays of their primary keys.
+--
+-- The steps: `page` to `fact` find what is known of each event. `tally` counts equal facts. `counts` has a row for each
+-- minute, combination of values and reason. `value` to `name` choose the values with figures of their own. `target` to
+-- `figure` add the counts up to the series and buckets of all cubes.
 WITH page AS MATERIALIZED (
-    (SELECT xid, seq, notification_id, delivery_id, status, reason, at, occurred_at FROM event
+    -- The bounds are subqueries, because the events are younger than the statistics: by the values Postgres expects none.
+    (SELECT notification_id, delivery_id, seq, status, reason, at, occurred_at FROM event
      WHERE NOT %(recounts)s::boolean AND xid IS NOT NULL
        AND notification_id >= %(floor)s::uuid AND notification_id < %(ceiling)s::uuid
-       AND xid >= (SELECT %(from_xid)s::bigint) AND xid < (SELECT %(below)s::bigint)
-     ORDER BY xid, seq LIMIT %(scanned)s::bigint)
+       AND xid >= (SELECT %(from_xid)s::bigint) AND xid < (SELECT %(below)s::bigint))
     UNION ALL
-    (SELECT xid, seq, notification_id, delivery_id, status, reason, at, occurred_at FROM event
+    (SELECT notification_id, delivery_id, seq, status, reason, at, occurred_at FROM event
      WHERE %(recounts)s::boolean AND at >= %(start)s::timestamptz AND at < %(end)s::timestamptz
        AND notification_id < %(ceiling)s::uuid AND (xid IS NULL OR xid < %(from_xid)s::bigint))
-), bounds AS MATERIALIZED (
-    SELECT count(*) AS events, min(xid) AS first_xid, max(xid) AS last_xid,
-           NOT %(recounts)s::boolean AND count(*) >= %(scanned)s::bigint AS is_full
-    FROM page
-), counted AS MATERIALIZED (
-    SELECT page.*,
-           page.seq = min(page.seq) OVER same_time AS is_first,
-           page.seq = min(page.seq) FILTER (WHERE page.status = ANY(%(reached)s::smallint[])) OVER same_time
-               AS is_first_reached,
-           page.seq = min(page.seq) FILTER (WHERE page.status IN (%(delivered)s, %(read)s)) OVER same_time
-               AS is_first_arrived
-    FROM page, bounds
-    WHERE (NOT bounds.is_full OR page.xid < bounds.last_xid)
-      AND page.delivery_id IS NOT NULL
-      AND (page.status IS NOT NULL OR page.reason = ANY(%(counted_reasons)s::text[]))
-    WINDOW same_time AS (PARTITION BY page.delivery_id, page.at)
-), fact AS MATERIALIZED (
-    SELECT e.notification_id, e.delivery_id, e.seq, n.bulk_job_id, n.variant,
-           date_trunc('minute', e.at, 'UTC') AS minute,
-           n.mode, n.producer_id, d.channel, coalesce(a.provider, '') AS provider, n.priority, n.type,
-           coalesce(n.template, 0) AS template,
-           CASE WHEN d.channel = %(sms)s THEN coalesce(a.country, '') ELSE '' END AS country,
-           coalesce(a.country, '') AS any_country, e.status, e.reason, coalesce(a.outcome, '') AS outcome,
-           CASE WHEN e.status = %(queued)s AND e.reason = 'released' THEN NOT EXISTS (
-                    SELECT FROM event b WHERE b.notification_id = e.notification_id AND b.delivery_id = e.delivery_id
-                                          AND b.notification_id >= %(floor)s::uuid
-                                          AND b.notification_id < %(ceiling)s::uuid AND b.seq < e.seq)
-                ELSE e.status IS NOT NULL AND (e.at = n.created_at OR e.reason IN ('accepted', 'fallback'))
-           END AS is_accepted,
-           coalesce(e.is_first_reached AND e.at = d.sent_at, false) AS is_sent,
-           coalesce(e.is_first_arrived AND e.at = d.delivered_at, false) AS is_delivered,
+), asked AS MATERIALIZED (
+    SELECT id, mode, producer_id, priority, type, coalesce(template, 0) AS template, created_at,
+           coalesce(scheduled_at, created_at) AS wanted_at, bulk_job_id, variant
+    FROM notification
+    WHERE id = ANY(ARRAY(SELECT DISTINCT notification_id FROM page))
+      AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid
+), told AS MATERIALIZED (
+    -- A claim counts in the present statuses of a bulk job, and in no other figure.
+    SELECT e.*, n.mode, n.producer_id, n.priority, n.type, n.template, n.created_at, n.wanted_at, n.bulk_job_id, n.variant
+    FROM page e
+    JOIN asked n ON n.id = e.notification_id
+    WHERE e.delivery_id IS NOT NULL AND (e.status IS NOT NULL OR e.reason = ANY(%(counted_reasons)s::text[]))
+      AND (e.status IS DISTINCT FROM %(sending)s OR n.bulk_job_id IS NOT NULL)
+), subject AS MATERIALIZED (
+    SELECT DISTINCT delivery_id FROM told
+), effort AS MATERIALIZED (
+    SELECT id, channel, sent_at, delivered_at FROM delivery
+    WHERE id = ANY(ARRAY(SELECT delivery_id FROM subject)) AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid
+), call AS MATERIALIZED (
+    SELECT delivery_id, number, provider, country, outcome, latency_ms, segments, cost_micros, settled_micros,
+           settled_at, started_at, answered_at, started_at + latency_ms * interval '1 millisecond' AS ended_at
+    FROM attempt
+    WHERE delivery_id = ANY(ARRAY(SELECT delivery_id FROM subject))
+      AND delivery_id >= %(floor)s::uuid AND delivery_id < %(ceiling)s::uuid
+), with_call AS (
+    -- The last call before each event; of a settled cost or a late answer, the call that has it.
+    SELECT DISTINCT ON (e.delivery_id, e.at, e.seq) e.*, a.number
+    FROM told e
+    LEFT JOIN call a ON a.delivery_id = e.delivery_id AND e.reason NOT IN ('accepted', 'fallback')
+        AND CASE WHEN e.reason = 'cost_settled' THEN a.settled_at = e.at ELSE a.ended_at <= e.at END
+    ORDER BY e.delivery_id, e.at, e.seq, coalesce(a.answered_at = e.at, false) DESC, a.ended_at DESC, a.number DESC
+), numbered AS MATERIALIZED (
+    SELECT *, row_number() OVER same_time = 1 AS is_first,
+           status = ANY(%(reached)s::smallint[])
+           AND count(*) FILTER (WHERE status = ANY(%(reached)s::smallint[])) OVER same_time = 1 AS is_first_reached,
+           status IN (%(delivered)s, %(read)s)
+           AND count(*) FILTER (WHERE status IN (%(delivered)s, %(read)s)) OVER same_time = 1 AS is_first_arrived
+    FROM with_call
+    WINDOW same_time AS (PARTITION BY delivery_id, at ORDER BY seq ROWS UNBOUNDED PRECEDING)
+), history AS MATERIALIZED (
+    -- The status before each event of a bulk job, with the events of earlier pages.
+    SELECT s.delivery_id, h.seq, h.status_before
+    FROM (SELECT DISTINCT notification_id, delivery_id FROM told
+          WHERE bulk_job_id IS NOT NULL AND NOT %(recounts)s::boolean) s
+    CROSS JOIN LATERAL (
+        SELECT seq, lag(status) OVER (ORDER BY seq) AS status_before FROM event
+        WHERE notification_id = s.notification_id AND delivery_id = s.delivery_id AND status IS NOT NULL
+          AND notification_id >= %(floor)s::uuid AND notification_id < %(ceiling)s::uuid
+    ) h
+), fact AS (
+    -- A call is counted with the first event of the transaction that stored its attempt: each such transaction writes
+    -- one (attempts.py), and started_at plus latency_ms is the time of the transaction, as is the event's time. A late
+    -- answer (answered_at) is an event too: it takes the unanswered call back and adds the answer. Each figure reads an
+    -- attempt as it was at the time of the event, so a recount adds the same values.
+    SELECT e.*, d.channel, d.sent_at, d.delivered_at, coalesce(a.provider, '') AS provider,
+           coalesce(a.country, '') AS any_country,
+           CASE WHEN a.answered_at > e.at THEN 'unanswered' ELSE coalesce(a.outcome, '') END AS outcome,
+           a.latency_ms, a.segments, a.cost_micros, a.settled_micros, a.settled_at, a.started_at, h.status_before,
            coalesce(e.is_first AND a.ended_at = e.at, false) AS is_call,
            coalesce(e.is_first AND a.answered_at = e.at, false) AS is_late_answer,
-           coalesce(a.number > 1, false) AS is_repeated,
-           CASE WHEN e.is_first_reached AND e.at = d.sent_at THEN a.number > 1 AND a.outcome IN ('accepted', 'unanswered')
-                ELSE e.is_first AND a.ended_at = e.at AND a.number > 1 AND a.outcome = 'accepted' AND d.sent_at < e.at
+           e.reason = 'cost_settled' AS is_settled,
+           coalesce(e.is_first_reached AND e.at = d.sent_at, false) AS is_sent,
+           coalesce(e.is_first_arrived AND e.at = d.delivered_at, false) AS is_delivered
+    FROM numbered e
+    JOIN effort d ON d.id = e.delivery_id
+    LEFT JOIN call a ON a.delivery_id = e.delivery_id AND a.number = e.number
+    LEFT JOIN history h ON h.delivery_id = e.delivery_id AND h.seq = e.seq
+), tally AS MATERIALIZED (
+    -- An event cost_settled counts the difference between the settled and the estimated cost. Calls of earlier releases
+    -- have no cost_micros; `prices` applies to them.
+    SELECT date_bin('1 minute', f.at, 'epoch') AS minute, f.mode, f.producer_id, f.channel, f.provider, f.priority,
+           f.type, f.template, f.any_country, f.bulk_job_id, f.variant, f.status, f.status_before, f.reason, f.outcome,
+           f.is_sent, f.is_delivered, f.is_call, f.is_late_answer, f.is_settled,
+           CASE WHEN f.status = %(queued)s AND f.reason = 'released' THEN NOT EXISTS (
+                    SELECT FROM event b WHERE b.notification_id = f.notification_id AND b.delivery_id = f.delivery_id
+                                          AND b.notification_id >= %(floor)s::uuid
+                                          AND b.notification_id < %(ceiling)s::uuid AND b.seq < f.seq)
+                ELSE f.status IS NOT NULL AND (f.at = f.created_at OR f.reason IN ('accepted', 'fallback'))
+           END AS is_accepted,
+           CASE WHEN f.is_sent THEN f.number > 1 AND f.outcome IN ('accepted', 'unanswered')
+                ELSE f.is_call AND f.number > 1 AND f.outcome = 'accepted' AND f.sent_at < f.at
                      AND NOT EXISTS (
                          SELECT FROM attempt b
-                         WHERE b.delivery_id = e.delivery_id AND b.delivery_id >= %(floor)s::uuid
-                           AND b.delivery_id < %(ceiling)s::uuid AND b.number < a.number
-                           AND (b.outcome IN ('accepted', 'unanswered') OR b.answered_at > e.at))
+                         WHERE b.delivery_id = f.delivery_id AND b.delivery_id >= %(floor)s::uuid
+                           AND b.delivery_id < %(ceiling)s::uuid AND b.number < f.number
+                           AND (b.outcome IN ('accepted', 'unanswered') OR b.answered_at > f.at))
            END IS TRUE AS is_sent_after_retry,
-           e.status = ANY(%(given_up)s::smallint[]) AND coalesce(d.sent_at > e.at, true) AS is_given_up,
-           a.number = 1 AS is_first_call,
-           a.latency_ms AS answer_ms,
-           extract(epoch FROM a.started_at - coalesce(n.scheduled_at, n.created_at)) * 1000 AS call_ms,
-           extract(epoch FROM coalesce(e.occurred_at, e.at) - coalesce(n.scheduled_at, n.created_at)) * 1000
-               AS delivered_ms,
-           e.reason = 'cost_settled' AS is_settled,
-           CASE WHEN e.reason = 'cost_settled'
-                THEN a.settled_micros - CASE WHEN a.outcome = 'accepted' THEN a.cost_micros ELSE 0 END
-                WHEN a.answered_at = e.at AND a.settled_at < e.at THEN NULL
-                WHEN a.outcome = 'accepted' THEN coalesce(a.cost_micros, coalesce(a.segments, 1)
-                * (%(prices)s::bigint[])[array_position(%(channels)s::smallint[], d.channel)]) END AS cost_micros
-    FROM counted e
-    CROSS JOIN LATERAL (
-        SELECT mode, producer_id, priority, type, template, created_at, scheduled_at, bulk_job_id, variant
-        FROM notification
-        WHERE id = e.notification_id AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid OFFSET 0
-    ) n
-    CROSS JOIN LATERAL (
-        SELECT channel, sent_at, delivered_at FROM delivery
-        WHERE id = e.delivery_id AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid OFFSET 0
-    ) d
-    LEFT JOIN LATERAL (
-        SELECT provider, country, CASE WHEN answered_at > e.at THEN 'unanswered' ELSE outcome END AS outcome, number,
-               latency_ms, segments, cost_micros, settled_micros, settled_at, started_at,
-               answered_at, started_at + latency_ms * interval '1 millisecond' AS ended_at
-        FROM attempt
-        WHERE delivery_id = e.delivery_id AND delivery_id >= %(floor)s::uuid AND delivery_id < %(ceiling)s::uuid
-          AND e.reason NOT IN ('accepted', 'fallback')
-          AND CASE WHEN e.reason = 'cost_settled' THEN settled_at = e.at
-                   ELSE started_at + latency_ms * interval '1 millisecond' <= e.at END
-        ORDER BY coalesce(answered_at = e.at, false) DESC, ended_at DESC, number DESC
-        LIMIT 1
-    ) a ON true
-), measured AS MATERIALIZED (
-    SELECT f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, m.kind,
-           (count(*) || repeat('0', %(digits)s::int * b.bin))::numeric AS sketch
+           (f.status = ANY(%(given_up)s::smallint[]) AND coalesce(f.sent_at > f.at, true) AND f.number > 1) IS TRUE
+               AS is_failed_after_retry,
+           CASE WHEN f.is_call AND f.number = 1
+                THEN ceil(ln(greatest(date_part('epoch', f.started_at - f.wanted_at) * 1000, 1))
+                          / ln(%(gamma)s::double precision))::int END AS accept_to_call,
+           CASE WHEN f.is_call
+                THEN ceil(ln(greatest(f.latency_ms, 1)::double precision)
+                          / ln(%(gamma)s::double precision))::int END AS call_to_answer,
+           CASE WHEN f.is_delivered
+                THEN ceil(ln(greatest(date_part('epoch', coalesce(f.occurred_at, f.at) - f.wanted_at) * 1000, 1))
+                          / ln(%(gamma)s::double precision))::int END AS accept_to_delivered,
+           count(*)::int AS events,
+           sum(CASE WHEN f.is_settled
+                    THEN f.settled_micros - CASE WHEN f.outcome = 'accepted' THEN f.cost_micros ELSE 0 END
+                    WHEN f.is_late_answer AND f.settled_at < f.at THEN NULL
+                    WHEN (f.is_call OR f.is_late_answer) AND f.outcome = 'accepted'
+                    THEN coalesce(f.cost_micros, coalesce(f.segments, 1)
+                         * (%(prices)s::bigint[])[array_position(%(channels)s::smallint[], f.channel)]) END
+           )::bigint AS cost_micros
     FROM fact f
-    CROSS JOIN LATERAL (VALUES
-        (%(accept_to_call)s::smallint, f.call_ms, f.is_call AND f.is_first_call),
-        (%(call_to_answer)s::smallint, f.answer_ms::numeric, f.is_call),
-        (%(accept_to_delivered)s::smallint, f.delivered_ms, f.is_delivered)
-    ) AS m(kind, ms, is_measured)
-    CROSS JOIN LATERAL (
-        SELECT ceil(ln(greatest(m.ms, 1)::double precision) / ln(%(gamma)s::double precision))::int AS bin
-    ) b
-    WHERE m.is_measured
-    GROUP BY f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, m.kind,
-             b.bin
-), job_fact AS MATERIALIZED (
-    SELECT f.bulk_job_id, f.variant, f.status, f.reason, f.is_accepted, f.is_sent, f.is_delivered,
-           CASE WHEN f.is_call OR f.is_late_answer OR f.is_settled THEN f.cost_micros END AS cost_micros, b.status AS status_before
-    FROM fact f
-    LEFT JOIN LATERAL (
-        SELECT p.status FROM event p
-        WHERE p.notification_id = f.notification_id AND p.notification_id >= %(floor)s::uuid
-          AND p.notification_id < %(ceiling)s::uuid AND p.delivery_id = f.delivery_id AND p.seq < f.seq
-          AND p.status IS NOT NULL
-        ORDER BY p.seq DESC
-        LIMIT 1
-    ) b ON f.status IS NOT NULL
-    WHERE f.bulk_job_id IS NOT NULL AND NOT %(recounts)s::boolean
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26
 ), job_figures AS (
+    -- Totals of bulk jobs, and the present statuses, where an event adds one to its status and takes one from the status
+    -- before. `recounts` leaves both as they are.
     INSERT INTO bulk_job_figure AS r (job_id, variant, kind, name, count)
-    SELECT f.bulk_job_id, f.variant, v.kind, v.name, sum(v.count)
-    FROM job_fact f
+    SELECT t.bulk_job_id, t.variant, v.kind, v.name, sum(v.count)
+    FROM tally t
     CROSS JOIN LATERAL (VALUES
-        ('total', 'accepted', f.is_accepted::int::bigint),
-        ('total', 'sent', f.is_sent::int),
-        ('total', 'delivered', f.is_delivered::int),
-        ('total', 'read', (f.status = %(read)s)::int),
-        ('total', 'clicked', (f.reason = 'client_clicked')::int),
-        ('total', 'failed', (f.status = %(failed)s)::int),
-        ('total', 'bounced', (f.status = %(bounced)s)::int),
-        ('total', 'complained', (f.reason = 'complained')::int),
-        ('total', 'cost_micros', f.cost_micros),
-        ('status', (%(status_labels)s::text[])[f.status], 1),
-        ('status', (%(status_labels)s::text[])[f.status_before], -1)
+        ('total', 'accepted', t.is_accepted::int * t.events),
+        ('total', 'sent', t.is_sent::int * t.events),
+        ('total', 'delivered', t.is_delivered::int * t.events),
+        ('total', 'read', (t.status = %(read)s)::int * t.events),
+        ('total', 'clicked', (t.reason = 'client_clicked')::int * t.events),
+        ('total', 'failed', (t.status = %(failed)s)::int * t.events),
+        ('total', 'bounced', (t.status = %(bounced)s)::int * t.events),
+        ('total', 'complained', (t.reason = 'complained')::int * t.events),
+        ('total', 'cost_micros', t.cost_micros),
+        ('status', (%(status_labels)s::text[])[t.status], t.events),
+        ('status', (%(status_labels)s::text[])[t.status_before], -t.events)
     ) AS v(kind, name, count)
-    WHERE v.count <> 0 AND v.name IS NOT NULL
-    GROUP BY f.bulk_job_id, f.variant, v.kind, v.name
+    WHERE t.bulk_job_id IS NOT NULL AND NOT %(recounts)s::boolean AND v.count <> 0 AND v.name IS NOT NULL
+    GROUP BY t.bulk_job_id, t.variant, v.kind, v.name
     HAVING sum(v.count) <> 0
     ON CONFLICT (job_id, variant, kind, name) DO UPDATE SET count = r.count + excluded.count
+), unit AS MATERIALIZED (
+    -- A latency of each bin, as a sketch.
+    SELECT bin, ('1' || repeat('0', %(digits)s::int * bin))::numeric AS value
+    FROM generate_series(0, (SELECT max(greatest(accept_to_call, call_to_answer, accept_to_delivered)) FROM tally)) AS bin
 ), counts AS MATERIALIZED (
-    SELECT f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, f.any_country,
-           r.reason,
-           count(*) FILTER (WHERE r.part = 1 AND f.is_accepted) AS accepted,
-           count(*) FILTER (WHERE r.part = 1 AND f.is_sent) AS sent,
-           count(*) FILTER (WHERE r.part = 1 AND f.is_delivered) AS delivered,
-           count(*) FILTER (WHERE r.part = 1 AND f.status = %(read)s) AS read,
-           count(*) FILTER (WHERE r.part = 1 AND f.reason = 'client_clicked') AS clicked,
-           count(*) FILTER (WHERE r.part = 2 AND f.status = %(failed)s) AS failed,
-           count(*) FILTER (WHERE r.part = 2 AND f.status = %(bounced)s) AS bounced,
-           count(*) FILTER (WHERE r.part = 2 AND f.status = %(expired)s) AS expired,
-           count(*) FILTER (WHERE r.part = 2 AND f.status = %(suppressed)s) AS suppressed,
-           count(*) FILTER (WHERE r.part = 2 AND f.status = %(cancelled)s) AS cancelled,
-           count(*) FILTER (WHERE r.part = 2 AND f.status = %(unknown)s) AS unknown,
-           count(*) FILTER (WHERE r.part = 2 AND f.status = %(unconfirmed)s) AS unconfirmed,
-           count(*) FILTER (WHERE r.part = 2 AND f.status = %(retrying)s) AS retried,
-           count(*) FILTER (WHERE r.part = 1 AND f.reason = 'replayed') AS replayed,
-           count(*) FILTER (WHERE r.part = 1 AND f.is_call) AS calls,
-           count(*) FILTER (WHERE r.part = 3) - count(*) FILTER (WHERE r.part = 4) AS failed_calls,
-           count(*) FILTER (WHERE r.part = 1 AND f.is_sent_after_retry) AS sent_after_retry,
-           count(*) FILTER (WHERE r.part = 1 AND f.is_given_up AND f.is_repeated) AS failed_after_retry,
-           sum(f.cost_micros) FILTER (WHERE r.part = 1 AND (f.is_call OR f.is_late_answer OR f.is_settled)) AS cost_micros
-    FROM fact f
-    CROSS JOIN LATERAL (VALUES (1, ''), (2, f.reason), (3, f.outcome), (4, 'unanswered')) AS r(part, reason)
-    WHERE (r.part = 1 AND (f.is_accepted OR f.is_sent OR f.is_delivered OR f.is_call OR f.is_late_answer OR f.is_settled
-                           OR f.is_sent_after_retry OR f.status = %(read)s
-                           OR f.reason IN ('client_clicked', 'replayed') OR (f.is_given_up AND f.is_repeated)))
-       OR (r.part = 2 AND f.status = ANY(%(explained)s::smallint[]))
-       OR (r.part = 3 AND (f.is_call OR f.is_late_answer) AND f.outcome <> 'accepted')
-       OR (r.part = 4 AND f.is_late_answer)
-    GROUP BY f.minute, f.mode, f.producer_id, f.channel, f.provider, f.priority, f.type, f.template, f.country, f.any_country,
-             r.reason
-), base AS MATERIALIZED (
-    SELECT g.minute, c.mode, c.producer_id, c.channel, g.provider, g.priority, g.type, g.template, g.country, c.reason,
-           sum(c.accepted) AS accepted, sum(c.sent) AS sent, sum(c.delivered) AS delivered, sum(c.read) AS read,
-           sum(c.clicked) AS clicked, sum(c.failed) AS failed, sum(c.bounced) AS bounced, sum(c.expired) AS expired,
-           sum(c.suppressed) AS suppressed, sum(c.cancelled) AS cancelled, sum(c.unknown) AS unknown,
-           sum(c.unconfirmed) AS unconfirmed, sum(c.retried) AS retried, sum(c.replayed) AS replayed, sum(c.calls) AS calls,
-           sum(c.failed_calls) AS failed_calls, sum(c.sent_after_retry) AS sent_after_retry,
-           sum(c.failed_after_retry) AS failed_after_retry, sum(c.cost_micros) AS cost_micros
-    FROM counts c
-    CROSS JOIN LATERAL (VALUES
-        (c.minute, c.provider, c.priority, c.type, c.template, c.country),
-        (date_trunc('hour', c.minute, 'UTC'), '', -1::smallint, '', 0, c.any_country)
-    ) AS g(minute, provider, priority, type, template, country)
-    GROUP BY g.minute, c.mode, c.producer_id, c.channel, g.provider, g.priority, g.type, g.template, g.country, c.reason
+    SELECT row_number() OVER () AS number, t.minute, (t.minute AT TIME ZONE 'UTC')::date AS day, t.mode, t.producer_id,
+           t.channel, t.provider, t.priority, t.type, t.template, t.any_country, r.reason,
+           sum(t.events) FILTER (WHERE r.part = 1 AND t.is_accepted) AS accepted,
+           sum(t.events) FILTER (WHERE r.part = 1 AND t.is_sent) AS sent,
+           sum(t.events) FILTER (WHERE r.part = 1 AND t.is_delivered) AS delivered,
+           sum(t.events) FILTER (WHERE r.part = 1 AND t.status = %(read)s) AS read,
+           sum(t.events) FILTER (WHERE r.part = 1 AND t.reason = 'client_clicked') AS clicked,
+           sum(t.events) FILTER (WHERE r.part = 2 AND t.status = %(failed)s) AS failed,
+           sum(t.events) FILTER (WHERE r.part = 2 AND t.status = %(bounced)s) AS bounced,
+           sum(t.events) FILTER (WHERE r.part = 2 AND t.status = %(expired)s) AS expired,
+           sum(t.events) FILTER (WHERE r.part = 2 AND t.status = %(suppressed)s) AS suppressed,
+           sum(t.events) FILTER (WHERE r.part = 2 AND t.status = %(cancelled)s) AS cancelled,
+           sum(t.events) FILTER (WHERE r.part = 2 AND t.status = %(unknown)s) AS unknown,
+           sum(t.events) FILTER (WHERE r.part = 2 AND t.status = %(unconfirmed)s) AS unconfirmed,
+           sum(t.events) FILTER (WHERE r.part = 2 AND t.status = %(retrying)s) AS retried,
+           sum(t.events) FILTER (WHERE r.part = 1 AND t.reason = 'replayed') AS replayed,
+           sum(t.events) FILTER (WHERE r.part = 1 AND t.is_call) AS calls,
+           sum(CASE r.part WHEN 3 THEN t.events WHEN 4 THEN -t.events END) AS failed_calls,
+           sum(t.events) FILTER (WHERE r.part = 1 AND t.is_sent_after_retry) AS sent_after_retry,
+           sum(t.events) FILTER (WHERE r.part = 1 AND t.is_failed_after_retry) AS failed_after_retry,
+           sum(t.cost_micros) FILTER (WHERE r.part = 1) AS cost_micros,
+           sum(t.events * c.value) AS accept_to_call,
+           sum(t.events * a.value) AS call_to_answer,
+           sum(t.events * d.value) AS accept_to_delivered
+    FROM tally t
+    CROSS JOIN LATERAL (VALUES (1, ''), (2, t.reason), (3, t.outcome), (4, 'unanswered')) AS r(part, reason)
+    LEFT JOIN unit c ON r.part = 1 AND c.bin = t.accept_to_call
+    LEFT JOIN unit a ON r.part = 1 AND a.bin = t.call_to_answer
+    LEFT JOIN unit d ON r.part = 1 AND d.bin = t.accept_to_delivered
+    WHERE (r.part = 1 AND (t.is_accepted OR t.is_sent OR t.is_delivered OR t.is_call OR t.is_late_answer OR t.is_settled
+                           OR t.is_sent_after_retry OR t.status = %(read)s
+                           OR t.reason IN ('client_clicked', 'replayed') OR t.is_failed_after_retry))
+       OR (r.part = 2 AND t.status = ANY(%(explained)s::smallint[]))
+       OR (r.part = 3 AND (t.is_call OR t.is_late_answer) AND t.outcome <> 'accepted')
+       OR (r.part = 4 AND t.is_late_answer)
+    GROUP BY 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
 ), combination AS MATERIALIZED (
-    SELECT DISTINCT (b.minute AT TIME ZONE 'UTC')::date AS day,
-           CASE WHEN b.mode = %(test)s THEN 'test ' ELSE '' END AS of_mode, b.mode, b.producer_id, b.channel, b.provider, b.priority,
-           b.type, b.template, b.country, b.reason, coalesce(t.template_id, '') AS template_name,
-           coalesce(t.version, 0) AS version
-    FROM base b
-    LEFT JOIN notifications_template t ON t.id = b.template
+    SELECT c.*, coalesce(t.template_id, '') AS template_name, coalesce(t.version, 0) AS version,
+           CASE WHEN c.mode = %(test)s THEN 'test ' ELSE '' END AS of_mode
+    FROM (SELECT DISTINCT day, mode, producer_id, type, template FROM counts) c
+    LEFT JOIN notifications_template t ON t.id = c.template
 ), value AS MATERIALIZED (
+    -- The first `most_values` types, templates and producers of a day have figures of their own. Later names are `other`,
+    -- except the first `own_values` types and templates of each producer, while the day has fewer than `most_with_own`.
     SELECT DISTINCT c.day, c.of_mode || v.dimension AS dimension, v.value, v.producer_id
     FROM combination c
     CROSS JOIN LATERAL (VALUES ('type', c.type, c.producer_id), ('template', c.template_name, c.producer_id),
                                ('producer', c.producer_id::text, 0)) AS v(dimension, value, producer_id)
-    WHERE c.priority >= 0
 ), unnamed AS MATERIALIZED (
     SELECT v.* FROM value v
     WHERE NOT EXISTS (
@@ -242,75 +230,76 @@ WITH page AS MATERIALIZED (
 ), admitted AS (
     INSERT INTO rollup_value (day, dimension, value, producer_id)
     SELECT day, dimension, value, producer_id FROM fresh WHERE is_named
-    RETURNING day, dimension, value
-), known AS MATERIALIZED (
-    SELECT k.day, k.dimension, k.value
-    FROM rollup_value k
-    JOIN (SELECT DISTINCT day, dimension, value FROM value) v USING (day, dimension, value)
-    UNION ALL
-    SELECT day, dimension, value FROM admitted
-), target AS MATERIALIZED (
-    SELECT c.day, c.mode, c.producer_id, c.channel, c.provider, c.priority, c.type, c.template, c.country, c.reason,
-           d.dimension_set,
-           CASE WHEN d.has_producer THEN coalesce(p.value::bigint, 0) ELSE 0 END AS of_producer,
-           CASE WHEN d.has_route THEN c.provider ELSE '' END AS of_provider,
-           CASE WHEN d.has_route THEN c.priority ELSE -1 END::smallint AS of_priority,
-           CASE WHEN d.has_type THEN coalesce(y.value, %(other)s) ELSE '' END AS of_type,
-           CASE WHEN d.has_type THEN coalesce(t.value, %(other)s) ELSE '' END AS of_template,
-           CASE WHEN d.has_type AND t.value IS NOT NULL THEN c.version ELSE 0 END AS of_version,
-           CASE WHEN d.has_country THEN c.country ELSE '' END AS of_country
-    FROM combination c
-    LEFT JOIN known p ON p.dimension = c.of_mode || 'producer' AND p.day = c.day AND p.value = c.producer_id::text
-    LEFT JOIN known y ON y.dimension = c.of_mode || 'type' AND y.day = c.day AND y.value = c.type
-    LEFT JOIN known t ON t.dimension = c.of_mode || 'template' AND t.day = c.day AND t.value = c.template_name
-    JOIN unnest(%(dimension_sets)s::smallint[], %(has_producer)s::boolean[], %(has_route)s::boolean[],
-                %(has_type)s::boolean[], %(has_country)s::boolean[], %(by_country)s::boolean[])
-        AS d(dimension_set, has_producer, has_route, has_type, has_country, by_country)
-      ON d.by_country = (c.priority < 0)
-), existing AS MATERIALIZED (
-    SELECT s.id, s.dimension_set, s.mode, s.producer_id, s.channel, s.provider, s.priority, s.type, s.template,
-           s.version, s.country, s.reason
-    FROM (SELECT DISTINCT dimension_set, mode, of_producer, channel, of_provider, of_priority, of_type, of_template,
-                          of_version, of_country, reason FROM target) w
-    JOIN rollup_series s ON s.dimension_set = w.dimension_set AND s.mode = w.mode AND s.producer_id = w.of_producer
-        AND s.channel = w.channel AND s.provider = w.of_provider AND s.priority = w.of_priority AND s.type = w.of_type
-        AND s.template = w.of_template AND s.version = w.of_version AND s.country = w.of_country
-        AND s.reason = w.reason
-), created AS (
-    INSERT INTO rollup_series (dimension_set, mode, producer_id, channel, provider, priority, type, template, version,
-                               country, reason)
-    SELECT dimension_set, mode, of_producer, channel, of_provider, of_priority, of_type, of_template, of_version,
-           of_country, reason FROM target
+), named AS MATERIALIZED (
+    SELECT day, dimension, value FROM value
     EXCEPT
-    SELECT dimension_set, mode, producer_id, channel, provider, priority, type, template, version, country, reason
-    FROM existing
-    RETURNING id, dimension_set, mode, producer_id, channel, provider, priority, type, template, version, country, reason
+    SELECT day, dimension, value FROM fresh WHERE NOT is_named
+), name AS MATERIALIZED (
+    SELECT c.day, c.mode, c.producer_id, c.type, c.template, coalesce(p.value::bigint, 0) AS of_producer,
+           coalesce(y.value, %(other)s) AS of_type, coalesce(t.value, %(other)s) AS of_template,
+           CASE WHEN t.value IS NOT NULL THEN c.version ELSE 0 END AS of_version
+    FROM combination c
+    LEFT JOIN named p ON p.dimension = c.of_mode || 'producer' AND p.day = c.day AND p.value = c.producer_id::text
+    LEFT JOIN named y ON y.dimension = c.of_mode || 'type' AND y.day = c.day AND y.value = c.type
+    LEFT JOIN named t ON t.dimension = c.of_mode || 'template' AND t.day = c.day AND t.value = c.template_name
+), target AS MATERIALIZED (
+    SELECT d.dimension_set, b.mode,
+           CASE WHEN d.has_producer THEN n.of_producer ELSE 0 END AS producer_id, b.channel,
+           CASE WHEN d.has_route THEN b.provider ELSE '' END AS provider,
+           CASE WHEN d.has_route THEN b.priority ELSE -1 END::smallint AS priority,
+           CASE WHEN d.has_type THEN n.of_type ELSE '' END AS type,
+           CASE WHEN d.has_type THEN n.of_template ELSE '' END AS template,
+           CASE WHEN d.has_type THEN n.of_version ELSE 0 END AS version,
+           -- The countries of all channels are those of the set `by_country`; the other sets have those of SMS.
+           CASE WHEN d.has_country AND (b.channel = %(sms)s OR d.by_country) THEN b.any_country ELSE '' END AS country,
+           b.reason, array_agg(b.number) AS members
+    FROM counts b
+    JOIN name n ON n.day = b.day AND n.mode = b.mode AND n.producer_id = b.producer_id AND n.type = b.type
+        AND n.template = b.template
+    CROSS JOIN unnest(%(dimension_sets)s::smallint[], %(has_producer)s::boolean[], %(has_route)s::boolean[],
+                      %(has_type)s::boolean[], %(has_country)s::boolean[], %(by_country)s::boolean[])
+        AS d(dimension_set, has_producer, has_route, has_type, has_country, by_country)
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
 ), series AS MATERIALIZED (
-    SELECT t.day, t.mode, t.producer_id, t.channel, t.provider, t.priority, t.type, t.template, t.country, t.reason,
-           s.id, c.cube, c.unit
+    SELECT t.*, coalesce(s.id, nextval('rollup_series_id_seq')) AS id, s.id IS NULL AS is_new
     FROM target t
-    JOIN (SELECT * FROM existing UNION ALL SELECT * FROM created) s
-      ON s.dimension_set = t.dimension_set AND s.mode = t.mode AND s.producer_id = t.of_producer
-     AND s.channel = t.channel AND s.provider = t.of_provider AND s.priority = t.of_priority AND s.type = t.of_type
-     AND s.template = t.of_template AND s.version = t.of_version AND s.country = t.of_country AND s.reason = t.reason
-    JOIN unnest(%(cubes)s::smallint[], %(units)s::text[], %(cube_sets)s::smallint[]) AS c(cube, unit, dimension_set)
-      ON c.dimension_set = t.dimension_set
+    LEFT JOIN LATERAL (
+        SELECT id FROM rollup_series r
+        WHERE r.dimension_set = t.dimension_set AND r.mode = t.mode AND r.producer_id = t.producer_id
+          AND r.channel = t.channel AND r.type = t.type AND r.template = t.template AND r.version = t.version
+          AND r.provider = t.provider AND r.priority = t.priority AND r.country = t.country AND r.reason = t.reason
+        OFFSET 0
+    ) s ON true
+), created AS (
+    INSERT INTO rollup_series (id, dimension_set, mode, producer_id, channel, provider, priority, type, template, version,
+                               country, reason)
+    SELECT id, dimension_set, mode, producer_id, channel, provider, priority, type, template, version, country, reason
+    FROM series WHERE is_new
+), figure AS MATERIALIZED (
+    -- Sums of integers take a fifth of the time of sums of bigints.
+    SELECT c.cube, m.id AS series, date_bin(c.step, b.minute, 'epoch') AS bucket,
+           sum(b.accepted::int) AS accepted, sum(b.sent::int) AS sent, sum(b.delivered::int) AS delivered,
+           sum(b.read::int) AS read, sum(b.clicked::int) AS clicked, sum(b.failed::int) AS failed,
+           sum(b.bounced::int) AS bounced, sum(b.expired::int) AS expired, sum(b.suppressed::int) AS suppressed,
+           sum(b.cancelled::int) AS cancelled, sum(b.unknown::int) AS unknown, sum(b.unconfirmed::int) AS unconfirmed,
+           sum(b.retried::int) AS retried, sum(b.replayed::int) AS replayed, sum(b.calls::int) AS calls,
+           nullif(sum(b.failed_calls::int), 0) AS failed_calls, sum(b.sent_after_retry::int) AS sent_after_retry,
+           sum(b.failed_after_retry::int) AS failed_after_retry, nullif(sum(b.cost_micros), 0) AS cost_micros,
+           sum(b.accept_to_call) AS accept_to_call, sum(b.call_to_answer) AS call_to_answer,
+           sum(b.accept_to_delivered) AS accept_to_delivered
+    FROM (SELECT id, dimension_set, unnest(members) AS number FROM series) m
+    JOIN counts b ON b.number = m.number
+    JOIN unnest(%(cubes)s::smallint[], %(steps)s::interval[], %(cube_sets)s::smallint[]) AS c(cube, step, dimension_set)
+      ON c.dimension_set = m.dimension_set
+    GROUP BY 1, 2, 3
 ), counters AS (
-    INSERT INTO rollup AS r (cube, series, bucket, accepted, sent, delivered, read, clicked, failed, bounced, expired, suppressed,
-                                cancelled, unknown, unconfirmed, retried, replayed, calls, failed_calls,
-                                sent_after_retry, failed_after_retry, cost_micros)
-    SELECT s.cube, s.id, date_trunc(s.unit, b.minute, 'UTC') AS start,
-           nullif(sum(b.accepted), 0), nullif(sum(b.sent), 0), nullif(sum(b.delivered), 0), nullif(sum(b.read), 0),
-           nullif(sum(b.clicked), 0), nullif(sum(b.failed), 0), nullif(sum(b.bounced), 0), nullif(sum(b.expired), 0),
-           nullif(sum(b.suppressed), 0), nullif(sum(b.cancelled), 0), nullif(sum(b.unknown), 0),
-           nullif(sum(b.unconfirmed), 0), nullif(sum(b.retried), 0), nullif(sum(b.replayed), 0),
-           nullif(sum(b.calls), 0), nullif(sum(b.failed_calls), 0), nullif(sum(b.sent_after_retry), 0),
-           nullif(sum(b.failed_after_retry), 0), nullif(sum(b.cost_micros), 0)
-    FROM base b
-    JOIN series s ON s.day = (b.minute AT TIME ZONE 'UTC')::date AND s.mode = b.mode AND s.producer_id = b.producer_id
-        AND s.channel = b.channel AND s.provider = b.provider AND s.priority = b.priority AND s.type = b.type
-        AND s.template = b.template AND s.country = b.country AND s.reason = b.reason
-    GROUP BY s.cube, s.id, start
+    INSERT INTO rollup AS r (cube, series, bucket, accepted, sent, delivered, read, clicked, failed, bounced, expired,
+                             suppressed, cancelled, unknown, unconfirmed, retried, replayed, calls, failed_calls,
+                             sent_after_retry, failed_after_retry, cost_micros)
+    SELECT cube, series, bucket, accepted, sent, delivered, read, clicked, failed, bounced, expired, suppressed,
+           cancelled, unknown, unconfirmed, retried, replayed, calls, failed_calls, sent_after_retry, failed_after_retry,
+           cost_micros
+    FROM figure
     ON CONFLICT (cube, series, bucket) DO UPDATE SET
         accepted = coalesce(r.accepted + excluded.accepted, r.accepted, excluded.accepted),
         sent = coalesce(r.sent + excluded.sent, r.sent, excluded.sent),
@@ -328,19 +317,21 @@ WITH page AS MATERIALIZED (
         replayed = coalesce(r.replayed + excluded.replayed, r.replayed, excluded.replayed),
         calls = coalesce(r.calls + excluded.calls, r.calls, excluded.calls),
         failed_calls = nullif(coalesce(r.failed_calls + excluded.failed_calls, r.failed_calls, excluded.failed_calls), 0),
-        sent_after_retry = coalesce(r.sent_after_retry + excluded.sent_after_retry, r.sent_after_retry, excluded.sent_after_retry),
-        failed_after_retry = coalesce(r.failed_after_retry + excluded.failed_after_retry, r.failed_after_retry, excluded.failed_after_retry),
+        sent_after_retry =
+            coalesce(r.sent_after_retry + excluded.sent_after_retry, r.sent_after_retry, excluded.sent_after_retry),
+        failed_after_retry =
+            coalesce(r.failed_after_retry + excluded.failed_after_retry, r.failed_after_retry, excluded.failed_after_retry),
         cost_micros = nullif(coalesce(r.cost_micros + excluded.cost_micros, r.cost_micros, excluded.cost_micros), 0)
 ), sketches AS (
     INSERT INTO rollup_latency AS r (cube, series, kind, bucket, sketch)
-    SELECT s.cube, s.id, m.kind, date_trunc(s.unit, m.minute, 'UTC') AS start, sum(m.sketch)
-    FROM measured m
-    JOIN series s ON s.day = (m.minute AT TIME ZONE 'UTC')::date AND s.mode = m.mode AND s.producer_id = m.producer_id
-        AND s.channel = m.channel AND s.provider = m.provider AND s.priority = m.priority AND s.type = m.type
-        AND s.template = m.template AND s.country = m.country AND s.reason = ''
-    GROUP BY s.cube, s.id, m.kind, start
+    SELECT f.cube, f.series, k.kind, f.bucket, k.sketch
+    FROM figure f
+    CROSS JOIN LATERAL (VALUES
+        (%(accept_to_call)s::smallint, f.accept_to_call),
+        (%(call_to_answer)s::smallint, f.call_to_answer),
+        (%(accept_to_delivered)s::smallint, f.accept_to_delivered)
+    ) AS k(kind, sketch)
+    WHERE k.sketch IS NOT NULL AND f.cube = ANY(%(sketch_cubes)s::smallint[])
     ON CONFLICT (cube, series, kind, bucket) DO UPDATE SET sketch = r.sketch + excluded.sketch
 )
-SELECT events, first_xid, last_xid, is_full,
-       (SELECT count(*) FROM fresh WHERE NOT is_named) AS unnamed_values
-FROM bounds
+SELECT (SELECT count(*) FROM page) AS events, (SELECT count(*) FROM fresh WHERE NOT is_named) AS unnamed_values
