@@ -40,6 +40,24 @@ def test_what_goes_in_comes_out(rows: list[tuple[object, ...]]) -> None:
         assert [tuple(row.values()) for row in found] == rows
 
 
+def test_equal_values_of_a_column_are_encoded_as_the_others_are() -> None:
+    first = (
+        "50 % of\t\\N\n",
+        Status.SENT,
+        UUID(int=5),
+        b"\0",
+        [1, 2],
+        dt.datetime(2026, 1, 1, tzinfo=dt.UTC),
+    )
+    second = ("50 % of\t\\N\n", Status.SENT, UUID(int=6), None, [1, 2], None)
+    assert copy_text.encode([first]) + copy_text.encode([second]) == copy_text.encode([
+        first,
+        second,
+    ])
+    assert copy_text.encode([(1,), (True,)]) == b"1\nt\n"
+    assert copy_text.encode([("%s",), ("%s",)]) == b"%s\n%s\n"
+
+
 def test_a_type_that_no_column_has_is_refused() -> None:
     with pytest.raises(TypeError, match="no COPY format for float"):
         copy_text.encode([(UUID(int=1), 1.5)])

@@ -1,24 +1,33 @@
 r"""Rows in COPY's text format: tab between values, line feed after each row, `\N` for NULL.
 
 psycopg can write any type. A batch of a thousand notifications has forty thousand values of seven
-types, nearly all without a character to escape: such rows are joined as they are.
+types. Rows are therefore encoded by column: a column with one value in all rows is encoded once,
+and a column of texts is searched once for characters to escape.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum, StrEnum
 from typing import Any, Final
 from uuid import UUID
 
-_NULL: Final = "\0N"
-_BYTES: Final = "\0x"
-"""Stand-ins until the rows are joined, so that a backslash in a row comes from its text. No text
-holds NUL: Postgres stores none, and `rules.request` refuses it."""
+NULL: Final = r"\N"
 _ESCAPES: Final = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 """Characters that would end a value or a row, or begin an escape."""
+_ESCAPED: Final = tuple(map(chr, _ESCAPES))
+
+
+def text(value: str) -> str:
+    """Encode a text. It holds no NUL: Postgres stores none, and `rules.request` refuses it."""
+    return value if value.isalnum() else value.translate(_ESCAPES)
+
+
+def hexadecimal(value: bytes) -> str:
+    """Encode bytes."""
+    return r"\\x" + value.hex()
 
 
 class _Formats(dict[type, Callable[[Any], str]]):
@@ -28,31 +37,55 @@ class _Formats(dict[type, Callable[[Any], str]]):
         if issubclass(kind, IntEnum):
             self[kind] = int.__repr__
         elif issubclass(kind, StrEnum):
-            self[kind] = str.__str__
+            self[kind] = text
         else:
             raise TypeError(f"no COPY format for {kind.__name__}")
         return self[kind]
 
 
 _FORMATS: Final = _Formats({
+    str: text,
     int: int.__repr__,
     bool: {False: "f", True: "t"}.__getitem__,
-    type(None): lambda _value: _NULL,
+    type(None): lambda _value: NULL,
     UUID: lambda value: value.hex,
-    bytes: lambda value: _BYTES + value.hex(),
+    bytes: hexadecimal,
     list: lambda value: "{" + ",".join(map(int.__repr__, value)) + "}",
     dt.datetime: functools.lru_cache(maxsize=1024)(dt.datetime.isoformat),  # a batch has few
 })
 
 
-def encode(records: Iterable[Sequence[object]]) -> bytes:
-    """Encode rows.
+def stamp(value: dt.datetime) -> str:
+    """Encode a time; equal times of a page are encoded once."""
+    return _FORMATS[dt.datetime](value)
+
+
+def encode(records: Sequence[Sequence[object]]) -> bytes:
+    """Encode rows of the same length.
 
     Raises:
         TypeError: no column here has a value of this type; lists hold integers.
     """
-    text = "".join([_line(record) for record in records])
-    return text.replace(_NULL, r"\N").replace(_BYTES, r"\\x").encode()
+    columns = list(zip(*records, strict=True))
+    varies = [not _is_shared(column) for column in columns]
+    pairs = list(zip(columns, varies, strict=True))
+    line = pattern([VARIES if differs else column[0] for column, differs in pairs])
+    if not any(varies):
+        return (line % () * len(records)).encode()
+    values = [_column(column) for column, differs in pairs if differs]
+    return "".join(map(line.__mod__, zip(*values, strict=True))).encode()
+
+
+def _is_shared(column: Sequence[object]) -> bool:
+    """Return True if the values of a column are equal and of one type; True equals 1."""
+    return column.count(column[0]) == len(column) and len(set(map(type, column))) == 1
+
+
+def _column(column: Sequence[Any]) -> Sequence[str]:
+    if set(map(type, column)) == {str}:
+        together = "".join(column)
+        return list(map(text, column)) if any(map(together.__contains__, _ESCAPED)) else column
+    return [_FORMATS[type(value)](value) for value in column]
 
 
 VARIES: Final = object()
@@ -63,44 +96,14 @@ def pattern(record: Sequence[object]) -> str:
     """Return the line of a row as a %-format, with `%s` in place of each VARIES.
 
     A page of a bulk job has thousands of rows that differ in a few values; the others are encoded
-    once. The values are given by `text` and `stamp`, ids as `UUID.hex`, NULL as NULL.
+    once. The values are given by `text`, `hexadecimal` and `stamp`, ids as `UUID.hex`, NULL as
+    NULL.
 
     Raises:
         TypeError: as `encode`.
     """
-    shared = [value for value in record if value is not VARIES]
-    encoded = iter(encode([shared]).decode()[:-1].replace("%", "%%").split("\t") if shared else ())
-    return "\t".join(["%s" if value is VARIES else next(encoded) for value in record]) + "\n"
-
-
-NULL: Final = r"\N"
-
-
-def text(value: str) -> str:
-    """Encode a text for a pattern."""
-    return value if value.isalnum() else value.translate(_ESCAPES)
-
-
-def hexadecimal(value: bytes) -> str:
-    """Encode bytes for a pattern."""
-    return r"\\x" + value.hex()
-
-
-def stamp(value: dt.datetime) -> str:
-    """Encode a time for a pattern; equal times of a page are encoded once."""
-    return _FORMATS[dt.datetime](value)
-
-
-def _line(record: Sequence[object]) -> str:
-    formats = _FORMATS
-    values = [value if type(value) is str else formats[type(value)](value) for value in record]
-    line = "\t".join(values) + "\n"
-    is_plain = (
-        "\\" not in line
-        and "\r" not in line
-        and line.count("\n") == 1
-        and line.count("\t") == len(values) - 1
-    )
-    if is_plain:
-        return line
-    return "\t".join([value.translate(_ESCAPES) for value in values]) + "\n"
+    values = [
+        "%s" if value is VARIES else _FORMATS[type(value)](value).replace("%", "%%")
+        for value in record
+    ]
+    return "\t".join(values) + "\n"
