@@ -45,6 +45,7 @@ MAX_VARIABLES_BYTES: Final = 64 * 1024
 MAX_TTL: Final = dt.timedelta(days=60)
 """`scheduled_at + ttl` lies at most this far ahead, so every open row is younger than retention."""
 MAX_BATCH: Final = 1000
+_MOST_LEVELS: Final = 250
 _EXPONENT: Final = re.compile(rb"\de\+?\d")
 """Only large floats are written with one."""
 _NUL: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
@@ -372,12 +373,13 @@ def check_size(value: dict[str, Any], limit: int, *place: str) -> None:
 def _size_fault(value: dict[str, Any], limit: int) -> str:
     try:
         encoded = orjson.dumps(value)
-        orjson.dumps([[[[value]]]])  # levels that a response or a webhook adds around a value
+        if len(encoded) > 2 * _MOST_LEVELS:  # a level takes two brackets
+            orjson.dumps([[[[value]]]])  # levels that a response or a webhook adds around a value
     except (TypeError, orjson.JSONEncodeError):
-        return "must be plain JSON that nests at most 250 levels deep"
+        return f"must be plain JSON that nests at most {_MOST_LEVELS} levels deep"
     if len(encoded) > limit:
         return f"may take {limit} bytes as JSON, not {len(encoded)}"
-    if _NUL.search(encoded):
+    if b"\\u0000" in encoded and _NUL.search(encoded):
         return "must not contain the NUL character"
     if _EXPONENT.search(encoded) and _has_rounded_integer(value):
         return "must not contain integers of more than 64 bits; send them as text"
