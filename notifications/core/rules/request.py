@@ -337,7 +337,8 @@ def own(name: str, body: object) -> NotificationRequest | Problem:
 
 def canonical(wanted: NotificationRequest) -> Sensitive[bytes]:
     """Return equal bytes for equal requests, for any field order; without the idempotency key."""
-    body = {name: value for name, value in wanted.__dict__.items() if name != "idempotency_key"}
+    body = {**wanted.__dict__, "variables": wanted.variables.reveal()}
+    del body["idempotency_key"]
     if wanted.to is None:
         del body["to"]  # as releases wrote it that did not know the field
     if not wanted.fallback_chain:
@@ -351,8 +352,8 @@ def canonical(wanted: NotificationRequest) -> Sensitive[bytes]:
     return Sensitive(orjson.dumps(body, option=orjson.OPT_SORT_KEYS, default=_plain))
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - orjson's protocol
-    return value.reveal() if isinstance(value, Sensitive) else value.model_dump()
+def _plain(value: BaseModel) -> dict[str, Any]:
+    return value.model_dump()
 
 
 def check_size(value: dict[str, Any], limit: int, *place: str) -> None:
