@@ -15,6 +15,7 @@ import datetime as dt
 import functools
 import gc
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
@@ -104,6 +105,24 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def stack() -> Stack:
     """The servers under all tests. A test that stops or kills one starts it again."""
     return _STACK
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[str]:
+    """The URL of a real sandbox server.
+
+    Here alone: pytest makes a fixture anew for each module that imports it, so each of them would
+    start a server.
+    """
+    from tests.providers.fakes import free_port  # noqa: PLC0415 - after Django is set up
+
+    port = str(free_port())
+    command = [sys.executable, "-m", "providers.sandbox_server", "--port", port]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        assert b"listening" in server.stdout.readline()
+        yield f"http://127.0.0.1:{port}"
+        server.terminate()
 
 
 @pytest.fixture(scope="session")

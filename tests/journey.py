@@ -1,11 +1,9 @@
-"""Fixtures: a producer, a recipient, a template, and a real sandbox server."""
+"""Fixtures: a producer, a recipient, a template, and messages at the sandbox."""
 
 from __future__ import annotations
 
 import datetime as dt
 import functools
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
@@ -40,24 +38,11 @@ from notifications.core.store.redis import state
 from notifications.core.store.templates import template_cache
 from providers import registry
 from providers.contract import Channel
-from tests.providers.fakes import free_port
 from tests.vendors import AliasVendor, Scripted, ScriptedVendor
 
 Accept = Callable[..., AcceptedRequest | Refused]
 Reach = Callable[..., Recipient]
 AddVendor = Callable[..., None]
-
-
-@pytest.fixture(scope="session")
-def sandbox() -> Iterator[str]:
-    """The URL of a real sandbox server."""
-    url = f"http://127.0.0.1:{free_port()}"
-    command = [sys.executable, "-m", "providers.sandbox_server", "--port", url.rpartition(":")[2]]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as server:
-        assert server.stdout is not None
-        assert b"listening" in server.stdout.readline()
-        yield url
-        server.terminate()
 
 
 @pytest.fixture

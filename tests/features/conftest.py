@@ -1,6 +1,6 @@
 """Fixtures of other modules of `tests`, by their names."""
 
-from tests.journey import add_vendor, caller, outbox, reach, sandbox, scripted, take
+from tests.journey import add_vendor, caller, outbox, reach, scripted, take
 from tests.preference_browser import chrome, maria
 from tests.rabbitmq_node import node
 from tests.store.stored_rows import make_delivery
@@ -16,7 +16,6 @@ __all__ = [
     "node",
     "outbox",
     "reach",
-    "sandbox",
     "scripted",
     "take",
 ]

@@ -13,9 +13,9 @@ from providers.contract import Channel
 from tests.api.conftest import forget
 from tests.benchmarks import cost_counts, seed
 from tests.benchmarks.stage import PEOPLE, TEMPLATE, TYPE
-from tests.journey import outbox, sandbox
+from tests.journey import outbox
 
-__all__ = ["outbox", "sandbox"]
+__all__ = ["outbox"]
 
 
 @pytest.fixture(autouse=True)

@@ -40,12 +40,11 @@ from tests.journey import (
     outbox,
     reach,
     routed_to_scripted,
-    sandbox,
     status_and_reason,
     take,
 )
 
-__all__ = ["caller", "outbox", "reach", "sandbox", "take"]
+__all__ = ["caller", "outbox", "reach", "take"]
 UNKNOWN: Final = ("US/Pacific-New", "Asia/Beijing", "Etc/Nowhere", "../etc/passwd", "x" * 64, " ")
 """Names of former tz databases, and texts that were never a name."""
 HOUR: Final = dt.timedelta(hours=1)

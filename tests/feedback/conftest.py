@@ -1,6 +1,6 @@
 """Fixtures of `tests.journey` and `tests.store.stored_rows`, by their names."""
 
-from tests.journey import add_vendor, caller, outbox, reach, sandbox, scripted, take
+from tests.journey import add_vendor, caller, outbox, reach, scripted, take
 from tests.store.stored_rows import make_delivery
 
 __all__ = [
@@ -9,7 +9,6 @@ __all__ = [
     "make_delivery",
     "outbox",
     "reach",
-    "sandbox",
     "scripted",
     "take",
 ]

@@ -35,12 +35,11 @@ from tests.journey import (
     deliver_chain,
     outbox,
     reach,
-    sandbox,
     take,
 )
 from tests.store.random_history import History
 
-__all__ = ["add_vendor", "caller", "outbox", "reach", "sandbox", "take"]
+__all__ = ["add_vendor", "caller", "outbox", "reach", "take"]
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("whole_tables")]
 _DAY: Final = dt.timedelta(days=1)

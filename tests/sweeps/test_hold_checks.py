@@ -25,9 +25,9 @@ from notifications.core.store.postgres import partitions
 from notifications.core.store.postgres.hold_checks import HoldCheckDue, Row
 from notifications.core.sweeps import hold_checks, release, rounds
 from providers.contract import Channel
-from tests.journey import Accept, Reach, caller, deliveries_of, outbox, reach, sandbox, take
+from tests.journey import Accept, Reach, caller, deliveries_of, outbox, reach, take
 
-__all__ = ["caller", "outbox", "reach", "sandbox", "take"]
+__all__ = ["caller", "outbox", "reach", "take"]
 HOUR: Final = dt.timedelta(hours=1)
 DAY: Final = dt.timedelta(days=1)
 QUIET: Final = (Status.SCHEDULED, "quiet_hours")

@@ -17,9 +17,9 @@ from notifications.core.rules.problems import Problem
 from notifications.features.bulk_jobs import create, expand, progress, ranges
 from notifications.features.bulk_jobs.rules import pace
 from notifications.features.bulk_jobs.rules import request as requests
-from tests.journey import caller, outbox, reach, sandbox, scripted, take
+from tests.journey import caller, outbox, reach, scripted, take
 
-__all__ = ["caller", "outbox", "reach", "sandbox", "scripted", "take"]
+__all__ = ["caller", "outbox", "reach", "scripted", "take"]
 
 NewJob = Callable[..., BulkJob]
 

@@ -16,11 +16,10 @@ from tests.features.bulk_jobs.conftest import (
     new_job,
     outbox,
     reach,
-    sandbox,
 )
 from tests.journey import Reach
 
-__all__ = ["caller", "new_job", "outbox", "reach", "sandbox"]
+__all__ = ["caller", "new_job", "outbox", "reach"]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("outbox")]
 
 

@@ -29,10 +29,10 @@ from notifications.features.bulk_jobs import sweep as bulk_jobs
 from notifications.features.bulk_jobs.create import BulkJobRefused
 from notifications.features.bulk_jobs.rules import variants
 from tests.features.bulk_jobs.conftest import NewJob, expand_all, new_job
-from tests.journey import Reach, caller, outbox, reach, sandbox, scripted, take
+from tests.journey import Reach, caller, outbox, reach, scripted, take
 from tests.sweeps.conftest import _no_old_answers
 
-__all__ = ["_no_old_answers", "caller", "new_job", "outbox", "reach", "sandbox", "scripted", "take"]
+__all__ = ["_no_old_answers", "caller", "new_job", "outbox", "reach", "scripted", "take"]
 
 _DAY = dt.timedelta(days=1)
 _MINUTE = dt.timedelta(minutes=1)

@@ -22,11 +22,10 @@ from tests.journey import (
     deliveries_of,
     outbox,
     reach,
-    sandbox,
     take,
 )
 
-__all__ = ["caller", "outbox", "reach", "sandbox", "take"]
+__all__ = ["caller", "outbox", "reach", "take"]
 CENT: Final = 10_000
 pytestmark = pytest.mark.usefixtures("provider")
 

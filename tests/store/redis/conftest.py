@@ -1,5 +1,5 @@
 """Fixtures of `tests.journey`, by their names."""
 
-from tests.journey import caller, outbox, reach, sandbox, take
+from tests.journey import caller, outbox, reach, take
 
-__all__ = ["caller", "outbox", "reach", "sandbox", "take"]
+__all__ = ["caller", "outbox", "reach", "take"]
