@@ -92,7 +92,6 @@ MakeDelivery = Callable[..., Delivery]
 def make_delivery(maria: Recipient) -> MakeDelivery:
     """A notification with one delivery, as the pipeline would have left it."""
     producer = Producer.objects.create(name="order-service")
-    partitions.ensure(clock.now().date() - dt.timedelta(days=3), days=4)
     return functools.partial(_delivery, maria, producer)
 
 
@@ -108,6 +107,8 @@ def _delivery(
 ) -> Delivery:
     """Store it; `columns` are the notification's (template, variables)."""
     now = clock.now() - age
+    if age:
+        partitions.ensure(now.date(), days=0)
     notification = _notification(maria, producer, now, **columns)
     delivery = Delivery.objects.create(
         id=ids.delivery_id(notification, 1),

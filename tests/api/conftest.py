@@ -10,7 +10,7 @@ import pytest
 import schemathesis
 from django.test import Client
 
-from notifications.core.models import Producer, Recipient
+from notifications.core.models import Contact, Producer, Recipient
 from notifications.core.rules import access
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.scopes import Scope
@@ -20,6 +20,7 @@ from notifications.core.store.rate_limits import producer_limits
 from notifications.core.store.recipient_tokens import cors, revocations, token_secrets
 from notifications.core.store.redis import state
 from notifications.core.store.templates import template_cache
+from providers.contract import Channel
 
 if TYPE_CHECKING:
     from django.test.client import _MonkeyPatchedWSGIResponse as Reply
@@ -111,18 +112,13 @@ def caller(make_caller: MakeCaller) -> Caller:
 
 @pytest.fixture
 def maria(caller: Caller) -> Recipient:
-    """Somebody who can be reached by mail and SMS."""
-    answer = caller.send(
-        "PUT",
-        "/v1/recipients/maria",
-        {
-            "locale": "pt-BR",
-            "timezone": "America/Sao_Paulo",
-            "contacts": [
-                {"channel": "email", "address": "maria@example.com"},
-                {"channel": "sms", "address": "+5511912345678"},
-            ],
-        },
+    """Somebody who can be reached by mail and SMS: the rows that a PUT request makes."""
+    recipient = Recipient.objects.create(
+        mode=caller.mode, user_id="maria", locale="pt-BR", timezone="America/Sao_Paulo"
     )
-    assert answer.status_code == 201, answer.content
-    return Recipient.objects.get(user_id="maria")
+    addresses = {Channel.EMAIL: "maria@example.com", Channel.SMS: "+5511912345678"}
+    Contact.objects.bulk_create(
+        Contact(recipient=recipient, channel=channel, address=address, is_primary=True)
+        for channel, address in addresses.items()
+    )
+    return recipient

@@ -28,6 +28,18 @@ def _template(db: None) -> None:  # noqa: ARG001 - asked for by name
     versions.publish(draft, by="test")
 
 
+@pytest.fixture
+def maria(caller: Caller) -> Recipient:
+    """Somebody whose contacts the key `orders` has stored."""
+    contacts = [
+        {"channel": "email", "address": "maria@example.com"},
+        {"channel": "sms", "address": OLD},
+    ]
+    answer = caller.send("PUT", PATH, {"locale": "pt-BR", "contacts": contacts})
+    assert answer.status_code == 201, answer.content
+    return Recipient.objects.get(user_id="maria")
+
+
 def notices() -> list[Delivery]:
     made = Notification.objects.filter(type="CONTACT_CHANGED").values_list("id", flat=True)
     return [each for each in Delivery.objects.all() if each.notification_id in set(made)]
