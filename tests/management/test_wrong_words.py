@@ -72,3 +72,4 @@ def test_a_keys_file_that_holds_something_else_is_left_alone(tmp_path: Path, hel
     with pytest.raises(CommandError, match="is not a JSON object of producer"):
         call_command(*line, stdout=io.StringIO())
     assert keys_file.read_text() == held
+    assert not Template.objects.exists(), "the file is looked at before anything is loaded"

@@ -64,14 +64,15 @@ class Command(BaseCommand):
         """
         if not admin_password:
             raise CommandError(f"Give --admin-password or set {PASSWORD}.")
-        _load_types()
-        _load_topic_texts()
-        call_command("import_templates", "--publish", stdout=self.stdout)
-        _load_people()
-        _load_routes()
-        _load_operator(admin_password)
         try:
-            _load_services(keys_file)
+            known = _read_keys(keys_file)
+            _load_types()
+            _load_topic_texts()
+            call_command("import_templates", "--publish", stdout=self.stdout)
+            _load_people()
+            _load_routes()
+            _load_operator(admin_password)
+            _load_services(keys_file, known)
         except OSError as error:
             raise CommandError(f"The keys file cannot be read or written: {error}") from error
         self.stdout.write(f"keys in {keys_file}")
@@ -168,8 +169,7 @@ def _load_operator(password: str) -> None:
         user.save()
 
 
-def _load_services(keys_file: Path) -> None:
-    known = _read_keys(keys_file)
+def _load_services(keys_file: Path, known: dict[str, str]) -> None:
     for service in demo_data.SERVICES:
         producer, _ = Producer.objects.get_or_create(
             name=service.name,
