@@ -18,19 +18,29 @@ import redis
 
 from notifyproj.devstack.ports import LOOPBACK, free_port, is_free
 from notifyproj.devstack.servers import EmbeddedError, Stack
+from notifyproj.devstack.servers.location import find_location
 from notifyproj.devstack.supervisor.process import ROOT
 
 
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The checkout of `own`; its data, which take seconds to make, serve all tests."""
+    root = tmp_path_factory.mktemp("own")
+    yield root
+    place = find_location("own", root=root)
+    if place.account is not None:  # the user root's data are not under `root`
+        shutil.rmtree(place.folder.parent)
+
+
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[Stack]:
-    """Start a stack for one test, which may damage the servers."""
-    stack = Stack("own", root=tmp_path, environ={}, postgres_settings={"fsync": "off"})
+def own(root: Path) -> Iterator[Stack]:
+    """Start a stack without rows for one test, which may damage the servers."""
+    stack = Stack("own", root=root, environ={}, postgres_settings={"fsync": "off"})
     stack.start()
-    place = stack.postgres.place
+    with psycopg.connect(stack.urls()["DATABASE_URL"]) as link:
+        link.execute("DROP TABLE IF EXISTS kept")
     yield stack
     stack.stop()
-    if place.account is not None:  # as root its data is not under tmp_path
-        shutil.rmtree(place.folder.parent)
 
 
 def _rows(stack: Stack) -> list[int]:
@@ -65,11 +75,11 @@ def test_a_stack_finds_its_data_again_on_the_same_ports(own: Stack) -> None:
 
 
 def test_a_new_checkout_at_the_path_of_a_removed_one_gets_no_data_of_it(
-    own: Stack, tmp_path: Path
+    own: Stack, root: Path
 ) -> None:
     _keep(own, 7)
     own.stop()
-    shutil.rmtree(tmp_path / "var")  # what `git clone` leaves out
+    shutil.rmtree(root / "var")  # what `git clone` leaves out
     own.start()
     with psycopg.connect(own.urls()["DATABASE_URL"]) as link:
         assert link.execute("SELECT to_regclass('kept')").fetchone() == (None,)
@@ -111,9 +121,9 @@ def test_nobody_gets_in_without_the_password(own: Stack) -> None:
         client.ping()
 
 
-def test_a_second_stack_of_one_purpose_is_told_who_holds_it(own: Stack, tmp_path: Path) -> None:
+def test_a_second_stack_of_one_purpose_is_told_who_holds_it(own: Stack, root: Path) -> None:
     with pytest.raises(EmbeddedError, match=f"in use by process {os.getpid()}"):
-        Stack("own", root=tmp_path, environ={}).start()
+        Stack("own", root=root, environ={}).start()
     assert own.postgres.answers()
 
 
