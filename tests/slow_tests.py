@@ -25,7 +25,8 @@ SLOW: Final = (
     "tests/architecture/test_openapi_page.py::test_the_linters_",
     # A process of the streams is killed, frozen and asked for a thousand streams.
     "tests/features/inbox/live/test_service.py",
-    # Up to 250 pages of the admin.
+    # Up to 600 pages of the admin.
+    "tests/admin/test_roles.py::test_every_cell_of_the_lists",
     "tests/admin/test_links.py::test_no_link_of_an_admin_page_is_dead",
     # A browser.
     "tests/admin/test_alerts_browser.py",

@@ -63,6 +63,19 @@ def test_every_cell_of_the_buttons(role: str) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", sorted(ROLES))
+def test_every_cell_of_the_rights_to_lists_and_forms(role: str) -> None:
+    request = RequestFactory().get("/admin/")
+    request.user = member(role)
+    for model, page in admin.site._registry.items():
+        name = str(model._meta.model_name)
+        seen = name in OPEN_TO_ALL or roles.grants(role, f"view_{name}")
+        assert page.has_view_or_change_permission(request) is seen, f"{role}, {name}"
+        added = page.has_add_permission(request)
+        assert not added or roles.grants(role, f"add_{name}"), f"{role}, {name}"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", sorted(ROLES))
 def test_every_cell_of_the_lists(role: str) -> None:
     client = Client()
     client.force_login(member(role))
