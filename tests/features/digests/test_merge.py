@@ -293,7 +293,8 @@ def test_another_choice_or_timezone_moves_what_waits(caller: Caller, maria: Reci
     _choose(maria, social="weekly")
     _sweep()
     assert _statuses(held) == [HELD] * 2
-    assert _due(held) == {_expected(each, "weekly") for each in held}
+    # On the day before, both choices have one time, and the sweep leaves the rows where they are.
+    assert _near(_due(held), {_expected(each, "weekly") for each in held})
     zone = PreferenceChange(profile={"timezone": "America/Lima"})
     preference_changes.change(maria, zone, by="test", by_recipient=True)
     _sweep()
