@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import IO, Final
 
@@ -23,7 +25,7 @@ NAME: Final = "watched"
 class Watchers:
     """The processes, once each has seen the first version."""
 
-    def __init__(self, outputs: list[IO[str]]) -> None:
+    def __init__(self, outputs: Sequence[IO[str]]) -> None:
         self._outputs = outputs
 
     def seconds_until_last(self, body: str) -> float:
@@ -39,16 +41,21 @@ def watching(environ: Mapping[str, str], *, patience: float) -> Iterator[Watcher
     first = publish("first")
     command = [sys.executable, "-m", "tests.store.templates.watcher", NAME, str(patience)]
     with ExitStack() as exits:
-        outputs: list[IO[str]] = []
-        for _ in range(PROCESSES):
-            process = exits.enter_context(
-                subprocess.Popen(
-                    command, cwd=ROOT, env=dict(environ), stdout=subprocess.PIPE, text=True
-                )
+        pipes = [os.pipe() for _ in range(PROCESSES)]
+        outputs = [exits.enter_context(os.fdopen(reading)) for reading, _ in pipes]
+        given = [writing for _, writing in pipes]
+        process = exits.enter_context(
+            subprocess.Popen(
+                [*command, *map(str, given)],
+                cwd=ROOT,
+                env=dict(environ),
+                pass_fds=given,
+                start_new_session=True,
             )
-            exits.callback(process.kill)
-            assert process.stdout is not None
-            outputs.append(process.stdout)
+        )
+        exits.callback(os.killpg, process.pid, signal.SIGKILL)
+        for each in given:
+            os.close(each)
         for output in outputs:
             _shown(output, first.pk)
         yield Watchers(outputs)
