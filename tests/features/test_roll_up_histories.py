@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection, transaction
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from notifications.core import clock
@@ -192,6 +192,7 @@ def _present_of_the_job() -> dict[str, int]:
         return dict(running.fetchall())
 
 
+@example([("unanswered", 0, 1, 0, 0), ("unavailable", 0, 700, 1, 0), ("late answer", 0, 700, 0, 0)])
 @given(_HISTORIES)
 def test_pages_of_each_size_and_a_recount_count_the_same(
     steps: list[tuple[str, int, int, int, int]],
@@ -210,6 +211,7 @@ def test_pages_of_each_size_and_a_recount_count_the_same(
     found = _rows()
     assert _total("accepted") == len(history.ids)
     assert _total("calls") == sum(history.calls.values())
+    assert _total("failed_calls") == Attempt.objects.exclude(outcome="accepted").count()
     assert _total("sent") == Delivery.objects.exclude(sent_at=None).count()
     assert _total("delivered") == Delivery.objects.exclude(delivered_at=None).count()
     assert _total("read") == Event.objects.filter(status=Status.READ).count()
