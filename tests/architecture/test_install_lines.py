@@ -35,6 +35,7 @@ _DEBIAN: Final = {
     "prometheus": "promtool, which checks the alert rules",
     "rabbitmq-server": "tests of RabbitMQ as the broker",
     "python3-venv": "the virtual environments of CI",
+    "wrk": "the client of the benchmark of single requests",
 }
 """Packages of Debian, each with its reason. Debian's maintainers decide who holds a name."""
 _VERIFIED: Final = {"mermaid": ".ci/docs compares the SHA-256 of the file"}

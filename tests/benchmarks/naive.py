@@ -53,7 +53,7 @@ app = Celery("naive", broker=os.environ["BENCH_BROKER"])
 app.conf.task_default_queue = "naive"
 
 
-class Message(models.Model):
+class QueuedMail(models.Model):
     """A message, in the table that `peers` makes."""
 
     address = models.TextField()
@@ -61,7 +61,7 @@ class Message(models.Model):
     status = models.CharField(max_length=10, default="queued", db_index=True)
     created_at = models.DateTimeField(default=Now())
     sent_at = models.DateTimeField(null=True)
-    objects: ClassVar[models.Manager[Message]] = models.Manager()
+    objects: ClassVar[models.Manager[QueuedMail]] = models.Manager()
 
     class Meta:
         app_label = "naive"
@@ -80,7 +80,7 @@ class Message(models.Model):
 )
 def send(_task: Any, message_id: int) -> None:  # noqa: ANN401 - Celery has no types
     """Send a message."""
-    message = Message.objects.get(pk=message_id)
+    message = QueuedMail.objects.get(pk=message_id)
     text = _ENGINE.from_string(_TEXT).render(Context(message.variables))
     body = {"to": message.address, "subject": "Your order", "text": text}
     reply = requests.post(os.environ["BENCH_SINK"], json=body, timeout=10)
@@ -95,11 +95,11 @@ def main(count: int) -> float:
     began = time.perf_counter()
     for number in range(count):
         variables = {"name": f"Ada {number}", "order_id": f"ORD-{number}"}
-        message = Message.objects.create(
+        message = QueuedMail.objects.create(
             address=f"person-{number}@mailbox.example", variables=variables
         )
         send.delay(message.pk)
-    while Message.objects.filter(status="queued").exists():
+    while QueuedMail.objects.filter(status="queued").exists():
         pause.wait(_POLL_SECONDS)
     return time.perf_counter() - began
 

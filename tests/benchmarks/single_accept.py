@@ -29,7 +29,7 @@ _TARGET: Final = 0.8
 
 @dataclass(slots=True)
 class _Runs:
-    """What several runs gave."""
+    """Counts and times of several runs."""
 
     count: int = 0
     p50_ms: list[float] = field(default_factory=list)
