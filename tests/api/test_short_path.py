@@ -14,7 +14,7 @@ from django.conf import settings as django_settings
 from django.core.handlers.wsgi import WSGIHandler
 from django.core.signals import request_finished, request_started
 from django.db import OperationalError, connection
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from notifications.core import clock
@@ -123,12 +123,12 @@ def _add_people_and_texts(*callers: Caller) -> None:
 
 def test_each_example_of_the_document_is_answered_alike(world: PathWorld) -> None:
     usual = request(world.secrets["live"], _USUAL)
-    for name, example in create_notification.examples.items():
+    for name, shown in create_notification.examples.items():
         headers = {
             f"HTTP_{header.upper().replace('-', '_')}": value
-            for header, value in example.headers.items()
+            for header, value in shown.headers.items()
         }
-        asked = request(world.secrets["live"], example.body, **headers)
+        asked = request(world.secrets["live"], shown.body, **headers)
         assert world.compare(usual, asked, asked) == [202] * 3, name
     assert world.paths.short_answers > 2 * len(create_notification.examples)
 
@@ -218,12 +218,21 @@ _KEYS: Final = st.sampled_from(["live"] * 6 + ["test", "narrow", "reader", "off"
 _SCHEMES: Final = st.sampled_from(["Bearer "] * 12 + ["bearer ", "Bearer  ", "Token ", ""])
 _REQUESTS: Final = st.lists(st.tuples(_KEYS, _SCHEMES, _bodies(), _HEADS), min_size=1, max_size=6)
 
+_RARE_HEADS: Final[list[dict[str, str | None]]] = [
+    {"REQUEST_METHOD": "PUT"},
+    {"HTTP_ACCEPT": "image/png"},
+    {"CONTENT_LENGTH": "2000000"},
+    {"CONTENT_TYPE": "text/plain"},
+]
+"""Heads whose answers, 405, 406, 413 and 415, may not be drawn."""
+
 
 def test_any_requests_are_answered_alike_and_leave_the_same(world: PathWorld) -> None:
     statuses: set[int] = set()
     sent = 0
 
     @settings(max_examples=400, suppress_health_check=list(HealthCheck))
+    @example(drawn=[("live", "Bearer ", _USUAL, head) for head in _RARE_HEADS])
     @given(drawn=_REQUESTS)
     def compare(drawn: list[tuple[str, str, object, dict[str, str | None]]]) -> None:
         nonlocal sent
