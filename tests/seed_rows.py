@@ -65,7 +65,7 @@ def keep() -> None:
         for table in seeds:
             running.execute(f'CREATE TABLE {_SCHEMA}."{table}" AS TABLE "{table}"')
         kept = " UNION ALL ".join(
-            f"(SELECT '{table}' WHERE (SELECT {_HASH} FROM \"{table}\" t)"  # noqa: S608 - as above
+            f"(SELECT '{table}' WHERE (SELECT {_HASH} FROM \"{table}\" t)"  # noqa: S608 - names of models
             f' IS NOT DISTINCT FROM (SELECT {_HASH} FROM {_SCHEMA}."{table}" t))'
             for table in seeds
         )

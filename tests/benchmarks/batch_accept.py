@@ -9,8 +9,6 @@ processes, as `docker-compose.yml` starts it; the notes tell the rate of one pro
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from statistics import median
 from typing import Final
 
@@ -19,6 +17,7 @@ from tests.benchmarks.figures import PAIRS, Figure, paired
 from tests.benchmarks.stage import Stage
 
 _COUNT: Final = 30_000
+_WARM: Final = 8 * load.BATCH
 _WEB_PROCESSES: Final = 2
 _CALLERS: Final = 2 * _WEB_PROCESSES
 """Connections: while one batch waits for its commit, another is parsed."""
@@ -29,12 +28,13 @@ def measure(stage: Stage) -> Figure:
     """Measure it."""
     stage.run()
     meter = costs.Meter()
-    with _served(stage, processes=1):
+    with stage.web_alone(processes=1):
+        _rate(stage, costs.Meter(), count=_WARM)
         one_process = median(_rate(stage, costs.Meter()) for _ in range(PAIRS))
-    with _served(stage, processes=_WEB_PROCESSES):
+    with stage.web_alone(processes=_WEB_PROCESSES):
+        _rate(stage, costs.Meter(), count=_WARM)
         found = paired(ours=lambda: _rate(stage, meter), theirs=lambda: plain.publish_rate(stage))
         stage.clear()
-    stage.serve(processes=1)
     return Figure(
         name="batch_accept",
         value=found.ours,
@@ -51,20 +51,10 @@ def measure(stage: Stage) -> Figure:
     )
 
 
-@contextmanager
-def _served(stage: Stage, *, processes: int) -> Iterator[None]:
-    """Have web run with so many warm processes, and nothing else."""
-    stage.serve(processes=processes)
-    with stage.standing_still("p0", "channels", "transactional", "ops", "beat"):
-        stage.clear()
-        load.post_batches(stage, load.batches(8 * load.BATCH, priority="P2"), callers=_CALLERS)
-        yield
-
-
-def _rate(stage: Stage, meter: costs.Meter) -> float:
+def _rate(stage: Stage, meter: costs.Meter, *, count: int = _COUNT) -> float:
     stage.clear()
-    bodies = load.batches(_COUNT, priority="P2")
+    bodies = load.batches(count, priority="P2")
     with costs.measured(stage.components(), into=meter):
         began = time.perf_counter()
         load.post_batches(stage, bodies, callers=_CALLERS)
-        return _COUNT / (time.perf_counter() - began)
+        return count / (time.perf_counter() - began)

@@ -10,48 +10,24 @@ from __future__ import annotations
 import asyncio
 import itertools
 import re
-import socket
 import sys
-import time
 from pathlib import Path
 from typing import Final
 
-from notifyproj.devstack.child_process import Child
 from notifyproj.devstack.ports import LOOPBACK
-from notifyproj.devstack.supervisor.process import ROOT
-from tests.benchmarks.sink import NoSink
+from tests.benchmarks.sink import PythonSink
 
-_START_SECONDS: Final = 10.0
 _LENGTH: Final = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
 _DESTINATION: Final = b'"Destination":'
 _END: Final = b"\r\n\r\n"
 
 
-class SesSink(Child):
+class SesSink(PythonSink):
     """The sink in a process of its own."""
 
     def __init__(self, folder: Path, *, port: int) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        super().__init__("ses sink", log=folder / "ses_sink.log")
-        self._port = port
-
-    def start(self) -> None:
-        """Start it and wait until it listens.
-
-        Raises:
-            NoSink: it did not start.
-        """
-        self.log.unlink(missing_ok=True)
-        command = [sys.executable, "-m", __spec__.name, str(self._port)]
-        self.spawn(command, folder=ROOT, environ={"PATH": "/usr/bin:/bin"})
-        deadline = time.monotonic() + _START_SECONDS
-        while not self._listens():
-            if self.wait_for_end(0.05) or time.monotonic() > deadline:
-                raise NoSink(f"the SES sink did not start: {self.last_log_line()}")
-
-    def _listens(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex((LOOPBACK, self._port)) == 0
+        log = folder / "ses_sink.log"
+        super().__init__("SES sink", log=log, module=__spec__.name, port=port)
 
 
 class Connection(asyncio.Protocol):

@@ -8,8 +8,6 @@ caller alone waits, and where the time goes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
@@ -41,14 +39,15 @@ def measure(stage: Stage) -> Figure:
     """Measure it."""
     stage.run()
     runs = _Runs()
-    with _served(stage, processes=1):
+    with stage.web_alone(processes=1):
+        _warm(stage)
         one_process = median(_rate(stage, _Runs()) for _ in range(PAIRS))
         stage.clear()
         alone = load.post_singles(stage, load.singles(_ALONE, priority="P2"), callers=1)
-    with _served(stage, processes=_WEB_PROCESSES):
+    with stage.web_alone(processes=_WEB_PROCESSES):
+        _warm(stage)
         found = paired(ours=lambda: _rate(stage, runs), theirs=lambda: plain.publish_rate(stage))
         stage.clear()
-    stage.serve(processes=1)
     return Figure(
         name="single_accept",
         value=found.ours,
@@ -67,14 +66,9 @@ def measure(stage: Stage) -> Figure:
     )
 
 
-@contextmanager
-def _served(stage: Stage, *, processes: int) -> Iterator[None]:
-    """Have web run with so many warm processes, and nothing else."""
-    stage.serve(processes=processes)
-    with stage.standing_still("p0", "channels", "transactional", "ops", "beat"):
-        stage.clear()
-        wrk.post_singles(stage, callers=_CALLERS, seconds=1)
-        yield
+def _warm(stage: Stage) -> None:
+    stage.clear()
+    wrk.post_singles(stage, callers=_CALLERS, seconds=1)
 
 
 def _rate(stage: Stage, runs: _Runs) -> float:

@@ -13,12 +13,14 @@ import os
 import shutil
 import signal
 import socket
+import sys
 import time
 from pathlib import Path
 from typing import Final
 
 from notifyproj.devstack.child_process import Child
 from notifyproj.devstack.ports import LOOPBACK, free_port
+from notifyproj.devstack.supervisor.process import ROOT
 
 _START_SECONDS: Final = 10.0
 _DISCARD_PORT: Final = 9
@@ -60,6 +62,31 @@ class NoSink(Exception):
     """nginx is not installed, or does not start; the message names the cure."""
 
 
+class PythonSink(Child):
+    """A sink of `tests.benchmarks` in a process of its own: `python -m MODULE PORT ARGUMENTS`."""
+
+    def __init__(
+        self, name: str, *, log: Path, module: str, port: int, arguments: str = ""
+    ) -> None:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        super().__init__(name, log=log)
+        self.port = port
+        self._command = [sys.executable, "-m", module, str(port), *arguments.split()]
+
+    def start(self) -> None:
+        """Start the process and wait for its port.
+
+        Raises:
+            NoSink: the process did not start.
+        """
+        self.log.unlink(missing_ok=True)
+        self.spawn(self._command, folder=ROOT, environ={"PATH": "/usr/bin:/bin"})
+        deadline = time.monotonic() + _START_SECONDS
+        while not _listens(self.port):
+            if self.wait_for_end(0.05) or time.monotonic() > deadline:
+                raise NoSink(f"the {self.name} did not start: {self.last_log_line()}")
+
+
 class Sink(Child):
     """nginx on a port of its own."""
 
@@ -91,7 +118,7 @@ class Sink(Child):
         command = [program, "-e", "stderr", "-p", str(self._folder), "-c", str(configuration)]
         self.spawn(command, folder=self._folder, environ={"PATH": "/usr/bin:/bin"})
         deadline = time.monotonic() + _START_SECONDS
-        while not self._listens():
+        while not _listens(self.port):
             if self.wait_for_end(0.05) or time.monotonic() > deadline:
                 raise NoSink(f"nginx did not start: {self.last_log_line()}")
 
@@ -115,6 +142,7 @@ class Sink(Child):
         configuration.write_text(text)
         return configuration
 
-    def _listens(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex((LOOPBACK, self.port)) == 0
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((LOOPBACK, port)) == 0

@@ -9,44 +9,24 @@ to 200 ms, evenly spread, from then on; at first it answers at once.
 from __future__ import annotations
 
 import asyncio
-import socket
 import sys
-import time
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Final
 
-from notifyproj.devstack.child_process import Child
 from notifyproj.devstack.ports import LOOPBACK, free_port
-from notifyproj.devstack.supervisor.process import ROOT
-from tests.benchmarks.sink import NoSink
+from tests.benchmarks.sink import PythonSink
 
-_START_SECONDS: Final = 10.0
 _GOLDEN: Final = 0.618034
 """Its multiples are spread evenly over [0, 1)."""
 
 
-class SlowSink(Child):
+class SlowSink(PythonSink):
     """The provider in a process of its own."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        super().__init__("slow sink", log=folder / "slow_sink.log")
-        self.port = free_port(f"{folder}/slow")
-
-    def start(self) -> None:
-        """Start it and wait until it listens.
-
-        Raises:
-            NoSink: it did not start.
-        """
-        self.log.unlink(missing_ok=True)
-        command = [sys.executable, "-m", __spec__.name, str(self.port)]
-        self.spawn(command, folder=ROOT, environ={"PATH": "/usr/bin:/bin"})
-        deadline = time.monotonic() + _START_SECONDS
-        while not self._listens():
-            if self.wait_for_end(0.05) or time.monotonic() > deadline:
-                raise NoSink(f"the slow sink did not start: {self.last_log_line()}")
+        port, log = free_port(f"{folder}/slow"), folder / "slow_sink.log"
+        super().__init__("slow sink", log=log, module=__spec__.name, port=port)
 
     def wait_for(self, least_ms: int, most_ms: int) -> None:
         """Have it wait so long before each answer, from now on."""
@@ -54,10 +34,6 @@ class SlowSink(Child):
         link.request("PUT", f"/delay/{least_ms}/{most_ms}")
         assert link.getresponse().status == 200
         link.close()
-
-    def _listens(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex((LOOPBACK, self.port)) == 0
 
 
 class Session(asyncio.Protocol):

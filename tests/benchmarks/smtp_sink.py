@@ -11,41 +11,26 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
-import time
 from pathlib import Path
 from typing import Final
 
-from notifyproj.devstack.child_process import Child
 from notifyproj.devstack.ports import LOOPBACK, free_port
-from notifyproj.devstack.supervisor.process import ROOT
-from tests.benchmarks.sink import NoSink
+from tests.benchmarks.sink import PythonSink
 
-_START_SECONDS: Final = 10.0
 _END: Final = b"\r\n.\r\n"
 
 
-class SmtpSink(Child):
+class SmtpSink(PythonSink):
     """The sink in a process of its own."""
 
     def __init__(self, folder: Path, *, port: int | None = None, milliseconds: int = 0) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        super().__init__("smtp sink", log=folder / "smtp_sink.log")
-        self.port = port or free_port(str(folder))
-        self._milliseconds = milliseconds
-
-    def start(self) -> None:
-        """Start it and wait until it listens.
-
-        Raises:
-            NoSink: it did not start.
-        """
-        self.log.unlink(missing_ok=True)
-        command = [sys.executable, "-m", __spec__.name, str(self.port), str(self._milliseconds)]
-        self.spawn(command, folder=ROOT, environ={"PATH": "/usr/bin:/bin"})
-        deadline = time.monotonic() + _START_SECONDS
-        while not self._listens():
-            if self.wait_for_end(0.05) or time.monotonic() > deadline:
-                raise NoSink(f"the SMTP sink did not start: {self.last_log_line()}")
+        super().__init__(
+            "SMTP sink",
+            log=folder / "smtp_sink.log",
+            module=__spec__.name,
+            port=port or free_port(str(folder)),
+            arguments=str(milliseconds),
+        )
 
     def taken(self) -> int:
         """How many mails it has taken."""
@@ -54,10 +39,6 @@ class SmtpSink(Child):
             lines.write(b"HELP\r\n")
             lines.flush()
             return int(lines.readline().split()[1])
-
-    def _listens(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex((LOOPBACK, self.port)) == 0
 
 
 class Session(asyncio.Protocol):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -149,12 +150,20 @@ class Stage:
         if fresh and {"web", "beat", "ops"} <= self._processes.keys():
             self._processes["web"].wait_ready(sign=Answers("web", "/readyz"))
 
-    def serve(self, *, processes: int) -> None:
-        """Start web again with so many processes for requests, and keep it so."""
-        self._web_processes = processes
+    @contextmanager
+    def web_alone(self, *, processes: int) -> Iterator[None]:
+        """Have web run with so many processes for requests; the others stand still."""
         names = set(self._processes)
+        self._serve(names, processes)
+        with self.standing_still(*(names - {"web"})):
+            yield
+        self._serve(names, 1)
+
+    def _serve(self, names: AbstractSet[str], processes: int) -> None:
+        """Start web again with so many processes."""
+        self._web_processes = processes
         self.run(names - {"web"})
-        self.run(names | {"web"})
+        self.run(names)
 
     def _with_processes(self, entry: Program) -> Program:
         if entry.name != "web" or self._web_processes == 1:

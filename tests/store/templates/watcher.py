@@ -36,7 +36,7 @@ def main(name: str, patience: float, outputs: Sequence[int]) -> None:
 
 
 def _watch(name: str) -> None:
-    from notifications.core.store.templates import template_cache  # noqa: PLC0415 - as above
+    from notifications.core.store.templates import template_cache  # noqa: PLC0415 - after Django is set up
 
     seen: int | None = None
     while True:

@@ -60,10 +60,10 @@ def resolve(kind: AlertKind, subject: str) -> None:
     )
 
 
-def resolve_each(causes_gone: Iterable[tuple[AlertKind, str]]) -> None:
+def resolve_each(subjects: Iterable[tuple[AlertKind, str]]) -> None:
     """Resolve the open alerts of kinds and subjects in one statement."""
     wanted = Q()
-    for kind, subject in causes_gone:
+    for kind, subject in subjects:
         wanted |= Q(kind=kind, subject=subject[:128])
     if wanted:
         Alert.objects.filter(wanted, resolved_at=None).update(resolved_at=clock.now())

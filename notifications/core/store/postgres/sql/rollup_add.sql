@@ -18,35 +18,35 @@ WITH page AS MATERIALIZED (
     (SELECT notification_id, delivery_id, seq, status, reason, at, occurred_at FROM event
      WHERE %(recounts)s::boolean AND at >= %(start)s::timestamptz AND at < %(end)s::timestamptz
        AND notification_id < %(ceiling)s::uuid AND (xid IS NULL OR xid < %(from_xid)s::bigint))
-), asked AS MATERIALIZED (
+), page_notification AS MATERIALIZED (
     SELECT id, mode, producer_id, priority, type, coalesce(template, 0) AS template, created_at,
            coalesce(scheduled_at, created_at) AS wanted_at, bulk_job_id, variant
     FROM notification
     WHERE id = ANY(ARRAY(SELECT DISTINCT notification_id FROM page))
       AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid
-), told AS MATERIALIZED (
+), counted_event AS MATERIALIZED (
     -- A claim counts in the present statuses of a bulk job, and in no other figure.
     SELECT e.*, n.mode, n.producer_id, n.priority, n.type, n.template, n.created_at, n.wanted_at, n.bulk_job_id, n.variant
     FROM page e
-    JOIN asked n ON n.id = e.notification_id
+    JOIN page_notification n ON n.id = e.notification_id
     WHERE e.delivery_id IS NOT NULL AND (e.status IS NOT NULL OR e.reason = ANY(%(counted_reasons)s::text[]))
       AND (e.status IS DISTINCT FROM %(sending)s OR n.bulk_job_id IS NOT NULL)
-), subject AS MATERIALIZED (
-    SELECT DISTINCT delivery_id FROM told
-), effort AS MATERIALIZED (
+), counted_delivery AS MATERIALIZED (
+    SELECT DISTINCT delivery_id FROM counted_event
+), page_delivery AS MATERIALIZED (
     SELECT id, channel, sent_at, delivered_at FROM delivery
-    WHERE id = ANY(ARRAY(SELECT delivery_id FROM subject)) AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid
-), call AS MATERIALIZED (
+    WHERE id = ANY(ARRAY(SELECT delivery_id FROM counted_delivery)) AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid
+), page_attempt AS MATERIALIZED (
     SELECT delivery_id, number, provider, country, outcome, latency_ms, segments, cost_micros, settled_micros,
            settled_at, started_at, answered_at, started_at + latency_ms * interval '1 millisecond' AS ended_at
     FROM attempt
-    WHERE delivery_id = ANY(ARRAY(SELECT delivery_id FROM subject))
+    WHERE delivery_id = ANY(ARRAY(SELECT delivery_id FROM counted_delivery))
       AND delivery_id >= %(floor)s::uuid AND delivery_id < %(ceiling)s::uuid
 ), with_call AS (
     -- The last call before each event; of a settled cost or a late answer, the call that has it.
     SELECT DISTINCT ON (e.delivery_id, e.at, e.seq) e.*, a.number
-    FROM told e
-    LEFT JOIN call a ON a.delivery_id = e.delivery_id AND e.reason NOT IN ('accepted', 'fallback')
+    FROM counted_event e
+    LEFT JOIN page_attempt a ON a.delivery_id = e.delivery_id AND e.reason NOT IN ('accepted', 'fallback')
         AND CASE WHEN e.reason = 'cost_settled' THEN a.settled_at = e.at ELSE a.ended_at <= e.at END
     ORDER BY e.delivery_id, e.at, e.seq, coalesce(a.answered_at = e.at, false) DESC, a.ended_at DESC, a.number DESC
 ), numbered AS MATERIALIZED (
@@ -60,7 +60,7 @@ WITH page AS MATERIALIZED (
 ), history AS MATERIALIZED (
     -- The status before each event of a bulk job, with the events of earlier pages.
     SELECT s.delivery_id, h.seq, h.status_before
-    FROM (SELECT DISTINCT notification_id, delivery_id FROM told
+    FROM (SELECT DISTINCT notification_id, delivery_id FROM counted_event
           WHERE bulk_job_id IS NOT NULL AND NOT %(recounts)s::boolean) s
     CROSS JOIN LATERAL (
         SELECT seq, lag(status) OVER (ORDER BY seq) AS status_before FROM event
@@ -82,8 +82,8 @@ WITH page AS MATERIALIZED (
            coalesce(e.is_first_reached AND e.at = d.sent_at, false) AS is_sent,
            coalesce(e.is_first_arrived AND e.at = d.delivered_at, false) AS is_delivered
     FROM numbered e
-    JOIN effort d ON d.id = e.delivery_id
-    LEFT JOIN call a ON a.delivery_id = e.delivery_id AND a.number = e.number
+    JOIN page_delivery d ON d.id = e.delivery_id
+    LEFT JOIN page_attempt a ON a.delivery_id = e.delivery_id AND a.number = e.number
     LEFT JOIN history h ON h.delivery_id = e.delivery_id AND h.seq = e.seq
 ), tally AS MATERIALIZED (
     -- An event cost_settled counts the difference between the settled and the estimated cost. Calls of earlier releases
