@@ -1,4 +1,8 @@
-"""Memory of the product's processes during a run: their proportional set size, once a minute."""
+"""Memory of the product's processes during a run: their anonymous memory, once a minute.
+
+Of anonymous memory the proportional set size counts. The same of mapped files changes with the
+other processes of the machine that map them, such as another run of the tests.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final, Self
 
 import psutil
@@ -19,7 +24,7 @@ _WARM: Final = 10
 """Minutes after which a process has to be flat."""
 _TENTH: Final = 10
 """Minutes at both ends of the measured time whose medians are compared."""
-_MIB: Final = 1024 * 1024
+_KIB_OF_MIB: Final = 1024
 
 
 class Memory:
@@ -49,7 +54,8 @@ class Memory:
                 continue
             first, last = statistics.median(flat[:_TENTH]), statistics.median(flat[-_TENTH:])
             growth = (last - first) / (len(flat) - _TENTH)
-            yield f"  PSS of {name:<16}  {first:.1f} -> {last:.1f} MiB, {growth:+.3f} MiB a minute"
+            grown = f"{first:.1f} -> {last:.1f} MiB, {growth:+.3f} MiB a minute"
+            yield f"  memory of {name:<16}  {grown}"
 
     def _run(self) -> None:
         began = time.monotonic()
@@ -71,6 +77,13 @@ class Memory:
         try:
             root = psutil.Process(pid)
             family = (root, *root.children(recursive=True))
-            return sum(each.memory_full_info().pss for each in family) / _MIB
-        except psutil.NoSuchProcess:
+            return sum(_anonymous(each.pid) for each in family) / _KIB_OF_MIB
+        except (psutil.NoSuchProcess, FileNotFoundError, ProcessLookupError):
             return 0.0
+
+
+def _anonymous(pid: int) -> int:
+    """Return the KiB of a process, with the share of pages that its relatives have as well."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    [size] = [line.split()[1] for line in lines if line.startswith("Pss_Anon:")]
+    return int(size)
