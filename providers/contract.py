@@ -30,10 +30,11 @@ class Channel(IntEnum):
     WEBHOOK = 5
     CHAT = 6
 
-    @property
-    def label(self) -> str:
-        """The name in the API, in lanes and in logs: `push`, `in_app` ..."""
-        return self.name.lower()
+    label: str
+    """The name in the API, in lanes and in logs: `push`, `in_app` ..."""
+
+    def __init__(self, _number: int) -> None:
+        self.label = self._name_.lower()
 
     @classmethod
     def from_label(cls, label: str) -> Channel:
@@ -47,8 +48,7 @@ class Repeat(StrEnum):
     DEDUPLICATED = "deduplicated"
     """The provider recognises the key and sends once."""
     HIDDEN = "hidden"
-    """The vendor sends both, but the second message replaces the first on the device (push tag,
-    collapse id)."""
+    """The vendor sends both; the second replaces the first on the device (tag, collapse id)."""
     VISIBLE = "visible"
     """The recipient gets the message twice."""
 

@@ -42,6 +42,7 @@ from providers.transport import Reply, Request, Response, Transport
 from providers.vendor import Vendor
 
 NAME: Final = "sandbox"
+_GONE: Final = frozenset({HTTPStatus.GONE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,10 +144,13 @@ class Sandbox:
 
 def _outcome(reply: Reply, message: Message) -> Outcome:
     outcome = http_outcomes.outcome_of(
-        reply, accepted=_outcome_of_success, hide=message.address, dead={HTTPStatus.GONE}
+        reply, accepted=_outcome_of_success, hide=message.address, dead=_GONE
     )
-    is_own = isinstance(reply, Response) and reply.status == HTTPStatus.MISDIRECTED_REQUEST
-    if is_own and isinstance(outcome, Rejected):
+    if (
+        isinstance(outcome, Rejected)
+        and isinstance(reply, Response)
+        and reply.status == HTTPStatus.MISDIRECTED_REQUEST
+    ):
         return replace(outcome, another_provider_may_accept=True)
     return outcome
 

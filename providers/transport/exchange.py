@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
-from http import HTTPStatus
-from typing import Literal
+from typing import Final, Literal
 
 from providers.transport.guard import AddressPolicy
+
+_SUCCESS: Final = range(200, 300)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,7 @@ class Response:
     @property
     def is_success(self) -> bool:
         """Return True for a 2xx status."""
-        return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
+        return self.status in _SUCCESS
 
 
 class FailureKind(StrEnum):

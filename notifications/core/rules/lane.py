@@ -28,10 +28,11 @@ class Priority(IntEnum):
     P3 = 3
     """Marketing and digests."""
 
-    @property
-    def is_urgent(self) -> bool:
-        """P0 and P1: the accepting process publishes them at once."""
-        return self <= Priority.P1
+    is_urgent: bool
+    """P0 and P1: the accepting process publishes them at once."""
+
+    def __init__(self, _number: int) -> None:
+        self.is_urgent = self._name_ in {"P0", "P1"}
 
 
 class Mode(IntEnum):
@@ -41,10 +42,11 @@ class Mode(IntEnum):
     TEST = 2
     """Made with a test key: everything but the call of a real provider."""
 
-    @property
-    def label(self) -> str:
-        """`live` or `test`, as keys and the API spell it."""
-        return self.name.lower()
+    label: str
+    """`live` or `test`, as keys and the API spell it."""
+
+    def __init__(self, _number: int) -> None:
+        self.label = self._name_.lower()
 
 
 DEFAULT_TIME_TO_LIVE: Final = {
