@@ -16,7 +16,7 @@ import os
 import threading
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -27,7 +27,15 @@ from notifications.core.delivery import withholding
 from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.delivery.evidence import entry_of
 from notifications.core.store.redis import sent_ledger
-from providers.contract import Accepted, Provider, Result, Throttled, Unanswered, Unavailable
+from providers.contract import (
+    Accepted,
+    Message,
+    Provider,
+    Result,
+    Throttled,
+    Unanswered,
+    Unavailable,
+)
 
 _log = structlog.get_logger(__name__)
 
@@ -40,28 +48,38 @@ _LONGEST_WAIT: Final = dt.timedelta(days=60)
 
 
 @dataclass(slots=True, eq=False)
+class Call:
+    """A provider call of a wave."""
+
+    claimed: ClaimedDelivery
+    message: Message
+    is_accepted: bool = False
+    is_answered: bool = False
+    """True if the task gets a result of the call."""
+
+
+@dataclass(slots=True, eq=False)
 class Wave:
     """Calls that began together."""
 
-    called: Mapping[UUID, ClaimedDelivery]
+    calls: Mapping[UUID, Call]
+    """By delivery."""
     provider: Provider
     arrived: SimpleQueue[list[Arrival]]
     """The queue of the task: results of its waves, in groups."""
-    unanswered: set[UUID]
-    accepted: set[UUID] = field(default_factory=set)
     error: Exception | None = None
 
 
+Pair = tuple[ClaimedDelivery, Result]
+
+
 class Arrival(NamedTuple):
-    """A result of a wave; `result` is None at the end of the wave."""
+    """A delivery of a wave with its result; `pair` is None at the end of the wave."""
 
     wave: Wave
-    result: Result | None = None
-
-
-class _Answer(NamedTuple):
-    arrival: Arrival
-    lingers: bool
+    pair: Pair | None = None
+    lingers: bool = False
+    """True if the result may wait a few milliseconds for others."""
     key: str = ""
     entry: bytes = b""
     """Key and value of the ledger's entry; empty if the answer is not definite."""
@@ -69,10 +87,11 @@ class _Answer(NamedTuple):
 
 def pass_on(wave: Wave, result: Result) -> None:
     """Pass a result on to the task, by way of the ledger."""
-    claimed = wave.called[result.delivery_id]
+    call = wave.calls[result.delivery_id]
+    claimed = call.claimed
     if isinstance(result.outcome, Accepted):
-        wave.accepted.add(result.delivery_id)
-    elif result.delivery_id in wave.accepted:
+        call.is_accepted = True
+    elif call.is_accepted:
         _log.error("second_result_of_a_call", provider=wave.provider.name)
         return  # the message is sent, whatever the adapter makes of the rest of the answer
     result = _storable(result)
@@ -85,15 +104,20 @@ def pass_on(wave: Wave, result: Result) -> None:
         if claimed.flight is not None:
             claimed.flight.answer(entry)
     lingers = not claimed.delivery.priority.is_urgent
-    _answers.put(_Answer(Arrival(wave, result), lingers, key, entry))
+    _answers.put(Arrival(wave, (claimed, result), lingers, key, entry))
+    call.is_answered = True
 
 
-def of_silent_calls(wave: Wave) -> list[Result]:
+def of_silent_calls(wave: Wave) -> list[Pair]:
     """Return `Unanswered` for calls without a result, because the message may be sent."""
     silence = Unanswered(code="no_result")
+    silent = [each for each, call in wave.calls.items() if not call.is_answered]
     return [
-        Result(delivery_id=each, outcome=silence, latency=dt.timedelta(0))
-        for each in sorted(wave.unanswered)
+        (
+            wave.calls[each].claimed,
+            Result(delivery_id=each, outcome=silence, latency=dt.timedelta(0)),
+        )
+        for each in sorted(silent)
     ]
 
 
@@ -120,7 +144,7 @@ def _text(given: str) -> str:
 
 def end(wave: Wave) -> None:
     """Pass the end of a wave on, behind the wave's results."""
-    _answers.put(_Answer(Arrival(wave), lingers=False))
+    _answers.put(Arrival(wave))
 
 
 class _Answers:
@@ -130,18 +154,18 @@ class _Answers:
         self.forget()
 
     def forget(self) -> None:
-        self._queue: SimpleQueue[_Answer] = SimpleQueue()
+        self._queue: SimpleQueue[Arrival] = SimpleQueue()
         self._urgent = threading.Event()
         self._starting = threading.Lock()
         self._is_running = False
 
-    def put(self, answer: _Answer) -> None:
+    def put(self, arrival: Arrival) -> None:
         if self._is_running or self._start():
-            self._queue.put(answer)
-            if not answer.lingers:
+            self._queue.put(arrival)
+            if not arrival.lingers:
                 self._urgent.set()
         else:
-            _hand_over([answer])
+            _hand_over([arrival])
 
     def _start(self) -> bool:
         """Start the thread; False if the host has no thread left."""
@@ -159,7 +183,7 @@ class _Answers:
         while True:
             _hand_over(self._group())
 
-    def _group(self) -> list[_Answer]:
+    def _group(self) -> list[Arrival]:
         """Wait for an answer, and return all answers so far.
 
         The thread sleeps while answers gather: a wake-up per answer costs more than the work.
@@ -179,14 +203,14 @@ _answers: Final = _Answers()
 os.register_at_fork(after_in_child=_answers.forget)
 
 
-def _hand_over(answers: Sequence[_Answer]) -> None:
+def _hand_over(arrivals: Sequence[Arrival]) -> None:
     """Write the ledger, then pass the results to the tasks."""
     try:
-        sent_ledger.write_encoded({each.key: each.entry for each in answers if each.entry})
+        sent_ledger.write_encoded({each.key: each.entry for each in arrivals if each.entry})
     except Exception:  # noqa: BLE001 - whatever it is, the answers go on to their tasks
-        _log.exception("answers_not_noted", count=len(answers))
+        _log.exception("answers_not_noted", count=len(arrivals))
     groups: dict[int, list[Arrival]] = defaultdict(list)
-    for each in answers:
-        groups[id(each.arrival.wave.arrived)].append(each.arrival)
+    for each in arrivals:
+        groups[id(each.wave.arrived)].append(each)
     for together in groups.values():
         together[0].wave.arrived.put(together)

@@ -51,6 +51,12 @@ class ClaimedDelivery:
     is_probe: bool = False
     """True if the call probes a provider whose breaker is open; a probe counts as no attempt."""
 
+    def note_number(self, number: int) -> None:
+        """Note the number of the call, which the renewal of the lease has counted."""
+        self.call = number
+        if self.flight is not None:
+            self.flight.plan(number)
+
     def note_begin(self) -> None:
         """Note that bytes of the current call may leave from now on."""
         if self.flight is not None:

@@ -71,28 +71,29 @@ def versions_for(deliveries: Iterable[ClaimedDelivery]) -> Versions:
 
 def messages(
     deliveries: Sequence[ClaimedDelivery], *, now: dt.datetime
-) -> tuple[list[Message], list[tuple[ClaimedDelivery, str]]]:
+) -> tuple[list[tuple[ClaimedDelivery, Message]], list[tuple[ClaimedDelivery, str]]]:
     """Build the messages of a wave, and store the short links.
 
-    Returns the messages, and the deliveries without a matching template and variables, with the
-    errors.
+    Returns the deliveries with their messages, and the deliveries without a matching template and
+    variables, with the errors.
 
     Raises:
         django.db.Error: as psycopg raised the error.
         CallFailed: another error of a render, without the values that the error may quote.
     """
     versions = versions_for(deliveries)
-    built: list[Message] = []
+    built: list[tuple[ClaimedDelivery, Message]] = []
     broken: list[tuple[ClaimedDelivery, str]] = []
     links = ShortLinkBatch()
     for claimed in deliveries:
         try:
-            built.append(_built(claimed, versions, now=now, links=links))
+            message_ = _built(claimed, versions, now=now, links=links)
         except RenderError as error:
             broken.append((claimed, str(error)))
             continue
+        built.append((claimed, message_))
         if claimed.delivery.channel is Channel.SMS:
-            claimed.segments = sms_segments.measure(built[-1].body).segments
+            claimed.segments = sms_segments.measure(message_.body).segments
     links.store()
     return built, broken
 

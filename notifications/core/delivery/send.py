@@ -44,7 +44,7 @@ from notifications.core.delivery import (
     switches,
     waves,
 )
-from notifications.core.delivery.answers import Arrival, Wave
+from notifications.core.delivery.answers import Arrival, Call, Wave
 from notifications.core.delivery.batch import Batch
 from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.delivery.evidence import entry_of
@@ -55,7 +55,7 @@ from notifications.core.rules.transitions import RETURN
 from notifications.core.store.postgres import claims, db_errors
 from notifications.core.store.rate_limits import frequency_caps as caps
 from notifications.core.store.redis import sent_ledger
-from providers.contract import Message, Misconfigured, Provider, Rejected, Result
+from providers.contract import Message, Misconfigured, Provider, Rejected
 
 Answer = TypeVar("Answer")
 _log = structlog.get_logger(__name__)
@@ -103,10 +103,9 @@ class _Sending:
         self._waiting = deque(deliveries)
         self._pace = PACE[deliveries[0].delivery.priority]
         self._is_urgent = deliveries[0].delivery.priority.is_urgent
-        self._called: dict[UUID, ClaimedDelivery] = {}
         self._waves: list[Wave] = []
         self._arrived: SimpleQueue[list[Arrival]] = SimpleQueue()
-        self._unsettled: list[Result] = []
+        self._unsettled: list[settle.Pair] = []
         self._locked: list[settle.Pair] = []
         self._settled_at = clock.monotonic()
         self._renewed_at = clock.steady()
@@ -154,21 +153,19 @@ class _Sending:
         )
         if not permits:
             return
-        messages: list[Message] = []
+        calls: Mapping[UUID, Call] = {}
         try:
             if taken := self._take_waiting(permits):
-                messages = self._prepare(taken)
+                calls = self._prepare(taken)
         finally:
-            in_flight.release(self._provider, permits - len(messages), ())
-        if messages:
-            called = {each.delivery_id: self._called[each.delivery_id] for each in messages}
-            wave = Wave(called, self._provider, self._arrived, set(called))
+            in_flight.release(self._provider, permits - len(calls), ())
+        if calls:
+            wave = Wave(calls, self._provider, self._arrived)
             waves.start(
                 wave,
-                messages,
                 pace=self._pace,
                 renewed_at=self._renewed_at,
-                expires_at=self._expires_at(messages),
+                expires_at=self._expires_at(calls.values()),
             )
             self._waves.append(wave)
 
@@ -197,44 +194,48 @@ class _Sending:
             provider_health.return_capacity(stopped, self._provider)
         return list(free)
 
-    def _expires_at(self, messages: Sequence[Message]) -> float:
+    def _expires_at(self, calls: Iterable[Call]) -> float:
         """Return the time on the steady clock at which the first of the messages expires."""
-        called = (self._called[each.delivery_id] for each in messages)
-        left = min(each.notification.expires_at for each in called) - self._batch.now
+        ends = [each.claimed.notification.expires_at for each in calls]
+        left = min(ends) - self._batch.now
         return clock.steady() + left.total_seconds()
 
-    def _prepare(self, deliveries: Sequence[ClaimedDelivery]) -> list[Message]:
-        """Render deliveries and mark the calls as begun; returns messages of valid leases."""
-        messages, broken = render.messages(deliveries, now=self._batch.now)
+    def _prepare(self, deliveries: Sequence[ClaimedDelivery]) -> Mapping[UUID, Call]:
+        """Render deliveries and mark the calls as begun; returns the calls of valid leases."""
+        rendered, broken = render.messages(deliveries, now=self._batch.now)
         settle.dead_letter(self._batch, broken, reason=Reason.RENDER_ERROR)
-        messages = self._with_money(deliveries, messages)
-        calls = self._begin_calls(deliveries, [each.delivery_id for each in messages])
-        for claimed in deliveries:
-            if (call := calls.get(claimed.delivery.id)) is not None:
-                claimed.call = call
-                self._called[claimed.delivery.id] = claimed
-        uncalled = [each for each in deliveries if each.delivery.id not in calls]
-        provider_health.return_capacity(uncalled, self._provider)
-        lost = {each.delivery_id for each in messages} - calls.keys()
-        caps.refund_unsent(each.delivery for each in uncalled if each.delivery.id in lost)
-        return [each for each in messages if each.delivery_id in calls]
+        paid = self._with_money(rendered)
+        calls = self._begin_calls(paid)
+        if len(calls) < len(deliveries):
+            uncalled = [each for each in deliveries if each.delivery.id not in calls]
+            provider_health.return_capacity(uncalled, self._provider)
+            lost = [claimed.delivery for claimed, _ in paid if claimed.delivery.id not in calls]
+            caps.refund_unsent(lost)
+        return calls
 
     def _begin_calls(
-        self, deliveries: Sequence[ClaimedDelivery], ids: Sequence[UUID]
-    ) -> Mapping[UUID, int]:
-        """Mark the calls as begun, and return their numbers.
+        self, rendered: Sequence[tuple[ClaimedDelivery, Message]]
+    ) -> Mapping[UUID, Call]:
+        """Mark the calls as begun, and return the calls of valid leases.
 
         Retried after an error: a lost COMMIT must not leave rows marked as called.
         """
-        wanted = set(ids)
-        going = [each for each in deliveries if each.delivery.id in wanted]
+        going = [claimed for claimed, _ in rendered]
+        ids = [claimed.delivery.id for claimed in going]
         waves.plan_flights(going, token=self._batch.token, provider=self._provider.name)
         try:
-            calls = self._write_with_retries(lambda: self._renew(ids), within=_RENEW_WITHIN)
+            numbers = self._write_with_retries(lambda: self._renew(ids), within=_RENEW_WITHIN)
         except Exception:
             waves.publish_flights(going)
             raise
-        waves.correct_flights(going, calls)
+        calls: dict[UUID, Call] = {}
+        for claimed, message in rendered:
+            number = numbers.get(claimed.delivery.id)
+            if number is None:
+                claimed.note_end()
+            else:
+                claimed.note_number(number)
+                calls[claimed.delivery.id] = Call(claimed, message)
         return calls
 
     def _renew(self, ids: Sequence[UUID]) -> Mapping[UUID, int]:
@@ -242,14 +243,15 @@ class _Sending:
         return claims.renew(ids, token=self._batch.token, provider=self._provider.name)
 
     def _with_money(
-        self, deliveries: Sequence[ClaimedDelivery], messages: Sequence[Message]
-    ) -> list[Message]:
-        """Return the permitted messages."""
-        rendered = {each.delivery_id for each in messages}
-        asking = [each for each in deliveries if each.delivery.id in rendered]
+        self, rendered: list[tuple[ClaimedDelivery, Message]]
+    ) -> list[tuple[ClaimedDelivery, Message]]:
+        """Return the permitted messages, with their deliveries."""
+        asking = [claimed for claimed, _ in rendered]
         paid = call_reservations.reserve(self._batch, asking, provider=self._provider.name)
+        if len(paid) == len(asking):
+            return rendered
         ids = {each.delivery.id for each in paid}
-        return [each for each in messages if each.delivery_id in ids]
+        return [each for each in rendered if each[0].delivery.id in ids]
 
     def _handle_arrivals(self) -> None:
         """Receive outcomes, and settle them when enough have arrived."""
@@ -257,8 +259,8 @@ class _Sending:
             self._take(timeout=self._wait_limit())
         is_late = clock.monotonic() - self._settled_at >= _SETTLE_AFTER
         if self._unsettled and (not self._waves or is_late or len(self._unsettled) >= _SETTLE_AT):
-            results, self._unsettled = self._unsettled, []
-            self._settle_each(self._fail_over(self._judge(self._pairs(results))))
+            pairs, self._unsettled = self._unsettled, []
+            self._settle_each(self._fail_over(self._judge(pairs)))
             self._settled_at = clock.monotonic()
 
     def _wait_limit(self) -> float | None:
@@ -270,26 +272,22 @@ class _Sending:
         return left if look_again is None else min(left, look_again)
 
     def _take(self, *, timeout: float | None) -> None:
-        results = []
+        pairs: list[settle.Pair] = []
         for arrival in waves.group(self._arrived, timeout=timeout):
-            if arrival.result is None:
+            if arrival.pair is None:
                 self._waves.remove(arrival.wave)
                 self._error = self._error or arrival.wave.error
-                results += answers.of_silent_calls(arrival.wave)
+                pairs += answers.of_silent_calls(arrival.wave)
             else:
-                arrival.wave.unanswered.discard(arrival.result.delivery_id)
-                results.append(arrival.result)
-        if not results:
+                pairs.append(arrival.pair)
+        if not pairs:
             return
-        self._unsettled += results
-        in_flight.release(self._provider, len(results), results)
+        self._unsettled += pairs
+        in_flight.release(self._provider, len(pairs), [result for _, result in pairs])
         try:
-            call_metrics.record_spans(self._pairs(results), provider=self._provider.name)
+            call_metrics.record_spans(pairs, provider=self._provider.name)
         except Exception:  # noqa: BLE001 - whatever the exporter raises, a trace costs no answer
             _log.exception("spans_not_recorded", provider=self._provider.name)
-
-    def _pairs(self, results: Iterable[Result]) -> list[settle.Pair]:
-        return [(self._called[each.delivery_id], each) for each in results]
 
     def _settle_locked(self) -> None:
         """Settle the outcomes of locked rows, until no row is locked."""
@@ -353,7 +351,7 @@ class _Sending:
         )
         self._locked += locked
         later = {claimed.delivery.id for claimed, _ in locked}
-        settled = [pair for pair in pairs if pair[0].delivery.id not in later]
+        settled = [pair for pair in pairs if pair[0].delivery.id not in later] if later else pairs
         sent_ledger.forget([
             (claimed.delivery.id, claimed.call)
             for claimed, result in settled

@@ -7,7 +7,7 @@ the time to live of a message of the wave; the next claim decides about each.
 
 The flight recorder's notes of a wave go from the plan to the settle:
 
-    plan_flights, before the lease is renewed -> correct_flights -> (begin, answer: in the wave)
+    plan_flights, before the lease is renewed -> note_number -> (begin, answer: in the wave)
         -> note_end
 """
 
@@ -17,7 +17,7 @@ import contextlib
 import datetime as dt
 import functools
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import Final
 from uuid import UUID
@@ -46,7 +46,6 @@ _ANY_DELIVERY: Final = UUID(int=0)
 
 def start(
     wave: Wave,
-    messages: Sequence[Message],
     *,
     pace: Pace,
     renewed_at: float,
@@ -55,13 +54,13 @@ def start(
     """Start the calls of a wave; the results come by its queue, after the ledger has them.
 
     Args:
-        wave: the wave.
-        messages: the messages of the wave, whose leases are renewed.
+        wave: the wave, whose leases are renewed.
         pace: the time limits of the calls.
         renewed_at: a time on the steady clock before the renewal.
         expires_at: the time on the steady clock at which the first message expires.
     """
     provider = wave.provider
+    messages = [call.message for call in wave.calls.values()]
 
     def send() -> Iterator[Result]:
         ends_by = renewed_at + _RENEWED * pace.lease.total_seconds()
@@ -69,8 +68,8 @@ def start(
         if now + pace.deadline.total_seconds() > ends_by or now >= expires_at:
             return _no_calls(messages, provider, cause="late")
         if not provider.capabilities.marks_begin:
-            for claimed in wave.called.values():
-                claimed.note_begin()
+            for call in wave.calls.values():
+                call.claimed.note_begin()
         return provider.send(messages, deadline=pace.deadline)
 
     # The thread also calls the adapter, so an error of the call ends the wave.
@@ -81,12 +80,14 @@ def start(
         _collect(lambda: _no_calls(messages, provider, cause="no_thread"), wave)
 
 
-def group(arrived: SimpleQueue[list[Arrival]], *, timeout: float | None) -> Iterator[Arrival]:
+def group(arrived: SimpleQueue[list[Arrival]], *, timeout: float | None) -> list[Arrival]:
     """Wait `timeout` seconds for results, then return all results that have come."""
+    found: list[Arrival] = []
     with contextlib.suppress(Empty):
-        yield from arrived.get(timeout=timeout)
+        found += arrived.get(timeout=timeout)
         while True:
-            yield from arrived.get_nowait()
+            found += arrived.get_nowait()
+    return found
 
 
 def _no_calls(messages: Sequence[Message], provider: Provider, *, cause: str) -> Iterator[Result]:
@@ -123,16 +124,6 @@ def plan_flights(deliveries: Iterable[ClaimedDelivery], *, token: UUID, provider
         claimed.note_end()
         attempt = (claimed.call or claimed.delivery.attempts) + 1
         claimed.flight = flight_recorder.plan(claimed.delivery.id, attempt, entry)
-
-
-def correct_flights(deliveries: Iterable[ClaimedDelivery], calls: Mapping[UUID, int]) -> None:
-    """Correct the attempts after the renewal; a delivery without a lease has no call."""
-    for claimed in deliveries:
-        attempt = calls.get(claimed.delivery.id)
-        if attempt is None:
-            claimed.note_end()
-        elif claimed.flight is not None:
-            claimed.flight.plan(attempt)
 
 
 def publish_flights(deliveries: Sequence[ClaimedDelivery]) -> None:
