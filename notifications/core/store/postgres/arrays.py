@@ -46,7 +46,7 @@ class _IdsDumper(Dumper):
     oid = postgres.types["uuid"].array_oid
 
     def dump(self, obj: Sequence[UUID]) -> bytes:
-        return ("{" + ",".join([each.hex for each in obj]) + "}").encode()
+        return ("{" + ",".join([f"{each.int:032x}" for each in obj]) + "}").encode()
 
 
 class _TextsDumper(Dumper):

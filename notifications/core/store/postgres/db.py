@@ -23,7 +23,7 @@ from django.db import InternalError, OperationalError, connection, transaction
 from psycopg import sql
 from psycopg.pq import ConnStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGconn
-from psycopg.rows import RowFactory, args_row, dict_row
+from psycopg.rows import RowFactory, dict_row, tuple_row
 
 from notifications.core import feature
 from notifications.core.store.postgres import arrays, copy_text, disk
@@ -164,7 +164,11 @@ def rows(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
     Raises:
         django.db.Error: the translated error of psycopg.
     """
-    return _rows(name, parameters, dict_row)
+    with errors, _cursor(tuple_row) as running:
+        running.execute(statement(name), bound(parameters))
+        names = [column.name for column in running.description or ()]
+        # A row factory of psycopg runs a Python function for each row.
+        return [dict(zip(names, row, strict=True)) for row in running.fetchall()] if names else []
 
 
 def fetch_as(
@@ -175,13 +179,9 @@ def fetch_as(
     Raises:
         django.db.Error: as `rows`.
     """
-    return _rows(name, parameters, args_row(make))
-
-
-def _rows(name: str, parameters: Mapping[str, object], factory: RowFactory[Answer]) -> list[Answer]:
-    with errors, _cursor(factory) as running:
+    with errors, _cursor(tuple_row) as running:
         running.execute(statement(name), bound(parameters))
-        return running.fetchall() if running.description else []
+        return [make(*row) for row in running.fetchall()] if running.description else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,11 +202,14 @@ def fetch_all(queries: Sequence[Query[Answer]]) -> list[list[Answer]]:
     if len(queries) == 1:
         return [fetch_as(each.name, each.parameters, each.make) for each in queries]
     with errors, ExitStack() as closing:
-        cursors = [closing.enter_context(_cursor(args_row(each.make))) for each in queries]
+        cursors = [closing.enter_context(_cursor(tuple_row)) for _ in queries]
         with cursors[0].connection.pipeline():
             for running, each in zip(cursors, queries, strict=True):
                 running.execute(statement(each.name), bound(each.parameters))
-            return [running.fetchall() for running in cursors]
+            return [
+                [each.make(*row) for row in running.fetchall()]
+                for running, each in zip(cursors, queries, strict=True)
+            ]
 
 
 def run(name: str, parameters: Mapping[str, object]) -> int:
