@@ -10,7 +10,7 @@ token guards every write. A row without a decision comes due when its lease ends
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -135,12 +135,12 @@ def load(claim: Claim) -> Batch:
 
     Deliveries of erased recipients are decided at once.
     """
-    notification_of = {each.id: ids.notification_of(each.id) for each in claim.deliveries}
-    notifications = reads.notifications(set(notification_of.values()))
-    destinations = reads.destinations(each.contact_id for each in claim.deliveries)
+    notification_ids = [ids.notification_of(each.id) for each in claim.deliveries]
+    notifications = reads.notifications(set(notification_ids))
+    destinations = reads.destinations([each.contact_id for each in claim.deliveries])
     batch = Batch(claim=claim, deliveries=[])
-    for each in claim.deliveries:
-        notification = notifications.get(notification_of[each.id])
+    for each, notification_id in zip(claim.deliveries, notification_ids, strict=True):
+        notification = notifications.get(notification_id)
         where = destinations.get(each.contact_id)
         if notification is None or where is None:
             batch.decide_orphan(each, _ERASED)
@@ -235,17 +235,24 @@ def secrets_to_wipe(entries: Iterable[DeliveryDecision]) -> set[UUID]:
     }
 
 
-def refund_caps(entries: Iterable[DeliveryDecision], *, moved: Collection[UUID]) -> None:
+def unmoved(
+    entries: Sequence[DeliveryDecision], *, moved: Collection[UUID]
+) -> Sequence[DeliveryDecision]:
+    """Return the decisions that changed no row, given the ids of all changed rows."""
+    if len(moved) == len(entries):
+        return ()
+    return [each for each in entries if each.delivery.id not in moved]
+
+
+def refund_caps(entries: Sequence[DeliveryDecision], *, moved: Collection[UUID]) -> None:
     """Refund the frequency caps of deliveries that ended unsent.
 
     A delivery under another claim may have ended before the count. Postgres decides about the
     refund.
     """
-    frequency_caps.refund_unsent(
-        delivery
-        for delivery, decision, *_ in entries
-        if decision.transition.to in NEVER_SENT or delivery.id not in moved
-    )
+    ended = [each for each in entries if each.decision.transition.to in NEVER_SENT]
+    ended += unmoved(entries, moved=moved)
+    frequency_caps.refund_unsent([each.delivery for each in ended])
 
 
 def retries_of(entries: Iterable[DeliveryDecision], *, moved: Collection[UUID]) -> list[Retry]:

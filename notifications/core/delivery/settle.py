@@ -31,6 +31,7 @@ from notifications.core.delivery.batch import (
     refund_caps,
     retries_of,
     secrets_to_wipe,
+    unmoved,
     write_decisions,
 )
 from notifications.core.delivery.claimed import ClaimedDelivery
@@ -228,6 +229,7 @@ def _write(
     attempts.record(calls, provider=provider.name)
     call_reservations.settle(pairs)
     entries, moved = write_decisions(decided, token=batch.token)
+    stayed = unmoved(entries, moved=moved)
     late = [
         Move(
             id=delivery.id,
@@ -235,11 +237,11 @@ def _write(
             due_in=decision.due_in,
             provider_message_id=decision.provider_message_id,
         )
-        for delivery, decision, *_ in entries
-        if decision.transition is ACCEPT and delivery.id not in moved
+        for delivery, decision, *_ in stayed
+        if decision.transition is ACCEPT
     ]
     accepted_late = _accept_late(batch, late, entries, calls, provider.name) if late else ()
-    attempts.tell(calls, moved=moved.union(accepted_late))
+    attempts.tell(calls if stayed else (), moved=moved.union(accepted_late))
     _end_contacts(made, provider=provider.name)
     _alert_if_misconfigured(pairs, provider)
     secret_variables.wipe(secrets_to_wipe(entries))
