@@ -25,6 +25,7 @@
     lane_pauses     pauses a lane whose tasks raise errors whatever the delivery
     unclaimed       ends deliveries that no worker takes
     call_prices     the prices of provider calls
+    call_log        the log lines of provider calls
     call_metrics    the metrics of provider calls and their traces
 
 Every step takes a list. No step holds a transaction or a row lock during a provider call: claim

@@ -8,32 +8,37 @@ from notifications.core.store.cached import prices
 from providers.contract import Accepted, Channel, Outcome
 
 
-def country_of(claimed: ClaimedDelivery) -> str:
-    """Return the country of the price: of a text message's number, empty on other channels."""
-    is_text = claimed.delivery.channel is Channel.SMS
-    return phone.country_of(claimed.destination.address) if is_text else ""
-
-
-def price_of(claimed: ClaimedDelivery, provider: str) -> int:
-    """Return the price of a call in microdollars: the reserved price, or else the present one."""
-    if claimed.reserved is not None:
-        return claimed.reserved
-    return prices.price_of(
-        claimed.delivery.channel,
-        provider=provider,
-        country=country_of(claimed),
-        segments=claimed.segments or 1,
-    )
-
-
 def segments_of(claimed: ClaimedDelivery, outcome: Outcome) -> int | None:
     """Return the segments of a text by the provider's answer, or else by our count."""
     told = outcome.segments if isinstance(outcome, Accepted) else None
     return told if told and claimed.segments else claimed.segments
 
 
-def price_by_answer(claimed: ClaimedDelivery, provider: str, outcome: Outcome) -> int:
-    """Return the price of a call with the segments of the answer, in microdollars."""
-    # A price is a price of a segment, multiplied by the segments, so the division is exact.
-    unit = price_of(claimed, provider) // (claimed.segments or 1)
-    return unit * (segments_of(claimed, outcome) or 1)
+class Prices:
+    """The prices of the calls of a moment at a provider: each unit is looked up once."""
+
+    def __init__(self, provider: str) -> None:
+        self._provider = provider
+        self._units: dict[tuple[Channel, str], int] = {}
+        """By channel and country: of a text message's number, empty on other channels."""
+
+    def of(self, claimed: ClaimedDelivery) -> int:
+        """Return the price of a call in microdollars: the reserved price, or else the present."""
+        return self._unit(claimed) * (claimed.segments or 1)
+
+    def by_answer(self, claimed: ClaimedDelivery, outcome: Outcome) -> int:
+        """Return the price of a call with the segments of the answer, in microdollars."""
+        return self._unit(claimed) * (segments_of(claimed, outcome) or 1)
+
+    def _unit(self, claimed: ClaimedDelivery) -> int:
+        if claimed.reserved is not None:
+            # A price is a price of a segment, multiplied by the segments: the division is exact.
+            return claimed.reserved // (claimed.segments or 1)
+        channel = claimed.delivery.channel
+        is_text = channel is Channel.SMS
+        country = phone.country_of(claimed.destination.address) if is_text else ""
+        unit = self._units.get((channel, country))
+        if unit is None:
+            unit = prices.price_of(channel, provider=self._provider, country=country)
+            self._units[channel, country] = unit
+        return unit

@@ -38,9 +38,7 @@ _STAYS: Final = {Status.SENT: END_CONFIRM, Status.UNKNOWN: KEEP_UNANSWERED}
 
 
 def with_window(claimed: ClaimedDelivery, decision: Decision, *, provider: Provider) -> Decision:
-    """Return the decision with a confirm window, for members of a fallback chain."""
-    if not claimed.delivery.falls_back:
-        return decision
+    """Return the decision about a member of a fallback chain with a confirm window."""
     return _with_window(
         decision,
         priority=claimed.delivery.priority,

@@ -11,11 +11,12 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final
+from typing import Final, get_args
 from uuid import UUID
 
-from notifications.core import clock, conf, telemetry
+from notifications.core import clock
 from notifications.core.delivery import (
+    call_log,
     call_metrics,
     call_prices,
     call_reservations,
@@ -42,7 +43,7 @@ from notifications.core.rules.lane import Mode
 from notifications.core.rules.outcomes import Circumstances, Decision, accepted, decide
 from notifications.core.rules.rate_limits.circuit_breaker import HealthKey
 from notifications.core.rules.reasons import Reason
-from notifications.core.rules.redaction import address_hash, redact
+from notifications.core.rules.redaction import redact
 from notifications.core.rules.transitions import ACCEPT, REJECT
 from notifications.core.store.postgres import (
     alerts,
@@ -54,6 +55,7 @@ from notifications.core.store.postgres import (
     secret_variables,
     transitions,
 )
+from notifications.core.store.postgres.attempts import AttemptRow
 from notifications.core.store.postgres.dead_contacts import DeadReport, NewAddress
 from notifications.core.store.postgres.opted_out_contacts import OptOut
 from notifications.core.store.postgres.transitions import Move
@@ -70,6 +72,8 @@ from providers.contract import (
     Unavailable,
 )
 
+_OUTCOMES: Final = {kind: kind.__name__.lower() for kind in get_args(Outcome)}
+"""Names of the outcomes in attempts and log lines."""
 _LONGEST_WAIT_S: Final = 2**31 - 1
 """Largest value of the column; a chat service may ask for a longer wait."""
 
@@ -90,28 +94,32 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> Sequen
     if not pairs:
         return ()
     decided = _decide(batch, pairs, provider)
+    calls = _calls(pairs, provider)
 
     def write(ids: Sequence[UUID]) -> tuple[list[DeliveryDecision], set[UUID]]:
-        some, entries = pairs, decided
+        some, made, entries = pairs, calls, decided
         if len(ids) < len(pairs):
-            some, entries = _only(pairs, ids), decisions_of(ids, decided)
-        return db.in_transaction(lambda: _write(batch, some, entries, provider=provider))
+            wanted = set(ids)
+            some, entries = _only(pairs, wanted), decisions_of(wanted, decided)
+            made = [each for each in calls if each.delivery_id in wanted]
+        return db.in_transaction(lambda: _write(batch, some, made, entries, provider=provider))
 
     began = clock.monotonic()
     ids = [each.delivery.id for each in decided]
     written, locked = locked_rows.leave_out(write, ids, members=members_of(decided))
     entries, moved = written
-    _move_contacts(_without(pairs, locked), provider=provider.name)
-    late = _settle_late(_without(pairs, locked), decided, moved, provider)
+    free, rows = _without(pairs, calls, locked)
+    _move_contacts(free, provider=provider.name)
+    late = _settle_late(free, rows, decided, moved, provider.name)
     if late.moved:
         entries = [each for each in entries if each.delivery.id not in late.moved] + late.changed
         moved = moved | late.moved
     locked = [*locked, *late.locked]
-    settled = _without(pairs, locked)
+    settled, rows = _without(pairs, calls, locked)
     call_metrics.observe_settlement(seconds=clock.monotonic() - began)
     refund_caps(entries, moved=moved)
     batch.retries += retries_of(entries, moved=moved)
-    _log_calls(settled, provider)
+    call_log.write(settled, rows, provider=provider.name)
     call_metrics.record(settled, provider=provider, now=batch.now)
     return _only(pairs, locked)
 
@@ -121,10 +129,14 @@ def _only(pairs: Sequence[Pair], delivery_ids: Collection[UUID]) -> Sequence[Pai
     return [pair for pair in pairs if pair[0].delivery.id in wanted] if wanted else ()
 
 
-def _without(pairs: Sequence[Pair], delivery_ids: Collection[UUID]) -> Sequence[Pair]:
+def _without(
+    pairs: Sequence[Pair], calls: Sequence[AttemptRow], delivery_ids: Collection[UUID]
+) -> tuple[Sequence[Pair], Sequence[AttemptRow]]:
+    """Leave out deliveries; returns the other pairs and their calls, in the same order."""
     if not delivery_ids:
-        return pairs
-    return [pair for pair in pairs if pair[0].delivery.id not in delivery_ids]
+        return pairs, calls
+    free = [pair for pair in pairs if pair[0].delivery.id not in delivery_ids]
+    return free, [each for each in calls if each.delivery_id not in delivery_ids]
 
 
 def _decide(batch: Batch, pairs: Sequence[Pair], provider: Provider) -> list[DeliveryDecision]:
@@ -138,9 +150,10 @@ def _decide(batch: Batch, pairs: Sequence[Pair], provider: Provider) -> list[Del
             unclear = claimed.delivery.id in perhaps_sent
             known = _circumstances(claimed, provider, now, perhaps_sent=unclear)
             decision = decide(result.outcome, known)
-        decision = confirm.with_window(claimed, decision, provider=provider)
+        if claimed.delivery.falls_back:
+            decision = confirm.with_window(claimed, decision, provider=provider)
         entry = delivery_decision(claimed, decision)
-        if confirm.keeps_secrets(claimed, decision, provider=provider):
+        if entry.secrets_of and confirm.keeps_secrets(claimed, decision, provider=provider):
             entry = entry._replace(secrets_of=None)
         decided.append(entry)
     return decided
@@ -148,33 +161,34 @@ def _decide(batch: Batch, pairs: Sequence[Pair], provider: Provider) -> list[Del
 
 def _settle_late(
     pairs: Sequence[Pair],
+    calls: Sequence[AttemptRow],
     decided: Sequence[DeliveryDecision],
     moved: Collection[UUID],
-    provider: Provider,
+    provider: str,
 ) -> late_refusals.Settled:
     """Settle the refusals after the end of the lease, of rows not moved by the claim."""
     refused = [
-        _call(claimed, result, provider)
-        for claimed, result in pairs
-        if isinstance(result.outcome, late_refusals.REFUSALS) and claimed.delivery.id not in moved
+        call
+        for (_, result), call in zip(pairs, calls, strict=True)
+        if isinstance(result.outcome, late_refusals.REFUSALS) and call.delivery_id not in moved
     ]
     if not refused:
         return late_refusals.Settled([], set())
-    return late_refusals.settle(decided, refused, provider=provider.name)
+    return late_refusals.settle(decided, refused, provider=provider)
 
 
 def record_calls(pairs: Sequence[Pair], *, provider: Provider) -> None:
     """Record the calls of failed-over deliveries with events, without a settlement."""
     if not pairs:
         return
-    calls = [_call(claimed, result, provider) for claimed, result in pairs]
+    calls = _calls(pairs, provider)
 
     def work() -> None:
         attempts.record_failed_over(calls, provider=provider.name)
         call_reservations.settle(pairs)
 
     db.in_transaction(work)
-    _log_calls(pairs, provider)
+    call_log.write(pairs, calls, provider=provider.name)
     call_metrics.record(pairs, provider=provider, now=clock.now())
     _alert_if_misconfigured(pairs, provider)
 
@@ -222,10 +236,14 @@ def _circumstances(
 
 
 def _write(
-    batch: Batch, pairs: Sequence[Pair], decided: list[DeliveryDecision], *, provider: Provider
+    batch: Batch,
+    pairs: Sequence[Pair],
+    calls: Sequence[AttemptRow],
+    decided: list[DeliveryDecision],
+    *,
+    provider: Provider,
 ) -> tuple[list[DeliveryDecision], set[UUID]]:
-    made = [pair for pair in pairs if not isinstance(pair[1].outcome, NotStarted)]
-    calls = [_call(claimed, result, provider) for claimed, result in made]
+    calls = [each for each in calls if each.outcome != _OUTCOMES[NotStarted]]
     attempts.record(calls, provider=provider.name)
     call_reservations.settle(pairs)
     entries, moved = write_decisions(decided, token=batch.token)
@@ -242,7 +260,7 @@ def _write(
     ]
     accepted_late = _accept_late(batch, late, entries, calls, provider.name) if late else ()
     attempts.tell(calls if stayed else (), moved=moved.union(accepted_late))
-    _end_contacts(made, provider=provider.name)
+    _end_contacts(pairs, provider=provider.name)
     _alert_if_misconfigured(pairs, provider)
     secret_variables.wipe(secrets_to_wipe(entries))
     return entries, moved
@@ -280,7 +298,7 @@ def _accept_late(
     batch: Batch,
     late: Sequence[Move],
     entries: Iterable[DeliveryDecision],
-    calls: Iterable[attempts.AttemptRow],
+    calls: Iterable[AttemptRow],
     provider: str,
 ) -> Collection[UUID]:
     """Store acceptances after the lease; returns the deliveries that have moved."""
@@ -307,80 +325,41 @@ def _alert_if_misconfigured(pairs: Sequence[Pair], provider: Provider) -> None:
         alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, subject, detail)
 
 
-def _outcome_name(outcome: object) -> str:
-    return type(outcome).__name__.lower()
+def _calls(pairs: Iterable[Pair], provider: Provider) -> list[AttemptRow]:
+    """Return the rows of the calls, in the order of the pairs."""
+    units = call_prices.Prices(provider.name)
+    return [_call(claimed, result, units) for claimed, result in pairs]
 
 
-def _call(claimed: ClaimedDelivery, result: Result, provider: Provider) -> attempts.AttemptRow:
+def _call(claimed: ClaimedDelivery, result: Result, units: call_prices.Prices) -> AttemptRow:
     outcome = result.outcome
-    said = (
-        ("", outcome.message_id)
-        if isinstance(outcome, Accepted)
-        else (outcome.code, outcome.detail)
-    )
-    return attempts.AttemptRow(
+    cost = None
+    if isinstance(outcome, Accepted):
+        code, detail = "", outcome.message_id[:500]
+    else:
+        # Only a message id is safe to store: other texts of a provider may contain an address.
+        code, detail = outcome.code, redact(outcome.detail)
+    if isinstance(outcome, Accepted | Unanswered):  # the call may have sent
+        price = units.by_answer(claimed, outcome)
+        cost = price if price or claimed.delivery.channel in prices.DEFAULTS else None
+    return AttemptRow(
         delivery_id=claimed.delivery.id,
         number=claimed.call,
-        outcome=_outcome_name(outcome),
-        code=said[0],
-        # Only a message id is safe to store: other texts of a provider may contain an address.
-        detail=said[1][:500] if isinstance(outcome, Accepted) else redact(said[1]),
-        latency_ms=_milliseconds(result.latency),
+        outcome=_OUTCOMES[type(outcome)],
+        code=code,
+        detail=detail,
+        latency_ms=round(result.latency.total_seconds() * 1000),
         segments=call_prices.segments_of(claimed, outcome),
         http_status=result.http_status,
         retry_after_s=_retry_after_s(result),
         signed_with=result.signed_with,
         country=claimed.destination.country_on(claimed.delivery.channel),
-        cost_micros=_cost(claimed, provider, outcome),
+        cost_micros=cost,
         reserved_at=claimed.reserved_at,
     )
-
-
-def _cost(claimed: ClaimedDelivery, provider: Provider, outcome: Outcome) -> int | None:
-    """Return the price of a call that may have sent, in microdollars; None on a free channel."""
-    if not isinstance(outcome, Accepted | Unanswered):
-        return None
-    price = call_prices.price_by_answer(claimed, provider.name, outcome)
-    return price if price or claimed.delivery.channel in prices.DEFAULTS else None
-
-
-def _log_calls(pairs: Sequence[Pair], provider: Provider) -> None:
-    hash_key = conf.current().hash_key
-    telemetry.write_calls([
-        _log_fields(claimed, result, provider, hash_key) for claimed, result in pairs
-    ])
-
-
-def _log_fields(
-    claimed: ClaimedDelivery, result: Result, provider: Provider, hash_key: bytes
-) -> dict[str, object]:
-    delivery, notification = claimed.delivery, claimed.notification
-    return {
-        "address_hash": address_hash(claimed.destination.address, key=hash_key),
-        "attempt": claimed.call,
-        "channel": delivery.channel.label,
-        "code": getattr(result.outcome, "code", ""),
-        "delivery_id": delivery.id,
-        "http_status": result.http_status,
-        "latency_ms": _milliseconds(result.latency),
-        "mode": delivery.mode.label,
-        "notification_id": notification.id,
-        "outcome": _outcome_name(result.outcome),
-        "priority": delivery.priority.name,
-        "producer_id": notification.producer_id,
-        "provider": provider.name,
-        "retry_after_s": _retry_after_s(result),
-        "signed_with": result.signed_with,
-        "trace_id": notification.traceparent[3:35],
-        "type": notification.type,
-    }
 
 
 def _retry_after_s(result: Result) -> int | None:
     """Return the seconds to wait by the answer or the provider's documentation, rounded up."""
     wait = result.retry_after or getattr(result.outcome, "retry_after", None)
     return min(math.ceil(wait.total_seconds()), _LONGEST_WAIT_S) if wait else None
-
-
-def _milliseconds(latency: dt.timedelta) -> int:
-    return round(latency.total_seconds() * 1000)

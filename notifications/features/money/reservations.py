@@ -65,10 +65,11 @@ def reserve(
         OperationalError: the database failed; no call may begin.
     """
     known, now = cached.every(), batch.now
+    units = call_prices.Prices(provider)
     asks = []
     for claimed in deliveries:
         claimed.reserved_under = claimed.reserved = claimed.reserved_at = None
-        ask = _ask(claimed, provider, known) if known else None
+        ask = _ask(claimed, units, known) if known else None
         if ask is not None:
             asks.append(ask)
             claimed.reserved_under, claimed.reserved = batch.token, ask.micros
@@ -97,6 +98,7 @@ def settle(pairs: Iterable[Pair]) -> None:
     sent its message, so its price counts as spent.
     """
     final: dict[UUID, int | None] = {}
+    units = call_prices.Prices("")  # not looked up: each of the calls has a reserved price
     token = None
     for claimed, result in pairs:
         if claimed.reserved_under is None:
@@ -104,7 +106,7 @@ def settle(pairs: Iterable[Pair]) -> None:
         token = claimed.reserved_under
         match result.outcome:
             case Accepted() as outcome:
-                final[claimed.delivery.id] = call_prices.price_by_answer(claimed, "", outcome)
+                final[claimed.delivery.id] = units.by_answer(claimed, outcome)
             case Unanswered():
                 final[claimed.delivery.id] = None
             case _:
@@ -112,10 +114,12 @@ def settle(pairs: Iterable[Pair]) -> None:
     ledgers.settle(final, token=token)
 
 
-def _ask(claimed: ClaimedDelivery, provider: str, known: Mapping[int, Budget]) -> PricedCall | None:
+def _ask(
+    claimed: ClaimedDelivery, units: call_prices.Prices, known: Mapping[int, Budget]
+) -> PricedCall | None:
     """Return the request for money; None for a free call or without a budget."""
     own = [each.id for each in known.values() if _counts(claimed, each)]
-    price = call_prices.price_of(claimed, provider) if own else 0
+    price = units.of(claimed) if own else 0
     if not price:
         return None
     is_limited = not claimed.delivery.priority.is_urgent
