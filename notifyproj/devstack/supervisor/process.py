@@ -63,7 +63,7 @@ class Process(Child):
         self.program = program
         self._ports = ports
         self.environ = environ
-        self._forks = forks and program.forks
+        self._forks = forks
         self.leash_signal = program.leash
         self._pid_file = var / "run" / f"{program.name}.pid"
         self._log_start = 0

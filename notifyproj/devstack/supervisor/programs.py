@@ -57,9 +57,6 @@ class Program:
     low_priority: bool = False
     """Low scheduling priority: bulk work beside an OTP on one machine."""
 
-    forks: bool = True
-    """The first process is a fork of the supervisor, which has loaded the app."""
-
     leash: signal.Signals = signal.SIGKILL
     """Signal to an interpreter at the supervisor's death; a fork gets SIGKILL. Postgres and the
     broker end in the same moment: a worker could settle no delivery and would wait for them."""
@@ -123,7 +120,6 @@ PROGRAMS: Final = (
             f"--admin-url=http://{LOOPBACK}:{{web}}/admin",
         ),
         ready=Answers("sandbox", "/healthz"),
-        forks=False,
     ),
     Program(
         name="web",
@@ -154,13 +150,12 @@ PROGRAMS: Final = (
     Program(
         name="flower",
         arguments=(
-            # Flower needs the configuration and no Django, which saves 50 MiB.
+            # After a restart Flower is an interpreter, and without Django takes 50 MiB less.
             *("-m", "celery", "--config=celeryconfig", "flower"),
             *(f"--address={LOOPBACK}", "--port={flower}"),
             "--conf=notifyproj/flowerconfig.py",
         ),
         ready=Answers("flower", "/healthcheck"),
-        forks=False,
     ),
 )
 
