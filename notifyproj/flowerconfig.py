@@ -89,5 +89,8 @@ Metrics.get = authenticated(Metrics.get)
 basic_auth = [f"{_user}:{_password}"]
 # The secret depends on the password alone: sign-ins survive a restart, but no change of password.
 cookie_secret = hmac.digest(_password.encode(), b"flower cookie", hashlib.sha256).hex()
+# Each worker sends events from its start (`celeryconfig.worker_send_task_events`); Flower would ask
+# all workers for events each five seconds.
+enable_events = False
 # Flower keeps the newest tasks in memory: 2,000 take 28 MiB, 10,000 take 60 MiB.
 max_tasks = 2_000

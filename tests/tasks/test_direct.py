@@ -10,7 +10,7 @@ import pytest
 
 from notifications.core import clock
 from notifications.core.models import Delivery
-from notifications.core.rules.lane import Priority
+from notifications.core.rules.lane import EXPAND, OPS, TELL, Priority
 from notifications.core.rules.states import Status
 from notifications.core.sweeps import relay
 from notifications.core.tasks.deliver import SLOTS
@@ -54,6 +54,15 @@ def test_what_is_urgent_and_due_or_lost_begins(
     given: list[Callable[[], None]] = []
     assert _direct(given).catch_up()
     assert len(given) == int(is_lost and priority.is_urgent)
+
+
+@pytest.mark.parametrize(
+    ("queues", "has_work"),
+    [(["p3.email", EXPAND], True), ([OPS, TELL], True), ([TELL], False), ([EXPAND], False)],
+)
+def test_a_process_with_a_lane_or_the_sweeps_has_work(queues: list[str], *, has_work: bool) -> None:
+    direct = Direct(queues, slots=8, submit=lambda _run: None, busy=lambda: 0)
+    assert direct.has_work == has_work
 
 
 def test_nothing_begins_before_the_pool_has_a_free_slot(make_delivery: MakeDelivery) -> None:

@@ -14,7 +14,9 @@ be lost with a killed worker while the relay is down.
 When the broker comes back, its old messages are harmless: the rows are claimed or final. The rows
 of a process that died come due again.
 
-While the broker takes writes, the cost is one command a second for each process.
+While the broker takes writes, the cost is one command a second for each process. A process that
+consumes neither a lane nor `ops` has no work in direct mode and no such thread: `fallbacks` probes
+the broker each ten seconds, as in the web process.
 """
 
 from __future__ import annotations
@@ -83,6 +85,11 @@ class Direct:
         self._busy = busy
         self._lock = threading.Lock()
         self._in_flight: list[object] = []
+
+    @property
+    def has_work(self) -> bool:
+        """Return True if the process consumes a lane or the queue of the sweeps."""
+        return bool(self._lanes or self._sweep_at)
 
     def begin(self) -> None:
         """Make published rows due, because their messages are in the lost broker."""
@@ -264,9 +271,14 @@ def _start(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery i
 
     queues = list(instance.app.amqp.queues.consume_from)
     direct = Direct(queues, slots=instance.concurrency, submit=submit, busy=busy)
-    threading.Thread(target=watch, args=(direct, is_connected), name="direct", daemon=True).start()
+    if direct.has_work:
+        threading.Thread(
+            target=watch, args=(direct, is_connected), name="direct", daemon=True
+        ).start()
 
     def ask() -> str:
+        if not direct.has_work:
+            broker.probe()
         return broker.fault() or ("" if is_connected() else _NOT_CONSUMING)
 
     servers = [replace(fallbacks.BROKER, ask=ask), fallbacks.STATE, fallbacks.FLIGHTS]
