@@ -128,6 +128,7 @@ def beat(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Beat]:
 _DUE = {
     *("relay", "release", "rescue", "inbox", "inbox_reports", "withdrawals", "webhooks", "tell"),
     *("ordering", "rollups", "cancel_jobs", "expand", "bulk_jobs", "audiences", "series"),
+    *("alert_notices", "budgets"),
 }
 """Sweeps with a condition whose interval is at most five seconds."""
 

@@ -152,6 +152,7 @@ _WORK: Final = {
     "expiry": Work(due=((Status.QUEUED, -due_rows.EXPIRY_GRACE),)),
     "recheck_unknown": Work(due=((Status.UNKNOWN, _NOW),)),
     "replays": Work(sql="work_replays"),
+    "alert_notices": Work(sql="work_alert_notices"),
     "withdrawals": Work(sql="work_withdrawals"),
     "erasures": Work(sql="work_erasures"),
     "ordering": Work(sql="work_ordering"),
@@ -160,7 +161,7 @@ _WORK: Final = {
     "tell": Work(sql="work_tell"),
 }
 """Conditions of sweeps; beat sends the tasks of other sweeps at each interval, because these sweeps
-also measure, raise alerts or read Redis."""
+also measure, read Redis, or raise alerts about what no row shows."""
 _SLOWEST: Final = dt.timedelta(seconds=30)
 _INTERVALS: Final = 10
 

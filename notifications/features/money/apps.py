@@ -28,6 +28,7 @@ class MoneyConfig(feature.Feature):
             limit=1_000,
             stops="Messages held by a budget wait till the next day, also after a raise, and"
             " budgets raise no alert.",
+            work="work_budgets",
         ),
     )
     menu = (

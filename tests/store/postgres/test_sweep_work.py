@@ -14,6 +14,9 @@ from django.db import OperationalError, connection, transaction
 
 from notifications.core import clock, sweeps
 from notifications.core.models import (
+    Alert,
+    AlertDestination,
+    AlertNotice,
     BulkJob,
     CancelJob,
     ErasureJob,
@@ -216,10 +219,28 @@ def _list(**columns: object) -> None:
     )
 
 
+def _alert(*, is_open: bool) -> Alert:
+    return Alert.objects.create(kind="beat_dead", resolved_at=None if is_open else clock.now())
+
+
+def _told(*events: str, is_active: bool = True, **columns: object) -> None:
+    """Store a resolved alert with a notice of each event."""
+    place = AlertDestination.objects.create(name="team", secret="", is_active=is_active)
+    alert = _alert(is_open=False)
+    for event in events:
+        AlertNotice.objects.create(
+            **{"alert": alert, "destination": place, "event": event, "attempts": 1, **columns},
+            created_at=_past(),
+        )
+
+
 _Rows = Callable[[], object]
 _WORK: Final[dict[str, tuple[str, _Rows]]] = {
     "a hold check": ("release", lambda: _hold_check(_past())),
     "a resumed switch": ("release", lambda: _switch(is_resumed=True)),
+    "an open alert": ("alert_notices", lambda: _alert(is_open=True)),
+    "a waiting notice": ("alert_notices", lambda: _told("resolved", due_at=_past())),
+    "an alert with an untold end": ("alert_notices", lambda: _told("raised", "reminded")),
     "a withdrawal": ("withdrawals", lambda: _withdrawal(_past())),
     "a replay": ("replays", lambda: ReplayJob.objects.create(requested_by="tests")),
     "an erasure": (
@@ -256,6 +277,10 @@ _WORK: Final[dict[str, tuple[str, _Rows]]] = {
 }
 _NO_WORK: Final[dict[str, tuple[str, _Rows]]] = {
     "a hold check": ("release", lambda: _hold_check(clock.now() + _HOUR)),
+    "an alert of nobody": ("alert_notices", lambda: _alert(is_open=False)),
+    "an alert with a told end": ("alert_notices", lambda: _told("raised", "resolved")),
+    "an alert without a try": ("alert_notices", lambda: _told("raised", attempts=0)),
+    "a former destination": ("alert_notices", lambda: _told("raised", is_active=False)),
     "a switch": ("release", lambda: _switch(is_resumed=False)),
     "a withdrawal": ("withdrawals", lambda: _withdrawal(clock.now() + _HOUR)),
     "a replay": (
