@@ -257,9 +257,9 @@ class Environment(
     )
     broker_messages: Annotated[int, Field(ge=2, le=10_000)] = Field(
         alias="NOTIFY_BROKER_MESSAGES",
-        default=24,
+        default=100,
         description="a number from 2 to 10000: the maximum of messages of a lane in the broker,"
-        " with up to 500 deliveries each; other deliveries wait in PostgreSQL",
+        " each for up to 500 deliveries (P0 and P1: 50); other deliveries wait in PostgreSQL",
     )
     allowed_hosts: Names = Field(
         alias="NOTIFY_ALLOWED_HOSTS",

@@ -1,15 +1,16 @@
-"""Lanes: publishing delivery ids to the broker, queue depths, and the order of consuming.
+"""Lanes: publishing to the broker, queue depths, and the order of consuming.
 
 No other module publishes. Queues and tasks are addressed by name, so no decision imports a task. A
-message is a list of delivery ids. A lost message loses no delivery, and a duplicate is harmless.
+message has a list of delivery ids, or for due rows of P2 and P3 the number of rows that its task
+may claim. A lost message loses no delivery, and a duplicate is harmless.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from celery import current_app
@@ -22,7 +23,7 @@ from notifications.core.rules.lane import Lane
 from providers.contract import Channel
 
 CHUNK: Final = 500
-"""Maximum ids in a message of P2 and P3, which share Celery's cost of a message."""
+"""Maximum deliveries of a message of P2 and P3, which share Celery's cost of a message."""
 URGENT_CHUNK: Final = 50
 """Maximum ids in a message of P0 and P1, because their lease is short."""
 BrokerAway: Final = broker.Away
@@ -128,6 +129,21 @@ def lent_producer() -> Iterator[Producer]:
             raise
 
 
+class DueRows(NamedTuple):
+    """The work of a lane's message: up to `rows` due deliveries with ids of a range."""
+
+    rows: int
+    floor: str
+    """The first id, as hexadecimal digits."""
+    ceiling: str
+    """The end of the range, without this id."""
+
+    @property
+    def span(self) -> dict[str, UUID]:
+        """The range, as in `store.postgres.id_ranges`."""
+        return {"floor": UUID(self.floor), "ceiling": UUID(self.ceiling)}
+
+
 def publish(lane: Lane, delivery_ids: Iterable[Sequence[UUID]]) -> None:
     """Publish lists of ids on the lane's queue, as a message for each list.
 
@@ -135,18 +151,34 @@ def publish(lane: Lane, delivery_ids: Iterable[Sequence[UUID]]) -> None:
         BrokerAway: at least one message was not published. While the broker is known to be away, no
             attempt is made.
     """
+    _send(lane, (([each.hex for each in chunk],) for chunk in delivery_ids))
+
+
+def publish_due(lane: Lane, span: Mapping[str, UUID], messages: Iterable[int]) -> None:
+    """Publish messages of a P2 or P3 lane, each for so many due rows of a range.
+
+    Raises:
+        BrokerAway: as `publish`.
+    """
+    floor, ceiling = span["floor"].hex, span["ceiling"].hex
+    _send(lane, (([], DueRows(rows, floor, ceiling)) for rows in messages))
+
+
+def _send(lane: Lane, messages: Iterable[tuple[list[str]] | tuple[list[str], DueRows]]) -> None:
     if not broker.takes_messages():
         raise BrokerAway
     try:
         with lent_producer() as producer:
-            for chunk in delivery_ids:
+            for ids, *due in messages:
                 current_app.send_task(
                     task_name(lane.channel),
-                    args=[[each.hex for each in chunk]],
+                    args=[ids, *due],
                     queue=lane.name,
                     producer=producer,
                     retry=False,
-                    argsrepr=describe(lane.name, len(chunk)),
+                    argsrepr=f"{lane.name}, up to {due[0].rows} deliveries"
+                    if due
+                    else describe(lane.name, len(ids)),
                     kwargsrepr="",
                 )
     except broker.errors() as error:
@@ -154,15 +186,9 @@ def publish(lane: Lane, delivery_ids: Iterable[Sequence[UUID]]) -> None:
         raise BrokerAway from error
 
 
-def chunk_size(lane: Lane) -> int:
-    """Return the maximum number of ids in a message of the lane."""
-    return URGENT_CHUNK if lane.priority.is_urgent else CHUNK
-
-
-def chunks(delivery_ids: Sequence[UUID], *, lane: Lane, most: int = CHUNK) -> list[Sequence[UUID]]:
+def chunks(delivery_ids: Sequence[UUID], *, most: int = URGENT_CHUNK) -> list[Sequence[UUID]]:
     """Split a list into messages of at most `most` ids."""
-    size = min(chunk_size(lane), most)
-    return [delivery_ids[start : start + size] for start in range(0, len(delivery_ids), size)]
+    return [delivery_ids[start : start + most] for start in range(0, len(delivery_ids), most)]
 
 
 def depths(names: Sequence[str]) -> dict[str, int]:

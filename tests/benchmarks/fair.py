@@ -30,7 +30,7 @@ _FLOOD: Final = 1_000_000
 _POSTS: Final = 150
 _PACE_SECONDS: Final = 0.1
 _POLL_SECONDS: Final = 0.1
-_ANY_PUBLISHED: Final = "SELECT 1 FROM delivery WHERE published_at IS NOT NULL LIMIT 1"
+_ANY_CLAIMED: Final = "SELECT 1 FROM delivery WHERE claim_token IS NOT NULL LIMIT 1"
 _pause: Final = Event()
 _PEOPLE: Final = """
     CREATE TEMPORARY TABLE phones AS
@@ -87,7 +87,7 @@ def measure(stage: Stage) -> Figure:
             stage.clear()
             with stage.standing_still("channels", "ops"), stage.database() as link:
                 _write(link, flood)
-            _wait_for_relay(stage)
+            _wait_for_claim(stage)
             p50, p99 = _until_called(stage)
             waiting.append(load.unsent(stage, priority=Priority.P3))
             stage.clear()
@@ -134,10 +134,10 @@ def _write(link: psycopg.Connection[Any], count: int) -> None:
     link.execute("ANALYZE notification, delivery")
 
 
-def _wait_for_relay(stage: Stage) -> None:
-    """Return when the relay has published rows: the lane then has a place that was reached."""
+def _wait_for_claim(stage: Stage) -> None:
+    """Return when a worker has claimed rows: the lane then has a place that was reached."""
     with stage.database() as link:
-        while not link.execute(_ANY_PUBLISHED).fetchone():
+        while not link.execute(_ANY_CLAIMED).fetchone():
             _pause.wait(_POLL_SECONDS)
 
 

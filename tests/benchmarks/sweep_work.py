@@ -83,7 +83,7 @@ def _tick_cost(stage: Stage, *, waiting: int) -> float:
     with redis.Redis.from_url(stage.broker_url) as broker:
         _tick()  # connections and caches
         for _ in range(_TICKS):
-            _make_room(stage, broker)
+            _make_room(broker)
             measured = {**stage.components(), "sweeps": os.getpid()}
             watched = {
                 name: pid for name, pid in measured.items() if name in {"postgres", "sweeps"}
@@ -94,17 +94,11 @@ def _tick_cost(stage: Stage, *, waiting: int) -> float:
     return sum(meter.seconds.values()) / _TICKS
 
 
-def _make_room(stage: Stage, broker: redis.Redis) -> None:
-    """Leave room for some messages, and make due again what the last tick published."""
+def _make_room(broker: redis.Redis) -> None:
+    """Leave room for some messages."""
     broker.ltrim(
         f"{KEY_PREFIX}{_LANE.name}", 0, conf.current().broker_messages - _FREE_MESSAGES - 1
     )
-    with stage.database() as link:
-        link.execute(
-            "UPDATE delivery SET due_at = now() - interval '1 minute'"
-            " WHERE status = %s AND due_at > now()",
-            [Status.QUEUED],
-        )
 
 
 def _tick() -> None:

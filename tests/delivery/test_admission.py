@@ -14,7 +14,7 @@ from uuid import UUID
 import pytest
 from django.contrib.postgres.functions import TransactionNow
 
-from notifications.core import clock
+from notifications.core import clock, conf, lanes
 from notifications.core.delivery import deliver, routing
 from notifications.core.intake.accept import Caller
 from notifications.core.models import (
@@ -260,15 +260,12 @@ def test_without_redis_breakers_and_buckets_hold_nothing(reach: Reach, take: Acc
 
 
 @pytest.mark.usefixtures("caller")
-def test_the_relay_hands_out_one_patient_row_a_probe_while_all_rest(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(publish_quota, "shares", publish_quota.BrokerShares())
+def test_the_relay_hands_out_one_patient_row_a_probe_while_all_rest() -> None:
     urgent = Lane(Mode.LIVE, Priority.P1, Channel.PUSH)
     test = Lane(Mode.TEST, Priority.P2, Channel.PUSH)
     depths = dict.fromkeys((P2_PUSH, urgent, test), 0)
     unlimited = publish_quota.quotas(depths)
-    assert unlimited[P2_PUSH] == publish_quota.FIRST_SHARE
+    assert unlimited[P2_PUSH] == conf.current().broker_messages * lanes.CHUNK
     _trip(PUSH)
     assert publish_quota.quotas(depths) == {each: unlimited[each] for each in (urgent, test)}
     age(PROBE_EVERY)

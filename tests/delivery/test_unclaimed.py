@@ -237,8 +237,12 @@ class Histories(RuleBasedStateMachine):
     def publish(self, outcome: Outcome) -> None:
         self.outcome = outcome
         [span, *_] = id_ranges.current()
+        lane_pauses._probed_at.clear()  # a second passes
         for lane in rounds.lanes_due(Status.QUEUED, span, within=rounds.NO_GRACE):
-            for message in relay.take(lane, span, _LIMIT, is_recent=True):
+            if not lane.priority.is_urgent:
+                deliver.deliver_due(lane, span, rows=_LIMIT)
+                continue
+            for message in relay.take(lane, span, _LIMIT):
                 self._deliver(list(Delivery.objects.filter(id__in=message)))
 
     def _chosen(

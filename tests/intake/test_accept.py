@@ -231,7 +231,7 @@ def test_a_row_of_p2_takes_its_place_behind_the_relay_and_before_others_backlogs
     reach(email="maria@sandbox.example")
     behind = clock.now() - dt.timedelta(hours=1)
     lane = Lane(Mode.LIVE, Priority.P2, Channel.EMAIL)
-    fair_queue.note_published(lane, last=behind)
+    fair_queue.note_taken(lane, last=behind)
     [first] = deliveries_of(take())
     [second] = deliveries_of(take())
     assert [first.due_at, second.due_at] == [

@@ -117,7 +117,7 @@ def test_a_batch_costs_as_many_queries_as_a_single_letter(
 @pytest.mark.django_db
 def test_a_replay_does_not_delay_another_producers_row() -> None:
     hour_ago = clock.now() - dt.timedelta(hours=1)
-    fair_queue.note_published(PUSH_LANE, last=hour_ago)  # the lane has a backlog of an hour
+    fair_queue.note_taken(PUSH_LANE, last=hour_ago)  # the lane has a backlog of an hour
     job, rows = replay_job(30)
     replay.run(job, limit=100)
     [other] = fair_queue.places([Ask(PUSH_LANE, 2)], now=clock.now())

@@ -160,7 +160,7 @@ def test_a_released_row_stands_where_its_producers_share_puts_it(
     reach(push="phone")
     lane = Lane(Mode.LIVE, Priority.P2, Channel.PUSH)
     behind = clock.now() - _HOUR
-    fair_queue.note_published(lane, last=behind)
+    fair_queue.note_taken(lane, last=behind)
     one = later(channels=["push"])
     _let_time_pass()
     _sweep(500)
@@ -184,7 +184,7 @@ def test_rows_that_come_back_do_not_wait_for_all_that_is_accepted_meanwhile(
     behind = clock.now() - 2 * _HOUR
     lane = Lane(Mode.LIVE, Priority.P2, Channel.EMAIL)
     state.client().flushdb()
-    fair_queue.note_published(lane, last=behind)
+    fair_queue.note_taken(lane, last=behind)
     _sweep(500)
     SWEEPS["rescue"].run_once(now=clock.now(), limit=500)
     for row in Delivery.objects.filter(id__in=[held.id, dead.id]):

@@ -77,7 +77,10 @@ def test_the_relay_expires_what_it_has_published_before(
 
 @pytest.mark.usefixtures("broker")
 def test_the_relay_expires_what_a_failed_task_has_returned(make_row: MakeRow) -> None:
-    rows = [make_row(due_at=clock.now(), reason=reason) for reason in ("task_failed", "")]
+    rows = [
+        make_row(priority=Priority.P1, due_at=clock.now(), reason=reason)
+        for reason in ("task_failed", "")
+    ]
     _end_life(*rows)
     _relay()
     assert [_status(each)[0] for each in rows] == [Status.EXPIRED, Status.QUEUED]
@@ -97,7 +100,7 @@ def test_poison_raises_an_alert_until_its_dead_letter_is_handled(
     make_row: MakeRow, broker: redis.Redis
 ) -> None:
     del broker  # emptied before and after
-    row = make_row(claims=POISON_AFTER)
+    row = make_row(priority=Priority.P1, claims=POISON_AFTER)
     _relay()
     dead_letters.run_once(now=clock.now(), limit=10)
     assert str(row) in Alert.objects.get(kind=AlertKind.POISON, resolved_at=None).detail

@@ -33,7 +33,7 @@ def _direct(given: list[Callable[[], None]], *, busy: int = 0) -> Direct:
     ("due_in", "published_ago", "is_lost"),
     [
         (-_MINUTE, None, True),
-        (_MINUTE, 2 * relay.URGENT_LOST_AFTER, True),
+        (_MINUTE, 2 * relay.LOST_AFTER, True),
         (_MINUTE, dt.timedelta(0), False),
     ],
 )
@@ -75,7 +75,19 @@ def test_nothing_begins_before_the_pool_has_a_free_slot(make_delivery: MakeDeliv
     assert not given
 
 
-@pytest.mark.parametrize("priority", Priority)
+def test_due_rows_begin_in_the_slots_that_their_number_needs(
+    make_delivery: MakeDelivery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay, "SMALLEST_MESSAGE", 2)
+    due = clock.now() - _MINUTE
+    for _ in range(5):
+        Delivery.objects.filter(id=make_delivery(Status.QUEUED)).update(due_at=due)
+    given: list[Callable[[], None]] = []
+    assert _direct(given).look() == 3
+    assert len(given) == 3
+
+
+@pytest.mark.parametrize("priority", [Priority.P0, Priority.P1])
 def test_without_the_broker_rows_that_others_publish_begin_time_after_time(
     make_delivery: MakeDelivery, monkeypatch: pytest.MonkeyPatch, *, priority: Priority
 ) -> None:

@@ -1,7 +1,8 @@
-"""Delivery: from a list of delivery ids to provider calls and stored outcomes.
+"""Delivery: from a list of delivery ids, or a lane, to provider calls and stored outcomes.
 
-    deliver ─┬─ claim            (store.postgres.claims) takes a lease on each row; deliveries
-             │                   that wait for an earlier delivery of their key are marked
+    deliver ─┬─ claim            (store.postgres.claims; lane_claims: the due rows of a lane) takes
+             │                   a lease on each row; deliveries that wait for an earlier delivery
+             │                   of their key are marked
              ├─ gates            hold or stop deliveries: consent, quiet hours, expiry ...
              ├─ switches         hold deliveries that an operator's kill switch stops
              ├─ frequency_caps   hold or drop deliveries over the recipient's cap

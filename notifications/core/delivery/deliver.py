@@ -1,4 +1,4 @@
-"""Deliver: the body of a channel task, from a list of delivery ids to stored outcomes.
+"""Deliver: the body of a channel task, from a list of ids or a lane to stored outcomes.
 
     claim -> load -> gates -> caps -> route -> admit -> (render -> send -> settle) in waves
                                         ^       |        '-> fail over: the next provider
@@ -13,20 +13,21 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, ProgrammingError
 
-from notifications.core import clock
+from notifications.core import clock, stopping
 from notifications.core.delivery import (
     admission,
     fall_back,
     frequency_caps,
     gates,
+    lane_claims,
     lane_pauses,
     routing,
     send,
@@ -52,6 +53,7 @@ from notifications.core.store.postgres import (
     transitions,
 )
 from notifications.core.store.postgres.claims import Claim, Claimed
+from notifications.core.store.postgres.id_ranges import Span
 from notifications.core.store.postgres.ordering_queues import Queue
 from notifications.core.store.postgres.transitions import Move, UnderClaim
 
@@ -101,14 +103,59 @@ def deliver(delivery_ids: Sequence[UUID], *, lane: str = "") -> list[RetryGroup]
     admitted = lane_pauses.admit(lane, delivery_ids)
     if not admitted:
         return []
-    try:
+    with _pausing(lane):
         claim = claims.claim(admitted, now=clock.now())
+    locked = [Retry(each, _LOCKED_FOR) for each in claim.locked]
+    return group_retries(_deliver_claim(claim) + locked)
+
+
+def deliver_due(lane: Lane, span: Span, *, rows: int) -> list[RetryGroup]:
+    """Claim and deliver up to `rows` due rows of a P2 or P3 lane.
+
+    Suspects go in claims of their own, one after another. Safe to run twice, late, or never.
+
+    Args:
+        lane: the lane.
+        span: the range of the ids.
+        rows: the most rows.
+
+    Raises:
+        Exception: as `deliver`.
+    """
+    left, leaves_rows = lane_pauses.admit_rows(lane.name, rows), True
+    retries: list[Retry] = []
+    while left > 0 and leaves_rows and not stopping.is_stopping():
+        with _pausing(lane.name):
+            taken = lane_claims.claim(lane, span, rows=left, now=clock.now())
+        count = len(taken.claim.deliveries)
+        left, leaves_rows = left - count, taken.leaves_rows and count > 0
+        retries += _deliver_claim(taken.claim)
+    return group_retries(retries)
+
+
+@contextmanager
+def _pausing(lane: str) -> Iterator[None]:
+    """Pause the lane if the statement of the claim fails.
+
+    Raises:
+        ProgrammingError: the statement failed.
+    """
+    try:
+        yield
     except ProgrammingError as error:
         lane_pauses.note_failure(lane, error, ())
         raise
-    locked = [Retry(each, _LOCKED_FOR) for each in claim.locked]
+
+
+def _deliver_claim(claim: Claim) -> list[Retry]:
+    """Deliver claimed rows; returns the deliveries to publish again soon.
+
+    Raises:
+        OperationalError: as `deliver`.
+        InterfaceError: as `deliver`.
+    """
     if not claim.deliveries:
-        return group_retries(locked)
+        return []
     try:
         retries = _run_steps(load(claim))
     except (OperationalError, InterfaceError):
@@ -119,7 +166,7 @@ def deliver(delivery_ids: Sequence[UUID], *, lane: str = "") -> list[RetryGroup]
         _return_failed(claim, error)
         raise
     lane_pauses.note_success(_lane_of(claim))
-    return group_retries(retries + locked)
+    return retries
 
 
 def _run_steps(batch: Batch) -> list[Retry]:

@@ -44,12 +44,17 @@ _probed_at: Final[dict[str, float]] = {}
 
 def admit(lane: str, delivery_ids: Sequence[UUID]) -> Sequence[UUID]:
     """Return the rows of a message that may be claimed now; rows left out become due at once."""
-    if lane not in paused_lanes.current():
-        return delivery_ids
-    free = 1 if _may_probe(lane) else 0
+    free = admit_rows(lane, len(delivery_ids))
     if left := delivery_ids[free:]:
         publish.make_due(left)
     return delivery_ids[:free]
+
+
+def admit_rows(lane: str, rows: int) -> int:
+    """Return how many of `rows` due rows of a lane may be claimed now."""
+    if lane not in paused_lanes.current():
+        return rows
+    return min(rows, 1) if _may_probe(lane) else 0
 
 
 def _may_probe(lane: str) -> bool:

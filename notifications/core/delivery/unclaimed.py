@@ -13,7 +13,7 @@ worker. Safe to run twice, late or never.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from notifications.core.delivery import fall_back
@@ -34,18 +34,32 @@ FIVE_CLAIMS: Final = "five claims ended without a result"
 """Detail of a dead letter."""
 
 
-def end_those(rows: Iterable[Mapping[str, Any]], *, may_be_over: Collection[UUID]) -> set[UUID]:
-    """End the rows not to be published; return the ids.
+class Over(NamedTuple):
+    """Queued rows that no claim takes."""
+
+    expired: set[UUID]
+    poison: set[UUID]
+
+    def end(self) -> set[UUID]:
+        """End the rows, outside a transaction that has locked one of them; return the ids.
+
+        The end of a member of a fallback chain locks the notification before the row.
+        """
+        expire(self.expired)
+        give_up(self.poison, detail=FIVE_CLAIMS)
+        return self.expired | self.poison
+
+
+def find(rows: Iterable[Mapping[str, Any]], *, may_be_over: Collection[UUID]) -> Over:
+    """Return the rows that no claim takes.
 
     Args:
         rows: queued rows with `id` and `claims`.
         may_be_over: the rows whose time to live is checked.
     """
     poison = {row["id"] for row in rows if row["claims"] >= POISON_AFTER}
-    over = find_expired(may_be_over)
-    expire(over)
-    give_up(poison - over, detail=FIVE_CLAIMS)
-    return poison | over
+    expired = find_expired(may_be_over)
+    return Over(expired, poison - expired)
 
 
 def find_expired(delivery_ids: Collection[UUID]) -> set[UUID]:

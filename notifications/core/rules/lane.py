@@ -77,6 +77,11 @@ class Lane:
         name = f"p{self.priority.value}.{self.channel.label}"
         return name if self.mode is Mode.LIVE else f"test.{name}"
 
+    @property
+    def columns(self) -> dict[str, int]:
+        """The lane as columns of a row, and as parameters of a statement."""
+        return {"mode": self.mode, "priority": self.priority, "channel": self.channel}
+
 
 def routing_key(queue: str) -> str:
     """Return the routing key of a queue on RabbitMQ: one word.
@@ -99,6 +104,7 @@ LANES: Final = tuple(
     Lane(mode, priority, channel) for mode in Mode for priority in Priority for channel in Channel
 )
 """Every lane, live before test, P0 first."""
+LANE_NAMED: Final = {lane.name: lane for lane in LANES}
 OPS: Final = "ops"
 """Queue of the sweeps."""
 TELL: Final = "tell"

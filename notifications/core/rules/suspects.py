@@ -20,7 +20,7 @@ An error that a task raises is judged (`Failures.judge`):
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from enum import Enum
 from typing import Final
 from uuid import UUID
@@ -49,6 +49,22 @@ def most_together(claims: int, *, has_failed: bool = False) -> int:
     if has_failed or claims >= ALONE_AFTER:
         return 1
     return SMALL if claims >= SMALL_AFTER else _ANY
+
+
+def leading(rows: Iterable[tuple[int, bool]]) -> int:
+    """Return how many of the first rows may share a claim; at least one if there are rows.
+
+    Args:
+        rows: for each row, in order, `claims` and `has_failed` of `most_together`.
+    """
+    count, most = 0, _ANY
+    for claims, has_failed in rows:
+        if has_failed or claims >= SMALL_AFTER:
+            most = min(most, most_together(claims, has_failed=has_failed))
+        if count >= most:
+            break
+        count += 1
+    return count
 
 
 def wait(claims: int) -> dt.timedelta:

@@ -1,7 +1,8 @@
 """Publish quota: the number of rows of a lane that the relay may publish now.
 
-    the broker    at most NOTIFY_BROKER_MESSAGES wait in a lane, and of P2 and P3 a second of
-                  work (`BrokerShares`); further rows wait in Postgres
+    the broker    at most NOTIFY_BROKER_MESSAGES wait in a lane; further rows wait in Postgres. The
+                  messages of P2 and P3 are filled up when half are left, because the count of
+                  the due rows of a large backlog takes milliseconds
     the breaker   P2 and P3 whose providers' breakers are all open: one row when a probe is due
                   (rows of a lane behind a switch make no probe: workers hold them)
     the pause     a paused lane: one row while the broker has no message of the lane
@@ -27,74 +28,6 @@ from notifications.core.store.rate_limits.breaker_status import BreakerStatus
 from notifications.core.store.redis import state
 from providers.contract import Channel, Provider
 
-LEAST_SHARE: Final = 500
-FIRST_SHARE: Final = 1_500
-"""Share of a lane without experience, in rows."""
-MESSAGES_OF_SHARE: Final = 8
-"""Messages of a share, within the limits of a message's size."""
-SMALLEST_MESSAGE: Final = 250
-"""Rows of a message, if there are as many; `lanes.CHUNK` is the most."""
-
-
-class BrokerShares:
-    """The shares of the lanes.
-
-    A row in the broker is behind all earlier rows, so a long queue in the broker would delay a
-    producer with few rows as much as the producer with many: the fair order is that of the publish.
-    The share therefore follows the speed of the lane: about a second of work, for a relay that runs
-    each second.
-
-        the lane ran empty although rows were left over       half as much again
-        one message was left, and rows were left over         an eighth more
-        over a third of the share is still in the broker      an eighth less
-
-    A worker holds several messages of a lane, and these are ahead of a new row too. A message
-    therefore has an eighth of the share, but no fewer than 250 rows: smaller messages cost twice
-    the work for each row. While rows are left over, every message is full.
-
-    The share is of the process: each `ops` process learns its own.
-    """
-
-    def __init__(self) -> None:
-        """Begin without experience."""
-        self._shares: dict[Lane, int] = {}
-        self._left_over: set[Lane] = set()
-
-    def free(self, lane: Lane, *, depth: int, most: int) -> int:
-        """Return the rows that the broker has room for, and learn from the depth.
-
-        Args:
-            lane: a lane of P2 or P3.
-            depth: the messages in the broker now.
-            most: the most messages of a lane in the broker.
-        """
-        share, waiting = self._shares.get(lane, FIRST_SHARE), depth * self.message_size(lane)
-        if depth <= 1 and lane in self._left_over:
-            share += share // 8 if depth else share // 2
-        elif waiting > share // 3:
-            share -= share // 8
-        self._shares[lane] = min(max(share, LEAST_SHARE), most * lanes.CHUNK)
-        size = self.message_size(lane)
-        return max(0, min((self._shares[lane] - waiting) // size, most - depth)) * size
-
-    def message_size(self, lane: Lane) -> int:
-        """Return the most rows of a message."""
-        return min(
-            max(self._shares.get(lane, FIRST_SHARE) // MESSAGES_OF_SHARE, SMALLEST_MESSAGE),
-            lanes.CHUNK,
-        )
-
-    def note_published(self, lane: Lane, *, left_over: bool) -> None:
-        """Note whether rows were left over after a publish."""
-        if left_over:
-            self._left_over.add(lane)
-        else:
-            self._left_over.discard(lane)
-
-
-shares: Final = BrokerShares()
-"""The shares of this process."""
-
 
 def quotas(depths: Mapping[Lane, int]) -> dict[Lane, int]:
     """Return the quota of rows by lane, from the number of messages in the broker.
@@ -112,7 +45,7 @@ def quotas(depths: Mapping[Lane, int]) -> dict[Lane, int]:
         if lane.priority.is_urgent:
             quota = (most - depth) * lanes.URGENT_CHUNK
         else:
-            quota = shares.free(lane, depth=depth, most=most)
+            quota = (most - depth) * lanes.CHUNK if depth <= most // 2 else 0
         if taking := providers.get(lane):
             if not held.holds_lane(lane, now=now):
                 quota = min(quota, _for_breakers(lane, depth, taking, found))

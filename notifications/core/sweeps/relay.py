@@ -1,18 +1,24 @@
-"""Relay: publish due queued rows, lane by lane.
+"""Relay: publish messages for the due queued rows, lane by lane.
 
 The broker holds at most `NOTIFY_BROKER_MESSAGES` messages of a lane. Further rows wait in Postgres,
-where they survive the loss of the broker and can be cancelled. `due_at` is moved and committed
-before the publish, under the lane's advisory lock, so two relays never publish a row at the same
-time. After a failed publish the rows are due again; the state Redis notes a share of rows until its
-publish, so the share of a relay that died is published again after seconds. Each of n `ops`
-processes can add a quota to a lane at the same moment.
+where they survive the loss of the broker and can be cancelled.
 
-Published rows without a claim, in a lane without ready messages, were lost by a wiped, restarted or
-restored broker. The relay publishes them again with a new `published_at`.
+**P2 and P3.** A message has no ids: its task claims the rows that are due then
+(`delivery.lane_claims`). The relay counts the due rows, and publishes the messages that are missing
+for them. Rows stay due until a claim, so a lost message is replaced a second later, and a message
+too many claims nothing.
 
-Rows with several claims without a result leave in smaller messages, then alone (`rules.suspects`);
-rows that no claim takes, and rows published before whose time to live is over, end here
-(`delivery.unclaimed`). A paused lane gets one row a second (`delivery.lane_pauses`).
+**P0 and P1.** A message has ids, because the accepting process publishes the rows at once. The
+relay publishes what no process could publish. `due_at` is moved and committed before the publish,
+under the lane's advisory lock, so two relays never publish a row at the same time. After a failed
+publish the rows are due again; the state Redis notes a share of rows until its publish, so the
+share of a relay that died is published again after seconds. Published rows without a claim, in a
+lane without ready messages, were lost by a wiped, restarted or restored broker: the relay publishes
+them again. Rows with several claims without a result leave in smaller messages, then alone
+(`rules.suspects`); rows that no claim takes end here (`delivery.unclaimed`).
+
+Each of n `ops` processes can add a quota to a lane at the same moment. A paused lane gets one row a
+second (`delivery.lane_pauses`).
 """
 
 from __future__ import annotations
@@ -21,7 +27,7 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import structlog
@@ -34,7 +40,7 @@ from notifications.core.rules.lane import Lane
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.states import Status
 from notifications.core.store.cached import paused_lanes
-from notifications.core.store.postgres import db, fair_queue, id_ranges, locks, publish
+from notifications.core.store.postgres import db, id_ranges, locks, publish
 from notifications.core.store.postgres.id_ranges import Span
 from notifications.core.store.redis import unpublished
 from notifications.core.store.redis.unpublished import Share
@@ -43,26 +49,26 @@ from notifications.core.sweeps.rounds import Swept
 
 _log = structlog.get_logger(__name__)
 
-LOST_AFTER: Final = dt.timedelta(seconds=15)
-"""A row counts as lost if published longer ago, without a claim, in a lane without ready
-messages."""
-URGENT_LOST_AFTER: Final = dt.timedelta(seconds=3)
-"""The same for P0 and P1, whose messages a worker holds only briefly. A row in a worker's hands is
-published twice and claimed once."""
+LOST_AFTER: Final = dt.timedelta(seconds=3)
+"""A row of P0 or P1 counts as lost if published longer ago, without a claim, in a lane without
+ready messages. A row in a worker's hands is published twice and claimed once."""
 UNPUBLISHED_AFTER: Final = dt.timedelta(seconds=5)
 """Age at which the relay of an unpublished share counts as dead; a publish takes milliseconds. A
 share of a slow relay is published twice, and claimed once."""
 AT_ONCE: Final = dt.timedelta(0)
 EVER: Final = dt.timedelta(days=1_000)
 """Time within which each waiting row is due."""
+_MESSAGES: Final = 8
+"""Messages into which the due rows of a P2 or P3 lane are divided, within the limits of a size."""
+SMALLEST_MESSAGE: Final = 250
+"""Rows of a message, if there are as many: smaller messages cost twice the work for each row."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Publish due rows within the quota; counts the ids. `limit`: lost rows of a lane in a run."""
-    recent, *older = id_ranges.current()
+    """Publish messages within the quota; counts the rows. `limit`: lost rows of a lane in a run."""
     waiting = [
         (lane, span)
-        for span in (recent, *older)
+        for span in id_ranges.current()
         for lane in rounds.lanes_due(Status.QUEUED, span, within=EVER)
     ]
     if not waiting:
@@ -77,47 +83,82 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     quotas = publish_quota.quotas({lane: depths[lane.name] for lane, _ in waiting})
     done = Swept()
     for lane, span in sorted(waiting, key=itemgetter(0)):
+        free, depth = quotas.get(lane, 0), depths[lane.name]
         try:
-            _make_shares_due(lane, span, left)
-            if not depths[lane.name] and lane.name not in paused_lanes.current():
-                make_lost_due(lane, span, limit=limit, older_than=lost_after(lane))
-            published = _publish(lane, span, quotas.get(lane, 0), is_recent=span is recent)
+            if lane.priority.is_urgent:
+                _make_shares_due(lane, span, left)
+                _make_lost_due_again(lane, span, depth=depth, limit=limit)
+                published = _publish(lane, span, free)
+            else:
+                published = _publish_due(lane, span, free, depth=depth)
         except rounds.DATABASE_TROUBLE as error:
             _log.warning("lane_not_relayed", lane=lane.name, error=str(error))
             done += Swept(failed=1)
         else:
-            quotas[lane] = quotas.get(lane, 0) - published
+            quotas[lane] = free - published
             done += Swept(published)
     if not done.failed:
         unpublished.forget(left)
     return done
 
 
-def _publish(lane: Lane, span: Span, free: int, *, is_recent: bool) -> int:
-    rows, share = _take(lane, span, free, is_recent=is_recent)
+class Missing(NamedTuple):
+    """The messages that a lane lacks."""
+
+    rows: int
+    """The due rows for which no message waits."""
+    messages: list[int]
+    """The most rows that each message may claim."""
+
+
+def missing(lane: Lane, span: Span, free: int, *, depth: int = 0) -> Missing:
+    """Return the messages that are missing for the due rows of a lane.
+
+    Args:
+        lane: a lane of P2 or P3.
+        span: the range of the ids.
+        free: the most rows of all messages.
+        depth: the messages of the lane in the broker.
+    """
+    if free <= 0:
+        return Missing(0, [])
+    most = free + depth * lanes.CHUNK
+    [row] = db.rows("count_due", {**span, **_of(lane), "most": most})
+    size = min(max(-(-row["due"] // _MESSAGES), SMALLEST_MESSAGE), lanes.CHUNK)
+    due = min(row["due"] - depth * size, free)
+    return Missing(max(due, 0), [min(size, free - start) for start in range(0, due, size)])
+
+
+def _publish_due(lane: Lane, span: Span, free: int, *, depth: int) -> int:
+    due, messages = missing(lane, span, free, depth=depth)
+    if not messages or not publish.publish_due(lane, span, messages):
+        return 0
+    publish_quota.charge_published(lane, due)
+    return due
+
+
+def _publish(lane: Lane, span: Span, free: int) -> int:
+    rows, share = _take(lane, span, free)
     if share is None:
         return 0
-    if not publish.publish(lane, _messages(lane, rows)):
+    if not publish.publish(lane, _messages(rows)):
         publish.make_due([row["id"] for row in rows])
         rows = ()
     unpublished.forget([share])
     return len(rows)
 
 
-def take(lane: Lane, span: Span, free: int, *, is_recent: bool) -> list[Sequence[UUID]]:
-    """Take up to `free` due rows of a lane as messages, and move their `due_at`.
+def take(lane: Lane, span: Span, free: int) -> list[Sequence[UUID]]:
+    """Take up to `free` due rows of a P0 or P1 lane as messages, and move their `due_at`.
 
-    The caller publishes the messages, delivers them, or makes them due again. `is_recent`: `span`
-    is the first of `id_ranges.current()`.
+    The caller delivers the messages, or makes the rows due again.
     """
-    rows, share = _take(lane, span, free, is_recent=is_recent)
+    rows, share = _take(lane, span, free)
     unpublished.forget([share] if share else [])
-    return _messages(lane, rows)
+    return _messages(rows)
 
 
-def _take(
-    lane: Lane, span: Span, free: int, *, is_recent: bool
-) -> tuple[Sequence[Mapping[str, Any]], Share | None]:
+def _take(lane: Lane, span: Span, free: int) -> tuple[Sequence[Mapping[str, Any]], Share | None]:
     """Take rows as `take` does; returns the rows, and the noted share if there are rows."""
     if free <= 0:
         return [], None
@@ -129,44 +170,39 @@ def _take(
         if rows:
             share = Share(lane.name, rows[0]["published_at"])
             unpublished.note(share)
-    if is_recent and not lane.priority.is_urgent:
-        publish_quota.shares.note_published(lane, left_over=len(rows) == free)
-        fair_queue.note_published(lane, last=rows[-1]["place"] if len(rows) == free else None)
     if rows:
-        publish_quota.charge_published(lane, len(rows))
         # A task that fails returns a row as if nobody had published it, time after time.
         waited = [
             row["id"] for row in rows if row["publishes"] > 1 or row["reason"] == Reason.TASK_FAILED
         ]
-        ended = unclaimed.end_those(rows, may_be_over=waited)
+        ended = unclaimed.find(rows, may_be_over=waited).end()
         rows = [row for row in rows if row["id"] not in ended] if ended else rows
     return rows, share
 
 
-def _messages(lane: Lane, rows: Sequence[Mapping[str, Any]]) -> list[Sequence[UUID]]:
+def _messages(rows: Sequence[Mapping[str, Any]]) -> list[Sequence[UUID]]:
     """Split rows into messages; rows with the same number of failed claims share messages."""
     by_size: dict[int, list[UUID]] = defaultdict(list)
-    largest = (
-        lanes.URGENT_CHUNK if lane.priority.is_urgent else publish_quota.shares.message_size(lane)
-    )
     for row in rows:
         has_failed = row["reason"] == Reason.TASK_FAILED
         size = suspects.most_together(row["claims"], has_failed=has_failed)
-        by_size[size].append(row["id"])
+        by_size[min(size, lanes.URGENT_CHUNK)].append(row["id"])
     return [
         message
-        for size in sorted(by_size, reverse=True)
-        for message in lanes.chunks(by_size[size], lane=lane, most=min(size, largest))
+        for size, ids in sorted(by_size.items(), reverse=True)
+        for message in lanes.chunks(ids, most=size)
     ]
 
 
-def lost_after(lane: Lane) -> dt.timedelta:
-    """Return the age at which a published row of the lane counts as lost."""
-    return URGENT_LOST_AFTER if lane.priority.is_urgent else LOST_AFTER
+def _make_lost_due_again(lane: Lane, span: Span, *, depth: int, limit: int) -> None:
+    if not depth and lane.name not in paused_lanes.current():
+        make_lost_due(lane, span, limit=limit)
 
 
-def make_lost_due(lane: Lane, span: Span, *, limit: int, older_than: dt.timedelta) -> None:
-    """Make published rows without a claim due now, if older than `older_than`."""
+def make_lost_due(
+    lane: Lane, span: Span, *, limit: int, older_than: dt.timedelta = LOST_AFTER
+) -> None:
+    """Make published rows of P0 or P1 without a claim due now, if older than `older_than`."""
     parameters = {**span, **_of(lane), "older_than": older_than, "limit": limit, "at": None}
     if lost := db.run("publish_again", parameters):
         _log.warning("lost_by_broker", lane=lane.name, count=lost)
@@ -184,9 +220,4 @@ def _make_shares_due(lane: Lane, span: Span, shares: Sequence[Share]) -> None:
 
 
 def _of(lane: Lane) -> dict[str, object]:
-    return {
-        "queued": Status.QUEUED,
-        "mode": lane.mode,
-        "priority": lane.priority,
-        "channel": lane.channel,
-    }
+    return {"queued": Status.QUEUED, **lane.columns}

@@ -19,7 +19,7 @@ from celery.worker.state import active_requests
 from notifications.core import broker, clock, lanes, stopping
 from notifications.core.delivery import deliver
 from notifications.core.rules.alerts import AlertKind
-from notifications.core.rules.lane import LANES, Mode, queue_of
+from notifications.core.rules.lane import LANE_NAMED, LANES, Mode, queue_of
 from notifications.core.store.postgres import alerts, looks
 from notifications.core.tasks.slots import Slots
 from providers.contract import Channel
@@ -54,8 +54,15 @@ def _stop(**_signal: object) -> None:
     stopping.begin()
 
 
-def _deliver(self: Task[Any, Any], delivery_ids: list[str]) -> None:
-    """Deliver ids. Duplicates are harmless; the rows of a lost message come due in Postgres.
+def _deliver(
+    self: Task[Any, Any], delivery_ids: list[str], due: tuple[int, str, str] | None = None
+) -> None:
+    """Deliver ids, or due rows of the lane. Duplicates and lost messages are harmless.
+
+    Args:
+        self: the task.
+        delivery_ids: the rows; the rows of a lost message come due in Postgres.
+        due: in place of ids, the fields of `lanes.DueRows`. Without a free slot the task ends.
 
     Raises:
         Reject: the process stops; the message returns to its queue.
@@ -65,11 +72,17 @@ def _deliver(self: Task[Any, Any], delivery_ids: list[str]) -> None:
         raise Reject(requeue=True)
     lane = queue_of((self.request.delivery_info or {}).get("routing_key", ""))
     with SLOTS.hold(lane) as free:
+        if not free and due:
+            return  # the rows stay due, and the relay publishes a message again
         if not free:
             raise (
                 _publish_again(self, lane, delivery_ids, countdown=_SLOT_RETRY_SECONDS) or Ignore()
             )
-        groups = deliver.deliver([UUID(each) for each in delivery_ids], lane=lane)
+        if due:
+            work = lanes.DueRows(*due)
+            groups = deliver.deliver_due(LANE_NAMED[lane], work.span, rows=work.rows)
+        else:
+            groups = deliver.deliver([UUID(each) for each in delivery_ids], lane=lane)
     retry: Retry | None = None
     for group in groups:
         later = [each.hex for each in group.delivery_ids]

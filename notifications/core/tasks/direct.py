@@ -6,7 +6,7 @@ relay does, P0 before P1 before P2 and P3, and delivers them in the process's po
 serves `ops` also runs the sweeps, so retries, releases and rescues go on.
 
 If the broker refuses this process alone, other processes publish into queues without a consumer. So
-every second the thread also takes rows that were published seconds ago and are not claimed.
+every second the thread also takes P0 and P1 that were published seconds ago and are not claimed.
 
 A starting process takes due P0 and P1 of its lanes once in the same way, because their messages may
 be lost with a killed worker while the relay is down.
@@ -60,6 +60,8 @@ _NOT_CONSUMING: Final = "takes writes and does not let the worker consume"
 _PATIENT: Final = dt.timedelta(seconds=10)
 """Sweeps with a longer interval keep their interval in direct mode."""
 
+Work = Callable[[], object]
+"""Delivers rows of one message."""
 Submit = Callable[[Callable[[], None]], None]
 """Runs a function in the worker's pool."""
 
@@ -94,50 +96,57 @@ class Direct:
     def begin(self) -> None:
         """Make published rows due, because their messages are in the lost broker."""
         for span in id_ranges.current():
-            for lane in sorted(self._lanes):
+            for lane in self._urgent():
                 relay.make_lost_due(lane, span, limit=_LOST_LIMIT, older_than=relay.AT_ONCE)
 
     def catch_up(self) -> bool:
         """Start due P0 and P1; returns False, without any work, if no slot is free."""
-        urgent = {lane for lane in self._lanes if lane.priority.is_urgent}
-        if urgent and not self._free():
+        if self._urgent() and not self._free():
             return False
-        self._make_lost_due(urgent)
-        self._look_at_lanes(urgent)
+        self._make_lost_due()
+        self._look_at_lanes(set(self._urgent()))
         return True
 
     def look(self) -> int:
         """Start due work in free slots; returns the number of started sweeps and messages."""
         if self._free() and clock.is_trusted() and clock.monotonic() >= self._lost_at:
             self._lost_at = clock.monotonic() + _LOST_EVERY
-            self._make_lost_due(self._lanes)
+            self._make_lost_due()
         return self._look_at_sweeps() + self._look_at_lanes(self._lanes)
 
-    def _make_lost_due(self, among: AbstractSet[Lane]) -> None:
-        """Make published rows due that no worker claims, as many as the slots take."""
+    def _urgent(self) -> list[Lane]:
+        return sorted(lane for lane in self._lanes if lane.priority.is_urgent)
+
+    def _make_lost_due(self) -> None:
+        """Make published P0 and P1 due that no worker claims, as many as the slots take."""
+        urgent, limit = self._urgent(), self._slots * lanes.URGENT_CHUNK
         for span in id_ranges.current():
             for lane in rounds.lanes_due(Status.QUEUED, span, within=relay.EVER):
-                if lane in among:
-                    limit = self._slots * lanes.chunk_size(lane)
-                    relay.make_lost_due(lane, span, limit=limit, older_than=relay.lost_after(lane))
+                if lane in urgent:
+                    relay.make_lost_due(lane, span, limit=limit)
 
     def _look_at_lanes(self, among: AbstractSet[Lane]) -> int:
         if not among or not clock.is_trusted():  # the consumer is paused as well
             return 0
-        recent, *older = id_ranges.current()
-        begun = self._look_at(recent, among, is_recent=True)
-        return begun + sum(self._look_at(span, among, is_recent=False) for span in older)
+        return sum(
+            self._look_at(lane, span, most)
+            for span in id_ranges.current()
+            for lane, most in _due(span, among)
+        )
 
-    def _look_at(self, span: Span, among: AbstractSet[Lane], *, is_recent: bool) -> int:
-        begun = 0
-        for lane, most in _due(span, among):
-            while self._free() and SLOTS.take(lane.name):
-                free = min(most, lanes.chunk_size(lane))
-                messages = _take(lane, span, free, is_recent=is_recent)
-                if not messages:
-                    break
-                self._start(lane, partial(_deliver, lane.name, messages))
-                begun += 1
+    def _look_at(self, lane: Lane, span: Span, most: int) -> int:
+        begun, works = 0, _works(lane, span, most)
+        while self._free() and SLOTS.take(lane.name):
+            work = None
+            try:
+                work = next(works, None)
+            finally:
+                if work is None:
+                    SLOTS.give_back(lane.name)
+            if work is None:
+                break
+            self._start(lane, partial(_deliver, lane.name, work))
+            begun += 1
         return begun
 
     def _look_at_sweeps(self) -> int:
@@ -195,32 +204,38 @@ def _due(span: Span, among: AbstractSet[Lane]) -> Iterator[tuple[Lane, int]]:
     yield from ((lane, quotas[lane]) for lane in found if lane in quotas)
 
 
-def _take(lane: Lane, span: Span, most: int, *, is_recent: bool) -> list[Sequence[UUID]]:
-    """Return messages of due rows; without any, free the lane's slot."""
-    messages: list[Sequence[UUID]] = []
-    try:
-        messages = relay.take(lane, span, most, is_recent=is_recent)
-    finally:
-        if not messages:
-            SLOTS.give_back(lane.name)
-    return messages
+def _works(lane: Lane, span: Span, most: int) -> Iterator[list[Work]]:
+    """Yield the work of each slot, while rows are due and the quota lasts."""
+    if lane.priority.is_urgent:
+        while messages := relay.take(lane, span, min(most, lanes.URGENT_CHUNK)):
+            yield [partial(_deliver_ids, lane.name, each) for each in messages]
+        return
+    due, messages_rows = relay.missing(lane, span, most)
+    for rows in messages_rows:
+        publish_quota.charge_published(lane, min(rows, due))
+        due -= rows
+        yield [partial(deliver.deliver_due, lane, span, rows=rows)]
 
 
-def _deliver(lane: str, messages: Sequence[Sequence[UUID]]) -> None:
+def _deliver_ids(lane: str, delivery_ids: Sequence[UUID]) -> None:
+    if stopping.is_stopping():
+        publish.make_due(delivery_ids)
+    else:
+        deliver.deliver(delivery_ids, lane=lane)
+
+
+def _deliver(lane: str, work: Sequence[Work]) -> None:
     """Deliver rows in the calling thread; retries and holds come due in Postgres."""
     try:
-        for delivery_ids in messages:
-            if stopping.is_stopping():
-                publish.make_due(delivery_ids)
-            else:
-                _deliver_one(lane, delivery_ids)
+        for each in work:
+            _deliver_one(lane, each)
     finally:
         SLOTS.give_back(lane)
 
 
-def _deliver_one(lane: str, delivery_ids: Sequence[UUID]) -> None:
+def _deliver_one(lane: str, work: Work) -> None:
     try:
-        deliver.deliver(delivery_ids, lane=lane)
+        work()
     except Exception:  # noqa: BLE001 - as of a task: the other messages go on, the rows come due
         _log.exception("direct_work_failed", what=lane)
         db.drop_broken()

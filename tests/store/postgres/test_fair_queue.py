@@ -41,7 +41,7 @@ def test_without_a_backlog_rows_are_due_now_in_their_order() -> None:
 def test_the_first_row_of_another_producer_comes_next() -> None:
     now = clock.now()
     flood = _places(_FLOOD, 1_000_000, now=now)
-    fair_queue.note_published(_LANE, last=flood[500])
+    fair_queue.note_taken(_LANE, last=flood[500])
     late = now + dt.timedelta(minutes=10)
     [small] = _places(_SMALL, 1, now=late)
     assert flood[500] <= small <= flood[501]
@@ -51,7 +51,7 @@ def test_the_first_row_of_another_producer_comes_next() -> None:
 def test_two_backlogs_take_turns() -> None:
     now = clock.now()
     first = _places(_FLOOD, 1_000, now=now)
-    fair_queue.note_published(_LANE, last=first[99])
+    fair_queue.note_taken(_LANE, last=first[99])
     second = _places(_SMALL, 1_000, now=now + dt.timedelta(seconds=30))
     queue = sorted([(place, _FLOOD) for place in first[100:]] + [(each, _SMALL) for each in second])
     turns = [producer for _, producer in queue[:200]]
@@ -61,11 +61,11 @@ def test_two_backlogs_take_turns() -> None:
 def test_lanes_do_not_share_their_places_and_a_drained_lane_forgets() -> None:
     now = clock.now()
     flood = _places(_FLOOD, 10, now=now)
-    fair_queue.note_published(_LANE, last=flood[2])
+    fair_queue.note_taken(_LANE, last=flood[2])
     later = now + dt.timedelta(minutes=1)
     assert _places(_SMALL, 1, now=later, lane=_OTHER) == [later + _US]
     assert _places(_SMALL, 1, now=later) == [flood[2] + _US]
-    fair_queue.note_published(_LANE, last=None)
+    fair_queue.note_taken(_LANE, last=None)
     assert _places(_THIRD, 1, now=later) == [later + _US]
 
 
@@ -76,4 +76,4 @@ def test_without_redis_rows_are_due_at_once(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(state, "call", away)
     now = clock.now()
     assert _places(_FLOOD, 2, now=now) == [now, now]
-    fair_queue.note_published(_LANE, last=now)
+    fair_queue.note_taken(_LANE, last=now)

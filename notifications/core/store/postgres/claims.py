@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, NamedTuple
 from uuid import UUID, uuid4
 
@@ -73,7 +74,19 @@ class Claim:
 def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
     """Claim the due deliveries among the given ids under a lease."""
     token = uuid4()
+    taken, locked = locked_rows.leave_out(partial(_take, token), delivery_ids)
+    return _claim(token, taken, now=now, locked=locked)
+
+
+def claim_locked(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
+    """Claim due deliveries that the open transaction has locked; perhaps none."""
+    token = uuid4()
+    return _claim(token, _take(token, delivery_ids) if delivery_ids else [], now=now)
+
+
+def _take(token: UUID, delivery_ids: Sequence[UUID]) -> list[Claimed]:
     parameters = {
+        "ids": list(delivery_ids),
         "queued": Status.QUEUED,
         "retrying": Status.RETRYING,
         "waiting": [Status.RETRYING, Status.SCHEDULED],
@@ -84,13 +97,12 @@ def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
         "token": token,
         **_LEASES,
     }
+    return db.retry_refused(lambda: db.fetch_as("claim", parameters, _claim_of))
 
-    def take(ids: Sequence[UUID]) -> list[Claimed]:
-        return db.retry_refused(
-            lambda: db.fetch_as("claim", {**parameters, "ids": list(ids)}, _claim_of)
-        )
 
-    taken, locked = locked_rows.leave_out(take, delivery_ids)
+def _claim(
+    token: UUID, taken: list[Claimed], *, now: dt.datetime, locked: Sequence[UUID] = ()
+) -> Claim:
     at = taken[0].claimed_at if taken else now
     return Claim(token=token, deliveries=taken, at=at, locked=locked, taken_at=clock.steady())
 

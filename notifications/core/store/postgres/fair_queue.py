@@ -1,7 +1,7 @@
 """Fair queue: in a lane of P2 or P3, a producer's backlog does not delay other producers.
 
-Start-time fair queueing. The relay publishes the rows of a lane by `due_at`, which is the place in
-the queue. Each lane has a virtual time V: the last published place while more rows were due, or the
+Start-time fair queueing. Workers claim the rows of a lane by `due_at`, which is the place in the
+queue. Each lane has a virtual time V: the last claimed place while more rows were due, or the
 present without such rows. A producer's row gets the place
 
     max(V, the producer's last place in this lane) + 1 microsecond
@@ -94,8 +94,8 @@ def intervals(asks: Mapping[UUID, Ask]) -> dict[UUID, dt.timedelta]:
     return {delivery_id: place - now for delivery_id, place in zip(asks, given, strict=True)}
 
 
-def note_published(lane: Lane, *, last: dt.datetime | None) -> None:
-    """Note the last published place of a P2 or P3 lane; None: no rows were left over."""
+def note_taken(lane: Lane, *, last: dt.datetime | None) -> None:
+    """Note the last claimed place of a P2 or P3 lane; None: no rows were left over."""
     v = _FORGET if last is None else str(_microseconds(last))
     try:
         state.call("fair_queue", [_key(lane)], [0, v, "", 0])

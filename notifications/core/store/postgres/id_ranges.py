@@ -115,6 +115,11 @@ def last_days(days: int) -> Span:
     return _range(today - days * _DAY, today + 2 * _DAY)
 
 
+def is_recent(span: Span) -> bool:
+    """Return True if a range is the first of `current`, or was before midnight."""
+    return span["ceiling"] > ids.floor_of(clock.now().date())
+
+
 def _range(first: dt.date, end: dt.date) -> Span:
     return {"floor": ids.floor_of(first), "ceiling": ids.floor_of(end)}
 

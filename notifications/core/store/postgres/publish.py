@@ -1,16 +1,16 @@
-"""Publish: send the ids of queued deliveries to the broker.
+"""Publish: send messages for queued deliveries to the broker.
 
 The process that inserts P0 and P1 publishes the ids after its commit: after the commit of the
 outermost transaction, because a worker finds no row before, and a rolled-back row never. The relay
-publishes P2 and P3, and P0 and P1 after a failed publish. A failure is harmless, because the rows
-are due within seconds.
+publishes messages for P2 and P3, and the ids of P0 and P1 after a failed publish. A failure is
+harmless, because the rows are due within seconds.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -23,6 +23,7 @@ from notifications.core import lanes
 from notifications.core.rules.lane import Lane
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import db, id_ranges
+from notifications.core.store.postgres.id_ranges import Span
 from notifications.core.store.postgres.inserts import NewDelivery
 
 _log = structlog.get_logger(__name__)
@@ -47,7 +48,7 @@ def _publish_lanes(by_lane: Mapping[Lane, Sequence[UUID]]) -> None:
     left = [
         delivery_id
         for lane, delivery_ids in by_lane.items()
-        if not publish(lane, lanes.chunks(delivery_ids, lane=lane))
+        if not publish(lane, lanes.chunks(delivery_ids))
         for delivery_id in delivery_ids
     ]
     if left:
@@ -63,9 +64,21 @@ def make_due(delivery_ids: Sequence[UUID]) -> None:
 
 def publish(lane: Lane, messages: Sequence[Sequence[UUID]]) -> bool:
     """Publish lists of ids on a lane; returns False if the broker did not take all."""
+    return _took(lane, len(messages), partial(lanes.publish, lane, messages))
+
+
+def publish_due(lane: Lane, span: Span, messages: Sequence[int]) -> bool:
+    """Publish messages for due rows of P2 or P3; returns False if the broker did not take all.
+
+    `messages` has the most rows of each.
+    """
+    return _took(lane, len(messages), partial(lanes.publish_due, lane, span, messages))
+
+
+def _took(lane: Lane, messages: int, send: Callable[[], None]) -> bool:
     try:
-        lanes.publish(lane, messages)
+        send()
     except lanes.BrokerAway:
-        _log.warning("publish_failed", lane=lane.name, messages=len(messages))
+        _log.warning("publish_failed", lane=lane.name, messages=messages)
         return False
     return True

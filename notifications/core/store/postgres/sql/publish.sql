@@ -1,6 +1,5 @@
--- Choose up to `room` due queued rows of one lane for a publish. Moves due_at to the time of the next publish.
--- Returns the ids in the order of the former due_at, which is the place in the fair queue. Skips locked rows, which
--- a worker has claimed. Uses delivery_due. The UPDATE takes the ids as an array: for a join the planner expects a
+-- Choose up to `room` due queued rows of one lane of P0 or P1 for a publish. Moves due_at to the time of the next
+-- publish. Returns the ids in the order of the former due_at. Skips locked rows, which a worker has claimed. Uses delivery_due. The UPDATE takes the ids as an array: for a join the planner expects a
 -- tenth of the table and reads the whole day.
 WITH picked AS (
     SELECT d.id, d.due_at FROM delivery d
@@ -14,12 +13,10 @@ WITH picked AS (
     UPDATE delivery d
     SET publishes = least(d.publishes + 1, 20),
         published_at = now(),
-        due_at = now() + CASE
-            WHEN d.priority <= 1 THEN (ARRAY[2, 10, 60, 300])[least(d.publishes + 1, 4)] * interval '1 second'
-            ELSE 300 * power(2, least(d.publishes, 6)) * interval '1 second' END
+        due_at = now() + (ARRAY[2, 10, 60, 300])[least(d.publishes + 1, 4)] * interval '1 second'
     WHERE d.id = ANY(ARRAY(SELECT id FROM picked))
       AND d.id >= %(floor)s::uuid AND d.id < %(ceiling)s::uuid
     RETURNING d.id, d.claims, d.publishes, d.reason, d.published_at
 )
-SELECT moved.id, moved.claims, moved.publishes, moved.reason, moved.published_at, picked.due_at AS place
+SELECT moved.id, moved.claims, moved.publishes, moved.reason, moved.published_at
 FROM moved JOIN picked USING (id) ORDER BY picked.due_at

@@ -1,6 +1,6 @@
 -- Start-time fair queueing of the producers of one lane: assigns places in the virtual time of the lane.
 --
--- KEYS     for each request: the hash of the lane. The field `v` is the place that the relay published last while rows were left;
+-- KEYS     for each request: the hash of the lane. The field `v` is the place that was claimed last while rows were left;
 --          the other fields are the last assigned places by producer
 -- ARGV     now in microseconds since 1970; then for each request: new value of `v` (`-`: delete, empty: keep), producer, number
 --          of places
