@@ -154,14 +154,14 @@ def publish(lane: Lane, delivery_ids: Iterable[Sequence[UUID]]) -> None:
     _send(lane, (([each.hex for each in chunk],) for chunk in delivery_ids))
 
 
-def publish_due(lane: Lane, span: Mapping[str, UUID], messages: Iterable[int]) -> None:
+def publish_due(lane: Lane, messages: Iterable[tuple[Mapping[str, UUID], int]]) -> None:
     """Publish messages of a P2 or P3 lane, each for so many due rows of a range.
 
     Raises:
         BrokerAway: as `publish`.
     """
-    floor, ceiling = span["floor"].hex, span["ceiling"].hex
-    _send(lane, (([], DueRows(rows, floor, ceiling)) for rows in messages))
+    due = (DueRows(rows, span["floor"].hex, span["ceiling"].hex) for span, rows in messages)
+    _send(lane, (([], each) for each in due))
 
 
 def _send(lane: Lane, messages: Iterable[tuple[list[str]] | tuple[list[str], DueRows]]) -> None:

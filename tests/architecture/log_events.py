@@ -61,6 +61,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "live_subscriptions_lost": "A live process lost the state Redis and compares versions.",
     "look_not_stored": "PostgreSQL did not take the alert of a process about itself; `look`"
     " names the thread.",
+    "rows_not_ended": "Deliveries that no claim takes did not end; the sweep `expiry` ends them.",
     "lost_by_broker": "Published P0 and P1 without a claim were made due again.",
     "lost_by_relay": "P0 and P1 of a relay that died before its publish were made due again.",
     "metrics_not_served": "No port of NOTIFY_METRICS_LISTEN was free; the process works unscraped.",

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 
 from notifications.core import clock
-from notifications.core.delivery import deliver, lane_claims
+from notifications.core.delivery import deliver, lane_claims, unclaimed
 from notifications.core.models import DeadLetter, Delivery, Notification
 from notifications.core.rules import suspects
 from notifications.core.rules.lane import Lane, Mode, Priority
@@ -19,6 +19,7 @@ from notifications.core.rules.reasons import Reason
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import fair_queue, id_ranges
 from notifications.core.store.postgres.fair_queue import Ask
+from notifications.core.store.redis import state
 from providers.contract import Channel
 from tests import past_rows
 from tests.store.stored_rows import MakeDelivery, make_delivery
@@ -27,6 +28,12 @@ __all__ = ["make_delivery"]  # a fixture of the store's tests
 
 _LANE: Final = Lane(Mode.LIVE, Priority.P2, Channel.EMAIL)
 _MINUTE: Final = dt.timedelta(minutes=1)
+
+
+@pytest.fixture(autouse=True)
+def _no_places() -> None:
+    """Forget the places and breakers of other tests."""
+    state.client().flushdb()
 
 
 def _claim(rows: int, *, lane: Lane = _LANE) -> list[UUID]:
@@ -120,9 +127,39 @@ def test_what_no_claim_takes_ends(make_delivery: MakeDelivery) -> None:
         expires_at=clock.now() - _MINUTE
     )
     healthy = _make(make_delivery)
-    assert _claim(500) == [healthy]
+    [span, *_] = id_ranges.current()
+    deliver.deliver_due(_LANE, span, rows=500)
+    assert Delivery.objects.get(id=healthy).status not in {Status.QUEUED, Status.SENDING}
     assert DeadLetter.objects.get().delivery_id == poison
     assert Delivery.objects.get(id=over).status == Status.EXPIRED
+
+
+def test_a_row_that_does_not_end_holds_up_no_other_row(
+    make_delivery: MakeDelivery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poison = _make(make_delivery, claims=suspects.POISON_AFTER)
+    healthy = _make(make_delivery, ago=_MINUTE / 2)
+
+    def fail(*_arguments: object, **_others: object) -> int:
+        raise ValueError
+
+    monkeypatch.setattr(unclaimed, "give_up", fail)
+    [span, *_] = id_ranges.current()
+    deliver.deliver_due(_LANE, span, rows=500)
+    assert Delivery.objects.get(id=healthy).status not in {Status.QUEUED, Status.SENDING}
+    assert Delivery.objects.get(id=poison).status == Status.QUEUED
+
+
+def test_the_place_of_the_lane_is_that_of_the_last_claimed_row(make_delivery: MakeDelivery) -> None:
+    hour_ago = clock.now() - dt.timedelta(hours=1)
+    places = fair_queue.places([Ask(_LANE, 1)] * 9, now=hour_ago)
+    for number, place in enumerate(places):
+        Delivery.objects.filter(id=make_delivery(Status.QUEUED)).update(
+            due_at=place, claims=0 if number else suspects.ALONE_AFTER
+        )
+    assert len(_claim(500)) == 1
+    [place] = fair_queue.places([Ask(_LANE, 3)], now=clock.now())
+    assert place <= places[1]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -21,12 +21,13 @@ from notifications.core.rules import suspects
 from notifications.core.rules.lane import Lane, Mode, Priority
 from notifications.core.rules.states import Status
 from notifications.core.store.cached import provider_overrides
-from notifications.core.store.postgres import publish
+from notifications.core.store.postgres import id_ranges, publish
 from notifications.core.store.rate_limits import circuit_breakers
 from notifications.core.store.redis import unpublished
 from notifications.core.sweeps import relay
 from notifications.core.sweeps.rounds import Swept
 from providers.contract import Channel
+from tests import past_rows
 from tests.sweeps.conftest import MakeRow
 
 _LANE = Lane(Mode.LIVE, Priority.P2, Channel.PUSH)
@@ -130,6 +131,30 @@ def test_lost_messages_are_replaced_by_the_next_run(make_row: MakeRow, broker: r
     assert [_run().moved for _ in range(2)] == [6, 0]
     broker.delete(_QUEUE)
     assert [_run().moved for _ in range(2)] == [6, 0]
+
+
+@pytest.mark.usefixtures("small_messages", "broker")
+def test_ranges_of_ids_take_turns_in_the_messages_of_a_lane(
+    make_row: MakeRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(9):
+        make_row(due_at=clock.now() - _MINUTE)
+    past_rows.fill((clock.now() - dt.timedelta(days=3)).date(), notifications=1, people=1)
+    due_at = clock.now() - _MINUTE
+    Delivery.objects.filter(channel=Channel.EMAIL).update(
+        status=Status.QUEUED, due_at=due_at, channel=Channel.PUSH
+    )
+    spans = [span for span, _ in id_ranges.by_day(Delivery.objects.values_list("id", flat=True))]
+    monkeypatch.setattr(id_ranges, "current", lambda: list(reversed(spans)))
+    recent, old = reversed(spans)
+    assert [
+        relay.missing(_LANE, [recent, old], 100, depth=depth).messages for depth in (0, 4, 6)
+    ] == [
+        [(recent, 2), (old, 2), *[(recent, 2)] * 4],
+        [(recent, 2), (old, 2)],
+        [],
+    ]
+    assert relay.missing(_LANE, [old, recent], 3).messages == [(old, 2), (recent, 1)]
 
 
 @pytest.mark.usefixtures("small_messages")

@@ -39,7 +39,7 @@ from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.gate import Place, function_at
 from notifications.core.rules import suspects
 from notifications.core.rules.alerts import AlertKind
-from notifications.core.rules.lane import Lane, Mode
+from notifications.core.rules.lane import PACE, Lane, Mode
 from notifications.core.rules.outcomes import HOLD_FOR_PROVIDER, Decision
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.suspects import POISON_AFTER, Verdict
@@ -112,7 +112,8 @@ def deliver(delivery_ids: Sequence[UUID], *, lane: str = "") -> list[RetryGroup]
 def deliver_due(lane: Lane, span: Span, *, rows: int) -> list[RetryGroup]:
     """Claim and deliver up to `rows` due rows of a P2 or P3 lane.
 
-    Suspects go in claims of their own, one after another. Safe to run twice, late, or never.
+    Suspects go in claims of their own, one after another, which begin within the time of the
+    priority (`rules.lane.PACE`). Safe to run twice, late, or never.
 
     Args:
         lane: the lane.
@@ -124,12 +125,16 @@ def deliver_due(lane: Lane, span: Span, *, rows: int) -> list[RetryGroup]:
     """
     left, leaves_rows = lane_pauses.admit_rows(lane.name, rows), True
     retries: list[Retry] = []
-    while left > 0 and leaves_rows and not stopping.is_stopping():
+    ends_at = clock.steady() + PACE[lane.priority].begin_within.total_seconds()
+    while left > 0 and leaves_rows and clock.steady() < ends_at and not stopping.is_stopping():
         with _pausing(lane.name):
             taken = lane_claims.claim(lane, span, rows=left, now=clock.now())
         count = len(taken.claim.deliveries)
         left, leaves_rows = left - count, taken.leaves_rows and count > 0
-        retries += _deliver_claim(taken.claim)
+        try:
+            retries += _deliver_claim(taken.claim)
+        finally:
+            taken.end_over()
     return group_retries(retries)
 
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from typing import Final
+
+import structlog
 
 from notifications.core.delivery import unclaimed
 from notifications.core.delivery.unclaimed import Over
@@ -20,18 +23,29 @@ from notifications.core.store.postgres import claims, db, fair_queue, id_ranges
 from notifications.core.store.postgres.claims import Claim
 from notifications.core.store.postgres.id_ranges import Span
 
+_log: Final = structlog.get_logger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class LaneClaim:
     """The rows that a claim of a lane took; perhaps none."""
 
     claim: Claim
+    over: Over
+    """Due rows that no claim may take."""
     leaves_rows: bool
-    """The claim saw due rows that may not share a claim (`rules.suspects`), or rows that ended."""
+    """The claim saw rows that it did not take: suspects (`rules.suspects`), or those of `over`."""
+
+    def end_over(self) -> None:
+        """End the rows of `over`; an error is logged, and the sweep `expiry` ends them later."""
+        try:
+            self.over.end()
+        except Exception:  # noqa: BLE001 - a row that does not end holds up no other row
+            _log.exception("rows_not_ended", count=len(self.over.expired | self.over.poison))
 
 
 def claim(lane: Lane, span: Span, *, rows: int, now: dt.datetime) -> LaneClaim:
-    """Claim up to `rows` due rows of a P2 or P3 lane; end those that no claim may take.
+    """Claim up to `rows` due rows of a P2 or P3 lane.
 
     Args:
         lane: the lane.
@@ -45,18 +59,18 @@ def claim(lane: Lane, span: Span, *, rows: int, now: dt.datetime) -> LaneClaim:
     """
     asked = {**span, **lane.columns, "queued": Status.QUEUED, "rows": rows}
 
-    def take() -> tuple[LaneClaim, Over, dt.datetime | None]:
+    def take() -> tuple[LaneClaim, dt.datetime | None]:
         due = db.rows("lock_due", asked)
         failed = {each["id"] for each in due if each["reason"] == Reason.TASK_FAILED}
         over = unclaimed.find(due, may_be_over=failed)
         left = [each for each in due if each["id"] not in over.poison | over.expired]
         count = suspects.leading([(each["claims"], each["id"] in failed) for each in left])
         taken = claims.claim_locked([each["id"] for each in left[:count]], now=now)
-        last = due[-1]["due_at"] if len(due) == rows else None
-        return LaneClaim(taken, count < len(due)), over, last
+        is_all = len(due) < rows and count == len(left)
+        last = None if is_all else (left[:count] or due)[-1]["due_at"]
+        return LaneClaim(taken, over, leaves_rows=count < len(due)), last
 
-    made, over, last = db.in_transaction(take)
-    over.end()
+    made, last = db.in_transaction(take)
     if id_ranges.is_recent(span):
         fair_queue.note_taken(lane, last=last)
     return made

@@ -26,6 +26,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import product, zip_longest
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -66,86 +67,101 @@ SMALLEST_MESSAGE: Final = 250
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Publish messages within the quota; counts the rows. `limit`: lost rows of a lane in a run."""
-    waiting = [
-        (lane, span)
-        for span in id_ranges.current()
-        for lane in rounds.lanes_due(Status.QUEUED, span, within=EVER)
-    ]
+    waiting = _lanes_with_spans()
     if not waiting:
         return Swept()
-    names = sorted({lane.name for lane, _ in waiting})
+    names = sorted(lane.name for lane in waiting)
     try:
         depths = lanes.depths(names)
     except lanes.BrokerAway:
         _log.warning("broker_away", waiting_lanes=len(names))
         return Swept()
     left = unpublished.shares_before(now - UNPUBLISHED_AFTER)
-    quotas = publish_quota.quotas({lane: depths[lane.name] for lane, _ in waiting})
+    quotas = publish_quota.quotas({lane: depths[lane.name] for lane in waiting})
     done = Swept()
-    for lane, span in sorted(waiting, key=itemgetter(0)):
+    for lane, spans in sorted(waiting.items(), key=itemgetter(0)):
         free, depth = quotas.get(lane, 0), depths[lane.name]
         try:
             if lane.priority.is_urgent:
-                _make_shares_due(lane, span, left)
-                _make_lost_due_again(lane, span, depth=depth, limit=limit)
-                published = _publish(lane, span, free)
+                _make_shares_due(lane, spans, left)
+                _make_lost_due_again(lane, spans, depth=depth, limit=limit)
+                published = _publish(lane, spans, free)
             else:
-                published = _publish_due(lane, span, free, depth=depth)
+                published = _publish_due(lane, spans, free, depth=depth)
         except rounds.DATABASE_TROUBLE as error:
             _log.warning("lane_not_relayed", lane=lane.name, error=str(error))
             done += Swept(failed=1)
         else:
-            quotas[lane] = free - published
             done += Swept(published)
     if not done.failed:
         unpublished.forget(left)
     return done
 
 
+def _lanes_with_spans() -> dict[Lane, list[Span]]:
+    """Return the lanes with queued rows, and the ranges of the rows, the recent days first."""
+    waiting: dict[Lane, list[Span]] = defaultdict(list)
+    for span in id_ranges.current():
+        for lane in rounds.lanes_due(Status.QUEUED, span, within=EVER):
+            waiting[lane].append(span)
+    return waiting
+
+
 class Missing(NamedTuple):
     """The messages that a lane lacks."""
 
-    rows: int
+    due: int
     """The due rows for which no message waits."""
-    messages: list[int]
-    """The most rows that each message may claim."""
+    messages: list[tuple[Span, int]]
+    """The range of each message, and the most rows that it may claim."""
 
 
-def missing(lane: Lane, span: Span, free: int, *, depth: int = 0) -> Missing:
+def missing(lane: Lane, spans: Sequence[Span], free: int, *, depth: int = 0) -> Missing:
     """Return the messages that are missing for the due rows of a lane.
+
+    The ranges take turns, so that the backlog of one range does not delay the rows of another.
 
     Args:
         lane: a lane of P2 or P3.
-        span: the range of the ids.
+        spans: the ranges of the ids.
         free: the most rows of all messages.
-        depth: the messages of the lane in the broker.
+        depth: the messages of the lane in the broker, of any range.
     """
     if free <= 0:
         return Missing(0, [])
     most = free + depth * lanes.CHUNK
-    [row] = db.rows("count_due", {**span, **_of(lane), "most": most})
-    size = min(max(-(-row["due"] // _MESSAGES), SMALLEST_MESSAGE), lanes.CHUNK)
-    due = min(row["due"] - depth * size, free)
-    return Missing(max(due, 0), [min(size, free - start) for start in range(0, due, size)])
+    due = [db.rows("count_due", {**each, **_of(lane), "most": most})[0]["due"] for each in spans]
+    size = min(max(-(-sum(due) // _MESSAGES), SMALLEST_MESSAGE), lanes.CHUNK)
+    needed = [[span] * -(-count // size) for span, count in zip(spans, due, strict=True)]
+    turns = [span for turn in zip_longest(*needed) for span in turn if span]
+    messages = [
+        (span, min(size, free - number * size))
+        for number, span in enumerate(turns[: max(len(turns) - depth, 0)])
+        if number * size < free
+    ]
+    return Missing(min(max(sum(due) - depth * size, len(messages)), free), messages)
 
 
-def _publish_due(lane: Lane, span: Span, free: int, *, depth: int) -> int:
-    due, messages = missing(lane, span, free, depth=depth)
-    if not messages or not publish.publish_due(lane, span, messages):
+def _publish_due(lane: Lane, spans: Sequence[Span], free: int, *, depth: int) -> int:
+    due, messages = missing(lane, spans, free, depth=depth)
+    if not messages or not publish.publish_due(lane, messages):
         return 0
     publish_quota.charge_published(lane, due)
     return due
 
 
-def _publish(lane: Lane, span: Span, free: int) -> int:
-    rows, share = _take(lane, span, free)
-    if share is None:
-        return 0
-    if not publish.publish(lane, _messages(rows)):
-        publish.make_due([row["id"] for row in rows])
-        rows = ()
-    unpublished.forget([share])
-    return len(rows)
+def _publish(lane: Lane, spans: Sequence[Span], free: int) -> int:
+    published = 0
+    for span in spans:
+        rows, share = _take(lane, span, free - published)
+        if share is None:
+            continue
+        if not publish.publish(lane, _messages(rows)):
+            publish.make_due([row["id"] for row in rows])
+            rows = ()
+        unpublished.forget([share])
+        published += len(rows)
+    return published
 
 
 def take(lane: Lane, span: Span, free: int) -> list[Sequence[UUID]]:
@@ -194,9 +210,10 @@ def _messages(rows: Sequence[Mapping[str, Any]]) -> list[Sequence[UUID]]:
     ]
 
 
-def _make_lost_due_again(lane: Lane, span: Span, *, depth: int, limit: int) -> None:
+def _make_lost_due_again(lane: Lane, spans: Sequence[Span], *, depth: int, limit: int) -> None:
     if not depth and lane.name not in paused_lanes.current():
-        make_lost_due(lane, span, limit=limit)
+        for span in spans:
+            make_lost_due(lane, span, limit=limit)
 
 
 def make_lost_due(
@@ -208,11 +225,9 @@ def make_lost_due(
         _log.warning("lost_by_broker", lane=lane.name, count=lost)
 
 
-def _make_shares_due(lane: Lane, span: Span, shares: Sequence[Share]) -> None:
+def _make_shares_due(lane: Lane, spans: Sequence[Span], shares: Sequence[Share]) -> None:
     """Make the rows of the lane's shares due now: their relay died before the publish."""
-    for share in shares:
-        if share.lane != lane.name:
-            continue
+    for span, share in product(spans, [each for each in shares if each.lane == lane.name]):
         # The quota bounded the share, so no limit is needed.
         parameters = {"older_than": AT_ONCE, "limit": None, "at": share.published_at}
         if lost := db.run("publish_again", {**span, **_of(lane), **parameters}):

@@ -210,8 +210,8 @@ def _works(lane: Lane, span: Span, most: int) -> Iterator[list[Work]]:
         while messages := relay.take(lane, span, min(most, lanes.URGENT_CHUNK)):
             yield [partial(_deliver_ids, lane.name, each) for each in messages]
         return
-    due, messages_rows = relay.missing(lane, span, most)
-    for rows in messages_rows:
+    due, lane_messages = relay.missing(lane, [span], most)
+    for _, rows in lane_messages:
         publish_quota.charge_published(lane, min(rows, due))
         due -= rows
         yield [partial(deliver.deliver_due, lane, span, rows=rows)]
