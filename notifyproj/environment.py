@@ -257,7 +257,7 @@ class Environment(
     )
     broker_messages: Annotated[int, Field(ge=2, le=10_000)] = Field(
         alias="NOTIFY_BROKER_MESSAGES",
-        default=100,
+        default=24,
         description="a number from 2 to 10000: the maximum of messages of a lane in the broker,"
         " each for up to 500 deliveries (P0 and P1: 50); other deliveries wait in PostgreSQL",
     )

@@ -134,9 +134,9 @@ class Conf:
     """Retention of resolved alerts."""
     dead_letters_alert: int = 20
     """Number of new dead letters in five minutes above which an alert is raised."""
-    broker_messages: int = 100
-    """Maximum number of messages of a lane in the broker: for 50,000 deliveries of P2 or P3, or
-    5,000 of P0 or P1, between two runs of the relay."""
+    broker_messages: int = 24
+    """Maximum number of messages of a lane in the broker: for 12,000 deliveries of P2 or P3, or
+    1,200 of P0 or P1, between two runs of the relay."""
     calls_in_flight: int = CEILING
     """Maximum number of calls in flight at a provider from one process; the adaptive limit stays
     below."""

@@ -129,7 +129,7 @@ def lent_producer() -> Iterator[Producer]:
             raise
 
 
-class DueRows(NamedTuple):
+class LaneMessage(NamedTuple):
     """The work of a lane's message: up to `rows` due deliveries with ids of a range."""
 
     rows: int
@@ -154,17 +154,17 @@ def publish(lane: Lane, delivery_ids: Iterable[Sequence[UUID]]) -> None:
     _send(lane, (([each.hex for each in chunk],) for chunk in delivery_ids))
 
 
-def publish_due(lane: Lane, messages: Iterable[tuple[Mapping[str, UUID], int]]) -> None:
+def publish_lane_messages(lane: Lane, messages: Iterable[tuple[Mapping[str, UUID], int]]) -> None:
     """Publish messages of a P2 or P3 lane, each for so many due rows of a range.
 
     Raises:
         BrokerAway: as `publish`.
     """
-    due = (DueRows(rows, span["floor"].hex, span["ceiling"].hex) for span, rows in messages)
+    due = (LaneMessage(rows, span["floor"].hex, span["ceiling"].hex) for span, rows in messages)
     _send(lane, (([], each) for each in due))
 
 
-def _send(lane: Lane, messages: Iterable[tuple[list[str]] | tuple[list[str], DueRows]]) -> None:
+def _send(lane: Lane, messages: Iterable[tuple[list[str]] | tuple[list[str], LaneMessage]]) -> None:
     if not broker.takes_messages():
         raise BrokerAway
     try:

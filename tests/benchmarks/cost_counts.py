@@ -207,8 +207,8 @@ def _deliveries(*, expected: int = ITEMS) -> Counters:
     recent, *_ = id_ranges.current()
     _permit_whole_messages()
     with counted() as counts:
-        due, messages = relay.missing(_LANE, [recent], expected)
-        publish.publish_due(_LANE, messages)
+        due, messages = relay.lane_messages(_LANE, [recent], expected)
+        publish.publish_lane_messages(_LANE, messages)
         for _, rows in messages:
             deliver.deliver_due(_LANE, recent, rows=rows)
         sweeps.run("rollups", every=dt.timedelta(0))

@@ -47,7 +47,7 @@ class Memory:
             thread.join()
 
     def table(self) -> Iterator[str]:
-        """The growth of each process, a line each; nothing for a run that is too short to tell."""
+        """Return a line with the growth of each process; a run under half an hour has no line."""
         for name, sizes in self._samples.items():
             flat = sizes[_WARM:]
             if len(flat) < 2 * _TENTH:

@@ -28,7 +28,7 @@ _log: Final = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LaneClaim:
-    """The rows that a claim of a lane took; perhaps none."""
+    """A claim of due rows of a lane, which can be empty."""
 
     claim: Claim
     over: Over
@@ -40,7 +40,7 @@ class LaneClaim:
         """End the rows of `over`; an error is logged, and the sweep `expiry` ends them later."""
         try:
             self.over.end()
-        except Exception:  # noqa: BLE001 - a row that does not end holds up no other row
+        except Exception:  # noqa: BLE001 - any error: the claimed rows are delivered already
             _log.exception("rows_not_ended", count=len(self.over.expired | self.over.poison))
 
 

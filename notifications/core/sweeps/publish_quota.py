@@ -1,8 +1,6 @@
 """Publish quota: the number of rows of a lane that the relay may publish now.
 
-    the broker    at most NOTIFY_BROKER_MESSAGES wait in a lane; further rows wait in Postgres. The
-                  messages of P2 and P3 are filled up when half are left, because the count of
-                  the due rows of a large backlog takes milliseconds
+    the broker    at most NOTIFY_BROKER_MESSAGES wait in a lane; further rows wait in Postgres
     the breaker   P2 and P3 whose providers' breakers are all open: one row when a probe is due
                   (rows of a lane behind a switch make no probe: workers hold them)
     the pause     a paused lane: one row while the broker has no message of the lane
@@ -41,11 +39,8 @@ def quotas(depths: Mapping[Lane, int]) -> dict[Lane, int]:
     result = {}
     held, now = switches.current(), clock.now()
     for lane, depth in depths.items():
-        most = conf.current().broker_messages
-        if lane.priority.is_urgent:
-            quota = (most - depth) * lanes.URGENT_CHUNK
-        else:
-            quota = (most - depth) * lanes.CHUNK if depth <= most // 2 else 0
+        rows = lanes.URGENT_CHUNK if lane.priority.is_urgent else lanes.CHUNK
+        quota = (conf.current().broker_messages - depth) * rows
         if taking := providers.get(lane):
             if not held.holds_lane(lane, now=now):
                 quota = min(quota, _for_breakers(lane, depth, taking, found))

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product, zip_longest
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
@@ -84,10 +84,9 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         try:
             if lane.priority.is_urgent:
                 _make_shares_due(lane, spans, left)
-                _make_lost_due_again(lane, spans, depth=depth, limit=limit)
-                published = _publish(lane, spans, free)
+                published = _publish_ids(lane, spans, free, depth=depth, limit=limit)
             else:
-                published = _publish_due(lane, spans, free, depth=depth)
+                published = _publish_lane_messages(lane, spans, free, depth=depth)
         except rounds.DATABASE_TROUBLE as error:
             _log.warning("lane_not_relayed", lane=lane.name, error=str(error))
             done += Swept(failed=1)
@@ -107,8 +106,8 @@ def _lanes_with_spans() -> dict[Lane, list[Span]]:
     return waiting
 
 
-class Missing(NamedTuple):
-    """The messages that a lane lacks."""
+class LaneMessages(NamedTuple):
+    """The messages that are missing for the due rows of a P2 or P3 lane."""
 
     due: int
     """The due rows for which no message waits."""
@@ -116,7 +115,7 @@ class Missing(NamedTuple):
     """The range of each message, and the most rows that it may claim."""
 
 
-def missing(lane: Lane, spans: Sequence[Span], free: int, *, depth: int = 0) -> Missing:
+def lane_messages(lane: Lane, spans: Sequence[Span], free: int, *, depth: int = 0) -> LaneMessages:
     """Return the messages that are missing for the due rows of a lane.
 
     The ranges take turns, so that the backlog of one range does not delay the rows of another.
@@ -128,10 +127,11 @@ def missing(lane: Lane, spans: Sequence[Span], free: int, *, depth: int = 0) -> 
         depth: the messages of the lane in the broker, of any range.
     """
     if free <= 0:
-        return Missing(0, [])
+        return LaneMessages(0, [])
     most = free + depth * lanes.CHUNK
     due = [db.rows("count_due", {**each, **_of(lane), "most": most})[0]["due"] for each in spans]
-    size = min(max(-(-sum(due) // _MESSAGES), SMALLEST_MESSAGE), lanes.CHUNK)
+    share = max(free // max(sum(map(bool, due)), 1), 1)
+    size = min(max(-(-sum(due) // _MESSAGES), SMALLEST_MESSAGE), lanes.CHUNK, share)
     needed = [[span] * -(-count // size) for span, count in zip(spans, due, strict=True)]
     turns = [span for turn in zip_longest(*needed) for span in turn if span]
     messages = [
@@ -139,18 +139,20 @@ def missing(lane: Lane, spans: Sequence[Span], free: int, *, depth: int = 0) -> 
         for number, span in enumerate(turns[: max(len(turns) - depth, 0)])
         if number * size < free
     ]
-    return Missing(min(max(sum(due) - depth * size, len(messages)), free), messages)
+    return LaneMessages(min(max(sum(due) - depth * size, len(messages)), free), messages)
 
 
-def _publish_due(lane: Lane, spans: Sequence[Span], free: int, *, depth: int) -> int:
-    due, messages = missing(lane, spans, free, depth=depth)
-    if not messages or not publish.publish_due(lane, messages):
+def _publish_lane_messages(lane: Lane, spans: Sequence[Span], free: int, *, depth: int) -> int:
+    due, messages = lane_messages(lane, spans, free, depth=depth)
+    if not messages or not publish.publish_lane_messages(lane, messages):
         return 0
     publish_quota.charge_published(lane, due)
     return due
 
 
-def _publish(lane: Lane, spans: Sequence[Span], free: int) -> int:
+def _publish_ids(lane: Lane, spans: Sequence[Span], free: int, *, depth: int, limit: int) -> int:
+    if not depth and lane.name not in paused_lanes.current():
+        make_lost_due(lane, spans, limit=limit)
     published = 0
     for span in spans:
         rows, share = _take(lane, span, free - published)
@@ -182,14 +184,15 @@ def _take(lane: Lane, span: Span, free: int) -> tuple[Sequence[Mapping[str, Any]
     with transaction.atomic():
         if not locks.try_for_transaction(f"relay {lane.name}"):
             return [], None  # another relay has the lane
-        rows = db.rows("publish", {**span, **_of(lane), "room": free})
+        rows = db.rows("lock_due", {**span, **_of(lane), "rows": free})
         if rows:
-            share = Share(lane.name, rows[0]["published_at"])
+            noted = db.rows("publish", {**span, "ids": [row["id"] for row in rows]})
+            share = Share(lane.name, noted[0]["published_at"])
             unpublished.note(share)
     if rows:
         # A task that fails returns a row as if nobody had published it, time after time.
         waited = [
-            row["id"] for row in rows if row["publishes"] > 1 or row["reason"] == Reason.TASK_FAILED
+            row["id"] for row in rows if row["publishes"] or row["reason"] == Reason.TASK_FAILED
         ]
         ended = unclaimed.find(rows, may_be_over=waited).end()
         rows = [row for row in rows if row["id"] not in ended] if ended else rows
@@ -210,19 +213,14 @@ def _messages(rows: Sequence[Mapping[str, Any]]) -> list[Sequence[UUID]]:
     ]
 
 
-def _make_lost_due_again(lane: Lane, spans: Sequence[Span], *, depth: int, limit: int) -> None:
-    if not depth and lane.name not in paused_lanes.current():
-        for span in spans:
-            make_lost_due(lane, span, limit=limit)
-
-
 def make_lost_due(
-    lane: Lane, span: Span, *, limit: int, older_than: dt.timedelta = LOST_AFTER
+    lane: Lane, spans: Iterable[Span], *, limit: int, older_than: dt.timedelta = LOST_AFTER
 ) -> None:
     """Make published rows of P0 or P1 without a claim due now, if older than `older_than`."""
-    parameters = {**span, **_of(lane), "older_than": older_than, "limit": limit, "at": None}
-    if lost := db.run("publish_again", parameters):
-        _log.warning("lost_by_broker", lane=lane.name, count=lost)
+    for span in spans:
+        parameters = {**span, **_of(lane), "older_than": older_than, "limit": limit, "at": None}
+        if lost := db.run("publish_again", parameters):
+            _log.warning("lost_by_broker", lane=lane.name, count=lost)
 
 
 def _make_shares_due(lane: Lane, spans: Sequence[Span], shares: Sequence[Share]) -> None:

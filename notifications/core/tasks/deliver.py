@@ -62,7 +62,7 @@ def _deliver(
     Args:
         self: the task.
         delivery_ids: the rows; the rows of a lost message come due in Postgres.
-        due: in place of ids, the fields of `lanes.DueRows`. Without a free slot the task ends.
+        due: in place of ids, the fields of `lanes.LaneMessage`. Without a free slot the task ends.
 
     Raises:
         Reject: the process stops; the message returns to its queue.
@@ -79,7 +79,7 @@ def _deliver(
                 _publish_again(self, lane, delivery_ids, countdown=_SLOT_RETRY_SECONDS) or Ignore()
             )
         if due:
-            work = lanes.DueRows(*due)
+            work = lanes.LaneMessage(*due)
             groups = deliver.deliver_due(LANE_NAMED[lane], work.span, rows=work.rows)
         else:
             groups = deliver.deliver([UUID(each) for each in delivery_ids], lane=lane)

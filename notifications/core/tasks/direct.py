@@ -95,9 +95,9 @@ class Direct:
 
     def begin(self) -> None:
         """Make published rows due, because their messages are in the lost broker."""
-        for span in id_ranges.current():
-            for lane in self._urgent():
-                relay.make_lost_due(lane, span, limit=_LOST_LIMIT, older_than=relay.AT_ONCE)
+        for lane in self._urgent():
+            spans = id_ranges.current()
+            relay.make_lost_due(lane, spans, limit=_LOST_LIMIT, older_than=relay.AT_ONCE)
 
     def catch_up(self) -> bool:
         """Start due P0 and P1; returns False, without any work, if no slot is free."""
@@ -123,7 +123,7 @@ class Direct:
         for span in id_ranges.current():
             for lane in rounds.lanes_due(Status.QUEUED, span, within=relay.EVER):
                 if lane in urgent:
-                    relay.make_lost_due(lane, span, limit=limit)
+                    relay.make_lost_due(lane, [span], limit=limit)
 
     def _look_at_lanes(self, among: AbstractSet[Lane]) -> int:
         if not among or not clock.is_trusted():  # the consumer is paused as well
@@ -210,8 +210,8 @@ def _works(lane: Lane, span: Span, most: int) -> Iterator[list[Work]]:
         while messages := relay.take(lane, span, min(most, lanes.URGENT_CHUNK)):
             yield [partial(_deliver_ids, lane.name, each) for each in messages]
         return
-    due, lane_messages = relay.missing(lane, [span], most)
-    for _, rows in lane_messages:
+    due, messages_of_lane = relay.lane_messages(lane, [span], most)
+    for _, rows in messages_of_lane:
         publish_quota.charge_published(lane, min(rows, due))
         due -= rows
         yield [partial(deliver.deliver_due, lane, span, rows=rows)]

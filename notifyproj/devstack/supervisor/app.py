@@ -68,9 +68,10 @@ def load(environ: Mapping[str, str]) -> None:
     app.finalize()
     for name in _MODULES:
         importlib.import_module(name)
-    from django.urls import get_resolver  # noqa: PLC0415 - needs Django
+    # A supervisor that forks nothing imports no Django.
+    from django.urls import get_resolver  # noqa: PLC0415 - as the comment says
 
-    from notifications.core import feature  # noqa: PLC0415 - needs Django
+    from notifications.core import feature  # noqa: PLC0415 - as the comment says
 
     _ = get_resolver().url_patterns  # the views of the web process
     for each in feature.all_features():

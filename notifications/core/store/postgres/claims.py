@@ -79,7 +79,7 @@ def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
 
 
 def claim_locked(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
-    """Claim due deliveries that the open transaction has locked; perhaps none."""
+    """Claim due deliveries that the open transaction has locked; the list can be empty."""
     token = uuid4()
     return _claim(token, _take(token, delivery_ids) if delivery_ids else [], now=now)
 

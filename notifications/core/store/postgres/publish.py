@@ -67,12 +67,12 @@ def publish(lane: Lane, messages: Sequence[Sequence[UUID]]) -> bool:
     return _took(lane, len(messages), partial(lanes.publish, lane, messages))
 
 
-def publish_due(lane: Lane, messages: Sequence[tuple[Span, int]]) -> bool:
+def publish_lane_messages(lane: Lane, messages: Sequence[tuple[Span, int]]) -> bool:
     """Publish messages for due rows of P2 or P3; returns False if the broker did not take all.
 
     `messages` has the range of the ids and the most rows of each.
     """
-    return _took(lane, len(messages), partial(lanes.publish_due, lane, messages))
+    return _took(lane, len(messages), partial(lanes.publish_lane_messages, lane, messages))
 
 
 def _took(lane: Lane, messages: int, send: Callable[[], None]) -> bool:

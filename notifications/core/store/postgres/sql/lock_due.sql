@@ -1,6 +1,6 @@
--- Lock up to `rows` due queued rows of one lane for a claim, and return them in the order of due_at, which is the
--- place in the fair queue. Skips locked rows, which another worker is claiming. Uses delivery_due.
-SELECT d.id, d.due_at, d.claims, d.reason
+-- Lock up to `rows` due queued rows of one lane for a claim or a publish, and return them in the order of due_at, which
+-- is the place in the fair queue. Skips locked rows, which another process is claiming. Uses delivery_due.
+SELECT d.id, d.due_at, d.claims, d.reason, d.publishes
 FROM delivery d
 WHERE d.id >= %(floor)s::uuid AND d.id < %(ceiling)s::uuid
   AND d.status = %(queued)s AND d.mode = %(mode)s AND d.priority = %(priority)s
