@@ -66,17 +66,11 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
     day = id_ranges.around(one)
     status = {"status": Status.SCHEDULED}
     caps = {"merged": ["cap", "digest"], "digests_after": _SECOND, "looked_at": 5_000}
-    lost = {"older_than": _SECOND}
     receipt = {"over": [1, 2, 4], "accepted": [5, 6], "sending": 3, "delivered": 7}
     return [
         ("lanes_due", {**id_ranges.LANE_COLUMNS, **span, **status, "within": -_SECOND}, 3),
         ("due", {**lane, **span, **status, "grace": _SECOND, **caps, "limit": 500}, 3),
         ("due_for_digests", {**lane, **span, **status, "grace": _SECOND, **caps, "limit": 500}, 6),
-        ("lock_due", {**lane, **span, **queued, "rows": 500}, 3),
-        ("count_due", {**lane, **span, **queued, "most": 12_000}, 3),
-        ("publish", {**span, "ids": one}, 3),
-        ("publish_again", {**lane, **span, **queued, **lost, "at": None, "limit": 20_000}, 3),
-        ("publish_again", {**lane, **span, **queued, **lost, "at": clock.now(), "limit": None}, 3),
         ("failed_calls", {**day, **receipt, "provider": "x", "ids": one, "message_ids": ["x"]}, 3),
         ("due_now", {**queued, **span, "ids": one}, 3),
         (
@@ -98,9 +92,23 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
             {**day, "ids": one, "scheduled": Status.SCHEDULED, "most": ids.MAX_DELIVERIES},
             1,
         ),
+        *_asked_by_relay({**lane, **span, **queued}, {**span, "ids": one}),
         *_asked_by_alerts(span, day),
         *_asked_by_chains(day, one),
         ("rollup_add", {**rollups._PAGE, **day, "below": 9}, 1),
+    ]
+
+
+def _asked_by_relay(
+    due: Mapping[str, Any], one: Mapping[str, Any]
+) -> list[tuple[str, dict[str, Any], int]]:
+    lost = {"older_than": _SECOND}
+    return [
+        ("lock_due", {**due, "rows": 500}, 3),
+        ("count_due", {**due, "most": 12_000}, 3),
+        ("publish", {**one}, 3),
+        ("publish_again", {**due, **lost, "at": None, "limit": 20_000}, 3),
+        ("publish_again", {**due, **lost, "at": clock.now(), "limit": None}, 3),
     ]
 
 
