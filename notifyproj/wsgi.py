@@ -1,6 +1,8 @@
 """The web process's entry point."""
 
+import gc
 import os
+from typing import Final
 
 from django.core.wsgi import get_wsgi_application
 
@@ -18,6 +20,12 @@ from notifications.core.store.postgres import fallbacks, host_clock  # noqa: E40
 from notifications.core.telemetry import traces  # noqa: E402 - it needs Django set up
 from notifyproj import web  # noqa: E402 - as above
 
+_GARBAGE_AT: Final = 50_000
+"""Threshold of Python's garbage collector, in new container objects. A batch of a thousand requests
+creates more objects, and needs all of them until the response. With Python's default of 700,
+garbage collection took a third of the time of an accept."""
+
+gc.set_threshold(_GARBAGE_AT)
 application = Slots(ShortPath(_django), slots=conf.current().web.slots, threads=web.THREADS)
 
 _ = get_resolver().url_patterns  # the first request would load all views, for seconds

@@ -15,10 +15,10 @@ from notifications.core import feature, gate
 from notifications.core.rules import access
 
 _log: Final = structlog.get_logger(__name__)
-_GARBAGE_AT: Final = 50_000
-"""Threshold of Python's garbage collector, in new container objects. A batch of a thousand requests
-creates more objects, and needs all of them until the response. With Python's default of 700,
-garbage collection took a third of the time of an accept."""
+_GARBAGE_AT: Final = 10_000
+"""Threshold of Python's garbage collector, in new container objects. A wave of deliveries creates
+thousands and needs them until it is settled. With a higher threshold a process that does little
+keeps garbage for hours. The web process has a threshold of its own (`notifyproj.wsgi`)."""
 
 
 class NotificationsConfig(AppConfig):
