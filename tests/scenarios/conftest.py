@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from typing import Final
 
 import pytest
 
 from tests import clock
-from tests.scenarios.world import WORKERS, World
+from tests.providers.fakes import HttpFake
+from tests.scenarios.world import PRIVATE_WEBHOOKS, WORKERS, World
 
 _SHOWS_REPEATS: Final = "provider_shows_repeats"
 _WITHOUT_WORLD: Final = "test_compose_processes"
@@ -45,6 +47,30 @@ def _world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def world(_world: World, request: pytest.FixtureRequest) -> World:
     _world.repair(*WORKERS, **({"NOTIFY_SANDBOX_DEDUP": "no"} if _shows_repeats(request) else {}))
     return _world
+
+
+@pytest.fixture
+def webhook_world(_world: World, request: pytest.FixtureRequest) -> World:
+    """The product, which may send webhooks to this machine."""
+    shows = {"NOTIFY_SANDBOX_DEDUP": "no"} if _shows_repeats(request) else {}
+    _world.repair("web", *WORKERS, **PRIVATE_WEBHOOKS, **shows)
+    return _world
+
+
+@pytest.fixture
+def receiver(webhook_world: World) -> Iterator[HttpFake]:
+    """The server of a producer, and the endpoint for it."""
+    world = webhook_world
+    with closing(HttpFake(key_header="webhook-id")) as fake:
+        [endpoint] = world.rows(
+            "INSERT INTO webhook_endpoint (producer_id, mode, url, events, preset, state,"
+            " state_reason, failures, secret_version, replay_xid, replay_seq, replay_end,"
+            " created_at) SELECT id, 1, %s, '{}', 'standard', 'active', '', 0, 1, 0, 0, 0, now()"
+            " FROM notifications_producer WHERE name = 'order-service' RETURNING id",
+            fake.url,
+        )
+        yield fake
+        world.rows("DELETE FROM webhook_endpoint WHERE id = %s", endpoint["id"])
 
 
 @pytest.fixture

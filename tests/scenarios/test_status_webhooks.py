@@ -5,46 +5,16 @@ A worker that dies during a call repeats the message with the same `webhook-id`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
 import orjson
-import pytest
 
 from notifyproj.devstack.demo.environment import until
 from providers.conformance import Act
 from tests.providers.fakes import HttpFake
 from tests.scenarios.world import World
-
-_PRIVATE = {
-    "NOTIFY_WEBHOOK_ALLOW_PRIVATE": "yes",
-    "NOTIFY_WEBHOOK_SECRETS": "whsec_dGVzdHMtc2lnbi10aGVpci13ZWJob29rcw==",
-}
-
-
-@pytest.fixture
-def world(_world: World) -> World:
-    """The product, which may send webhooks to this machine."""
-    _world.repair("web", "ops", **_PRIVATE)
-    return _world
-
-
-@pytest.fixture
-def receiver(world: World) -> Iterator[HttpFake]:
-    """The producer's server, and the endpoint for it."""
-    with closing(HttpFake(key_header="webhook-id")) as fake:
-        [endpoint] = world.rows(
-            "INSERT INTO webhook_endpoint (producer_id, mode, url, events, preset, state,"
-            " state_reason, failures, secret_version, replay_xid, replay_seq, replay_end,"
-            " created_at) SELECT id, 1, %s, '{}', 'standard', 'active', '', 0, 1, 0, 0, 0, now()"
-            " FROM notifications_producer WHERE name = 'order-service' RETURNING id",
-            fake.url,
-        )
-        yield fake
-        world.rows("DELETE FROM webhook_endpoint WHERE id = %s", endpoint["id"])
 
 
 def _told(receiver: HttpFake) -> dict[str, dict[str, str]]:
@@ -56,8 +26,9 @@ def _told(receiver: HttpFake) -> dict[str, dict[str, str]]:
 
 
 def test_each_change_arrives_although_the_worker_is_killed(
-    world: World, receiver: HttpFake
+    webhook_world: World, receiver: HttpFake
 ) -> None:
+    world = webhook_world
     somebody = world.person(email="x@sandbox.example")
     receiver.act(Act.HANG)
     sent = {str(each) for each in world.send_mails(20, user_id=somebody)}
@@ -82,7 +53,10 @@ def test_each_change_arrives_although_the_worker_is_killed(
     assert all(receiver.keys.count(each) == 2 for each in in_flight)  # killed, then repeated
 
 
-def test_the_sandbox_shows_and_verifies_the_status_webhooks_of_an_endpoint(world: World) -> None:
+def test_the_sandbox_shows_and_verifies_the_status_webhooks_of_an_endpoint(
+    webhook_world: World,
+) -> None:
+    world = webhook_world
     orders = world.service("order-service")
     made = orders.ask("POST", "/v1/webhook-endpoints", {"url": f"{world.sandbox.url}/webhooks"})
     try:

@@ -11,7 +11,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -37,6 +37,11 @@ from notifyproj.devstack.supervisor.programs import Ports, program
 from tests import roles
 
 WORKERS: Final = ("p0", "channels", "ops")
+PRIVATE_WEBHOOKS: Final = {
+    "NOTIFY_WEBHOOK_ALLOW_PRIVATE": "yes",
+    "NOTIFY_WEBHOOK_SECRETS": "whsec_dGVzdHMtc2lnbi10aGVpci13ZWJob29rcw==",
+}
+"""Settings of a product that sends webhooks to this machine."""
 _PATIENCE: Final = timedelta(seconds=60)
 _DEADLOCKS: Final = 5
 """Repeats of a statement."""
@@ -86,12 +91,25 @@ class World:
             program(name), ports=self.ports, environ={**self.environ, **environ}, var=self.var
         )
 
-    def start_extra(self, *names: str, ports: Ports | None = None) -> list[Process]:
-        """Start further processes of programs; `repair` ends the processes after the test."""
-        var = self.var / "extra"
+    def start_extra(
+        self, *names: str, ports: Ports | None = None, environ: Mapping[str, str] | None = None
+    ) -> list[Process]:
+        """Start further processes of programs; `repair` ends the processes after the test.
+
+        Args:
+            names: the programs; a name twice starts two processes.
+            ports: other ports than those of the first processes.
+            environ: further environment variables.
+        """
+        settings = {**self.environ, **(environ or {})}
         more = [
-            Process(program(name), ports=ports or self.ports, environ=self.environ, var=var)
-            for name in names
+            Process(
+                program(name),
+                ports=ports or self.ports,
+                environ=settings,
+                var=self.var / f"extra_{number}",
+            )
+            for number, name in enumerate(names, start=len(self._extra))
         ]
         self._extra += more
         _start(more)

@@ -1,0 +1,132 @@
+"""Four processes of each kind share the sweeps, and nothing is done twice.
+
+Four `ops` (sweeps and status webhooks), four `expand` and four beats work at the same time on 400
+notifications that come due in one moment, on a bulk job, on a schedule and on the webhooks of all
+changes. One of each kind is killed meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+import pytest
+
+from notifications.core.rules.states import Status
+from notifyproj.devstack.demo.environment import now, until
+from notifyproj.devstack.supervisor.process import Process
+from tests.providers.fakes import HttpFake
+from tests.scenarios.world import PRIVATE_WEBHOOKS, World
+
+_PATIENCE: Final = timedelta(seconds=120)
+_SCHEDULED: Final = 400
+_RECIPIENTS: Final = 60
+_DAY: Final = timedelta(days=1)
+
+
+@pytest.mark.usefixtures("provider_shows_repeats")
+def test_what_four_of_each_do_at_the_same_time_is_done_once(
+    webhook_world: World, receiver: HttpFake
+) -> None:
+    world = webhook_world
+    ops = world.start_extra("ops", "ops", "ops", environ=PRIVATE_WEBHOOKS)
+    expanders = world.start_extra(*["expand"] * 4)
+    beats = world.start_extra(*["beat"] * 3)
+    person = world.person(email="x@sandbox.example")
+    moment = now() + timedelta(seconds=8)
+    scheduled = world.send_mails(_SCHEDULED, user_id=person, scheduled_at=moment.isoformat())
+    people = [world.person(email=f"r{number}@sandbox.example") for number in range(_RECIPIENTS)]
+    schedule = _new_schedule(world, people[0])
+    job = _new_job(world, people)
+    until(lambda: _any_sent(world, scheduled), what="the release has begun")
+    world.kill_and_restart(ops[0], expanders[0], beats[0])
+
+    until(lambda: _job_state(world, job) == "finished", what="the job ends", within=_PATIENCE)
+    of_job = [row["id"] for row in _notifications_of(world, job)]
+    world.in_status(Status.DELIVERED, [*scheduled, *of_job], within=_PATIENCE)
+    assert len(of_job) == _RECIPIENTS
+    assert world.shown([*scheduled, *of_job]) == [1] * (_SCHEDULED + _RECIPIENTS)
+    _each_occurrence_has_one_notification(world, schedule)
+    _each_change_is_told_once(receiver, scheduled)
+    until(lambda: all(map(_has_swept, ops)), what="each ops process had work")
+
+
+def _new_schedule(world: World, person: str) -> dict[str, Any]:
+    asked = {
+        "name": person,
+        "rrule": "FREQ=MINUTELY;INTERVAL=30",
+        "timezone": "UTC",
+        "starts_at": (now() - timedelta(minutes=15)).isoformat(),
+        "notification": world.mail(person),
+    }
+    return world.service("order-service").ask("POST", "/v1/schedules", asked).body
+
+
+def _new_job(world: World, people: list[str]) -> str:
+    body = {
+        "name": "Four",
+        "audience": {"user_ids": people},
+        "type": "ORDER_SHIPPED",
+        "priority": "P2",
+        "template_id": "order_shipped",
+        "variables": {"order_id": "ORD-1"},
+        "channels": ["email"],
+    }
+    made: str = world.service("marketing").ask("POST", "/v1/bulk-jobs", body).body["id"]
+    return made
+
+
+def _any_sent(world: World, notifications: list[UUID]) -> bool:
+    return not {Status.SENT, Status.DELIVERED}.isdisjoint(world.statuses(notifications))
+
+
+def _job_state(world: World, job: str) -> str:
+    state: str = world.service("marketing").ask("GET", f"/v1/bulk-jobs/{job}").body["state"]
+    return state
+
+
+def _notifications_of(world: World, job: str) -> list[dict[str, Any]]:
+    return world.rows("SELECT id FROM notification WHERE bulk_job_id = %s", UUID(job))
+
+
+def _each_occurrence_has_one_notification(world: World, schedule: dict[str, Any]) -> None:
+    """Wait for the occurrences of the coming day; then pause the schedule."""
+    query = "SELECT at, notification_id FROM notifications_occurrence WHERE schedule_id = %s"
+    wanted = _DAY // timedelta(minutes=30)
+    until(
+        lambda: len(world.rows(query, schedule["id"])) >= wanted,
+        what=f"{wanted} occurrences are made",
+        within=_PATIENCE,
+    )
+    made = world.rows(query, schedule["id"])
+    name = schedule["name"]
+    found = world.rows(
+        "SELECT id FROM notification WHERE user_id = %s AND bulk_job_id IS NULL", name
+    )
+    assert sorted(row["id"] for row in found) == sorted(row["notification_id"] for row in made)
+    assert len({row["at"] for row in made}) == len(made)
+    world.service("order-service").ask("PATCH", f"/v1/schedules/{schedule['id']}", {"paused": True})
+
+
+def _each_change_is_told_once(receiver: HttpFake, notifications: list[UUID]) -> None:
+    """Wait until each delivery is told; a killed process may repeat a message with its id."""
+    wanted = set(map(str, notifications))
+
+    def delivered() -> list[str]:
+        bodies = {each.headers["webhook-id"]: each.body for each in receiver.requests}
+        told = [orjson.loads(body)["data"] for body in bodies.values()]
+        return [
+            each["notification_id"]
+            for each in told
+            if each["notification_id"] in wanted and each["status"] == "delivered"
+        ]
+
+    until(lambda: wanted <= set(delivered()), what="each delivery is told", within=_PATIENCE)
+    assert Counter(delivered()) == dict.fromkeys(wanted, 1)
+
+
+def _has_swept(process: Process) -> bool:
+    return '"swept"' in process.log.read_text()
