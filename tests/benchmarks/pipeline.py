@@ -80,10 +80,12 @@ def _measure(stage: Stage, *, name: str, channel: str, target: float) -> Figure:
     )
 
 
-def rate(stage: Stage, meter: costs.Meter, *, count: int, channel: str = "email") -> float:
+def rate(
+    stage: Stage, meter: costs.Meter, *, count: int, channel: str = "email", priority: str = "P2"
+) -> float:
     """Deliveries a second, from the first POST of `count` until the last of them is settled."""
     stage.clear()
-    bodies = load.batches(count, priority="P2", channel=channel)
+    bodies = load.batches(count, priority=priority, channel=channel)
     with costs.measured(stage.components(), into=meter):
         began = time.perf_counter()
         load.post_batches(stage, bodies)

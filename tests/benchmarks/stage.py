@@ -133,13 +133,25 @@ class Stage:
         """How many notifications the benchmark sends: as its caller wants, else the usual ones."""
         return self.wanted_size or usual
 
-    def run(self, names: Iterable[str] = WORKING) -> None:
-        """Have exactly these processes of the table running and ready."""
-        wanted = set(names)
-        for name in self._processes.keys() - wanted:
+    def run(
+        self, names: Iterable[str] = WORKING, *, copies: Mapping[str, int] | None = None
+    ) -> None:
+        """Have exactly these processes of the table running and ready.
+
+        Args:
+            names: programs of the table.
+            copies: how many processes of a program run, by name; one of each other program.
+        """
+        counts = {**dict.fromkeys(names, 1), **(copies or {})}
+        wanted = [
+            each if not number else _copy(each, number + 1)
+            for each in PROGRAMS
+            for number in range(counts.get(each.name, 0))
+        ]
+        for name in self._processes.keys() - {each.name for each in wanted}:
             self._processes.pop(name).stop()
-        missing = wanted - self._processes.keys()
-        fresh = [self._with_processes(each) for each in PROGRAMS if each.name in missing]
+        missing = [each for each in wanted if each.name not in self._processes]
+        fresh = [self._with_processes(each) for each in missing]
         for entry in fresh:
             process = Process(entry, ports=self.ports, environ=os.environ, var=VAR)
             self._processes[entry.name] = process
@@ -248,6 +260,15 @@ class Stage:
             process.ask_to_stop()
         for process in self._processes.values():
             process.stop()
+
+
+def _copy(entry: Program, number: int) -> Program:
+    """Return a further process of a program, with a name of its own, as a node of Celery too."""
+    name = f"{entry.name}-copy-{number}"
+    own = tuple(
+        part.replace(f"--hostname={entry.name}@", f"--hostname={name}@") for part in entry.arguments
+    )
+    return replace(entry, name=name, arguments=own)
 
 
 def _seed() -> str:
