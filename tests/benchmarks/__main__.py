@@ -23,6 +23,7 @@ from tests.benchmarks import (
     fair,
     fallback_latency,
     fcm_transport,
+    feed_rate,
     figures,
     gates_cost,
     history_cost,
@@ -112,6 +113,8 @@ BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     "expand_growth": expand.measure_growth,
     "expand_kills": expand.measure_kills,
     "webhook_rate": webhooks.measure_rate,
+    "rollup_rate": feed_rate.measure_rollups,
+    "fan_out_rate": feed_rate.measure_fan_out,
     "webhook_isolation": webhooks.measure_isolation,
 }
 

@@ -3,7 +3,7 @@
 Bytes of heap (TOAST included) and of indexes a notification with an idempotency key, one delivery,
 one attempt and one receipt, as the tables are after the run: with the dead versions of rows that
 nobody has vacuumed yet. The state instance's bytes are its used memory, which holds the sent-ledger
-(for minutes), the caps and the Bloom filter (whose size does not depend on the count).
+(for minutes) and the caps, and the mean size of its keys.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import datetime as dt
 import http.client
 import json
 import os
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import redis
@@ -65,6 +66,7 @@ def measure(stage: Stage) -> Figure:
                 for name, (own, index) in sizes.items()
             ),
             f"state instance, right after the run: {state:,.0f} bytes a message",
+            *_keys(stage),
             f"{_COUNT:,} notifications with one delivery, attempt and receipt each",
         ),
     )
@@ -122,6 +124,16 @@ def _sizes(stage: Stage) -> dict[str, tuple[int, int]]:
     ]
     with stage.database() as link:
         return {str(name): (heap, index) for name, heap, index in link.execute(_SIZES, [names])}
+
+
+def _keys(stage: Stage) -> Iterator[str]:
+    """Return a line for each kind of key of the state instance: its number and mean bytes."""
+    sizes: dict[str, list[int]] = defaultdict(list)
+    with redis.Redis.from_url(stage.state_url) as state:
+        for key in state.scan_iter(count=1_000):
+            sizes[key.decode().partition(":")[0]].append(state.memory_usage(key, samples=0))
+    for kind, found in sorted(sizes.items()):
+        yield f"keys {kind}: {len(found):,}, {sum(found) / len(found):,.0f} bytes each"
 
 
 def _used(stage: Stage) -> int:

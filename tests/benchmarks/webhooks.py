@@ -71,9 +71,9 @@ def _rate(stage: Stage) -> float:
     from notifications.core.webhooks import calls  # noqa: PLC0415 - after Django is set up
 
     with stage.standing_still():
-        _clear()
+        clear()
         for _ in range(_ENDPOINTS):
-            _add(_endpoint(stage.sink.url), _MESSAGES // _ENDPOINTS)
+            _add(endpoint(stage.sink.url), _MESSAGES // _ENDPOINTS)
         began = time.perf_counter()
         called = calls.work_off()
         took = time.perf_counter() - began
@@ -86,12 +86,12 @@ def _good_rate(stage: Stage, *, hangs: bool) -> float:
     from notifications.core.webhooks import calls  # noqa: PLC0415 - after Django is set up
 
     with stage.standing_still(), _silent_server() as silent:
-        _clear()
-        good = [_endpoint(stage.sink.url) for _ in range(_GOOD)]
+        clear()
+        good = [endpoint(stage.sink.url) for _ in range(_GOOD)]
         for each in good:
             _add(each, _EACH)
         if hangs:
-            _add(_endpoint(silent), _HANGING)
+            _add(endpoint(silent), _HANGING)
         began = time.perf_counter()
         calls.work_off()
     _check_sent(_GOOD * _EACH)
@@ -111,7 +111,8 @@ def _last_answer(endpoints: list[int]) -> float:
     return time.perf_counter() - (time.time() - wall)  # noqa: TID251 - both clocks of this machine
 
 
-def _clear() -> None:
+def clear() -> None:
+    """Delete all endpoints and messages."""
     from notifications.core.models import (  # noqa: PLC0415 - after Django is set up
         WebhookAttempt,
         WebhookEndpoint,
@@ -122,7 +123,8 @@ def _clear() -> None:
         model.objects.all().delete()
 
 
-def _endpoint(url: str) -> int:
+def endpoint(url: str) -> int:
+    """Make an endpoint of the producer for all events; returns its id."""
     from notifications.core.models import Producer, WebhookEndpoint  # noqa: PLC0415 - after set-up
     from notifications.core.rules.lane import Mode  # noqa: PLC0415 - with the models
 
