@@ -63,9 +63,9 @@ _LATE_SECONDS: Final = 5.0
 _ROUNDING: Final = 1e-9
 _HEAD: Final = (
     "hour",
-    "accepted a second, all cells",
-    "processors of PostgreSQL, a cell",
-    "worker processes of P2 and P3, a cell",
+    "accepted a second, all four",
+    "processors of PostgreSQL, each",
+    "worker processes of P2 and P3, each",
     *(priority.name for priority in Priority),
 )
 _BEGIN: Final = "<!-- begin simulated day -->\n"
@@ -106,7 +106,7 @@ class Waiting:
 
 @dataclass(slots=True)
 class Hour:
-    """What an hour was like in a cell."""
+    """The largest values of an hour, in a cell."""
 
     accepted: float = 0.0
     """The most notifications of a second."""

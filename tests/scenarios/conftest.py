@@ -10,7 +10,8 @@ import pytest
 
 from tests import clock
 from tests.providers.fakes import HttpFake
-from tests.scenarios.world import PRIVATE_WEBHOOKS, WORKERS, World
+from tests.scenarios.settings import PRIVATE_WEBHOOKS
+from tests.scenarios.world import WORKERS, World
 
 _SHOWS_REPEATS: Final = "provider_shows_repeats"
 _WITHOUT_WORLD: Final = "test_compose_processes"

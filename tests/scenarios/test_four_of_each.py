@@ -19,7 +19,8 @@ from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import now, until
 from notifyproj.devstack.supervisor.process import Process
 from tests.providers.fakes import HttpFake
-from tests.scenarios.world import PRIVATE_WEBHOOKS, World
+from tests.scenarios.settings import PRIVATE_WEBHOOKS
+from tests.scenarios.world import World
 
 _PATIENCE: Final = timedelta(seconds=120)
 _SCHEDULED: Final = 400

@@ -35,29 +35,13 @@ from notifyproj.devstack.servers.rabbitmq import RabbitMQ
 from notifyproj.devstack.supervisor.process import ROOT, Process
 from notifyproj.devstack.supervisor.programs import Ports, program
 from tests import roles
+from tests.scenarios.settings import SETTINGS
 
 WORKERS: Final = ("p0", "channels", "ops")
-PRIVATE_WEBHOOKS: Final = {
-    "NOTIFY_WEBHOOK_ALLOW_PRIVATE": "yes",
-    "NOTIFY_WEBHOOK_SECRETS": "whsec_dGVzdHMtc2lnbi10aGVpci13ZWJob29rcw==",
-}
-"""Settings of a product that sends webhooks to this machine."""
 _PATIENCE: Final = timedelta(seconds=60)
 _DEADLOCKS: Final = 5
 """Repeats of a statement."""
 _PROGRAMS: Final = ("sandbox", "web", *WORKERS, "beat")
-_SECRETS: Final = {
-    "NOTIFY_SECRET_KEY": "a-key-for-scenarios-that-signs-nothing-of-worth",
-    "NOTIFY_ENCRYPTION_KEYS": "dGVzdHMtZW5jcnlwdC13aXRoLXRoaXMta2V5LW9ubHk=",
-    "NOTIFY_SANDBOX_SECRET": "whsec_dGVzdHMtc2lnbi10aGVpci1yZWNlaXB0cy13aXRoLXRoaXM=",
-    "NOTIFY_ROUTES": "push=sandbox,sms=sandbox,email=sandbox,webhook=sandbox,chat=sandbox",
-    "NOTIFY_ALLOWED_HOSTS": LOOPBACK,
-    "NOTIFY_BULK_JOB_PER_HOUR": "0",  # audiences of tests leave at once
-    "NOTIFY_CAPS": "none",  # one person stands for many
-    "DEMO_ADMIN_PASSWORD": "opens-nothing",
-    "PYTHONUNBUFFERED": "1",
-    "PATH": "/usr/bin:/bin",
-}
 
 
 class World:
@@ -73,7 +57,7 @@ class World:
         self.sandbox = Sandbox(f"http://{LOOPBACK}:{self.ports.sandbox}")
         self.environ = {
             **preload_variables(),
-            **_SECRETS,
+            **SETTINGS,
             **stack.urls(),
             **roles.settings(stack.postgres.url, "app"),
             "NOTIFY_PUBLIC_URL": self.url,
@@ -96,10 +80,7 @@ class World:
     ) -> list[Process]:
         """Start further processes of programs; `repair` ends the processes after the test.
 
-        Args:
-            names: the programs; a name twice starts two processes.
-            ports: other ports than those of the first processes.
-            environ: further environment variables.
+        A name twice starts two processes. `environ` has further environment variables.
         """
         settings = {**self.environ, **(environ or {})}
         more = [
