@@ -26,8 +26,9 @@ _TOOLS: Final = {
     "npm ci": r"\bnpm ci",
     "apt": r"\bapt(?:-get)?(?: -\S+)* install|\bapk add|\bdnf install|\byum install",
     "image": r"\b(?:docker|podman) (?:pull|run|create)",
+    "helm": r"\bhelm (?:install|upgrade|template)",
     "other": r"\bgo (?:install|get)|\bgem install|\bcargo (?:install|add)|\bbrew (?:install|tap)"
-    r"|\bhelm (?:install|upgrade|repo add|pull)|\bgit clone|\bcomposer require|\bdotnet add"
+    r"|\bhelm (?:repo add|pull)|\bgit clone|\bcomposer require|\bdotnet add"
     r"|\bkrew install|\bsnap install|\bpre-commit autoupdate",
 }
 """Kind -> the beginning of its commands."""
@@ -40,6 +41,7 @@ _WORD: Final = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'|\S+')
 _WITH_VALUE: Final = frozenset({
     *("--prefix", "--python", "--target", "--cache", "--index-url", "--progress-bar", "--name"),
     *("--only-binary", "--no-binary", "--loglevel", "-p", "-v", "-e", "--network", "-C"),
+    *("--namespace", "--values", "--timeout"),
 })
 """Options whose value is the next word."""
 _REDIRECTION: Final = re.compile(r"\d?>|&>")

@@ -115,6 +115,8 @@ def _is_known(command: Command, package: str) -> bool:
             return package in _DEBIAN
         case "image":
             return name.partition(":")[0] in _PUBLISHERS
+        case "helm":  # a release and its chart
+            return package == "notify" or _is_ours(package)
         case _:
             return command.text in _OTHERS
 
@@ -187,7 +189,7 @@ def _images(text: str) -> list[str]:
     )
     names = ("".join(each).strip("\"'") for each in found)
     plain = (re.sub(r"^\$\{\w+:-(.*)\}$", r"\1", name) for name in names)
-    return [name for name in plain if not name.startswith("$")]
+    return [name for name in plain if not name.startswith(("$", "{{"))]
 
 
 def test_hooks_and_workflows_run_no_code_of_another_repository() -> None:

@@ -10,21 +10,20 @@ from typing import Any, Final
 import kubernetes_validate
 import pytest
 import yaml
+from cloudcoil.models.keda.v1alpha1 import ScaledObject
 
 from notifications.core.rules.lane import EXPAND, LANES, OPS, TELL
 from tests.architecture import manifests
 
 _FOLDERS: Final = (manifests.FOLDER, manifests.AUTOSCALING)
-_VERSIONS: Final = ("1.32", "1.37")
-"""The oldest and the newest that the manifests are checked for."""
+VERSIONS: Final = ("1.32", "1.35", "1.37")
+"""The oldest and the newest that the manifests are checked for, and one between."""
 _SECRETS: Final = {
     "migrate": {"notify-app", "notify-migrate"},
     "flower": {"notify-flower"},
     "proxy": set[str](),
 }
 """Of the other components: notify-app."""
-_OWN_KINDS: Final = {"ScaledObject"}
-"""Kinds that are not Kubernetes' own."""
 
 _OBJECTS: Final = manifests.rendered(manifests.FOLDER)
 _PODS: Final = manifests.pods(_OBJECTS)
@@ -39,17 +38,32 @@ def _examples() -> list[dict[str, Any]]:
 
 
 @in_each_folder
-@pytest.mark.parametrize("version", _VERSIONS)
+@pytest.mark.parametrize("version", VERSIONS)
 def test_every_object_is_valid(folder: Path, version: str) -> None:
     for each in [*manifests.rendered(folder), *_examples()]:
-        if each["kind"] not in _OWN_KINDS:
+        if each["kind"] == "ScaledObject":
+            check_keda(each)
+        else:
             kubernetes_validate.validate(each, version, strict=True)
+
+
+def check_keda(scaled: dict[str, Any]) -> None:
+    """Compare a ScaledObject with what KEDA's own schema keeps of it: a misspelt field is lost."""
+    kept = ScaledObject.model_validate(scaled)
+    assert kept.model_dump(mode="json", by_alias=True, exclude_unset=True) == scaled
 
 
 def test_a_misspelt_field_is_found() -> None:
     wrong = {**manifests.by_name(_OBJECTS, "ConfigMap")["notify"], "dta": {}}
     with pytest.raises(kubernetes_validate.ValidationError):
-        kubernetes_validate.validate(wrong, _VERSIONS[0], strict=True)
+        kubernetes_validate.validate(wrong, VERSIONS[0], strict=True)
+
+
+def test_a_misspelt_field_of_keda_is_found() -> None:
+    scaled = manifests.by_name(manifests.rendered(manifests.AUTOSCALING), "ScaledObject")
+    wrong = scaled["worker-p0"] | {"spec": scaled["worker-p0"]["spec"] | {"minReplicas": 4}}
+    with pytest.raises(AssertionError):
+        check_keda(wrong)
 
 
 @in_each_folder

@@ -18,6 +18,8 @@ _RELEASE: Final = re.compile(r"(\d+\.\d+\.\d+) - (\d{4}-\d\d-\d\d)")
 _PATTERNS: Final = {
     "clients/python/src/notify_client/_version.py": r'^__version__ = "(.+)"$',
     "Dockerfile": r'org\.opencontainers\.image\.version="(.+)"',
+    "docs/helm/notify/Chart.yaml": r"^version: (.+)$",
+    "docs/kubernetes/migrate.yaml": r"image: registry\.example\.com/notify:(.+)$",
 }
 _ARCHIVE: Final = re.compile(r"notify-delivery-client-(\d[\w.]*)\.tgz")
 
