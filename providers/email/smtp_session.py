@@ -12,6 +12,7 @@ import re
 import smtplib
 import socket
 import ssl
+from base64 import b64encode
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
@@ -38,6 +39,7 @@ CONNECT_TIMEOUT_SECONDS: Final = 2.5
 server."""
 
 OK: Final = 250
+SIGNED_IN: Final = 235
 GO_AHEAD: Final = 354
 COMPLETED: Final = 2
 """First digit of a positive reply (RFC 5321, 4.2.1)."""
@@ -204,8 +206,28 @@ class Session:
         if server.tls is Tls.STARTTLS:
             self._smtp.starttls(context=ssl_context)
         if server.username:
-            self._smtp.login(server.username, server.password)
+            self._sign_in(server)
         self._smtp.ehlo_or_helo_if_needed()
+
+    def _sign_in(self, server: Server) -> None:
+        """Sign in by any mechanism, or by PLAIN with a name or password beyond ASCII.
+
+        `smtplib.login` takes ASCII alone; PLAIN is UTF-8 (RFC 4616, 2).
+
+        Raises:
+            smtplib.SMTPAuthenticationError: the server refuses the name or the password.
+            smtplib.SMTPNotSupportedError: the server offers no AUTH, or no PLAIN that is needed.
+        """
+        if f"{server.username}{server.password}".isascii():
+            self._smtp.login(server.username, server.password)
+            return
+        self._smtp.ehlo_or_helo_if_needed()
+        if "PLAIN" not in self._smtp.esmtp_features.get("auth", "").upper().split():
+            raise smtplib.SMTPNotSupportedError("no AUTH PLAIN for characters beyond ASCII")
+        token = b64encode(f"\0{server.username}\0{server.password}".encode()).decode()
+        code, reply = self._smtp.docmd("AUTH", f"PLAIN {token}")
+        if code != SIGNED_IN:
+            raise smtplib.SMTPAuthenticationError(code, reply)
 
     def is_ready(self, *, timeout_seconds: float) -> bool:
         """Reset the session after an earlier message; False if the connection is dead."""

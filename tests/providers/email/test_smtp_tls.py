@@ -8,6 +8,7 @@ from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword
@@ -227,6 +228,25 @@ def test_a_check_tells_a_server_that_lets_us_in(server: Server, authority: Autho
     )
     assert server.logins.tried == [b"shop"]
     assert not server.fake.senders
+
+
+@pytest.mark.parametrize(
+    ("password", "is_good"), [("w\u00f6rd", True), ("w\u00f6rt", False)], ids=["right", "wrong"]
+)
+def test_a_password_may_have_characters_beyond_ascii(
+    password: str, authority: Authority, *, is_good: bool
+) -> None:
+    def sign_in(*call: object) -> AuthResult:
+        [given] = [each for each in call if isinstance(each, LoginPassword)]
+        right = LoginPassword(b"shop", "w\u00f6rd".encode())
+        return AuthResult(success=given == right, handled=False)
+
+    tls = authority.server_context(HERE)
+    with closing(SmtpFake(tls=tls, authenticator=sign_in, auth_require_tls=False)) as fake:
+        url = f"smtps://shop:{quote(password)}@{HERE}:{fake.port}"
+        found = finding(url, trusts=authority)
+    assert found.is_good is is_good
+    assert is_good or "535" in found.detail
 
 
 def test_a_check_tells_a_refused_login(server: Server, authority: Authority) -> None:
