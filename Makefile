@@ -87,7 +87,7 @@ check: $(VENV)/tools
 	$(CHECK_ENVIRON) $(VENV)/bin/mypy .
 	$(VENV)/bin/lint-imports
 	$(CHECK_ENVIRON) $(RUN) -W ignore manage.py makemigrations --check --dry-run
-	$(VENV)/bin/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
+	$(VENV)/bin/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml docs/compose/init.yml
 	@$(VENV)/bin/pip-licenses >/dev/null && echo 'Licences: all allowed (pyproject.toml lists them)'
 
 api: $(VENV)/tools

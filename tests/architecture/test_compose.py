@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from notifyproj import environment
+from notifyproj.first_start import answers, first_settings
 from providers import registry
 from tests.architecture import compose
 
@@ -28,7 +29,8 @@ _MOST_NAMES: Final = 60
 _MAIL: Final = {"NOTIFY_SMTP_URL", "NOTIFY_SMTP_FROM"}
 _FIRST: Final = {"NOTIFY_PUBLIC_URL", "TLS_FOLDER", *_MAIL}
 """What a first start needs beside the random secrets."""
-_ONLY_THE_OWNER: Final = 0o600
+_MOST_COMMANDS: Final = 10
+"""From a fresh checkout to a first mail."""
 _LEAST_SECRET: Final = 40
 """Characters."""
 _SECRETS: Final = {
@@ -74,55 +76,60 @@ def test_compose_requires_what_the_example_asks_to_be_filled_in() -> None:
 
 
 def test_a_first_start_needs_four_values(tmp_path: Path) -> None:
-    _copy_env(tmp_path)
-    folder = tmp_path / "docs" / "compose"
-    ran = subprocess.run([folder / "env"], cwd="/", capture_output=True, text=True, check=True)
+    flags = ["--public-url=https://notify.example.org", "--mail-url=smtp://mail.example.org"]
+    more = ["--mail-from=notify@example.org", "--tls-folder=./tls", "--skip-mail-check"]
+    ran = subprocess.run(
+        [sys.executable, "manage.py", "init", f"--folder={tmp_path}", *flags, *more],
+        cwd=_ROOT,
+        env={"PATH": "/usr/bin:/bin"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert "docker compose up" in ran.stdout
-    made = tmp_path / ".env"
-    assert made.stat().st_mode & 0o777 == _ONLY_THE_OWNER
-    values = dict(re.findall(r"^([A-Z][A-Z0-9_]+)='(.*)'$", made.read_text(), re.MULTILINE))
+    text = (tmp_path / ".env").read_text()
+    values = dict(re.findall(r"^([A-Z][A-Z0-9_]+)='(.*)'$", text, re.MULTILINE))
     random = {name: value for name, value in values.items() if not compose.given()[name]}
     assert len(set(random.values())) == len(random) == len(values) - len(_FIRST) - 1
     assert min(map(len, random.values())) >= _LEAST_SECRET
     for name in ("web", "migrate"):
         environment.load(_values(_SERVICES[name], values))
-    again = subprocess.run([folder / "env"], capture_output=True, text=True, check=False)
-    assert again.returncode == 1
-    assert ".env exists" in again.stderr
-    assert [each.name for each in tmp_path.glob(".env.part*")] == []
 
 
-@pytest.mark.parametrize("lacking", ["base64", "head", "tr"])
-def test_a_machine_without_a_tool_gets_no_empty_secret(tmp_path: Path, lacking: str) -> None:
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    for name in ("base64", "dirname", "head", "ln", "mktemp", "rm", "tr"):
-        if name != lacking:
-            (tools / name).symlink_to(str(shutil.which(name)))
-    _copy_env(tmp_path)
-    script = tmp_path / "docs" / "compose" / "env"
-    ran = subprocess.run(
-        [script], env={"PATH": str(tools)}, capture_output=True, text=True, check=False
-    )
-    assert ran.returncode != 0
-    assert "must be installed" in ran.stderr or f"{lacking}: not found" in ran.stderr
-    assert [each.name for each in tmp_path.glob(".env*")] == [".env.example"]
+def test_the_file_of_the_first_init_renders_without_a_dot_env() -> None:
+    text = (_ROOT / "docs" / "compose" / "init.yml").read_text()
+    loaded = compose.interpolated(yaml.safe_load(text), {})
+    [(name, service)] = loaded["services"].items()
+    assert name == "init"
+    assert service["image"] == compose.services()["web"]["image"]
+    assert (_ROOT / "docs" / "compose" / service["build"]).resolve() == _ROOT
+    assert service["read_only"]
+    assert service["cap_drop"] == ["ALL"]
+    [(checkout, place)] = [each.split(":") for each in service["volumes"]]
+    assert (_ROOT / "docs" / "compose" / checkout).resolve() == _ROOT
+    assert service["command"] == ["python", "manage.py", "init", f"--folder={place}"]
 
 
-def test_windows_line_ends_and_a_last_line_without_an_end_are_read(tmp_path: Path) -> None:
-    _copy_env(tmp_path)
-    (tmp_path / ".env.example").write_bytes(b"# first\r\nREDIS_PASSWORD=''\r\nHTTP_PORT='80'")
-    subprocess.run([tmp_path / "docs" / "compose" / "env"], capture_output=True, check=True)
-    lines = (tmp_path / ".env").read_text().splitlines()
-    assert lines[::2] == ["# first", "HTTP_PORT='80'"]
-    assert len(lines[1]) >= _LEAST_SECRET
+def test_the_documented_start_has_at_most_ten_commands() -> None:
+    text = (_ROOT / "docs" / "deploy.md").read_text()
+    section = text.partition("## Compose\n")[2].partition("\n## ")[0]
+    [block] = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+    commands = block.splitlines()
+    assert len(commands) <= _MOST_COMMANDS
+    [first] = [each for each in commands if "init.yml" in each]
+    assert f"#   {first}\n" in (_ROOT / "docs" / "compose" / "init.yml").read_text()
 
 
-def _copy_env(to: Path) -> None:
-    folder = to / "docs" / "compose"
-    folder.mkdir(parents=True)
-    shutil.copy(_ROOT / "docs" / "compose" / "env", folder)
-    shutil.copy(_ROOT / ".env.example", to)
+def test_init_knows_the_addresses_of_the_servers() -> None:
+    service = compose.services()["web"]["environment"]
+    assert {name: service[name] for name in answers.COMPOSE_SERVERS} == answers.COMPOSE_SERVERS
+
+
+def test_the_image_has_what_init_reads() -> None:
+    kept = (_ROOT / ".dockerignore").read_text().split()
+    assert f"!{first_settings.TEMPLATE.name}" in kept
+    assert first_settings.TEMPLATE == _ROOT / ".env.example"
 
 
 @pytest.mark.parametrize("secret", _SECRETS)

@@ -1,0 +1,118 @@
+"""Questions and lines of `manage.py init`."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+_ENDED: Final = "The input ended before the answer: run the command again, or give {}."
+
+
+class Refused(Exception):
+    """The command cannot go on; the message names the fault and the cure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question, and the flag that answers the question for a script."""
+
+    flag: str
+    text: str
+    check: Callable[[str], str]
+    """Returns the answer in its final form, or raises ValueError with the fault in words."""
+    default: str = ""
+
+
+def printable(text: str) -> str:
+    """Return a text without spaces at both ends.
+
+    Raises:
+        ValueError: the text is empty, or has a line break, a control character or invalid UTF-8.
+    """
+    text = text.strip()
+    if not text:
+        raise ValueError("An answer is needed.")
+    if not text.isprintable():
+        raise ValueError("The answer has a character that cannot be printed; remove it.")
+    return text
+
+
+class Terminal:
+    """Asks a person at a terminal, or takes the answers from flags only.
+
+    Args:
+        asks: whether a person can answer. Without a person a missing flag ends the command.
+    """
+
+    def __init__(self, *, asks: bool) -> None:
+        self.asks = asks
+
+    def say(self, text: str = "") -> None:
+        """Print a line."""
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+
+    def answer(self, question: Question, *, given: str | None) -> str:
+        """Return the checked answer: `given`, or that of a person, or the default of the question.
+
+        Raises:
+            Refused: the given answer is wrong, or nobody can answer.
+        """
+        if given is None and not self.asks and not question.default:
+            raise Refused(
+                f"{question.flag} is missing, and there is no terminal for the question"
+                f" ({question.text})."
+            )
+        if given is None and self.asks:
+            return self._ask(question)
+        try:
+            return question.check(printable(question.default if given is None else given))
+        except ValueError as error:
+            raise Refused(f"{question.flag}: {error}") from None
+
+    def _ask(self, question: Question) -> str:
+        hint = f" [{question.default}]" if question.default else ""
+        while True:
+            typed = self._read(f"{question.text}{hint}: ", flag=question.flag)
+            try:
+                return question.check(printable(typed.strip() or question.default))
+            except ValueError as error:
+                self.say(f"  {error}")
+
+    def password(self, text: str, *, flag: str) -> str:
+        """Return a password that a person types without echo; spaces at both ends stay.
+
+        Raises:
+            Refused: nobody can answer.
+        """
+        if not self.asks:
+            raise Refused(f"{flag} is missing, and there is no terminal for the question ({text}).")
+        while True:
+            try:
+                typed = getpass.getpass(f"{text}, not shown: ")
+            except EOFError:
+                raise Refused(_ENDED.format(flag)) from None
+            if typed and typed.isprintable():
+                return typed
+            self.say("  A password has at least one character, and no control characters.")
+
+    def confirm(self, text: str, *, flag: str) -> bool:
+        """Return True if a person answers yes; without a person False."""
+        if not self.asks:
+            return False
+        return self._read(f"{text} [y/N]: ", flag=flag).strip().lower() in {"y", "yes"}
+
+    def _read(self, prompt: str, *, flag: str) -> str:
+        """Return what a person types.
+
+        Raises:
+            Refused: the input has ended.
+        """
+        try:
+            return input(prompt)
+        except EOFError:
+            self.say()
+            raise Refused(_ENDED.format(flag)) from None
