@@ -11,7 +11,7 @@ import pytest
 
 from notifications.features.inbox.live import http as live_http
 from notifyproj.environment import Environment
-from tests.architecture import compose, manifests
+from tests.architecture import compose, manifests, units
 from tests.clock import ROOT
 
 _WEB_SLOTS: Final = int(Environment.model_fields["web_slots"].default)
@@ -41,7 +41,8 @@ def _connections(arguments: Sequence[str]) -> int:
         return threads * (2 if stores else 1) + _BESIDE
     if "beat" in words:
         return 2
-    assert {"flower", "nginx", "migrate"} & set(words), words  # `migrate` is in the reserve
+    names = {word.rpartition("/")[2] for word in words}
+    assert {"flower", "nginx", "migrate"} & names, words  # `migrate` is in the reserve
     return 0
 
 
@@ -86,6 +87,16 @@ def test_compose_has_room_for_each_connection() -> None:
     ]
     assert _documented()["docker-compose.yml"] == (most, given)
     assert most + _RESERVED <= given
+
+
+def test_a_host_without_containers_has_room_for_each_connection() -> None:
+    processes = units.enabled() - {"notify.target"}
+    groups = [re.sub(r"-\d$", "", name) for name in processes]
+    most = sum(_connections(units.command(name)) for name in groups)
+    given = re.search(r"max_connections = (\d+)", (units.FOLDER / "servers").read_text())
+    assert given
+    assert _documented()["docs/systemd"] == (most, int(given[1]))
+    assert most + _RESERVED <= int(given[1])
 
 
 def test_the_autoscalers_of_kubernetes_stay_within_the_documented_limit() -> None:

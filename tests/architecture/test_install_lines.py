@@ -25,22 +25,29 @@ _DEBIAN: Final = {
     "chromium": "tests of pages in a browser",
     "chromium-driver": "the same",
     "curl": "tests of the documents' examples",
+    "debootstrap": "the host that docs/deploy-systemd.md is tried on",
     "exim4-daemon-light": "tests against a mail server that people run",
     "gcc": "the library that gives tests another clock",
     "libc6-dev": "the same",
+    "gettext-base": "envsubst, which writes the configuration of the proxy of docs/systemd",
+    "git": "the checkout of a host without containers",
+    "nginx": "the proxy of a host without containers",
     "nginx-light": "the receiver of the benchmarks",
     "nodejs": "tests of the TypeScript client and of the inbox",
     "npm": "the same",
     "pgbouncer": "tests behind a pooler",
+    "postgresql": "the database of a host without containers",
     "prometheus": "promtool, which checks the alert rules",
     "rabbitmq-server": "tests of RabbitMQ as the broker",
-    "python3-venv": "the virtual environments of CI",
+    "python3-venv": "the virtual environments of CI and of a host without containers",
+    "redis-server": "the state Redis and the broker of a host without containers",
+    "systemd": "systemd-analyze, which checks the units of docs/systemd",
     "wrk": "the client of the benchmark of single requests",
 }
 """Packages of Debian, each with its reason. Debian's maintainers decide who holds a name."""
 _VERIFIED: Final = {"mermaid": ".ci/docs compares the SHA-256 of the file"}
 """Packages that no lock names, each with its check."""
-_OTHERS: Final = frozenset({"git clone URL notifications"})
+_OTHERS: Final = frozenset({"git clone URL notifications", "git clone URL /opt/notify"})
 _PUBLISHERS: Final = {
     "postgres": "an official image of Docker",
     "python": "an official image of Docker",
