@@ -4,6 +4,5 @@ servers          PostgreSQL and Valkey from wheels
 supervisor       start, supervision and stop of the product's processes
 demo             the stories of `make demo`
 child_process    start, log and stop of a process
-forked           a process as a fork of its parent
 ports            free ports on loopback
 """

@@ -31,7 +31,7 @@ from notifyproj import environment
 from notifyproj.devstack.ports import LOOPBACK, is_free
 from notifyproj.devstack.servers import EmbeddedError, Stack
 from notifyproj.devstack.servers.errors import plain_words
-from notifyproj.devstack.supervisor import app, handle
+from notifyproj.devstack.supervisor import handle
 from notifyproj.devstack.supervisor.process import (
     ROOT,
     Process,
@@ -41,6 +41,7 @@ from notifyproj.devstack.supervisor.process import (
     mark,
 )
 from notifyproj.devstack.supervisor.programs import PROGRAMS, Answers, Ports
+from notifyproj.processes import app
 
 VAR: Final = ROOT / "var"
 _WATCH_SECONDS: Final = 0.3
@@ -50,6 +51,8 @@ _SHOWN_ERRORS: Final = 3
 """Last errors of a process's log shown after a story that failed."""
 COLLECT: Final = ("--clear", "--noinput", "--ignore=redoc", "--ignore=rest_framework")
 """Options of `collectstatic`, as in the Dockerfile."""
+_SANDBOX: Final = tuple(f"providers.sandbox_server.{name}" for name in ("app", "receipts", "wire"))
+"""Modules of the sandbox, which the supervisor loads for its fork."""
 _OTHER_TABLES: Final = "notifications.E001"
 """Id of the check that refuses the tables of another version."""
 
@@ -113,7 +116,7 @@ def crew_of(
 ) -> ProcessGroup:
     """Load the app into this process and return the processes of the product, with empty logs."""
     if app.CAN_FORK:
-        app.load(settings)
+        app.load(settings, further=_SANDBOX)
     environ = mark(settings, var=var)
     processes = [
         Process(each, ports=ports, environ=environ, var=var, forks=app.CAN_FORK)

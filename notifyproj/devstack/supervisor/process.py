@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import time
 from collections import defaultdict, deque
@@ -15,14 +14,12 @@ from typing import Final, assert_never
 import psutil
 
 from notifyproj.devstack.child_process import Child
-from notifyproj.devstack.ports import LOOPBACK
 from notifyproj.devstack.supervisor.programs import Answers, OutputShows, Ports, Program
+from notifyproj.processes.probe import answers
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 _PAUSE_SECONDS: Final = 0.1
 """Pause between two checks for readiness."""
-_ANSWER_SECONDS: Final = 2.0
-_OK: Final = 200
 
 _VAR_MARK: Final = "DEMO_VAR"
 _SUPERVISOR_MARK: Final = "DEMO_SUPERVISOR"
@@ -79,7 +76,8 @@ class Process(Child):
             self._forks = False
             work = partial(self.program.run, self._ports)
             title = self.program.title(self._ports)
-            self.fork(work, folder=ROOT, environ=self.environ, title=title)
+            with self.log.open("ab") as log:
+                self.fork(work, output=log.fileno(), folder=ROOT, environ=self.environ, title=title)
         else:
             self.spawn(self.program.command(self._ports), folder=ROOT, environ=self.environ)
         self._pid_file.write_text(str(self.pid))
@@ -88,7 +86,7 @@ class Process(Child):
         """Return True if the process shows `sign` now."""
         match sign:
             case Answers(port=name, path=path):
-                return _answers(getattr(self._ports, name), path)
+                return answers(getattr(self._ports, name), path)
             case OutputShows(text=text):
                 return text in self.text()
             case _ as unreachable:
@@ -168,17 +166,6 @@ class ProcessGroup:
             process.ask_to_stop()
         for process in (*others, first):
             process.stop()
-
-
-def _answers(port: int, path: str) -> bool:
-    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=_ANSWER_SECONDS)
-    try:
-        connection.request("GET", path)
-        return connection.getresponse().status == _OK
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
 
 
 def mark(environ: Mapping[str, str], *, var: Path) -> dict[str, str]:

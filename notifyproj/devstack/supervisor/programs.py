@@ -10,7 +10,6 @@ marketing (P3): a campaign then uses one processor, and the other processor is f
 from __future__ import annotations
 
 import os
-import runpy
 import signal
 import sys
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ from typing import Final
 
 from notifications.core.rules.lane import EXPAND, LANES, OPS, TELL, Mode, Priority
 from notifyproj.devstack.ports import LOOPBACK
+from notifyproj.processes import command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +74,7 @@ class Program:
         """Run the program, `-m` and a module, in this process instead of an interpreter's."""
         if self.low_priority:
             os.nice(int(_NICENESS))
-        _, module, *arguments = self._filled_in(ports)
-        sys.argv = [module, *arguments]
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        command.run(self._filled_in(ports))
 
     def _filled_in(self, ports: Ports) -> list[str]:
         return [part.format(**asdict(ports)) for part in self.arguments]
@@ -84,7 +82,6 @@ class Program:
 
 _NICENESS: Final = "10"
 """Niceness, at most 19: a P0 worker gets about ten times the processor time of a bulk worker."""
-_CELERY: Final = ("-m", "celery", "-A", "notifyproj")
 
 
 def _worker(
@@ -93,12 +90,7 @@ def _worker(
     return Program(
         name=name,
         low_priority=low_priority,
-        arguments=(
-            *(*_CELERY, "worker", f"--hostname={name}@%h", f"--queues={','.join(queues)}"),
-            *("--pool=threads", f"--concurrency={concurrency}", "--loglevel=INFO"),
-            *("--without-gossip", "--without-mingle"),  # messages between workers without a reader
-            "--heartbeat-interval=10",  # for Flower: a worker that is silent for twenty is offline
-        ),
+        arguments=command.worker(name, queues=queues, concurrency=concurrency),
         ready=OutputShows(" ready."),
     )
 
@@ -144,17 +136,12 @@ PROGRAMS: Final = (
     _worker("expand", queues=[EXPAND], concurrency=2, low_priority=True),
     Program(
         name="beat",
-        arguments=(*_CELERY, "beat", "--loglevel=INFO"),
+        arguments=(*command.CELERY, "beat", "--loglevel=INFO"),
         ready=OutputShows("is starting."),  # the web's /readyz shows that beat ticks
     ),
     Program(
         name="flower",
-        arguments=(
-            # After a restart Flower is an interpreter, and without Django takes 50 MiB less.
-            *("-m", "celery", "--config=celeryconfig", "flower"),
-            *(f"--address={LOOPBACK}", "--port={flower}"),
-            "--conf=notifyproj/flowerconfig.py",
-        ),
+        arguments=(*command.FLOWER, f"--address={LOOPBACK}", "--port={flower}"),
         ready=Answers("flower", "/healthcheck"),
     ),
 )

@@ -23,7 +23,7 @@ def main() -> None:
         "niceness": os.nice(0),
         "command": Path("/proc/self/cmdline").read_bytes().decode().rstrip("\0"),
         "descriptors": sorted(int(each.name) for each in Path("/proc/self/fd").iterdir()),
-        "is_fork": "tests.devstack.forking_parent" in sys.modules,
+        "is_fork": "tests.processes.forking_parent" in sys.modules,
         "child": 0,
     }
     if sys.argv[1] == "ends":

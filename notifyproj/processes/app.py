@@ -1,4 +1,4 @@
-"""Loads the product into the supervisor, whose forks are the processes of the product."""
+"""Loads the product into a supervisor, whose forks are the processes of the product."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from psycopg import pq
@@ -41,9 +41,6 @@ _MODULES: Final = (
     "notifications.features.inbox.live.service",
     "notifyproj.beat",
     "notifyproj.live",
-    "providers.sandbox_server.app",
-    "providers.sandbox_server.receipts",
-    "providers.sandbox_server.wire",
     "uvicorn.lifespan.off",
 )
 """Modules that the programs load beside the tasks: a module that a fork loads is not shared."""
@@ -53,8 +50,8 @@ _OFTEN: Final = 60
 """Seconds: sweeps with a longer interval may load large libraries, such as that of Parquet."""
 
 
-def load(environ: Mapping[str, str]) -> None:
-    """Load the app with `environ`, which stays this process's environment.
+def load(environ: Mapping[str, str], *, further: Iterable[str] = ()) -> None:
+    """Load the app with `environ`, which stays this process's environment, and further modules.
 
     Raises:
         RuntimeError: the configuration was loaded before, with another environment.
@@ -66,7 +63,7 @@ def load(environ: Mapping[str, str]) -> None:
 
     app.loader.import_default_modules()
     app.finalize()
-    for name in _MODULES:
+    for name in (*_MODULES, *further):
         importlib.import_module(name)
     # A supervisor that forks nothing imports no Django.
     from django.urls import get_resolver  # noqa: PLC0415 - as the comment says

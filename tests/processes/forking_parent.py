@@ -1,4 +1,4 @@
-"""A supervisor for test_forked: `python -m tests.devstack.forking_parent FOLDER ARGUMENT`.
+"""A supervisor for test_forked: `python -m tests.processes.forking_parent FOLDER ARGUMENT`.
 
 Starts `forked_program` as a fork; each line of the input restarts it. A line of the output is the
 process's id and exit code of the last end.
@@ -17,11 +17,11 @@ from notifyproj.devstack.supervisor.programs import OutputShows, Ports, Program
 
 def main() -> None:
     """Start, and start again."""
-    importlib.import_module("tests.devstack.forking_parent")  # a mark that a fork has
+    importlib.import_module("tests.processes.forking_parent")  # a mark that a fork has
     folder, argument = Path(sys.argv[1]), sys.argv[2]
     program = Program(
         name="forked",
-        arguments=("-m", "tests.devstack.forked_program", argument),
+        arguments=("-m", "tests.processes.forked_program", argument),
         ready=OutputShows("}"),
         low_priority=True,
     )

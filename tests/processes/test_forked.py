@@ -32,7 +32,7 @@ def test_a_fork_has_what_an_executed_process_has(tmp_path: Path) -> None:
     assert (forked.pop("is_fork"), executed.pop("is_fork")) == (True, False)
     executed["command"] = executed["command"].replace("\0", " ")
     assert forked == executed
-    assert forked["command"].startswith(f"{sys.executable} -m tests.devstack.forked_program")
+    assert forked["command"].startswith(f"{sys.executable} -m tests.processes.forked_program")
     assert forked["descriptors"] == [0, 1, 2, 3]  # 3 lists the folder
     assert forked["niceness"] > 0
 
@@ -68,7 +68,7 @@ def test_a_fork_and_its_child_end_with_a_killed_supervisor(tmp_path: Path) -> No
 
 @contextmanager
 def _supervisor(folder: Path, argument: str) -> Iterator[psutil.Popen]:
-    command = [sys.executable, "-m", "tests.devstack.forking_parent", str(folder), argument]
+    command = [sys.executable, "-m", "tests.processes.forking_parent", str(folder), argument]
     with psutil.Popen(
         command,
         cwd=ROOT,

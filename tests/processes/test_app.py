@@ -10,11 +10,12 @@ import pytest
 
 from notifyproj.devstack.supervisor.process import ROOT
 
-_LOAD = "from notifyproj.devstack.supervisor import app; app.load(os.environ)"
+_LOAD = "from notifyproj.processes import app; app.load(os.environ)"
 _SCRIPT = """
 import os, sys, threading
 import psutil
-from notifyproj.devstack.supervisor import app, demo
+from notifyproj.devstack.supervisor import demo
+from notifyproj.processes import app
 environ = dict(os.environ)
 os.environ.clear()
 app.load(environ)
