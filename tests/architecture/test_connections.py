@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 
 from notifications.features.inbox.live import http as live_http
+from notifyproj.all_in_one.programs import PagePorts, table
 from notifyproj.environment import Environment
 from tests.architecture import compose, manifests, units
 from tests.clock import ROOT
@@ -23,8 +24,8 @@ _RESERVED: Final = 10
 _PROCESSES: Final = set(compose.services()) - compose.SERVERS
 
 
-def _option(arguments: Sequence[str], name: str) -> str:
-    [found] = [each for each in arguments if each.startswith(f"--{name}=")]
+def _option(arguments: Sequence[str], name: str, *, default: str = "") -> str:
+    [found] = [each for each in arguments if each.startswith(f"--{name}=")] or [f"={default}"]
     return found.partition("=")[2]
 
 
@@ -32,7 +33,8 @@ def _connections(arguments: Sequence[str]) -> int:
     """Return the most connections of a container, from its command."""
     words = list(map(str, arguments))
     if "notifyproj.web" in words:
-        return int(_option(words, "workers")) * (_WEB_SLOTS + 1)
+        workers = _option(words, "workers", default="1")
+        return int(workers) * (_WEB_SLOTS + 1)
     if "notifyproj.live" in words:  # rounds, other work, the clock
         return live_http._TOKEN_THREADS + 3
     if "worker" in words:
@@ -97,6 +99,11 @@ def test_a_host_without_containers_has_room_for_each_connection() -> None:
     assert given
     assert _documented()["docs/systemd"] == (most, int(given[1]))
     assert most + _RESERVED <= int(given[1])
+
+
+def test_the_container_of_all_processes_has_fewer_connections() -> None:
+    most = sum(_connections(each.arguments) for each in table(PagePorts(), host=""))
+    assert _documented()["small"] == (most, _documented()["docker-compose.yml"][1])
 
 
 def test_the_autoscalers_of_kubernetes_stay_within_the_documented_limit() -> None:

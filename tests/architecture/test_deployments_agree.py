@@ -24,6 +24,8 @@ _CALLS_NOBODY: Final = {"beat", "worker-expand"}
 """Compose gives them a way out for traces; on Kubernetes an example in network.yaml does."""
 _EXAMPLES: Final = {"NOTIFY_LIVE_URL"}
 """A setting that the manifests show, and that .env.example has in a comment."""
+_COMPOSE: Final = {"COMPOSE_PROFILES", "TLS_FOLDER"}
+"""Of .env.example, for Compose itself."""
 _BUCKET: Final = {"AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
 """boto3's own, for the archive."""
 in_each = pytest.mark.parametrize("name", sorted(_SERVICES))
@@ -78,7 +80,7 @@ def test_a_process_has_the_same_command(name: str) -> None:
 
 @in_each
 def test_a_process_has_the_same_settings(name: str) -> None:
-    theirs = set(compose.environ(_SERVICES[name], compose.example())) - {"TLS_FOLDER"}
+    theirs = set(compose.environ(_SERVICES[name], compose.example())) - _COMPOSE
     ours = set(_environ(name)) - _EXAMPLES - _BUCKET
     assert ours == theirs
 

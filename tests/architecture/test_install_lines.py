@@ -35,6 +35,7 @@ _DEBIAN: Final = {
     "nginx-light": "the receiver of the benchmarks",
     "nodejs": "tests of the TypeScript client and of the inbox",
     "npm": "the same",
+    "pebble": "an authority for the tests of certificates",
     "pgbouncer": "tests behind a pooler",
     "postgresql": "the database of a host without containers",
     "prometheus": "promtool, which checks the alert rules",
@@ -49,6 +50,7 @@ _VERIFIED: Final = {"mermaid": ".ci/docs compares the SHA-256 of the file"}
 """Packages that no lock names, each with its check."""
 _OTHERS: Final = frozenset({"git clone URL notifications", "git clone URL /opt/notify"})
 _PUBLISHERS: Final = {
+    "caddy": "an official image of Docker",
     "postgres": "an official image of Docker",
     "python": "an official image of Docker",
     "valkey/valkey": "of the Valkey project",

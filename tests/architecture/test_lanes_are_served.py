@@ -8,6 +8,7 @@ from pathlib import Path
 import yaml
 
 from notifications.core.rules.lane import EXPAND, LANES, OPS, TELL
+from notifyproj.all_in_one.programs import PagePorts, table
 from notifyproj.devstack.supervisor.programs import PROGRAMS
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -31,6 +32,12 @@ def test_only_one_of_its_workers_takes_marketing() -> None:
     assert marketing
 
 
-def test_the_compose_file_serves_each_queue_once() -> None:
+def test_the_container_of_all_processes_serves_p0_twice_and_each_other_queue_once() -> None:
+    served = _served(each.arguments for each in table(PagePorts(), host=""))
+    urgent = [name for name in _QUEUES if name.startswith("p0.")]
+    assert served == sorted(_QUEUES + urgent)
+
+
+def test_the_containers_of_processes_serve_each_queue_once() -> None:
     services = yaml.safe_load((_ROOT / "docker-compose.yml").read_text())["services"].values()
     assert _served(service.get("command", []) for service in services) == _QUEUES

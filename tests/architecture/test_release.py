@@ -20,6 +20,8 @@ _PATTERNS: Final = {
     "Dockerfile": r'org\.opencontainers\.image\.version="(.+)"',
     "docs/helm/notify/Chart.yaml": r"^version: (.+)$",
     "docs/kubernetes/migrate.yaml": r"image: registry\.example\.com/notify:(.+)$",
+    "docker-compose.yml": r"\$\{NOTIFY_IMAGE:-notify:(.+)\}",
+    ".env.example": r"^#NOTIFY_IMAGE='notify:(.+)'",
 }
 _ARCHIVE: Final = re.compile(r"notify-delivery-client-(\d[\w.]*)\.tgz")
 

@@ -43,9 +43,9 @@ def measure_commands(stage: Stage) -> Figure:
         costs.measured(stage.components(), into=meter),
         redis.Redis.from_url(stage.broker_url) as broker,
     ):
-        before, began = _commands(broker), time.perf_counter()
+        before, began = commands(broker), time.perf_counter()
         _pause.wait(_SECONDS)
-        rate = (_commands(broker) - before) / (time.perf_counter() - began)
+        rate = (commands(broker) - before) / (time.perf_counter() - began)
     shares = {name: spent / _SECONDS for name, spent in meter.seconds.items()}
     dearest = sorted(shares.items(), key=lambda pair: -pair[1])
     return Figure(
@@ -95,5 +95,6 @@ def _together(stage: Stage) -> Iterator[dict[str, int]]:
         supervisor.communicate()
 
 
-def _commands(broker: redis.Redis) -> int:
+def commands(broker: redis.Redis) -> int:
+    """Return the number of commands that a broker has got since its start."""
     return int(broker.info("stats")["total_commands_processed"])

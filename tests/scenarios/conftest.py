@@ -14,14 +14,14 @@ from tests.scenarios.settings import PRIVATE_WEBHOOKS
 from tests.scenarios.world import WORKERS, World
 
 _SHOWS_REPEATS: Final = "provider_shows_repeats"
-_WITHOUT_WORLD: Final = "test_compose_processes"
-"""The module that kills the processes of the others."""
+_WITHOUT_WORLD: Final = frozenset({"test_all_in_one", "test_compose_processes"})
+"""The modules that kill the processes of the others."""
 _RUNNING: Final = pytest.StashKey[World]()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put those with other workers last and in a row, so that processes are seldom restarted."""
-    items.sort(key=lambda item: (item.path.stem == _WITHOUT_WORLD, _shows_repeats(item)))
+    items.sort(key=lambda item: (item.path.stem in _WITHOUT_WORLD, _shows_repeats(item)))
 
 
 def _shows_repeats(item: pytest.Item | pytest.FixtureRequest) -> bool:

@@ -1,37 +1,32 @@
 """The processes of docker-compose.yml work with the commands and variables of the file.
 
-The test reads the file as Compose does: merge keys, variables with defaults, `$$`. A container
-becomes a process of this machine: names of servers become loopback ports, and the host name of a
-container becomes the name of the service. The passwords contain each character that a URL reserves.
+The passwords contain each character that a URL reserves.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-import re
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.request import Request, urlopen
 from uuid import UUID
 
 import pytest
 import redis
-import yaml
 
 from notifications.core.rules.states import Status
-from notifyproj.devstack.child_process import Child
 from notifyproj.devstack.demo.environment import until
-from notifyproj.devstack.ports import LOOPBACK, free_port
+from notifyproj.devstack.ports import LOOPBACK
 from notifyproj.devstack.supervisor.process import ROOT
 from tests import roles
 from tests.brokers import valkey_only
 from tests.scenarios import rule_series
+from tests.scenarios.container import SERVICES, Container
 from tests.scenarios.rule_series import Sample
 from tests.scenarios.world import World
 
@@ -40,105 +35,11 @@ pytestmark = valkey_only
 _PASSWORD: Final = "p@ss/w:rd#1%25"
 """Of the two Valkeys: a URL with this password unquoted names another server."""
 _FLOWER_PASSWORD: Final = "opens-only-this-flower"
-_SERVICES: Final[Mapping[str, dict[str, Any]]] = yaml.safe_load(
-    (ROOT / "docker-compose.yml").read_text()
-)["services"]
 _STARTED: Final = [
-    name for name in _SERVICES if name in {"web", "live", "beat", "flower"} or "worker-" in name
+    name for name in SERVICES if name in {"web", "live", "beat", "flower"} or "worker-" in name
 ]
-_VARIABLE: Final = re.compile(r"\$(?:\$|\{(\w+)(?::([-?])([^}]*))?\})")
 _CHECKS_AT_A_TIME: Final = 3
 _WITHIN: Final = timedelta(seconds=120)
-
-
-class Container(Child):
-    """A service of the file as a process.
-
-    Args:
-        name: the name of the service.
-        values: the variables of `.env`.
-        places: text of the file -> text on this machine, such as `broker:6379`.
-        var: the folder of the log and of the archive.
-    """
-
-    stop_seconds = 30.0
-
-    def __init__(
-        self, name: str, *, values: Mapping[str, str], places: Mapping[str, str], var: Path
-    ) -> None:
-        super().__init__(name, log=var / f"{name}.log")
-        service = _SERVICES[name]
-        self.metrics = f"{LOOPBACK}:{free_port(f'{var}/{name}')}"
-        """Address of the metrics of a worker or beat."""
-        self._values = values
-        self._places = {
-            **places,
-            "/archive": str(var),
-            "0.0.0.0:9464": self.metrics,
-            "0.0.0.0": LOOPBACK,  # noqa: S104 - the address of the file, replaced here
-            "@%h": f"@{name}",
-        }
-        own = {key: self._here(str(value)) for key, value in service["environment"].items()}
-        self.environ = {
-            **(values if service.get("env_file") else {}),
-            **{key: value for key, value in own.items() if value},
-            "HOSTNAME": name if name != "beat" else _host_name(),
-            "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
-        }
-        parts = [*service.get("entrypoint", []), *service["command"]]
-        self.command = [self._here(part) for part in parts]
-        self.check = [self._here(part) for part in service["healthcheck"]["test"]]
-        self.retries: int = service["healthcheck"]["retries"]
-
-    def start(self) -> None:
-        """Start the command of the service."""
-        self.spawn(self.command, folder=ROOT, environ=self.environ)
-
-    def says_ready(self) -> bool:
-        """Return True if the log says that a worker consumes."""
-        return " ready." in self.log.read_text()
-
-    def is_healthy(self) -> bool:
-        """Run the health check of the service as Docker does: `retries` failures are a fault."""
-        return any(self.answers_check() for _ in range(self.retries))
-
-    def answers_check(self, **environ: str) -> bool:
-        """Run the health check once, with further environment variables."""
-        kind, *arguments = self.check
-        command = ["/bin/sh", "-c", *arguments] if kind == "CMD-SHELL" else arguments
-        done = subprocess.run(
-            ["/usr/bin/env", *command],
-            cwd=ROOT,
-            env={**self.environ, **environ},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        self.told = done.stdout + done.stderr
-        return done.returncode == 0
-
-    def _here(self, text: str) -> str:
-        """Return a text of the file with its variables and with the places of this machine."""
-        text = _VARIABLE.sub(self._value, text)
-        for place, here in self._places.items():
-            text = text.replace(place, here)
-        return text
-
-    def _value(self, found: re.Match[str]) -> str:
-        name, kind, rest = found.groups()
-        if name is None:
-            return "$"
-        value = self._values.get(name, "")
-        if not value and kind == "?":
-            raise KeyError(f"{name}: {rest}")
-        return value or (rest or "" if kind == "-" else "")
-
-
-def _host_name() -> str:
-    """Return the name of this machine, which beat takes as its own; no option changes it."""
-    return subprocess.run(
-        ["/usr/bin/env", "hostname"], capture_output=True, text=True, check=True
-    ).stdout.strip()
 
 
 @pytest.fixture

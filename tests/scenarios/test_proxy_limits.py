@@ -6,11 +6,9 @@ import json
 import socket
 import ssl
 import subprocess
-import threading
 from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPSConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +19,7 @@ from notifyproj.devstack.ports import LOOPBACK
 from tests.architecture import compose, manifests
 from tests.clock import ROOT
 from tests.scenarios.proxy import PROGRAM, Proxy, rendered
+from tests.scenarios.stand_ins import CLOSED, LiveStandIn, StandIn, serve
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="nginx is not installed")
 _MIB: Final = 1024 * 1024
@@ -29,56 +28,11 @@ _BURST: Final = 21
 """Sign-ins of an address that go through at once."""
 _MOST_TRIES: Final = 200
 _IN_THE_ADMIN: Final = ("/admin/notifications/template/upload/",)
-_CLOSED: Final = (
-    "/metrics",
-    "/readyz",
-    "/metrics?format=text",
-    "/%6detrics",
-    "//readyz",
-    "/v1/../metrics",
-)
-
-
-class _StandIn(BaseHTTPRequestHandler):
-    """Answers 200 with its own name and the path, before the body where the body is long."""
-
-    name = "web"
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self) -> None:
-        self._answer()
-
-    def do_POST(self) -> None:
-        length = int(self.headers["Content-Length"])
-        if length <= 16 * _MIB:
-            self.rfile.read(length)
-        self.close_connection = True
-        self._answer()
-
-    def _answer(self) -> None:
-        body = f"{self.name} {self.path}".encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_arguments: object) -> None:
-        """Write nothing."""
-
-
-class _LiveStandIn(_StandIn):
-    name = "live"
-
-
-def _serve(handler: type[_StandIn]) -> ThreadingHTTPServer:
-    server = ThreadingHTTPServer((LOOPBACK, 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server
 
 
 @pytest.fixture
 def proxy(tmp_path: Path) -> Iterator[Proxy]:
-    web, live = _serve(_StandIn), _serve(_LiveStandIn)
+    web, live = serve(StandIn), serve(LiveStandIn)
     it = Proxy(
         tmp_path,
         web=f"{LOOPBACK}:{web.server_port}",
@@ -127,7 +81,7 @@ def _written_paths() -> list[str]:
 _LARGE: Final = [path for path in (*_written_paths(), *_IN_THE_ADMIN) if limit_of(path).size > _MIB]
 
 
-@pytest.mark.parametrize("path", _CLOSED)
+@pytest.mark.parametrize("path", CLOSED)
 def test_what_operators_ask_is_closed_however_it_is_spelt(proxy: Proxy, path: str) -> None:
     status, answer = _ask(proxy, path)
     assert status == 404

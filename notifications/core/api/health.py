@@ -29,7 +29,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.core import broker, clock, server_faults
+from notifications.core import broker, clock, server_faults, supervised
 from notifications.core.api.base_view import OpenView
 from notifications.core.models import Alert, SweepRun
 from notifications.core.rules.alerts import AlertKind
@@ -177,6 +177,7 @@ def _status(parts: _Parts) -> dict[str, Any]:
         for trouble in parts.read("overdue sweeps", overdue.look, default=list[overdue.Trouble]())
     ]
     wrong += parts.read("the session settings", _missing_settings, default=[])
+    wrong += supervised.faults()
     wrong += parts.unread
     return {
         "status": "degraded" if wrong else "ready",
