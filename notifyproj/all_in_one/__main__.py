@@ -22,8 +22,9 @@ from notifyproj.processes import app
 
 def main() -> int:
     """Read the command line, load the app and run the processes."""
-    # The first process of a container gets no signal without a handler.
-    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
+    # Until the processes start there is nothing to stop. The first process of a container gets no
+    # signal without a handler.
+    signal.signal(signal.SIGTERM, lambda _number, _frame: os._exit(0))
     ports = PagePorts()
     parser = argparse.ArgumentParser(prog="python -m notifyproj.all_in_one", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
@@ -35,7 +36,7 @@ def main() -> int:
     if not app.CAN_FORK:
         parser.exit(1, "Only Linux can run the processes as forks of one process.\n")
     try:
-        environment.load(os.environ)
+        loaded = environment.load(os.environ)
     except environment.InvalidEnvironment as error:
         parser.exit(1, f"{error}\n")
     app.load(dict(os.environ))
@@ -44,6 +45,7 @@ def main() -> int:
     programs = table(
         PagePorts(web=chosen.web_port, live=chosen.live_port, flower=chosen.flower_port),
         host=chosen.host,
+        has_streams=loaded.live_url is not None,
     )
     output = Output((each.name for each in programs), to=sys.stdout.fileno())
     Supervisor(programs, output=output, environ=environ, wrong=chosen.wrong).run()

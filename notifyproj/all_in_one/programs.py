@@ -59,9 +59,18 @@ def _worker(
     return ForkedProgram(name=name, arguments=arguments, is_bulk=is_bulk)
 
 
-def table(ports: PagePorts, *, host: str) -> tuple[ForkedProgram, ...]:
-    """Return the processes, whose pages listen on an address of the host."""
+def table(ports: PagePorts, *, host: str, has_streams: bool = True) -> tuple[ForkedProgram, ...]:
+    """Return the processes, whose pages listen on an address of the host.
+
+    Without streams, which no client asks for while NOTIFY_LIVE_URL is not set, there is no `live`.
+    """
     urgent = _lanes(Priority.P0)
+    live = ForkedProgram(
+        name="live",
+        arguments=("-m", "notifyproj.live", f"--host={host}", f"--port={ports.live}"),
+        port=ports.live,
+        path="/healthz",
+    )
     background = [EXPAND, *_lanes(*Priority, mode=Mode.TEST)]
     return (
         ForkedProgram(
@@ -70,12 +79,7 @@ def table(ports: PagePorts, *, host: str) -> tuple[ForkedProgram, ...]:
             port=ports.web,
             path="/healthz",
         ),
-        ForkedProgram(
-            name="live",
-            arguments=("-m", "notifyproj.live", f"--host={host}", f"--port={ports.live}"),
-            port=ports.live,
-            path="/healthz",
-        ),
+        *([live] if has_streams else []),
         _worker("p0", queues=urgent, concurrency=8),
         _worker("p0-2", queues=urgent, concurrency=8),
         _worker("p1", queues=_lanes(Priority.P1), concurrency=8),

@@ -1,7 +1,7 @@
 """Starts the processes, starts each one again that ends, and stops all of them.
 
 A process that ends is forked again at once, and after a repeated end with a pause that doubles up
-to a minute. The other processes go on: P0 works while Flower cannot start. The file `wrong` has a
+to 15 seconds. The other processes go on: P0 works while Flower cannot start. The file `wrong` has a
 line for each process that is down, was down lately or does not answer, for the health check of the
 container and `/readyz` (`notifications.core.supervised`). The file is empty while all processes run
 and answer, and stale when the supervisor is stuck.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -27,7 +28,9 @@ _WATCH_SECONDS: Final = 0.3
 _PROBE_SECONDS: Final = 10.0
 """Pause between two questions to the pages of the processes."""
 _CALM_SECONDS: Final = 60.0
-"""A process that has run for this time is well again; also the longest pause before a restart."""
+"""A process that has run for this time is well again."""
+_LONGEST_PAUSE_SECONDS: Final = 15.0
+"""Before a restart. Beat ends at each start while the database is away."""
 _STOP_SECONDS: Final = 45.0
 """Time for the calls in flight: above twice the longest deadline of a call, below each lease."""
 _LAST_LINES_SECONDS: Final = 2.0
@@ -43,6 +46,8 @@ class SupervisedProcess(Leader):
         self._program = program
         self._output = output
         self._environ = environ
+        self._pause = 0.0
+        """Seconds between the next end and the start after it."""
         self._ends = 0
         """Ends since the process last ran for `_CALM_SECONDS`."""
         self._started_at = 0.0
@@ -50,41 +55,45 @@ class SupervisedProcess(Leader):
         """The time of the next start; None: the process runs."""
 
     def start(self) -> None:
-        """Start the process."""
+        """Start the process; without memory or process ids for a fork, try again later."""
         self._restart_at = None
         self._started_at = time.monotonic()
-        self.fork(
-            self._program.run,
-            output=self._output.descriptor(self.name),
-            folder=ROOT,
-            environ=self._environ,
-            title=" ".join(["notify", self.name, *self._program.arguments]),
-        )
+        try:
+            self.fork(
+                self._program.run,
+                output=self._output.descriptor(self.name),
+                folder=ROOT,
+                environ=self._environ,
+                title=" ".join(["notify", self.name, *self._program.arguments]),
+            )
+        except OSError as error:
+            self._restart_at = self._started_at + _LONGEST_PAUSE_SECONDS
+            self._output.say("fork_failed", level="error", name=self.name, error=str(error))
 
     def mend(self) -> None:
         """Start the process again if it has ended and its pause is over."""
         now = time.monotonic()
         if self.pid is not None:
             if now - self._started_at >= _CALM_SECONDS:
-                self._ends = 0
+                self._ends, self._pause = 0, 0.0
         elif self._restart_at is None:
-            pause = min(2.0 ** (self._ends - 1), _CALM_SECONDS) if self._ends else 0.0
             self._ends += 1
-            self._restart_at = now + pause
+            self._restart_at = now + self._pause
             self._output.say(
                 "process_ended",
                 level="error",
                 name=self.name,
                 exit_code=self.exit_code,
-                restart_after_seconds=pause,
+                restart_after_seconds=self._pause,
             )
+            self._pause = min(max(1.0, 2 * self._pause), _LONGEST_PAUSE_SECONDS)
         elif now >= self._restart_at:
             self.start()
 
     def find_fault(self) -> str:
         """Return what is wrong with the process; empty: nothing."""
         if self._restart_at is not None:
-            return f"{self.name} is down: it ended with {self.exit_code}"
+            return f"{self.name} is down: its last exit code is {self.exit_code}"
         if self._ends:
             return f"{self.name} ended {self._ends} times and was started again less than 60 s ago"
         port, path = self._program.port, self._program.path
@@ -142,8 +151,9 @@ class Supervisor:
     def _write_wrong(self, faults: Sequence[str]) -> None:
         """Replace the file by lines of the faults that are not empty."""
         part = self._wrong.with_suffix(".part")
-        part.write_text("".join(f"{fault}\n" for fault in faults if fault))
-        part.replace(self._wrong)
+        with suppress(OSError):  # a full disk: the file becomes stale, and the container unhealthy
+            part.write_text("".join(f"{fault}\n" for fault in faults if fault))
+            part.replace(self._wrong)
 
     def _stop(self) -> None:
         """Ask all processes to stop; kill those that run on after the time to stop."""

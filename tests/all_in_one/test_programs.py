@@ -17,6 +17,13 @@ def test_two_processes_take_p0_and_nothing_else() -> None:
     assert all(one.startswith("p0.") for name in urgent for one in queues[name])
 
 
+def test_without_an_address_of_streams_there_is_no_live_process() -> None:
+    all_of_them = table(PagePorts(), host="")
+    others = [each for each in all_of_them if each.name != "live"]
+    assert len(others) == len(all_of_them) - 1
+    assert list(table(PagePorts(), host="", has_streams=False)) == others
+
+
 def test_the_pages_listen_on_the_chosen_address_and_ports() -> None:
     found = {each.name: each for each in table(PagePorts(web=1, live=2, flower=3), host="0.0.0.0")}  # noqa: S104 - of a container
     pages = {name: each.port for name, each in found.items() if each.port is not None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -15,6 +16,9 @@ from typing import Any
 import psutil
 import pytest
 
+from notifyproj.all_in_one.output import Output
+from notifyproj.all_in_one.programs import ForkedProgram
+from notifyproj.all_in_one.supervisor import SupervisedProcess
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.supervisor.process import ROOT
 
@@ -77,8 +81,28 @@ def test_a_process_that_ends_again_and_again_waits_longer_each_time(tmp_path: Pa
     with _parent(tmp_path, "one", "ends") as parent:
         ends = parent.wait_for(4, "process_ended", name="ends", exit_code=3)
         assert [each["restart_after_seconds"] for each in ends] == [0.0, 1.0, 2.0, 4.0]
-        until(lambda: parent.wrong() == ["ends is down: it ended with 3"], what="it is down")
+        until(
+            lambda: parent.wrong() == ["ends is down: its last exit code is 3"], what="it is down"
+        )
         assert len(parent.told("runs", process="one")) == 1
+
+
+def test_without_process_ids_for_a_fork_the_process_is_down_and_the_supervisor_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail() -> int:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    monkeypatch.setattr(os, "fork", fail)
+    read, write = os.pipe()
+    process = SupervisedProcess(
+        ForkedProgram(name="one", arguments=()), output=Output(["one"], to=write), environ={}
+    )
+    process.start()
+    process.mend()
+    assert process.find_fault().startswith("one is down")
+    os.close(read)
+    os.close(write)
 
 
 def test_a_stop_ends_each_process_and_kills_the_one_that_ignores_it(tmp_path: Path) -> None:
