@@ -16,6 +16,7 @@ from typing import Any, Final
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
+_ENGINE: Final = "notifications.core.store.postgres.backend"
 _SCHEMES: Final = ("postgresql://", "postgres://")
 _MOST_PORT: Final = 65_535
 _SESSION_ATTRS: Final = "target_session_attrs"
@@ -64,7 +65,7 @@ def settings_of(url: str) -> dict[str, Any]:
     if "," in parts.get("host", parts.get("hostaddr", "")):
         parts.setdefault(_SESSION_ATTRS, _WRITABLE[0])
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": _ENGINE,
         "NAME": parts.pop("dbname", ""),
         "USER": parts.pop("user", ""),
         "PASSWORD": parts.pop("password", ""),

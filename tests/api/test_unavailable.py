@@ -9,10 +9,11 @@ from django.db import OperationalError, connection
 from django.test import Client
 
 from notifications.core import clock
-from notifications.core.models import Recipient
+from notifications.core.models import Notification, Recipient
 from notifications.core.rules.lane import Mode
 from notifications.core.store.postgres import host_clock
 from tests.api.conftest import Caller
+from tests.standbys import standby_gone
 
 
 @pytest.mark.django_db(transaction=True)
@@ -73,3 +74,26 @@ def test_a_host_whose_clock_is_wrong_refuses_and_says_so(
     assert "7200.0 s ahead" in refused.json()["detail"]
     assert ready.status_code == 503
     assert host_clock.host_name() in ready.json()["clock"]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("path", ["/v1/notifications", "/v1/notifications/batch"])
+def test_a_commit_that_no_standby_confirmed_is_no_202(caller: Caller, path: str) -> None:
+    person = Recipient.objects.create(mode=Mode.LIVE, user_id="maria")
+    one = {
+        "user_id": person.user_id,
+        "type": "LIKE",
+        "priority": "P2",
+        "content": {"body": "hi"},
+        "channels": ["email"],
+    }
+    body = {"notifications": [one]} if path.endswith("batch") else one
+    for _ in range(2):  # a new key, and a repeat that would only read the first answer
+        with standby_gone():
+            answer = caller.post(path, body, Idempotency_Key="order-1")
+        assert (answer.status_code, answer["Content-Type"]) == (503, "application/problem+json")
+        assert "on a standby" in answer.json()["detail"]
+        assert int(answer["Retry-After"]) > 0
+    repeat = caller.post(path, body, Idempotency_Key="order-1")
+    assert (repeat.status_code // 100, repeat["Idempotent-Replayed"]) == (2, "true")
+    assert Notification.objects.count() == 1

@@ -33,6 +33,7 @@ from notifications.core.api import correlation
 from notifications.core.models import Recipient
 from notifications.core.rules.problems import Kind, Problem, Refused
 from notifications.core.store.postgres import db, db_errors
+from notifications.core.store.postgres.backend.base import NotReplicatedError
 
 Made = TypeVar("Made")
 MEDIA_TYPE: Final = "application/problem+json"
@@ -211,14 +212,20 @@ def _problem_of(error: Exception) -> Problem | None:
         return error.problem
     if isinstance(error, exceptions.APIException):
         return _of_framework(error)
-    if isinstance(error.__cause__, TooManyReaders):
-        return Problem(Kind.UNAVAILABLE, str(error.__cause__), (), _WAIT_FOR_READERS)
+    if problem := _of_cause(error.__cause__):
+        return problem
     if db_errors.is_too_large(error):
         return _TOO_LARGE_TO_STORE
     if isinstance(error, InternalError) and db.is_read_only(error):
         connection.close()  # a failover: the next session may find the new primary
         return _AWAY
     return next((problem for types, problem in _MEANINGS if isinstance(error, types)), None)
+
+
+def _of_cause(cause: BaseException | None) -> Problem | None:
+    if isinstance(cause, TooManyReaders):
+        return Problem(Kind.UNAVAILABLE, str(cause), (), _WAIT_FOR_READERS)
+    return _NOT_REPLICATED if isinstance(cause, NotReplicatedError) else None
 
 
 def _of_framework(error: exceptions.APIException) -> Problem:
@@ -233,6 +240,12 @@ _NO_PATH: Final = Problem(
 _FORBIDDEN: Final = Problem(Kind.FORBIDDEN, "this is not allowed")
 _AWAY: Final = Problem(
     Kind.UNAVAILABLE, "the database is away; nothing was stored", (), _WAIT_FOR_DATABASE
+)
+_NOT_REPLICATED: Final = Problem(
+    Kind.UNAVAILABLE,
+    "the database did not confirm the commit on a standby; repeat the request with its key",
+    (),
+    _WAIT_FOR_DATABASE,
 )
 _TOO_LARGE_TO_STORE: Final = Problem(
     Kind.INVALID, "a value is larger than the database can store; nothing was stored"

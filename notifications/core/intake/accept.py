@@ -50,6 +50,7 @@ from notifications.core.rules.problems import Problem
 from notifications.core.rules.request import NotificationRequest
 from notifications.core.store.postgres import (
     db,
+    durable_reads,
     idempotency,
     inserts,
     ordering_queues,
@@ -157,6 +158,7 @@ def accept_once(
     except idempotency_keys.AlreadyAnswered as earlier:
         if not fingerprint.is_of(earlier.body_hash):
             return KEY_REUSED
+        durable_reads.confirm()
         return BatchResult([from_json(result) for result in earlier.response], replayed=True)
     _finish(prepared, found)
     return BatchResult([_result(plan, found) for plan in prepared.plans], replayed=False)
@@ -301,6 +303,7 @@ def _store_rows(
     for _ in range(_TRIES):
         found = _separate_repeats(prepared, answered, whole)
         if not found.entries and not found.new_plans:
+            idempotency_keys.confirm_repeats(prepared.plans, found)
             return found
         try:
             partitions.with_day(now.date(), partial(_insert, found, now=now, patience=patience))

@@ -17,6 +17,7 @@ from notifications.core.intake.plan import Plan
 from notifications.core.intake.validation import IntakeRequest
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.request import canonical
+from notifications.core.store.postgres import durable_reads
 from notifications.core.store.postgres.idempotency import IdempotencyKey, IdempotencyRecord
 from notifications.core.store.postgres.secret_variables import Fingerprint
 
@@ -143,3 +144,13 @@ def resolve(
             found.new_plans.append(plan)
     found.entries = list(here.values())
     return found
+
+
+def confirm_repeats(plans: Sequence[Entry], found: KeyResolution) -> None:
+    """Wait until a standby has the first responses to the repeats of a list that writes no row.
+
+    Raises:
+        OperationalError: the responses may be lost by a failover.
+    """
+    if found.earlier or any(isinstance(each, Repeat) for each in plans):
+        durable_reads.confirm()

@@ -42,8 +42,15 @@ class Postgres(Server):
         signal.SIGINT
     )  # "fast": ends sessions, writes a checkpoint; SIGTERM would wait for clients
 
-    def __init__(self, *, place: Location, password: str, settings: Mapping[str, str]) -> None:
-        super().__init__("postgres-18", place=place, password=password)
+    def __init__(
+        self,
+        name: str = "postgres-18",
+        *,
+        place: Location,
+        password: str,
+        settings: Mapping[str, str],
+    ) -> None:
+        super().__init__(name, place=place, password=password)
         self._settings = {**_SETTINGS, **settings}
 
     @property

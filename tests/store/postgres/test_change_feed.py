@@ -9,7 +9,7 @@ from uuid import UUID
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from notifications.core import clock
 from notifications.core.models import ChangeMark, Event, Notification
@@ -21,6 +21,7 @@ from notifications.core.rules.transitions import DELIVER, EXPIRE
 from notifications.core.store.postgres import arrays, change_feed, db, transitions
 from notifications.core.store.postgres.change_feed import Change, ForeignPositionError
 from notifications.core.store.postgres.transitions import ANYONE, Move
+from tests.standbys import standby_gone
 from tests.store.stored_rows import MakeDelivery
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -242,3 +243,23 @@ def test_a_page_reads_the_index_and_no_partition_as_a_whole(
             running.execute(f"EXPLAIN {db.statement(name)}", arrays.bound(parameters))
             plan = "\n".join(row["QUERY PLAN"] for row in running.fetchall())
         assert f"Seq Scan on event_{clock.now():%Y%m%d} " not in plan, plan
+
+
+def test_a_page_is_returned_when_a_standby_has_its_changes(
+    start: tuple[UUID, FeedPosition],
+) -> None:
+    delivery_id, position = start
+    with _session() as session:
+        session.execute("SET synchronous_commit = off")  # as a claim: the commit does not wait
+        _log(session, delivery_id, "claimed")
+        session.commit()
+    with standby_gone(), pytest.raises(OperationalError, match="standby"):
+        _page(position)
+    assert _reasons(_page(position)[0]) == ["claimed"]
+
+
+def test_a_page_without_a_further_change_waits_for_no_standby(
+    start: tuple[UUID, FeedPosition],
+) -> None:
+    with standby_gone():
+        assert _page(start[1]) == ([], start[1])

@@ -13,6 +13,10 @@ A page reads at most SCANNED events, so a producer with few changes among many g
 with a later position in place of a slow query. Positions are of one cluster: after a restore of a
 dump a position is refused (`Foreign`), and events with transaction ids of the former cluster leave
 the feed (`forget_foreign`).
+
+After a failover the new primary gives the transaction ids of lost transactions again, and a
+position behind a lost transaction would skip the changes of these ids. So a page is returned when
+its changes are on a synchronous standby (`durable_reads`).
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ from uuid import UUID
 from notifications.core.rules.feed_position import FeedPosition
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.states import Status
-from notifications.core.store.postgres import db
+from notifications.core.store.postgres import db, durable_reads
 from providers.contract import Channel
 
 SCANNED: Final = 5_000
@@ -98,6 +102,7 @@ def page(
 
     Raises:
         ForeignPositionError: the position is not of this feed.
+        OperationalError: the changes are not known to be on a synchronous standby.
     """
     state = bounds(since=since)
     if position is None:
@@ -123,6 +128,7 @@ def page(
     )
     if len(found) == limit:
         end = replace(position, xid=found[-1]["xid"], seq=found[-1]["seq"])
+    durable_reads.confirm()
     return [_change(row) for row in found], end
 
 
