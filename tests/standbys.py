@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from types import TracebackType
 from typing import Any, Final, LiteralString, Self
 from urllib.parse import urlsplit
 
+import psutil
 import psycopg
 from psycopg import sql
 
@@ -39,7 +41,7 @@ class Standby(Postgres):
         """Copy the data of the primary on first use."""
         if not self.data.exists():
             self._copy()
-        super().prepare()
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
 
     def answers(self) -> bool:
         """Return True if the server takes sessions; a standby has the database of its primary."""
@@ -96,9 +98,9 @@ class Trio:
         for each in self.standbys:
             each.kill()
             each.erase()
+        self.thaw()
         self.primary.kill()
         self.primary.start()
-        set_quorum(self.primary, "")
 
     def url(self, url: str) -> str:
         """Return a URL of one server as a URL that names the three."""
@@ -121,6 +123,14 @@ class Trio:
             _follow(each, None)
         until(lambda: not self.connected(self.primary), what="the primary has no standby")
 
+    def freeze(self) -> None:
+        """Stop each process of the primary, whose kernel goes on to answer."""
+        signal_all(self.primary, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let the frozen primary go on."""
+        signal_all(self.primary, signal.SIGCONT)
+
     def promote(self) -> Postgres:
         """Do as a watcher does: promote the standby with the most WAL; the other follows it."""
         asked = "SELECT pg_last_wal_receive_lsn() - '0/0'"
@@ -128,6 +138,16 @@ class Trio:
         run(first, "SELECT pg_promote()")
         _follow(second, first)
         return first
+
+
+def signal_all(server: Postgres, number: signal.Signals) -> None:
+    """Send a signal to each process of a server, also to those of its sessions."""
+    if server.pid is None:
+        return
+    main = psutil.Process(server.pid)
+    for each in (main, *main.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            each.send_signal(number)
 
 
 def set_quorum(server: Postgres, names: str) -> None:
@@ -168,9 +188,10 @@ def _session(server: Postgres) -> Iterator[psycopg.Connection]:
 # --- A server whose standby is gone
 
 _INTERRUPT: Final[dict[str, LiteralString]] = {
-    "cancel": "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+    "cancel": "SELECT pg_cancel_backend(pid) FROM pg_stat_activity"
+    " WHERE wait_event = 'SyncRep' AND backend_type = 'client backend'",
     "terminate": "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-    " WHERE wait_event = 'SyncRep'",
+    " WHERE wait_event = 'SyncRep' AND backend_type = 'client backend'",
 }
 
 
@@ -180,7 +201,8 @@ def standby_gone(how: str = "cancel", *, times: int = 1) -> Iterator[None]:
 
     Args:
         how: "cancel" or "terminate", for the first waits.
-        times: number of waits to end; afterwards no commit waits any more.
+        times: number of waits to end; afterwards no commit waits any more. 0: none is ended, and
+            all wait until the end of the block.
     """
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as link:
         over = threading.Event()
@@ -189,7 +211,8 @@ def standby_gone(how: str = "cancel", *, times: int = 1) -> Iterator[None]:
             link.execute("ALTER SYSTEM SET synchronous_standby_names = 'gone'")
             link.execute("SELECT pg_reload_conf()")
             _until_commits_wait(link)
-            ending.start()
+            if times:
+                ending.start()
             yield
         finally:
             over.set()
@@ -225,4 +248,4 @@ def _until_commits_wait(link: psycopg.Connection) -> None:
             return link.execute(query, [pid]).fetchone() == ("SyncRep",)
 
         until(commit_waits, what="commits wait for the standby")
-        link.execute("SELECT pg_terminate_backend(%s)", [pid])
+        link.execute("SELECT pg_terminate_backend(%s, 30000)", [pid])  # returns when it has ended

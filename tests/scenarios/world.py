@@ -48,8 +48,8 @@ class World:
     """A running product. Use `until` to wait; of the methods `settled` and `in_status` wait."""
 
     def __init__(self, stack: Stack, *, var: Path) -> None:
-        self.stack = stack
-        self.var = var
+        self.stack, self.var = stack, var
+        self.database_url = stack.postgres.url  # for the rows that a scenario reads
         self.ports = Ports(**{
             name: free_port(f"{var}/{name}") for name in ("web", "live", "flower", "sandbox")
         })
@@ -246,7 +246,7 @@ class World:
 
     def _rows(self, statement: str, parameters: Sequence[object]) -> list[dict[str, Any]]:
         with (
-            psycopg.connect(self.stack.postgres.url, row_factory=dict_row) as link,
+            psycopg.connect(self.database_url, row_factory=dict_row) as link,
             link.cursor() as running,
         ):
             running.execute(statement.encode(), parameters)
@@ -325,7 +325,7 @@ class World:
     @contextmanager
     def locked(self, table: str) -> Iterator[None]:
         """Lock a table; other sessions wait for the lock, two seconds at most."""
-        with psycopg.connect(self.stack.postgres.url) as link:
+        with psycopg.connect(self.database_url) as link:
             link.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE".encode())
             yield
 

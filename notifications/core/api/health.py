@@ -43,6 +43,7 @@ from notifications.core.store.postgres import (
     time_limit,
     unapplied_migrations,
 )
+from notifications.core.store.postgres.backend.hung_servers import HungServerError
 from notifications.core.store.rate_limits import breaker_status
 from notifications.core.store.redis import state
 from notifications.core.sweeps import overdue
@@ -83,9 +84,10 @@ class ReadinessView(OpenView):
         try:
             wrong = _blocking_problems(parts)
             told = {"status": "unavailable", **wrong} if wrong else _status(parts)
-        except Error:
+        except Error as error:
             connection.close()
-            wrong = {"database": "away"}
+            is_hung = isinstance(error.__cause__, HungServerError)
+            wrong = _hanging_commit() if is_hung else {"database": "away"}
             told = {"status": "unavailable", **wrong}
         except _CommitHangs:
             wrong = _hanging_commit()

@@ -34,6 +34,7 @@ from notifications.core.models import Recipient
 from notifications.core.rules.problems import Kind, Problem, Refused
 from notifications.core.store.postgres import db, db_errors
 from notifications.core.store.postgres.backend.base import NotReplicatedError
+from notifications.core.store.postgres.backend.hung_servers import HungServerError
 
 Made = TypeVar("Made")
 MEDIA_TYPE: Final = "application/problem+json"
@@ -225,7 +226,7 @@ def _problem_of(error: Exception) -> Problem | None:
 def _of_cause(cause: BaseException | None) -> Problem | None:
     if isinstance(cause, TooManyReaders):
         return Problem(Kind.UNAVAILABLE, str(cause), (), _WAIT_FOR_READERS)
-    return _NOT_REPLICATED if isinstance(cause, NotReplicatedError) else None
+    return _UNCONFIRMED if isinstance(cause, NotReplicatedError | HungServerError) else None
 
 
 def _of_framework(error: exceptions.APIException) -> Problem:
@@ -241,7 +242,7 @@ _FORBIDDEN: Final = Problem(Kind.FORBIDDEN, "this is not allowed")
 _AWAY: Final = Problem(
     Kind.UNAVAILABLE, "the database is away; nothing was stored", (), _WAIT_FOR_DATABASE
 )
-_NOT_REPLICATED: Final = Problem(
+_UNCONFIRMED: Final = Problem(
     Kind.UNAVAILABLE,
     "the database did not confirm the commit on a standby; repeat the request with its key",
     (),

@@ -71,13 +71,15 @@ class Postgres(Server):
         return [str(self.place.programs / "postgres"), "-D", str(self.data), *options]
 
     def prepare(self) -> None:
-        """Create the cluster on first use; remove the pid file of an ended server."""
+        """Create the cluster on first use; remove the pid file and settings of an ended server."""
         if not self.data.exists():
             self._initialise()
         # No server uses this data (the working folders were checked), but another process may have
         # the pid of the file, and PostgreSQL would then refuse the start: "lock file
         # postmaster.pid already exists".
         (self.data / "postmaster.pid").unlink(missing_ok=True)
+        # Settings of a killed test, such as a standby that is gone, would stop each commit.
+        (self.data / "postgresql.auto.conf").write_text("")
 
     def answers(self) -> bool:
         """Return True if the server is reachable; create the product's database on first use."""

@@ -1,4 +1,5 @@
 """Django's backend for PostgreSQL, with sessions that refuse a commit which no standby confirmed.
 
-Django imports `base` by the name in `DATABASES["default"]["ENGINE"]`.
+base           the wrapper and the sessions; Django imports it by the name in `DATABASES`
+hung_servers   tests of servers that accept statements and never answer
 """

@@ -15,14 +15,19 @@ from __future__ import annotations
 
 import functools
 import weakref
+from contextlib import suppress
 from types import SimpleNamespace
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 import psycopg
 from django.db.backends.postgresql import base
 from psycopg.abc import PQGen
+from psycopg.waiting import Ready, Wait
+
+from notifications.core.store.postgres.backend import hung_servers
 
 _WAITS_FOR_STANDBY: Final = "SyncRepWaitForLSN"
+_TooLong: Final = psycopg.errors._WaitTimeout  # noqa: SLF001 - the documentation of `wait` names it
 _INTERVAL: Final = 0.1
 """Seconds between two checks for a signal, as in psycopg."""
 
@@ -34,13 +39,39 @@ class NotReplicatedError(psycopg.OperationalError):
 
 
 class Session(psycopg.Connection[Any]):
-    """A session that raises an error after a commit which no standby confirmed."""
+    """A session that raises an error for a commit without its standby, and for a hung server."""
 
     is_replicated = True
+    parameters: hung_servers.Parameters
 
     def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - those of psycopg
         super().__init__(*arguments, **options)
         self.add_notice_handler(functools.partial(_note, weakref.ref(self)))
+
+    @classmethod
+    def connect(cls, conninfo: str = "", **parameters: Any) -> Self:  # noqa: ANN401 - those of psycopg
+        """Open a session to the first host that can be used.
+
+        Raises:
+            HungServerError: each host is hung.
+            OperationalError: no host takes the session.
+        """
+        usable, hung = hung_servers.separate(parameters)
+        if usable is not None:
+            try:
+                return cls._open(conninfo, usable, parameters)
+            except psycopg.OperationalError:
+                if hung is None:
+                    raise
+        return cls._open(conninfo, hung_servers.recovered(hung or parameters), parameters)
+
+    @classmethod
+    def _open(
+        cls, conninfo: str, hosts: hung_servers.Parameters, parameters: hung_servers.Parameters
+    ) -> Self:
+        session = super().connect(conninfo, **hosts)
+        session.parameters = parameters
+        return session
 
     def wait(
         self, gen: PQGen[Result], interval: float = _INTERVAL, timeout: float | None = None
@@ -49,14 +80,46 @@ class Session(psycopg.Connection[Any]):
 
         Raises:
             NotReplicatedError: a commit without a standby; the session is closed.
+            HungServerError: the server has stopped to answer; the session is closed.
+            _TooLong: psycopg itself gave a limit, for a cancellation.
         """
-        result = super().wait(gen, interval, timeout)
+        try:
+            result = super().wait(gen, interval, timeout or hung_servers.PATIENCE)
+        except _TooLong:
+            if timeout is not None:
+                raise
+            result = self._wait_long(gen, interval)
         if not self.is_replicated:
             self.close()
             raise NotReplicatedError(
                 "the wait for a synchronous standby was cancelled; the transaction may be lost"
             )
         return result
+
+    def _wait_long(self, gen: PQGen[Result], interval: float) -> Result:
+        """Wait on while the server ends the commits of others.
+
+        Raises:
+            HungServerError: as `wait`.
+        """
+        resumed = _resume(gen)
+        address = (self.info.host, str(self.info.port))
+        while not hung_servers.is_hung(self.parameters, address):
+            with suppress(_TooLong):
+                return super().wait(resumed, interval, hung_servers.PATIENCE)
+        self.close()
+        raise hung_servers.HungServerError("a statement and a test commit did not end")
+
+
+def _resume(gen: PQGen[Result]) -> PQGen[Result]:
+    """Continue a generator that a wait has left; each further wait begins with `next`."""
+    ready = yield Wait.RW
+    while True:
+        try:
+            ready = yield gen.send(ready or Ready.NONE)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
 
 
 def _note(session: weakref.ref[Session], notice: psycopg.errors.Diagnostic) -> None:

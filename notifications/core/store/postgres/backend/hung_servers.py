@@ -1,0 +1,135 @@
+"""Servers that accept statements and never answer: frozen, or without their synchronous standbys.
+
+TCP does not end such a session, because the server's kernel answers, and no timeout of PostgreSQL
+ends the wait of a commit. So a session whose statement takes longer than PATIENCE tests the server
+with a small commit in a session of its own. If that commit takes longer than LIMIT, the server is
+hung: the statement ends with an error, and new sessions go to the other servers of DATABASE_URL. If
+none of them takes a session, the hung server is tested again before it gets one.
+
+So no statement of a server that works is ended, however long it takes. The result of an ended
+statement is unknown, as after a lost connection. The test writes a record of no table, so the
+cancellation of its own wait loses nothing.
+"""
+
+from __future__ import annotations
+
+import select
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import psycopg
+
+PATIENCE: Final = 4.0
+"""Seconds of a statement before its server is tested; a statement normally takes milliseconds."""
+LIMIT: Final = 4.0
+"""Seconds for the commit of a test."""
+_CONNECT_SECONDS: Final = 3
+_FRESH_SECONDS: Final = 2.0
+"""Time for which threads share the result of a test."""
+_PORT: Final = "5432"
+_CANCEL_SECONDS: Final = 1.0
+_COMMIT: Final = b"SELECT pg_logical_emit_message(true, 'notify', '')"
+
+Parameters = Mapping[str, Any]
+"""Parameters of libpq, as Django passes them."""
+Address = tuple[str, str]
+"""Host and port."""
+
+
+class HungServerError(psycopg.OperationalError):
+    """The server accepts statements and ends no commit; no other server can be used."""
+
+
+@dataclass(slots=True)
+class _Standing:
+    """The result of the last test of a server."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    is_hung: bool = False
+    tested_at: float = float("-inf")
+
+
+_standings: Final[dict[Address, _Standing]] = {}
+
+
+def is_hung(parameters: Parameters, address: Address) -> bool:
+    """Test a server, or return the result of a test that has just ended."""
+    standing = _standings.setdefault(address, _Standing())
+    with standing.lock:
+        if time.monotonic() - standing.tested_at > _FRESH_SECONDS:
+            standing.is_hung = not _commits(parameters, address)
+            standing.tested_at = time.monotonic()
+        return standing.is_hung
+
+
+def separate(parameters: Parameters) -> tuple[Parameters | None, Parameters | None]:
+    """Return the parameters of the hosts that may be used, and of those that were hung; or None."""
+    known = {address for address, standing in _standings.items() if standing.is_hung}
+    if not known or not parameters.get("host"):
+        return parameters, None
+    addresses = _addresses(parameters)
+    usable = [each for each in addresses if each not in known]
+    return _of(parameters, usable), _of(parameters, [each for each in addresses if each in known])
+
+
+def recovered(parameters: Parameters) -> Parameters:
+    """Test hung hosts, and return the parameters of those that work again.
+
+    Raises:
+        HungServerError: no host works.
+    """
+    found = [each for each in _addresses(parameters) if not is_hung(parameters, each)]
+    if not found:
+        raise HungServerError("the server is frozen, or no synchronous standby confirms a commit")
+    return _of(parameters, found) or parameters
+
+
+def _addresses(parameters: Parameters) -> list[Address]:
+    hosts = str(parameters["host"]).split(",")
+    ports = [each or _PORT for each in str(parameters.get("port") or "").split(",")]
+    return list(zip(hosts, ports if len(ports) > 1 else ports * len(hosts), strict=True))
+
+
+def _of(parameters: Parameters, addresses: Sequence[Address]) -> Parameters | None:
+    if not addresses:
+        return None
+    hosts, ports = zip(*addresses, strict=True)
+    return {**parameters, "host": ",".join(hosts), "port": ",".join(ports)}
+
+
+def _commits(parameters: Parameters, address: Address) -> bool:
+    """Return False if a commit takes too long, or the server does not answer at all."""
+    host, port = address
+    one = {"host": host, "port": port, "connect_timeout": _CONNECT_SECONDS}
+    try:
+        link = psycopg.connect(**{**parameters, **one, "target_session_attrs": "any"})
+    except psycopg.errors.ConnectionTimeout:
+        return False
+    except psycopg.Error:  # it refuses sessions: the statements of others go on or fail
+        return True
+    try:
+        return _answers(link)
+    except psycopg.Error:
+        return True
+    finally:
+        link.close()
+
+
+def _answers(link: psycopg.Connection[Any]) -> bool:
+    """Return False if a small commit takes longer than LIMIT."""
+    link.pgconn.send_query(_COMMIT)
+    watch = select.poll()
+    watch.register(link.pgconn.socket, select.POLLIN)
+    until = time.monotonic() + LIMIT
+    while link.pgconn.is_busy():
+        if (left := until - time.monotonic()) <= 0:
+            with suppress(psycopg.Error):  # a frozen server reads no cancellation
+                link.cancel_safe(timeout=_CANCEL_SECONDS)
+            return False
+        watch.poll(left * 1_000)
+        link.pgconn.consume_input()
+    return True

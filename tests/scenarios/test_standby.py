@@ -1,0 +1,230 @@
+"""PostgreSQL with two synchronous standbys: the primary dies, the standbys die, the network splits.
+
+The processes have one DATABASE_URL with the three servers. The test is the watcher, which promotes
+a standby; in production that is Patroni or an operator of Kubernetes.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from threading import Event
+from typing import Any, Final
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import pytest
+
+from notifyproj.devstack.demo.environment import pause, until
+from notifyproj.devstack.servers.postgres import Postgres
+from tests.scenarios.world import WORKERS, World
+from tests.standbys import Trio, run
+
+_PROCESSES: Final = ("web", *WORKERS, "beat")
+_THREADS: Final = 4
+_PAUSE: Final = 0.1
+"""Seconds between two requests of a thread: 40 requests a second in all."""
+_LIMIT: Final = 30.0
+"""Seconds for the answer to a request."""
+_LONGEST: Final = timedelta(minutes=2)
+
+
+@pytest.fixture
+def trio(world: World) -> Iterator[Trio]:
+    """Let all processes use three servers, of which the first is the primary."""
+    single = world.stack.postgres.url
+    with Trio(world.stack.postgres) as servers:
+        world.database_url = servers.url(single)
+        world.restart(*_PROCESSES, DATABASE_URL=servers.url(world.environ["DATABASE_URL"]))
+        try:
+            yield servers
+        finally:
+            world.database_url = single
+            world.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: int
+    headers: http.client.HTTPMessage
+    body: dict[str, Any]
+    seconds: float
+
+
+@dataclass(slots=True)
+class _Load:
+    """Producers that send an OTP each 100 ms, and repeat a refused request with its key."""
+
+    world: World
+    user_id: str
+    over: Event = field(default_factory=Event)
+    accepted: dict[str, UUID] = field(default_factory=dict)
+    """Ids by idempotency key."""
+    accepted_at: list[float] = field(default_factory=list)
+    refused: list[_Answer] = field(default_factory=list)
+
+    def post(self, key: str) -> _Answer:
+        service = self.world.service("auth-service")
+        began = time.monotonic()
+        link = http.client.HTTPConnection(urlsplit(self.world.url).netloc, timeout=60)
+        headers = {**service.headers, "Content-Type": "application/json", "Idempotency-Key": key}
+        try:
+            body = json.dumps(self.world.otp(self.user_id))
+            link.request("POST", "/v1/notifications", body, headers)
+            answer = link.getresponse()
+            found = json.loads(answer.read())
+            return _Answer(answer.status, answer.headers, found, time.monotonic() - began)
+        finally:
+            link.close()
+
+    def _send(self, name: str) -> None:
+        number = 0
+        while not self.over.is_set():
+            number += 1
+            key = f"{self.user_id}-{name}-{number}"
+            while (answer := self.post(key)).status != http.HTTPStatus.ACCEPTED:
+                self.refused.append(answer)
+                pause(_PAUSE)
+            self.accepted[key] = UUID(answer.body["notification_id"])
+            self.accepted_at.append(time.monotonic())
+            self.over.wait(_PAUSE)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        with ThreadPoolExecutor(_THREADS) as pool:
+            sending: list[Future[None]] = [
+                pool.submit(self._send, str(number)) for number in range(_THREADS)
+            ]
+            try:
+                self.until_more(20)
+                yield
+            finally:
+                self.over.set()
+            for each in sending:
+                each.result()
+
+    def until_more(self, count: int) -> None:
+        """Wait until `count` more requests are accepted."""
+        wanted = len(self.accepted) + count
+        until(lambda: len(self.accepted) >= wanted, what=f"{count} are accepted", within=_LONGEST)
+
+    def gap(self, since: float) -> float:
+        """Return the longest time between two accepted requests after an instant, in seconds."""
+        times = [each for each in self.accepted_at if each >= since]
+        return max(b - a for a, b in zip([since, *times], times, strict=False))
+
+
+def _check(world: World, load: _Load) -> None:
+    """Nothing accepted is lost or there twice, and each refusal says when to come back."""
+    ids = list(load.accepted.values())
+    assert len(set(ids)) == len(ids)
+    world.settled(ids, within=_LONGEST)
+    assert Counter(world.shown(ids)) == {1: len(ids)}
+    for answer in load.refused:
+        assert answer.status == http.HTTPStatus.SERVICE_UNAVAILABLE, answer
+        assert answer.headers["Content-Type"] == "application/problem+json"
+        assert int(answer.headers["Retry-After"]) > 0
+
+
+def _pids(world: World) -> list[int | None]:
+    return [world.processes[name].pid for name in _PROCESSES]
+
+
+def _tell(text: str) -> None:
+    sys.stdout.write(f"\n{text}\n")  # the figures of docs/failover.md; shown with `pytest -s`
+
+
+def test_a_killed_primary_costs_seconds_and_no_message(world: World, trio: Trio) -> None:
+    load = _Load(world, world.person(email="x+slow-50ms@sandbox.example"))
+    pids = _pids(world)
+    with load.running():
+        killed_at = time.monotonic()
+        trio.primary.kill()
+        trio.promote()
+        took = time.monotonic() - killed_at
+        load.until_more(100)
+    _check(world, load)
+    assert _pids(world) == pids
+    _tell(
+        f"killed: no writes for {load.gap(killed_at):.1f} s, promoted after {took:.1f} s;"
+        f" {len(load.accepted)} accepted, {len(load.refused)} refused"
+    )
+
+
+def test_a_frozen_primary_is_left_and_commits_nothing_afterwards(world: World, trio: Trio) -> None:
+    load = _Load(world, world.person(email="x+slow-50ms@sandbox.example"))
+    pids = _pids(world)
+    with load.running():
+        frozen_at = time.monotonic()
+        trio.freeze()
+        new = trio.promote()
+        world.database_url = new.url
+        load.until_more(100)
+        gap = load.gap(frozen_at)
+        trio.thaw()
+        load.until_more(100)
+    _check(world, load)
+    assert _pids(world) == pids
+    assert _notifications(trio.primary) <= _notifications(new)
+    _tell(f"frozen: no writes for {gap:.1f} s; {len(load.refused)} refused")
+
+
+def test_a_primary_without_its_standbys_commits_nothing_and_is_left(
+    world: World, trio: Trio
+) -> None:
+    load = _Load(world, world.person(email="x+slow-50ms@sandbox.example"))
+    pids = _pids(world)
+    with load.running():
+        cut_at = time.monotonic()
+        trio.cut_off()
+        new = trio.promote()
+        world.database_url = new.url
+        load.until_more(100)
+    _check(world, load)
+    assert _pids(world) == pids
+    assert _notifications(trio.primary) <= _notifications(new)
+    _tell(f"split: no writes for {load.gap(cut_at):.1f} s; {len(load.refused)} refused")
+
+
+def _notifications(server: Postgres) -> set[UUID]:
+    return {each for (each,) in run(server, "SELECT id FROM notification")}
+
+
+def test_without_both_standbys_requests_are_refused_until_one_returns(
+    world: World, trio: Trio
+) -> None:
+    load = _Load(world, world.person(email="x+slow-50ms@sandbox.example"))
+    pids = _pids(world)
+    first, second = trio.standbys
+    with load.running():
+        first.kill()
+        load.until_more(40)
+        second.kill()
+        until(lambda: len(load.refused) >= _THREADS, what="requests are refused")
+        told = _readyz(world)
+        assert told[0] == http.HTTPStatus.SERVICE_UNAVAILABLE
+        assert told[1]["database"].startswith("a commit takes over 2 s")
+        first.start()
+        load.until_more(40)
+    _check(world, load)
+    assert _pids(world) == pids
+    assert max(each.seconds for each in load.refused) < _LIMIT
+    _tell(f"refused within {max(each.seconds for each in load.refused):.1f} s")
+
+
+def _readyz(world: World) -> tuple[int, dict[str, Any]]:
+    link = http.client.HTTPConnection(urlsplit(world.url).netloc, timeout=60)
+    try:
+        link.request("GET", "/readyz")
+        answer = link.getresponse()
+        return answer.status, json.loads(answer.read())
+    finally:
+        link.close()

@@ -1,0 +1,107 @@
+"""A server that never answers is left; a slow statement of a server that works is not ended."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+from django.db import OperationalError, connection
+
+from notifications.core.store.postgres import db
+from notifications.core.store.postgres.backend import hung_servers
+from notifications.core.store.postgres.backend.hung_servers import HungServerError
+from notifyproj.devstack.demo.environment import until
+from notifyproj.devstack.servers import Stack
+from tests.standbys import signal_all, standby_gone
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+_WRITE = "SELECT pg_logical_emit_message(true, 'test', '')"
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(hung_servers, "PATIENCE", 0.1)
+    yield
+    connection.close()
+    hung_servers._standings.clear()
+
+
+def _run(statement: str) -> list[tuple[object, ...]]:
+    with connection.cursor() as running:
+        running.execute(statement)
+        return list(running.fetchall())
+
+
+def test_a_slow_statement_of_a_working_server_gives_its_result() -> None:
+    found = _run("SELECT n, pg_sleep(0.2), repeat('x', 100000) FROM generate_series(1, 5) AS n")
+    assert [row[0] for row in found] == [1, 2, 3, 4, 5]
+
+
+def test_a_slow_copy_to_a_working_server_ends() -> None:
+    with connection.cursor() as running:
+        running.execute(
+            "CREATE TEMPORARY TABLE copied (n integer CHECK (pg_sleep(0.2) IS NOT NULL))"
+        )
+        with running.copy("COPY copied FROM STDIN") as stream:
+            stream.write("1\n2\n3\n")
+        running.execute("SELECT count(*) FROM copied")
+        assert running.fetchone() == (3,)
+
+
+def test_a_commit_that_waits_for_a_standby_ends_with_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hung_servers, "LIMIT", 0.5)
+    with standby_gone(times=0):
+        for _ in range(2):  # in an open session, and before a session is opened
+            with pytest.raises(OperationalError) as found:
+                _run(_WRITE)
+            assert isinstance(found.value.__cause__, HungServerError)
+            assert not db.is_undone(found.value)
+            connection.close()
+    until(_takes_writes, what="the server is used again")
+
+
+def _takes_writes() -> bool:
+    try:
+        _run(_WRITE)
+    except OperationalError:
+        connection.close()
+        return False
+    return True
+
+
+def test_a_frozen_server_is_left(stack: Stack) -> None:
+    _run(_WRITE)
+    signal_all(stack.postgres, signal.SIGSTOP)
+    try:
+        with pytest.raises(OperationalError) as found:
+            _run(_WRITE)
+    finally:
+        signal_all(stack.postgres, signal.SIGCONT)
+    assert isinstance(found.value.__cause__, HungServerError)
+    connection.close()
+    until(_takes_writes, what="the server is used again")
+
+
+def test_the_other_hosts_are_used_first() -> None:
+    parameters = {"host": "a,b,c", "port": "1,2,3", "dbname": "x"}
+    standing = hung_servers._Standing(is_hung=True, tested_at=time.monotonic())
+    hung_servers._standings["a", "1"] = standing
+    usable, hung = hung_servers.separate(parameters)
+    assert usable == {"host": "b,c", "port": "2,3", "dbname": "x"}
+    assert hung == {"host": "a", "port": "1", "dbname": "x"}
+    with pytest.raises(HungServerError):
+        hung_servers.recovered(hung)
+    standing.is_hung = False
+    assert hung_servers.separate(parameters) == (parameters, None)
+
+
+def test_hosts_may_share_a_port_or_have_the_usual_one() -> None:
+    hung_servers._standings["b", "5432"] = hung_servers._Standing(is_hung=True)
+    usable, hung = hung_servers.separate({"host": "a,b", "port": ""})
+    assert (usable, hung) == ({"host": "a", "port": "5432"}, {"host": "b", "port": "5432"})
+    assert hung_servers.separate({"host": "b"}) == (None, {"host": "b", "port": "5432"})
