@@ -5,13 +5,13 @@ BEGIN {
     print "#"
     print "# Write values in single quotes: systemd takes each other character as it is. A value that has a single quote goes into double quotes,"
     print "# with a backslash before each \", \\, ` and $. A line with # shows the default or an example: remove the # to set it."
-    other = "^#?(TLS_FOLDER|POSTGRES_PASSWORD|DATABASE_OWNER_PASSWORD|NOTIFY_FLOWER_PASSWORD|HTTPS?_PORT|FRONT_SUBNET|[A-Z]+_IMAGE)="
+    other = "^#?(COMPOSE_PROFILES|TLS_FOLDER|POSTGRES_PASSWORD|DATABASE_OWNER_PASSWORD|NOTIFY_FLOWER_PASSWORD|HTTPS?_PORT|FRONT_SUBNET|[A-Z]+_IMAGE)="
 }
 /^# --- / {
     begun = 1
     held = ""
-    sub(/Set these four/, "Set these")
-    sub(/: `docs\/compose\/env`.*/, "")
+    sub(/The answers/, "Set these")
+    sub(/: `manage\.py init`.*/, "")
     heading = "\n" $0 "\n"
     next
 }

@@ -28,6 +28,8 @@ EXAMPLE_URL: Final = "https://notify.example.com"
 """NOTIFY_PUBLIC_URL in .env.example."""
 NO_MAIL: Final = "none"
 """The answer of an installation without SMTP: another provider, or no e-mail."""
+AUTOMATIC: Final = "automatic"
+"""The answer of an installation whose Caddy gets the certificate: the profile `small`."""
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _LONGEST_NAME: Final = 150
 _NAME: Final = re.compile(r"[\w.@+-]+", re.ASCII)
@@ -182,9 +184,13 @@ def _in_words(detail: str) -> str:
 def tls_folder(text: str) -> str:
     """Check TLS_FOLDER: Compose takes a path without / or ./ at the beginning for a volume.
 
+    Returns `automatic`, or the path.
+
     Raises:
         ValueError: the path has another form.
     """
+    if text == AUTOMATIC:
+        return text
     if not text.startswith(("/", "./")) or ":" in text:
         raise ValueError("The folder must begin with / or ./ and have no colon, such as ./tls.")
     return f"./{PurePosixPath(text)}" if text.startswith("./") else text

@@ -26,7 +26,7 @@ _ANSWERS: Final = MappingProxyType({
     "--public-url": "address of the service, such as https://notify.example.com",
     "--mail-url": "smtp://user@host:587?starttls=1 or smtps://user@host, without a password",
     "--mail-from": "sender of the mails (default: notify@ and the host of the address)",
-    "--tls-folder": "folder of the certificate, for docker-compose.yml (default: ./tls)",
+    "--tls-folder": "folder of the certificate for Compose (default: ./tls), or automatic",
     "--owner": "e-mail address of the first administrator",
 })
 _FILES: Final = MappingProxyType({
@@ -81,7 +81,8 @@ def _run(options: argparse.Namespace) -> None:
     else:
         values = first_settings.prepare(_given(options), terminal)
         if not (first_settings.has_servers(values) or first_settings.has_servers(os.environ)):
-            _say_next_of_compose(terminal)
+            service = "all-in-one" if first_settings.is_small(values) else "web"
+            _say_next_of_compose(terminal, service=service)
             return
         _set(values)
         loads = f"set -a; . {shlex.quote(str(options.folder.resolve() / '.env'))}; set +a"
@@ -127,10 +128,10 @@ def _set(values: Mapping[str, str]) -> None:
             os.environ[name] = value
 
 
-def _say_next_of_compose(terminal: Terminal) -> None:
+def _say_next_of_compose(terminal: Terminal, *, service: str) -> None:
     terminal.say("\nNext, where docker-compose.yml is:")
     terminal.say("  docker compose up --build -d")
-    terminal.say("  docker compose exec web python manage.py init")
+    terminal.say(f"  docker compose exec {service} python manage.py init")
 
 
 def _use_servers(

@@ -26,6 +26,8 @@ SERVERS: Final = tuple(service_urls.PASSWORDS)
 """Variables with the URLs of the three servers."""
 _PUBLIC_URL: Final = "NOTIFY_PUBLIC_URL"
 _OF_MAIL: Final = ("NOTIFY_SMTP_URL", "NOTIFY_SMTP_FROM")
+_PROFILES: Final = "COMPOSE_PROFILES"
+_SMALL: Final = "small"
 _MAIL_FILE: Final = "--mail-password-file"
 
 
@@ -86,7 +88,7 @@ def _kept(path: Path, given: Given, terminal: Terminal) -> dict[str, str]:
         terminal.say(f"Not used, because .env has the settings: {', '.join(given.names)}.")
     if env_file.is_open_to_others(path):
         terminal.say("Other users can read .env, which has secrets: chmod 600 .env")
-    if not has_servers(values):
+    if not has_servers(values) and not is_small(values):
         _say_certificate(values, given, terminal)
     for name in SERVERS:
         if name in values and os.environ.get(name, values[name]) != values[name]:
@@ -120,6 +122,11 @@ def has_servers(values: Mapping[str, str]) -> bool:
     return bool(values.get(SERVERS[0]))
 
 
+def is_small(values: Mapping[str, str]) -> bool:
+    """Return True if Compose runs the small installation, whose Caddy gets the certificate."""
+    return _SMALL in values.get(_PROFILES, "").split(",")
+
+
 def _text(given: Given, terminal: Terminal) -> str:
     """Ask, and return the contents of `.env`.
 
@@ -130,7 +137,7 @@ def _text(given: Given, terminal: Terminal) -> str:
     found = {_PUBLIC_URL: _public_url(given, terminal)}
     found |= _mail(given, terminal, host=answers.host_of(found[_PUBLIC_URL]))
     if not servers:
-        found["TLS_FOLDER"] = _tls_folder(given, terminal, url=found[_PUBLIC_URL])
+        found |= _certificate(given, terminal, url=found[_PUBLIC_URL])
         template = TEMPLATE.read_text(encoding="utf-8")
         return env_file.filled(template, found, without=set(_OF_MAIL) - set(found))
     if given.tls_folder is not None:
@@ -249,18 +256,23 @@ def _mail_sender(given: Given, terminal: Terminal, *, host: str) -> str:
     return terminal.answer(question, given=_or_variable(given.mail_from, "NOTIFY_SMTP_FROM"))
 
 
-def _tls_folder(given: Given, terminal: Terminal, *, url: str) -> str:
+def _certificate(given: Given, terminal: Terminal, *, url: str) -> dict[str, str]:
+    """Ask for the certificate; return the folder, or the profile that needs none."""
     question = Question(
         flag="--tls-folder",
-        text=f"Folder with {certificate.CHAIN} and {certificate.KEY}",
+        text=f"Folder with {certificate.CHAIN} and {certificate.KEY}, or {answers.AUTOMATIC}"
+        " for the small installation, which gets a certificate",
         check=partial(_checked_folder, given=given, url=url, say=terminal.say),
         default="./tls",
     )
-    return terminal.answer(question, given=_or_variable(given.tls_folder, "TLS_FOLDER"))
+    folder = terminal.answer(question, given=_or_variable(given.tls_folder, "TLS_FOLDER"))
+    return {_PROFILES: _SMALL} if folder == answers.AUTOMATIC else {"TLS_FOLDER": folder}
 
 
 def _checked_folder(text: str, *, given: Given, url: str, say: Callable[[str], None]) -> str:
     folder = answers.tls_folder(text)
+    if folder == answers.AUTOMATIC:
+        return folder
     try:
         for line in _of_certificate(folder, given=given, url=url):
             say(line)

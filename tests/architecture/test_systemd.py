@@ -89,7 +89,8 @@ def test_a_process_has_the_same_time_to_stop_and_the_same_limits(name: str) -> N
 
 @in_each
 def test_a_process_has_the_same_settings_and_secrets(name: str) -> None:
-    not_here = {"TLS_FOLDER", "NGINX_ENVSUBST_FILTER", "NGINX_ENVSUBST_OUTPUT_DIR"}
+    of_compose = {"COMPOSE_PROFILES", "TLS_FOLDER"}
+    not_here = {*of_compose, "NGINX_ENVSUBST_FILTER", "NGINX_ENVSUBST_OUTPUT_DIR"}
     theirs = set(compose.environ(_SERVICES[name], compose.example())) - not_here
     ours = units.environ(_unit(name))
     assert set(ours) - {"QUEUES", "CONCURRENCY"} == theirs

@@ -101,6 +101,17 @@ def test_a_wrong_mail_server_is_named(
     assert said in _refused(tmp_path, capsys, _URL, f"--mail-url={url}", *_FLAGS[2:])
 
 
+def test_an_automatic_certificate_chooses_the_small_installation(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for _ in range(2):  # the second run changes nothing and asks for no folder
+        assert _init(tmp_path, *_FLAGS, "--tls-folder=automatic") == 0
+        shown = capsys.readouterr()
+        assert "docker compose exec all-in-one python manage.py init" in shown.out + shown.err
+        assert "certificate" not in shown.out + shown.err
+    assert env_file.read(tmp_path / ".env")["COMPOSE_PROFILES"] == "small"
+
+
 @pytest.mark.parametrize("password", ["secret", "se/cret", "se#cret", "se@cret", "1/x"])
 def test_a_password_in_the_command_line_is_refused_and_not_shown(
     password: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
