@@ -21,7 +21,7 @@ _NICENESS: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagePorts:
-    """PagePorts of the processes with pages."""
+    """Ports of the processes with pages."""
 
     web: int = 8000
     live: int = 8001

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import getpass
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
+_LOOK_SECONDS: Final = 0.2
+"""Longest time from Ctrl-C to its effect."""
 _ENDED: Final = "The input ended before the answer: run the command again, or give {}."
 
 
@@ -92,7 +96,8 @@ class Terminal:
             raise Refused(f"{flag} is missing, and there is no terminal for the question ({text}).")
         while True:
             try:
-                typed = getpass.getpass(f"{text}, not shown: ")
+                with _heeding_ctrl_c():
+                    typed = getpass.getpass(f"{text}, not shown: ")
             except EOFError:
                 raise Refused(_ENDED.format(flag)) from None
             if typed and typed.isprintable():
@@ -112,7 +117,24 @@ class Terminal:
             Refused: the input has ended.
         """
         try:
-            return input(prompt)
+            with _heeding_ctrl_c():
+                return input(prompt)
         except EOFError:
             self.say()
             raise Refused(_ENDED.format(flag)) from None
+
+
+@contextmanager
+def _heeding_ctrl_c() -> Iterator[None]:
+    """Interrupt a waiting read again and again, so that Python handles a signal before the read.
+
+    A Ctrl-C between the prompt and the read has no effect until the read ends. Python handles
+    signals when a system call is interrupted.
+    """
+    before = signal.signal(signal.SIGALRM, lambda _number, _frame: None)
+    signal.setitimer(signal.ITIMER_REAL, _LOOK_SECONDS, _LOOK_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from email import message_from_bytes
@@ -44,12 +45,12 @@ def commands() -> list[str]:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A copy, because `.env` is written there; with the .venv of this one."""
+    """A copy, because `.env` is written there; with the environment of these tests as .venv."""
     for name in _COPIED:
         shutil.copytree(ROOT / name, tmp_path / name, symlinks=True)
     for name in ("manage.py", "celeryconfig.py", ".env.example"):
         shutil.copy2(ROOT / name, tmp_path)
-    (tmp_path / ".venv").symlink_to(ROOT / ".venv")
+    (tmp_path / ".venv").symlink_to(sys.prefix)
     return tmp_path
 
 

@@ -11,19 +11,20 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from threading import Event
+from types import MappingProxyType
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 from uuid import UUID
 
 import pytest
 
-from notifyproj.devstack.demo.environment import pause, until
+from notifyproj.devstack.demo.environment import now, pause, until
 from notifyproj.devstack.servers.postgres import Postgres
 from tests.scenarios.world import WORKERS, World
 from tests.standbys import Trio, run
@@ -70,20 +71,50 @@ class _Load:
     """Ids by idempotency key."""
     accepted_at: list[float] = field(default_factory=list)
     refused: list[_Answer] = field(default_factory=list)
+    changes: list[dict[str, Any]] = field(default_factory=list)
+    """The change feed, as a poller with a cursor reads it."""
 
     def post(self, key: str) -> _Answer:
-        service = self.world.service("auth-service")
+        """Send an OTP with an idempotency key."""
+        body = json.dumps(self.world.otp(self.user_id))
+        headers = {"Content-Type": "application/json", "Idempotency-Key": key}
+        return self._ask("POST", "/v1/notifications", body=body, headers=headers)
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: str | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
+    ) -> _Answer:
+        own = self.world.service("auth-service").headers
         began = time.monotonic()
         link = http.client.HTTPConnection(urlsplit(self.world.url).netloc, timeout=60)
-        headers = {**service.headers, "Content-Type": "application/json", "Idempotency-Key": key}
         try:
-            body = json.dumps(self.world.otp(self.user_id))
-            link.request("POST", "/v1/notifications", body, headers)
+            link.request(method, path, body, {**own, **headers})
             answer = link.getresponse()
             found = json.loads(answer.read())
             return _Answer(answer.status, answer.headers, found, time.monotonic() - began)
         finally:
             link.close()
+
+    def follow(self, began: datetime) -> None:
+        """Read the change feed since an instant, until it has told of each accepted delivery."""
+        query = f"since={quote(began.isoformat())}"
+        while not self.is_told():
+            answer = self._ask("GET", f"/v1/notifications/changes?{query}")
+            if answer.status != http.HTTPStatus.OK:
+                self.refused.append(answer)
+            else:
+                self.changes += answer.body["results"]
+                query = f"cursor={quote(answer.body['next'])}"
+            pause(_PAUSE)
+
+    def is_told(self) -> bool:
+        """Return True if the load is over, and the feed has told of each delivery."""
+        found = {each["notification_id"] for each in self.changes if each["status"] == "delivered"}
+        return self.over.is_set() and {str(each) for each in self.accepted.values()} <= found
 
     def _send(self, name: str) -> None:
         number = 0
@@ -99,17 +130,19 @@ class _Load:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        with ThreadPoolExecutor(_THREADS) as pool:
+        began = now()
+        with ThreadPoolExecutor(_THREADS + 1) as pool:
             sending: list[Future[None]] = [
                 pool.submit(self._send, str(number)) for number in range(_THREADS)
             ]
+            sending.append(pool.submit(self.follow, began))
             try:
                 self.until_more(20)
                 yield
             finally:
                 self.over.set()
             for each in sending:
-                each.result()
+                each.result(timeout=_LONGEST.total_seconds())
 
     def until_more(self, count: int) -> None:
         """Wait until `count` more requests are accepted."""
@@ -123,11 +156,16 @@ class _Load:
 
 
 def _check(world: World, load: _Load) -> None:
-    """Nothing accepted is lost or there twice, and each refusal says when to come back."""
+    """Nothing accepted is lost or there twice, and each refusal says when to come back.
+
+    The change feed has told of each change once.
+    """
     ids = list(load.accepted.values())
     assert len(set(ids)) == len(ids)
     world.settled(ids, within=_LONGEST)
     assert Counter(world.shown(ids)) == {1: len(ids)}
+    changes = Counter(json.dumps(each, sort_keys=True) for each in load.changes)
+    assert set(changes.values()) == {1}
     for answer in load.refused:
         assert answer.status == http.HTTPStatus.SERVICE_UNAVAILABLE, answer
         assert answer.headers["Content-Type"] == "application/problem+json"

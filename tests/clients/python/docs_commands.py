@@ -88,7 +88,17 @@ NOT_RUN: Final = (
         "they copy a database of production",
     ),
     Exemption(r"docs/(deploy|upgrade|start/)", r"docker compose ", "a test has no Docker engine"),
-    Exemption(r"docs/(deploy|upgrade)", r"kubectl ", "a test has no cluster"),
+    Exemption(r"docs/(deploy|upgrade)\.md", r"(kubectl|helm) ", "a test has no cluster"),
+    Exemption(
+        r"docs/deploy\.md",
+        r"(git clone|curl \.\.\.|python3?|export DATABASE_URL=)",
+        "tests/scenarios/test_first_start.py runs them beside servers of its own",
+    ),
+    Exemption(
+        r"docs/deploy-systemd",
+        r"(git|systemctl|curl|NOTIFY_KEY=) ?",
+        "`make host` runs them on a host of its own",
+    ),
     Exemption(
         r"docs/releasing",
         r"(git|docker|pip|npm|make) ",
