@@ -85,13 +85,23 @@ CHOSEN: Final = {
 _SCENARIOS: Final = "tests/scenarios/"
 SHARED: Final = (_SCENARIOS, "tests/clients/python/")
 """Folders whose tests share processes that take many seconds to start."""
+_ALONE: Final = frozenset({
+    f"{_SCENARIOS}{name}.py"
+    for name in (
+        *("test_caddy", "test_certificate", "test_expand_kills", "test_first_start"),
+        *("test_proxy_limits", "test_series_kills"),
+    )
+})
+"""Files of these folders whose tests use none of the shared processes."""
 
 
 class Scheduling(LoadScopeScheduling):
-    """Scheduling of pytest-xdist: a file, or a folder of SHARED, runs in one process."""
+    """Scheduling of pytest-xdist: a file, or a folder of SHARED without _ALONE, has one process."""
 
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.partition("::")[0]
+        if path in _ALONE:
+            return path
         return next((folder for folder in SHARED if path.startswith(folder)), path)
 
 
