@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import pty
 import select
+import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
 from typing import Final, Self
-
-import psutil
-
-from notifyproj.devstack.demo.environment import until
 
 _PATIENCE_SECONDS: Final = 60.0
 CTRL_C: Final = "\x03"
@@ -29,6 +26,7 @@ class AtTerminal:
         self.pid, self._terminal = pty.fork()
         self._pid = self.pid
         if self._pid == 0:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # a background job of a shell ignores it
             os.chdir(folder)
             os.execve(command[0], list(command), dict(environ))  # noqa: S606 - a fork with a terminal needs it
 
@@ -49,15 +47,6 @@ class AtTerminal:
         """Wait for a question behind what was read before, and type a line."""
         self.wait_for(question)
         self.type(f"{typed}\n")
-
-    def press(self, key: str) -> None:
-        """Press a key once the program waits for input.
-
-        Python drops a Ctrl-C in the instant between the prompt and the read.
-        """
-        waits = psutil.STATUS_SLEEPING
-        until(lambda: psutil.Process(self.pid).status() == waits, what="the program waits")
-        self.type(key)
 
     def type(self, text: str) -> None:
         os.write(self._terminal, text.encode())

@@ -364,7 +364,7 @@ def test_an_end_at_a_question_writes_nothing(
 ) -> None:
     with _at_terminal(tmp_path, *flags) as terminal:
         terminal.wait_for("Password of ada" if flags else "Public address")
-        terminal.press(key)
+        terminal.type(key)
         assert terminal.exit_code() == exit_code
     assert "Traceback" not in terminal.screen
     assert list(tmp_path.iterdir()) == []
