@@ -93,6 +93,10 @@ _ALONE: Final = frozenset({
     )
 })
 """Files of these folders whose tests use none of the shared processes."""
+_SECOND: Final = frozenset(
+    f"{_SCENARIOS}{name}.py" for name in ("test_broker_switch", "test_four_of_each", "test_standby")
+)
+"""Long scenarios that share a second product, in another process."""
 
 
 class Scheduling(LoadScopeScheduling):
@@ -102,6 +106,8 @@ class Scheduling(LoadScopeScheduling):
         path = nodeid.partition("::")[0]
         if path in _ALONE:
             return path
+        if path in _SECOND:
+            return "second product"
         return next((folder for folder in SHARED if path.startswith(folder)), path)
 
 
