@@ -141,7 +141,7 @@ class Trio:
 
 
 def signal_all(server: Postgres, number: signal.Signals) -> None:
-    """Send a signal to each process of a server, also to those of its sessions."""
+    """Send a signal to the processes of a server and of its sessions."""
     if server.pid is None:
         return
     main = psutil.Process(server.pid)

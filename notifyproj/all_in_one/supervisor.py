@@ -71,7 +71,7 @@ class SupervisedProcess(Leader):
             self._output.say("fork_failed", level="error", name=self.name, error=str(error))
 
     def mend(self) -> None:
-        """Start the process again if it has ended and its pause is over."""
+        """Restart the process after an end and the pause."""
         now = time.monotonic()
         if self.pid is not None:
             if now - self._started_at >= _CALM_SECONDS:

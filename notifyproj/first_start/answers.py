@@ -54,7 +54,7 @@ _WORDS: Final = MappingProxyType({
 
 
 def faults(values: Mapping[str, str]) -> list[str]:
-    """Return a line for each mistake that would stop a process with these settings."""
+    """Return a line for each mistake in the settings of a process."""
     try:
         environment.load(values)
     except environment.InvalidEnvironment as error:
@@ -63,7 +63,7 @@ def faults(values: Mapping[str, str]) -> list[str]:
 
 
 def _check(name: str, **values: str) -> None:
-    """Check one setting beside complete and valid others.
+    """Check a setting beside complete and valid settings.
 
     Raises:
         ValueError: the setting has a mistake.

@@ -60,7 +60,7 @@ def check(folder: Path, *, name: str, host: str, now: dt.datetime) -> Iterator[s
 
 
 def _bytes(path: Path) -> bytes | None:
-    """Return the contents; None for a file that is missing or closed to this user."""
+    """Return the contents; None for a missing or unreadable file."""
     try:
         return path.read_bytes()
     except OSError:

@@ -257,7 +257,7 @@ def _mail_sender(given: Given, terminal: Terminal, *, host: str) -> str:
 
 
 def _certificate(given: Given, terminal: Terminal, *, url: str) -> dict[str, str]:
-    """Ask for the certificate; return the folder, or the profile that needs none."""
+    """Ask for the certificate; return the setting of the folder or of the profile."""
     question = Question(
         flag="--tls-folder",
         text=f"Folder with {certificate.CHAIN} and {certificate.KEY}, or {answers.AUTOMATIC}"

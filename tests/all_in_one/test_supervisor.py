@@ -1,4 +1,4 @@
-"""The supervisor starts each process again that ends, and leaves none behind."""
+"""The supervisor restarts ended processes, and no process outlives the supervisor."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ def test_the_rendered_proxy_writes_to_the_journal(tmp_path: Path) -> None:
 
 @pytest.fixture
 def runnable(tmp_path: Path) -> list[str]:
-    """The units with programs that this machine has."""
+    """Return the units whose programs are installed on the machine of the test."""
     shutil.copytree(units.UNITS, tmp_path, dirs_exist_ok=True)
     template = tmp_path / "notify-worker@.service"
     files = [each for each in tmp_path.glob("*.service") if each != template]

@@ -80,7 +80,7 @@ class Waiting:
     count: float = 0.0
 
     def add(self, second: int, count: float) -> None:
-        """Add deliveries that were accepted in a second, behind all earlier ones."""
+        """Add the deliveries of a second behind all earlier deliveries."""
         if count:
             self.seconds.append([second, count])
         self.count += count

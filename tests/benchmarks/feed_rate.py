@@ -33,7 +33,7 @@ def measure_rollups(stage: Stage) -> Figure:
 
 
 def measure_fan_out(stage: Stage) -> Figure:
-    """Measure the reader that makes messages, one for each event."""
+    """Measure the maker of webhook messages, with a message for each event."""
     from notifications.core.models import WebhookPosition  # noqa: PLC0415 - after Django is set up
     from notifications.core.webhooks import fan_out  # noqa: PLC0415 - as above
     from tests.benchmarks import webhooks  # noqa: PLC0415 - as above

@@ -9,7 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from threading import Event
@@ -38,25 +38,31 @@ def measure_commands(stage: Stage) -> Figure:
     stage.run(entry.name for entry in PROGRAMS)
     stage.clear()
     _pause.wait(_STARTING_SECONDS)
+    return at_rest("idle", stage.components(), broker_url=stage.broker_url, seconds=_SECONDS)
+
+
+def at_rest(name: str, components: Mapping[str, int], *, broker_url: str, seconds: float) -> Figure:
+    """Measure commands that a broker gets, and the CPU of components (name -> root pid)."""
     meter = costs.Meter()
     with (
-        costs.measured(stage.components(), into=meter),
-        redis.Redis.from_url(stage.broker_url) as broker,
+        costs.measured(components, into=meter),
+        redis.Redis.from_url(broker_url) as broker,
     ):
-        before, began = commands(broker), time.perf_counter()
-        _pause.wait(_SECONDS)
-        rate = (commands(broker) - before) / (time.perf_counter() - began)
-    shares = {name: spent / _SECONDS for name, spent in meter.seconds.items()}
+        before, began = _commands(broker), time.perf_counter()
+        _pause.wait(seconds)
+        took = time.perf_counter() - began
+        rate = (_commands(broker) - before) / took
+    shares = {part: spent / took for part, spent in meter.seconds.items()}
     dearest = sorted(shares.items(), key=lambda pair: -pair[1])
     return Figure(
-        name="idle",
+        name=name,
         value=rate,
         unit="broker commands/s",
         target=f"< {_COMMANDS}",
         met=rate < _COMMANDS,
         notes=(
-            f"CPU of everything: {sum(shares.values()):.1%} of a core",
-            ", ".join(f"{name} {share:.2%}" for name, share in dearest),
+            f"CPU of everything: {sum(shares.values()):.1%} of a core over {took:.0f} s",
+            ", ".join(f"{part} {share:.2%}" for part, share in dearest),
         ),
     )
 
@@ -95,6 +101,6 @@ def _together(stage: Stage) -> Iterator[dict[str, int]]:
         supervisor.communicate()
 
 
-def commands(broker: redis.Redis) -> int:
+def _commands(broker: redis.Redis) -> int:
     """Return the number of commands that a broker has got since its start."""
     return int(broker.info("stats")["total_commands_processed"])

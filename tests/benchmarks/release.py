@@ -8,8 +8,6 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from notifications.core.rules.lane import Priority
-from notifications.core.rules.states import Status
 from tests.benchmarks import costs, load, pipeline, rows
 from tests.benchmarks.figures import Figure, paired
 from tests.benchmarks.stage import Stage
@@ -49,16 +47,7 @@ def measure(stage: Stage) -> Figure:
 
 
 def _rate(stage: Stage, meter: costs.Meter, *, count: int) -> float:
-    stage.clear()
-    with stage.standing_still(), stage.database() as link:
-        rows.write(
-            link,
-            count,
-            priority=Priority.P2,
-            status=Status.SCHEDULED,
-            reason="scheduled",
-            with_contact=False,
-        )
+    rows.write_scheduled(stage, count)
     began = time.perf_counter()
     with costs.measured(stage.components(), into=meter):
         load.wait_until_sent(stage, count, within=_DRAIN_SECONDS)

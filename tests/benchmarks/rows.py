@@ -12,7 +12,7 @@ from notifications.core.rules import ids
 from notifications.core.rules.lane import Priority
 from notifications.core.rules.states import Status
 from providers.contract import Channel
-from tests.benchmarks.stage import TEMPLATE, TYPE
+from tests.benchmarks.stage import TEMPLATE, TYPE, Stage
 
 _PEOPLE: Final = """
     CREATE TEMPORARY TABLE people AS
@@ -43,6 +43,20 @@ _DELIVERIES: Final = """
     FROM generate_series(1, %(count)s) AS n
     JOIN people p ON p.place = n %% (SELECT count(*) FROM people)
 """
+
+
+def write_scheduled(stage: Stage, count: int) -> None:
+    """Empty the stage, and write notifications whose moment has come, while all processes stop."""
+    stage.clear()
+    with stage.standing_still(), stage.database() as link:
+        write(
+            link,
+            count,
+            priority=Priority.P2,
+            status=Status.SCHEDULED,
+            reason="scheduled",
+            with_contact=False,
+        )
 
 
 def write(

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from threading import Event
 from typing import Final
 
-from notifications.core.rules.lane import Priority
 from notifications.core.rules.states import Status
 from tests.benchmarks import costs, load, pipeline, rows
 from tests.benchmarks.figures import Figure, paired
@@ -97,16 +96,7 @@ def _compared(
 
 def _release_rate(stage: Stage, meter: costs.Meter, *, count: int) -> float:
     """Return the rows that are released a second."""
-    stage.clear()
-    with stage.standing_still(), stage.database() as link:
-        rows.write(
-            link,
-            count,
-            priority=Priority.P2,
-            status=Status.SCHEDULED,
-            reason="scheduled",
-            with_contact=False,
-        )
+    rows.write_scheduled(stage, count)
     began = time.perf_counter()
     with costs.measured(stage.components(), into=meter), stage.database() as link:
         while link.execute(_SCHEDULED_LEFT, [Status.SCHEDULED]).fetchone():

@@ -11,7 +11,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ from threading import Event
 from typing import Final
 
 import psutil
-import redis
 
 from notifyproj.devstack.child_process import preload_variables
 from notifyproj.devstack.demo.environment import until
@@ -28,9 +26,8 @@ from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.supervisor.process import ROOT
 from tests import roles
 from tests.architecture import compose
-from tests.benchmarks import costs
+from tests.benchmarks import costs, idle
 from tests.benchmarks.figures import Figure
-from tests.benchmarks.idle import commands
 from tests.benchmarks.stage import VAR, Stage
 from tests.scenarios.caddy import Caddy
 from tests.scenarios.container import all_in_one, passwords
@@ -40,8 +37,6 @@ _STARTING_SECONDS: Final = 90.0
 _SECONDS: Final = 180
 """Of a measurement of CPU and commands, if the caller wants no other number."""
 _MEBIBYTES: Final = 600
-_COMMANDS: Final = 20
-"""A second, at the broker."""
 _PASSWORD: Final = "of-both-valkeys"
 _SECRETS: Final = {
     "REDIS_PASSWORD": _PASSWORD,
@@ -82,27 +77,14 @@ def measure_memory(stage: Stage) -> Figure:
 def measure_commands(stage: Stage) -> Figure:
     """Commands a second that the broker gets, and CPU."""
     stage.run([])
-    seconds = stage.size(_SECONDS)
-    meter = costs.Meter()
-    with _installation() as running, redis.Redis.from_url(running.broker_url) as broker:
+    with _installation() as running:
         _pause.wait(_STARTING_SECONDS)
-        with costs.measured(running.containers, into=meter):
-            before, began = commands(broker), time.perf_counter()
-            _pause.wait(seconds)
-            took = time.perf_counter() - began
-            rate = (commands(broker) - before) / took
-    shares = {name: spent / took for name, spent in meter.seconds.items()}
-    return Figure(
-        name="small_idle",
-        value=rate,
-        unit="broker commands/s",
-        target=f"< {_COMMANDS}",
-        met=rate < _COMMANDS,
-        notes=(
-            f"CPU of everything: {sum(shares.values()):.1%} of a core over {took:.0f} s",
-            _listed(shares, "{:.2%}"),
-        ),
-    )
+        return idle.at_rest(
+            "small_idle",
+            running.containers,
+            broker_url=running.broker_url,
+            seconds=stage.size(_SECONDS),
+        )
 
 
 @contextmanager

@@ -19,7 +19,7 @@ _URL: Final = "https://notify.example.com"
 
 
 def wait_ready(made: Host) -> None:
-    """Wait until each process serves and nothing is wrong."""
+    """Wait until all processes serve without a fault."""
     made.wait(lambda: _readiness(made).get("wrong") == [], what="/readyz is ready")
     made.wait(lambda: _answers(made, f"{_URL}/healthz"), what="the proxy answers")
     made.wait(lambda: _answers(made, "http://127.0.0.1:5555/healthcheck"), what="Flower answers")

@@ -115,7 +115,7 @@ class Container(Child):
 
 
 def _host_name() -> str:
-    """Return the name of this machine, which beat takes as its own; no option changes it."""
+    """Return the host name, which is also the node name of beat."""
     return subprocess.run(
         ["/usr/bin/env", "hostname"], capture_output=True, text=True, check=True
     ).stdout.strip()

@@ -18,7 +18,7 @@ PROGRAMS: Final = (shutil.which("pebble"), shutil.which("pebble-challtestsrv"))
 
 
 class Pebble(Child):
-    """The server, with a DNS server that gives each name the address of this machine.
+    """The ACME server, and a DNS server with the address 127.0.0.1 for all names.
 
     Args:
         folder: the folder of certificate, configuration and logs.

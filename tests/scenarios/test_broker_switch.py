@@ -90,7 +90,7 @@ def _load(world: World, person: str) -> Iterator[list[UUID]]:
 
 
 def _give(world: World, broker_url: str, *names: str) -> None:
-    """Stop processes as a deployment does, and start them with another broker."""
+    """Stop processes by SIGTERM, and start the processes with another broker."""
     for name in names:
         world.processes[name].ask_to_stop()
     for name in names:

@@ -14,6 +14,7 @@ import pytest
 
 from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import now, until
+from tests.scenarios import bulk_jobs
 from tests.scenarios.world import World, seconds_since
 
 _PATIENCE = timedelta(seconds=90)
@@ -25,22 +26,6 @@ _QUIET_SECONDS = 3.0
 
 def _ask(world: World, job: str, verb: str, **body: str) -> None:
     world.service("marketing").ask("POST", f"/v1/bulk-jobs/{job}/{verb}", body)
-
-
-def _start(world: World, people: list[str]) -> str:
-    """Create the job; returns its id."""
-    body = {
-        "name": "Pause",
-        "audience": {"user_ids": people},
-        "type": "ORDER_SHIPPED",
-        "priority": "P2",
-        "template_id": "order_shipped",
-        "variables": {"order_id": "ORD-1"},
-        "channels": ["email"],
-        "rate_per_second": _PER_SECOND,
-    }
-    job: str = world.service("marketing").ask("POST", "/v1/bulk-jobs", body).body["id"]
-    return job
 
 
 def _messages(world: World, job: str) -> list[UUID]:
@@ -72,7 +57,7 @@ def test_pause_resume_and_cancel_of_a_job_that_sends(world: World) -> None:
     people = [
         world.person(email=f"r{number}+slow-300ms@sandbox.example") for number in range(_RECIPIENTS)
     ]
-    job = _start(world, people)
+    job = bulk_jobs.start(world, people, rate_per_second=_PER_SECOND)
     until(lambda: len(world.got(_messages(world, job))) > 5, what="some arrive", within=_PATIENCE)
 
     _ask(world, job, "pause", reason="the text is wrong")

@@ -14,24 +14,10 @@ from uuid import UUID
 
 from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import until
+from tests.scenarios import bulk_jobs
 from tests.scenarios.world import World
 
 _PATIENCE = timedelta(seconds=120)
-
-
-def _job(world: World, people: list[str], **fields: object) -> str:
-    body = {
-        "name": "Stages",
-        "audience": {"user_ids": people},
-        "type": "ORDER_SHIPPED",
-        "priority": "P2",
-        "template_id": "order_shipped",
-        "variables": {"order_id": "ORD-1"},
-        "channels": ["email"],
-        **fields,
-    }
-    made: str = world.service("marketing").ask("POST", "/v1/bulk-jobs", body).body["id"]
-    return made
 
 
 def _shown(world: World, job: str) -> dict[str, Any]:
@@ -67,15 +53,15 @@ def test_test_group_winner_and_abort(world: World) -> None:
     group = [world.person(email=f"g{n}@sandbox.example") for n in range(6)]
     halves = [world.person(email=f"h{n}@sandbox.example") for n in range(24)]
     bad = [world.person(email=f"b{n}+receipt-bounced@sandbox.example") for n in range(60)]
-    grouped = _job(world, group, test_group={"size": 2, "wait_seconds": 3600})
-    tested = _job(
+    grouped = bulk_jobs.start(world, group, test_group={"size": 2, "wait_seconds": 3600})
+    tested = bulk_jobs.start(
         world,
         halves,
         variants=[{"name": "plain", "percent": 50}, {"name": "bold", "percent": 50}],
         winner={"metric": "delivered", "sample_percent": 50, "after_seconds": 3600},
     )
     limits = {"bounced": 0.2, "minimum": 5}
-    bouncing = _job(world, bad, rate_per_second=1, abort_limits=limits)
+    bouncing = bulk_jobs.start(world, bad, rate_per_second=1, abort_limits=limits)
 
     _until_reason(world, grouped, "The test group is complete.")
     _all_delivered(world, grouped, 2)

@@ -19,6 +19,7 @@ from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import now, until
 from notifyproj.devstack.supervisor.process import Process
 from tests.providers.fakes import HttpFake
+from tests.scenarios import bulk_jobs
 from tests.scenarios.settings import PRIVATE_WEBHOOKS
 from tests.scenarios.world import World
 
@@ -41,7 +42,7 @@ def test_what_four_of_each_do_at_the_same_time_is_done_once(
     scheduled = world.send_mails(_SCHEDULED, user_id=person, scheduled_at=moment.isoformat())
     people = [world.person(email=f"r{number}@sandbox.example") for number in range(_RECIPIENTS)]
     schedule = _new_schedule(world, people[0])
-    job = _new_job(world, people)
+    job = bulk_jobs.start(world, people)
     until(lambda: _any_sent(world, scheduled), what="the release has begun")
     world.kill_and_restart(ops[0], expanders[0], beats[0])
 
@@ -64,20 +65,6 @@ def _new_schedule(world: World, person: str) -> dict[str, Any]:
         "notification": world.mail(person),
     }
     return world.service("order-service").ask("POST", "/v1/schedules", asked).body
-
-
-def _new_job(world: World, people: list[str]) -> str:
-    body = {
-        "name": "Four",
-        "audience": {"user_ids": people},
-        "type": "ORDER_SHIPPED",
-        "priority": "P2",
-        "template_id": "order_shipped",
-        "variables": {"order_id": "ORD-1"},
-        "channels": ["email"],
-    }
-    made: str = world.service("marketing").ask("POST", "/v1/bulk-jobs", body).body["id"]
-    return made
 
 
 def _any_sent(world: World, notifications: list[UUID]) -> bool:

@@ -64,7 +64,7 @@ class _Answer:
 
 @dataclass(slots=True)
 class _Load:
-    """Producers that send an OTP each 100 ms, and repeat a refused request with its key."""
+    """Producers: an OTP each 100 ms; a refused request is repeated with the same key."""
 
     world: World
     user_id: str

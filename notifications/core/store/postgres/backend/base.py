@@ -1,14 +1,15 @@
-"""The database wrapper that Django makes for each thread, and its sessions.
+"""The database wrapper that Django makes for each thread, and the sessions of the wrapper.
 
-With synchronous standbys a commit waits until a standby has it. PostgreSQL ends that wait early
-when somebody cancels it (`pg_cancel_backend`, a pooler, a client's cancel request): the transaction
-is then committed on this server only, the client gets a WARNING, and the statement succeeds. After
-a failover the transaction is gone. So a session turns the warning into an error: the caller answers
-503 or tries again, as after a COMMIT whose answer was lost. When PostgreSQL ends the session during
-the wait (`pg_terminate_backend`, a shutdown), the caller gets the error of a lost session.
+With synchronous standbys a commit waits for a standby. PostgreSQL ends the wait early after a
+cancellation (`pg_cancel_backend`, a pooler, a client's cancel request): the transaction is then
+committed on the primary only, the client gets a WARNING, and the statement succeeds. After a
+failover the transaction is gone. Therefore a session turns the warning into an error: the caller
+answers 503 or tries again, as after a COMMIT whose answer was lost. If PostgreSQL ends the session
+during the wait (`pg_terminate_backend`, a shutdown), the caller gets the error of a lost session.
 
-The test is the name of the server's function that sends the warning, because its text has the
-language of `lc_messages`. Source: https://github.com/postgres/postgres/blob/REL_18_STABLE/src/backend/replication/syncrep.c
+The session recognises the warning by the function of the server that sends the warning, because the
+text has the language of `lc_messages`.
+Source: https://github.com/postgres/postgres/blob/REL_18_STABLE/src/backend/replication/syncrep.c
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
-"""Servers that accept statements and never answer: frozen, or without their synchronous standbys.
+"""Servers that accept statements and never answer: frozen, or without synchronous standbys.
 
-TCP does not end such a session, because the server's kernel answers, and no timeout of PostgreSQL
-ends the wait of a commit. So a session whose statement takes longer than PATIENCE tests the server
-with a small commit in a session of its own. If that commit takes longer than LIMIT, the server is
-hung: the statement ends with an error, and new sessions go to the other servers of DATABASE_URL. If
-none of them takes a session, the hung server is tested again before it gets one.
+TCP does not end a session of such a server, because the kernel of the server answers, and no
+timeout of PostgreSQL ends the wait of a commit. Therefore a session with a statement of more than
+PATIENCE tests the server with a small commit in another session. If the commit takes longer than
+LIMIT, the server is hung: the statement ends with an error, and new sessions go to the other
+servers of DATABASE_URL. If no other server takes a session, the hung server is tested again before
+a session.
 
-So no statement of a server that works is ended, however long it takes. The result of an ended
-statement is unknown, as after a lost connection. The test writes a record of no table, so the
-cancellation of its own wait loses nothing.
+A server that works ends the test in time, so a long statement of such a server goes on. The result
+of an ended statement is unknown, as after a lost connection. The test writes a record of no table,
+so a cancellation of the test loses nothing.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def is_hung(parameters: Parameters, address: Address) -> bool:
 
 
 def separate(parameters: Parameters) -> tuple[Parameters | None, Parameters | None]:
-    """Return the parameters of the hosts that may be used, and of those that were hung; or None."""
+    """Return the parameters of the usable hosts and of the hung hosts; None for no host."""
     known = {address for address, standing in _standings.items() if standing.is_hung}
     if not known or not parameters.get("host"):
         return parameters, None
