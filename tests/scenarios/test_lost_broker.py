@@ -15,7 +15,8 @@ from uuid import UUID
 
 from notifications.core.rules.states import Status
 from notifyproj.devstack.demo.environment import until
-from tests.brokers import valkey_only
+from notifyproj.devstack.servers.rabbitmq import RabbitMQ
+from tests.brokers import rabbitmq_only, valkey_only
 from tests.scenarios.world import World
 
 _MANY = 300
@@ -92,3 +93,22 @@ def test_killed_and_back_with_an_old_snapshot(world: World, tmp_path: Path) -> N
         _published(world, new)
         world.stack.valkey_broker.restore(tmp_path / "old.rdb")
     _arrive_once(world, [*old, *new])
+
+
+@rabbitmq_only
+def test_a_queue_without_a_leader_stops_no_lane(world: World) -> None:
+    broker, worker = world.stack.broker, world.processes["channels"]
+    assert isinstance(broker, RabbitMQ)
+    somebody = world.person(email="x@sandbox.example")
+    with broker.without_leader("p1.email"):
+        worker.kill()
+        worker.start()  # is not ready: a queue does not accept the consumer
+        until(
+            lambda: "does not let the worker consume" in worker.log.read_text(),
+            what="the worker takes rows from Postgres",
+        )
+        _arrive_once(world, world.send_mails(20, user_id=somebody, priority="P1"))
+        _arrive_once(world, world.send_mails(20, user_id=somebody))
+    worker.wait_ready()
+    _arrive_once(world, world.send_mails(20, user_id=somebody))
+    until(lambda: "broker_back" in worker.log.read_text(), what="the worker consumes again")

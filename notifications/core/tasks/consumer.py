@@ -8,11 +8,14 @@
 * kombu acknowledges the messages of a `no_ack` queue on Redis too, with four commands each. The
   consumer marks these messages, so that `Message.ack` does nothing.
 * On RabbitMQ the consumer limits the messages of each queue in the process (`lanes.prefetch`).
-* `is_connected` tells `direct` when to take work from Postgres.
+* `is_connected` tells `direct` when to take work from Postgres. A quorum queue without a leader
+  answers no consumer, so the worker connects again and again and never consumes: from the fourth
+  second on it counts as not connected.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -27,6 +30,8 @@ _log = structlog.get_logger(__name__)
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 2.0
 """Maximum seconds between two attempts to reconnect."""
+_START_SECONDS: Final = 3.0
+"""Time for a connection to consume, the time of lost connections before it included."""
 _NO_ACK: Final = "no_ack"
 """A consumer tag: `Message.ack` does nothing for the tags in `Channel.no_ack_consumers`. The
 virtual transports of kombu write no tags."""
@@ -39,14 +44,24 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]  # untyped
         super().__init__(*args, **kwargs)
         # Requests also use the errors: an acknowledgement logs them instead of raising.
         self.connection_errors = (*self.conninfo.connection_errors, RedisError, AttributeError)
+        self._starts_since: float | None = time.monotonic()
 
     @property
     def is_connected(self) -> bool:
-        """Return True if the consumer has a connection and consumes."""
-        return self.connection is not None and self.task_consumer is not None
+        """Return True if the consumer has a connection and consumes, or began seconds ago."""
+        since = self._starts_since
+        is_late = since is not None and time.monotonic() - since > _START_SECONDS
+        return self.connection is not None and self.task_consumer is not None and not is_late
+
+    def on_ready(self) -> None:
+        """Note that every queue has accepted the consumer."""
+        super().on_ready()
+        self._starts_since = None
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
         """Close the lost connection, without ending the process."""
+        if self._starts_since is None:
+            self._starts_since = time.monotonic()
         try:
             super().on_connection_error_after_connected(exc)
         except AttributeError:
