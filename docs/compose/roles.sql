@@ -53,4 +53,5 @@ BEGIN
     EXECUTE format('ALTER ROLE notify_app IN DATABASE %I SET idle_in_transaction_session_timeout = %L', current_database(), '30s');
     EXECUTE format('ALTER ROLE notify_app IN DATABASE %I SET lock_timeout = %L', current_database(), '2s');
     EXECUTE format('ALTER ROLE notify_app IN DATABASE %I SET jit = off', current_database());
+    EXECUTE format('ALTER ROLE notify_app IN DATABASE %I SET client_min_messages = notice', current_database());
 END $$;

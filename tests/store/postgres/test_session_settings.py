@@ -35,3 +35,40 @@ def test_a_session_without_them_is_told() -> None:
     [warning] = checks.run_checks(tags=[checks.Tags.database], databases=["default"])
     assert (warning.id, "lock_timeout=0" in warning.msg) == ("notifications.W001", True)
     assert any("lock_timeout=0" in line for line in Client().get("/readyz").json()["wrong"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("client_min_messages", "error"), ("synchronous_commit", "local")],
+)
+def test_a_session_that_could_lose_a_commit_is_told(name: str, value: str) -> None:
+    _set_here(name, value)
+    assert session_settings.missing() == {name: value}
+    assert any(f"{name}={value}" in line for line in Client().get("/readyz").json()["wrong"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("client_min_messages", "warning"), ("synchronous_commit", "remote_apply")],
+)
+def test_a_value_that_an_operator_chose_stays(name: str, value: str) -> None:
+    _set_here(name, value)
+    session_settings.store()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting(%s)", [name])
+        assert cursor.fetchone() == (value,)
+
+
+def test_migrate_stores_what_is_missing_at_the_role() -> None:
+    _set_here("client_min_messages", "error")
+    session_settings.store()
+    assert session_settings.missing() == {}
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT unnest(setconfig) FROM pg_db_role_setting")
+        assert ("client_min_messages=notice",) in cursor.fetchall()
+
+
+def _set_here(name: str, value: str) -> None:
+    """Set a value for the transaction of the test."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config(%s, %s, true)", [name, value])

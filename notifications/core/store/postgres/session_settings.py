@@ -1,9 +1,9 @@
 """Settings of database sessions, stored at the database role, and the number of sessions.
 
 A transaction pooler (pgbouncer) refuses or drops settings of a client's connection. So `migrate`
-stores the settings with ALTER ROLE ... IN DATABASE. If the processes connect as another role,
-docs/compose/roles.sql stores the settings at the role; `/readyz` and `manage.py check --database
-default` name the missing settings.
+stores the missing settings with ALTER ROLE ... IN DATABASE. If the processes connect as another
+role, docs/compose/roles.sql stores the settings at the role; `/readyz` and `manage.py check
+--database default` name the missing settings.
 """
 
 from __future__ import annotations
@@ -24,7 +24,24 @@ WANTED: Final[Mapping[LiteralString, str]] = {
     "lock_timeout": "2s",
     # Compiling costs more than our short statements take, above all with many partitions.
     "jit": "off",
+    # A commit that does not wait for the disk and a standby is lost with the server.
+    "synchronous_commit": "on",
+    # The warning of a commit without its standby (`backend.base`) must reach the session.
+    "client_min_messages": "notice",
 }
+_AS_GOOD: Final[Mapping[str, frozenset[str]]] = {
+    "synchronous_commit": frozenset({"remote_apply"}),
+    "client_min_messages": frozenset({
+        "debug5",
+        "debug4",
+        "debug3",
+        "debug2",
+        "debug1",
+        "log",
+        "warning",
+    }),
+}
+"""Other values with the same effect, which an operator may choose."""
 
 _KEEP: Final = sql.SQL("ALTER ROLE CURRENT_USER IN DATABASE {database} SET {setting} = {value}")
 _USE: Final = sql.SQL("SET {setting} = {value}")
@@ -42,18 +59,23 @@ def missing() -> dict[str, str]:
             [list(WANTED)],
         )
         found: dict[str, str] = dict(running.fetchall())
-    return {name: value for name, value in found.items() if value != WANTED[name]}
+    return {
+        name: value
+        for name, value in found.items()
+        if value != WANTED[name] and value not in _AS_GOOD.get(name, ())
+    }
 
 
 def store() -> None:
-    """Store the settings at the current role for the database, and apply the settings here."""
-    if not missing():
-        return
+    """Store the missing settings at the current role for the database, and apply them here."""
+    lacking = missing()
     with db.cursor() as running:
         name = sql.Identifier(connection.settings_dict["NAME"])
         for setting, value in WANTED.items():
-            running.execute(_KEEP.format(database=name, setting=sql.SQL(setting), value=value))
-            running.execute(_USE.format(setting=sql.SQL(setting), value=value))
+            if setting in lacking:
+                text = sql.SQL(setting)
+                running.execute(_KEEP.format(database=name, setting=text, value=value))
+                running.execute(_USE.format(setting=text, value=value))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
