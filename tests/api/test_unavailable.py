@@ -97,3 +97,26 @@ def test_a_commit_that_no_standby_confirmed_is_no_202(caller: Caller, path: str)
     repeat = caller.post(path, body, Idempotency_Key="order-1")
     assert (repeat.status_code // 100, repeat["Idempotent-Replayed"]) == (2, "true")
     assert Notification.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_session_that_ends_during_the_commit_does_not_say_that_nothing_was_stored(
+    caller: Caller,
+) -> None:
+    person = Recipient.objects.create(mode=Mode.LIVE, user_id="maria")
+    body = {
+        "user_id": person.user_id,
+        "type": "LIKE",
+        "priority": "P2",
+        "content": {"body": "hi"},
+        "channels": ["email"],
+    }
+    with standby_gone("terminate"):
+        answer = caller.post("/v1/notifications", body, Idempotency_Key="order-1")
+    connection.close()
+    assert answer.status_code == 503
+    assert int(answer["Retry-After"]) > 0
+    assert Notification.objects.count() == 1
+    page = Client().get("/problems/unavailable", headers={"Accept": "text/html"})
+    for text in (answer.content.decode(), page.content.decode()):
+        assert "othing was stored" not in text

@@ -121,7 +121,7 @@ CURES: Final = MappingProxyType({
     ),
     Kind.UNAVAILABLE: (
         "Unavailable",
-        "Nothing was stored. Repeat the call with the same idempotency key after Retry-After.",
+        "The call may be stored. Repeat it with the same idempotency key after Retry-After.",
     ),
 })
 """Kind -> title and remedy."""
@@ -239,9 +239,7 @@ _NO_PATH: Final = Problem(
     "unknown path, or malformed id in the path; /v1/docs lists all paths",
 )
 _FORBIDDEN: Final = Problem(Kind.FORBIDDEN, "this is not allowed")
-_AWAY: Final = Problem(
-    Kind.UNAVAILABLE, "the database is away; nothing was stored", (), _WAIT_FOR_DATABASE
-)
+_AWAY: Final = Problem(Kind.UNAVAILABLE, "the database is away", (), _WAIT_FOR_DATABASE)
 _UNCONFIRMED: Final = Problem(
     Kind.UNAVAILABLE,
     "the database did not confirm the commit on a standby; repeat the request with its key",
