@@ -5,12 +5,14 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from django.db import OperationalError, connection
 
 from notifications.core.store.postgres import db
 from notifications.core.store.postgres.backend import hung_servers
+from notifications.core.store.postgres.backend.base import Session
 from notifications.core.store.postgres.backend.hung_servers import HungServerError
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.servers import Stack
@@ -103,5 +105,34 @@ def test_the_other_hosts_are_used_first() -> None:
 def test_hosts_may_share_a_port_or_have_the_usual_one() -> None:
     hung_servers._standings["b", "5432"] = hung_servers._Standing(is_hung=True)
     usable, hung = hung_servers.separate({"host": "a,b", "port": ""})
-    assert (usable, hung) == ({"host": "a", "port": "5432"}, {"host": "b", "port": "5432"})
-    assert hung_servers.separate({"host": "b"}) == (None, {"host": "b", "port": "5432"})
+    assert (usable, hung) == ({"host": "a", "port": ""}, {"host": "b", "port": ""})
+    assert hung_servers.separate({"host": "b"}) == (None, {"host": "b"})
+    both = {"host": "a,b", "port": "5432"}
+    assert hung_servers.separate(both)[0] == {"host": "a", "port": "5432"}
+
+
+def test_a_server_that_the_url_names_by_its_ip_address_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`hostaddr` spares a look-up in DNS; the name beside it is that of the certificate."""
+    monkeypatch.setattr(hung_servers, "LIMIT", 0.5)
+    given = connection.get_connection_params()
+    port = given.pop("port")
+    address = given.pop("host")
+    forms = (
+        {"hostaddr": f"{address},{address}", "port": f"{port},1"},
+        {
+            "host": "db1.example,db2.example",
+            "hostaddr": f"{address},{address}",
+            "port": f"{port},1",
+        },
+    )
+    for form in forms:
+        with closing(Session.connect(**given, **form)) as session, standby_gone(times=0):
+            session.autocommit = True
+            with pytest.raises(HungServerError):
+                session.execute(_WRITE)
+            usable, hung = hung_servers.separate(form)
+            assert usable is not None
+            assert hung is not None
+            assert (usable["port"], hung["port"]) == ("1", port)

@@ -32,13 +32,15 @@ _CONNECT_SECONDS: Final = 3
 _FRESH_SECONDS: Final = 2.0
 """Time for which threads share the result of a test."""
 _PORT: Final = "5432"
+_OF_A_HOST: Final = ("host", "hostaddr", "port")
+"""Parameters of libpq with an item for each host."""
 _CANCEL_SECONDS: Final = 1.0
 _COMMIT: Final = b"SELECT pg_logical_emit_message(true, 'notify', '')"
 
 Parameters = Mapping[str, Any]
 """Parameters of libpq, as Django passes them."""
 Address = tuple[str, str]
-"""Host and port."""
+"""Name of a host (its IP address if it has no name) and port, as libpq tells of a session."""
 
 
 class HungServerError(psycopg.OperationalError):
@@ -70,11 +72,12 @@ def is_hung(parameters: Parameters, address: Address) -> bool:
 def separate(parameters: Parameters) -> tuple[Parameters | None, Parameters | None]:
     """Return the parameters of the usable hosts and of the hung hosts; None for no host."""
     known = {address for address, standing in _standings.items() if standing.is_hung}
-    if not known or not parameters.get("host"):
+    if not known:
         return parameters, None
-    addresses = _addresses(parameters)
-    usable = [each for each in addresses if each not in known]
-    return _of(parameters, usable), _of(parameters, [each for each in addresses if each in known])
+    hosts = _hosts(parameters)
+    usable = [host for address, host in hosts.items() if address not in known]
+    hung = [host for address, host in hosts.items() if address in known]
+    return _of(parameters, usable), _of(parameters, hung)
 
 
 def recovered(parameters: Parameters) -> Parameters:
@@ -83,29 +86,35 @@ def recovered(parameters: Parameters) -> Parameters:
     Raises:
         HungServerError: no host works.
     """
-    found = [each for each in _addresses(parameters) if not is_hung(parameters, each)]
-    if not found:
+    hosts = _hosts(parameters)
+    found = _of(parameters, [hosts[each] for each in hosts if not is_hung(parameters, each)])
+    if found is None:
         raise HungServerError("the server is frozen, or no synchronous standby confirms a commit")
-    return _of(parameters, found) or parameters
+    return found
 
 
-def _addresses(parameters: Parameters) -> list[Address]:
-    hosts = str(parameters["host"]).split(",")
-    ports = [each or _PORT for each in str(parameters.get("port") or "").split(",")]
-    return list(zip(hosts, ports if len(ports) > 1 else ports * len(hosts), strict=True))
+def _hosts(parameters: Parameters) -> dict[Address, dict[str, str]]:
+    """Return the parameters of each host; a name may have an IP address beside it."""
+    columns = {name: str(parameters[name]).split(",") for name in _OF_A_HOST if name in parameters}
+    count = max(map(len, columns.values()))
+    hosts = [
+        {name: items[number if len(items) > 1 else 0] for name, items in columns.items()}
+        for number in range(count)
+    ]
+    return {
+        (each.get("host") or each["hostaddr"], each.get("port") or _PORT): each for each in hosts
+    }
 
 
-def _of(parameters: Parameters, addresses: Sequence[Address]) -> Parameters | None:
-    if not addresses:
+def _of(parameters: Parameters, hosts: Sequence[Mapping[str, str]]) -> Parameters | None:
+    if not hosts:
         return None
-    hosts, ports = zip(*addresses, strict=True)
-    return {**parameters, "host": ",".join(hosts), "port": ",".join(ports)}
+    return {**parameters, **{name: ",".join(each[name] for each in hosts) for name in hosts[0]}}
 
 
 def _commits(parameters: Parameters, address: Address) -> bool:
     """Return False if a commit takes too long, or the server does not answer at all."""
-    host, port = address
-    one = {"host": host, "port": port, "connect_timeout": _CONNECT_SECONDS}
+    one = {**_hosts(parameters)[address], "connect_timeout": _CONNECT_SECONDS}
     try:
         link = psycopg.connect(**{**parameters, **one, "target_session_attrs": "any"})
     except psycopg.errors.ConnectionTimeout:
