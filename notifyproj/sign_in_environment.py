@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 from notifications.core.rules.roles import ROLES
 from notifications.core.rules.single_sign_on import Options, SecondFactorBy
 from notifications.core.rules.times import local_time
-from notifyproj.values import Names, PublicUrl
+from notifyproj.values import Issuer, Names
 
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -48,7 +48,7 @@ GroupRoles = Annotated[Mapping[str, str], BeforeValidator(_roles_by_group)]
 class SignInEnvironment(BaseModel):
     """Each description completes the sentence "Give ..."."""
 
-    oidc_issuer: PublicUrl | None = Field(
+    oidc_issuer: Issuer | None = Field(
         alias="NOTIFY_OIDC_ISSUER",
         default=None,
         description="the issuer URL of the identity provider, such as https://id.example.com/realms"

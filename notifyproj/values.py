@@ -45,6 +45,12 @@ def _broker_url(value: str) -> str:
 
 
 def _public_url(value: str) -> str:
+    """Return the form that browsers send: scheme and host in lower case, no / at the end."""
+    parts = urlsplit(_url(value, schemes=("https", "http")))
+    return parts._replace(netloc=parts.netloc.lower()).geturl().rstrip("/")
+
+
+def _issuer(value: str) -> str:
     return _url(value, schemes=("https", "http")).rstrip("/")
 
 
@@ -228,6 +234,7 @@ def _nat64_prefixes(text: object) -> object:
 
 
 PublicUrl = Annotated[str, AfterValidator(_public_url)]
+Issuer = Annotated[str, AfterValidator(_issuer)]
 Secret = Annotated[str, AfterValidator(_secret)]
 Secrets = Annotated[tuple[str, ...], BeforeValidator(_secrets)]
 AlertUrls = Annotated[tuple[str, ...], BeforeValidator(_alert_urls)]

@@ -46,6 +46,12 @@ def test_a_whole_environment_is_read_into_types() -> None:
     assert loaded.log_level is LogLevel.WARNING
 
 
+def test_the_public_address_has_the_form_that_browsers_send() -> None:
+    """Otherwise cookies lack `Secure`, and no `Origin` of a browser is trusted."""
+    loaded = environment.load({**_WHOLE, "NOTIFY_PUBLIC_URL": "HTTPS://Notify.Example.COM/"})
+    assert loaded.public_url == "https://notify.example.com"
+
+
 def test_everybody_is_reached_unless_an_environment_says_otherwise() -> None:
     usual = environment.load(_WHOLE)
     assert (usual.delivery, usual.allowed_recipients) == (Delivery.LIVE, None)

@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from notifyproj import environment
 from notifyproj.first_start import env_file
+from notifyproj.first_start.terminal import Refused
 from providers import configuration, mailboxes, registry
 
 COMPOSE_SERVERS: Final[Mapping[str, str]] = MappingProxyType({
@@ -30,6 +31,7 @@ NO_MAIL: Final = "none"
 """The answer of an installation without SMTP: another provider, or no e-mail."""
 AUTOMATIC: Final = "automatic"
 """The answer of an installation whose Caddy gets the certificate: the profile `small`."""
+_ADDRESS: Final = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d+)?", re.ASCII)
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _LONGEST_NAME: Final = 150
 _NAME: Final = re.compile(r"[\w.@+-]+", re.ASCII)
@@ -100,7 +102,13 @@ def public_url(text: str) -> str:
             "The URL must begin with https://: keys and passwords would cross the network readable."
             " http:// is for localhost only."
         )
-    return text.rstrip("/")
+    url = f"{parts.scheme}://{parts.netloc.lower()}"
+    if not _ADDRESS.fullmatch(url):
+        raise ValueError(
+            "The host has a character that no name of a host has; write a name beyond ASCII as"
+            " browsers send it, such as xn--bcher-kva.example."
+        )
+    return url
 
 
 def host_of(url: str) -> str:
@@ -161,7 +169,20 @@ def mail_sender(text: str) -> str:
         ValueError: the text is no mailbox.
     """
     _check("NOTIFY_SMTP_FROM", NOTIFY_SMTP_URL="smtp://mail.example.com", NOTIFY_SMTP_FROM=text)
-    return text
+    return _storable("NOTIFY_SMTP_FROM", text)
+
+
+def _storable(name: str, value: str) -> str:
+    """Return a value that .env can have.
+
+    Raises:
+        ValueError: no form of the line gives every reader the same value.
+    """
+    try:
+        env_file.line(name, value)
+    except Refused as error:
+        raise ValueError(str(error)) from None
+    return value
 
 
 def mail_fault(url: str) -> str:
@@ -193,7 +214,7 @@ def tls_folder(text: str) -> str:
         return text
     if not text.startswith(("/", "./")) or ":" in text:
         raise ValueError("The folder must begin with / or ./ and have no colon, such as ./tls.")
-    return f"./{PurePosixPath(text)}" if text.startswith("./") else text
+    return _storable("TLS_FOLDER", f"./{PurePosixPath(text)}" if text.startswith("./") else text)
 
 
 def owner(text: str) -> str:

@@ -100,9 +100,14 @@ class Terminal:
                     typed = getpass.getpass(f"{text}, not shown: ")
             except EOFError:
                 raise Refused(_ENDED.format(flag)) from None
+            except UnicodeDecodeError:
+                typed = ""
             if typed and typed.isprintable():
                 return typed
-            self.say("  A password has at least one character, and no control characters.")
+            self.say(
+                "  A password has at least one character, no control characters, and is in the"
+                " encoding of the terminal."
+            )
 
     def confirm(self, text: str, *, flag: str) -> bool:
         """Return True if a person answers yes; without a person False."""
@@ -122,6 +127,8 @@ class Terminal:
         except EOFError:
             self.say()
             raise Refused(_ENDED.format(flag)) from None
+        except UnicodeDecodeError:
+            return "\0"  # `printable` refuses the answer, and the question follows again
 
 
 @contextmanager

@@ -49,7 +49,10 @@ class AtTerminal:
         self.type(f"{typed}\n")
 
     def type(self, text: str) -> None:
-        os.write(self._terminal, text.encode())
+        self.type_bytes(text.encode())
+
+    def type_bytes(self, text: bytes) -> None:
+        os.write(self._terminal, text)
 
     def wait_for(self, text: str) -> None:
         while (found := self.screen.find(text, self._seen)) < 0:

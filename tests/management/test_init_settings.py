@@ -6,20 +6,18 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import pytest
 from aiosmtpd.smtp import AuthResult, LoginPassword
-from hypothesis import given
-from hypothesis import strategies as st
 
 from notifyproj import environment
 from notifyproj.first_start import answers, command, env_file, first_settings
-from notifyproj.first_start.terminal import Refused, Terminal
+from notifyproj.first_start.terminal import Terminal
 from providers.contract import Channel
 from providers.email.smtp import server_url
 from tests.clock import ROOT
@@ -71,6 +69,10 @@ def _refused(folder: Path, capsys: pytest.CaptureFixture[str], *flags: str) -> s
         ("https://notify example.org", "has a space"),
         ("https://notify.example.com", "address of the example"),
         ("https://notify.example.org\nX='y", "cannot be printed"),
+        ("https://bücher.example", "beyond ASCII"),
+        ("https://notify'.example.org", "no name of a host has"),
+        ("https://$HOST.example.org", "no name of a host has"),
+        ("https://@notify.example.org", "no name of a host has"),
         ("", "An answer is needed"),
     ],
 )
@@ -80,6 +82,19 @@ def test_a_wrong_public_address_is_named(
     shown = _refused(tmp_path, capsys, f"--public-url={url}", *_FLAGS[1:])
     assert said in shown
     assert shown.startswith("--public-url: ")
+
+
+@pytest.mark.parametrize(
+    ("url", "form"),
+    [
+        ("HTTPS://Notify.Example.ORG/", "https://notify.example.org"),
+        ("https://notify.example.org?", "https://notify.example.org"),
+        ("https://[2001:DB8::1]:8443", "https://[2001:db8::1]:8443"),
+    ],
+)
+def test_the_address_is_stored_as_browsers_send_it(url: str, form: str, tmp_path: Path) -> None:
+    assert _init(tmp_path, f"--public-url={url}", *_FLAGS[1:]) == 0
+    assert env_file.read(tmp_path / ".env")["NOTIFY_PUBLIC_URL"] == form
 
 
 @pytest.mark.parametrize(
@@ -292,47 +307,12 @@ def test_a_folder_that_takes_no_file_is_named(capsys: pytest.CaptureFixture[str]
     assert "is missing" in capsys.readouterr().err
 
 
-def test_of_two_runs_at_a_time_one_writes(tmp_path: Path) -> None:
-    texts = [f"{letter * 100_000}\n" for letter in "abcdefgh"]
-    with ThreadPoolExecutor(len(texts)) as threads:
-        wrote = list(threads.map(lambda text: env_file.write(tmp_path / ".env", text), texts))
-    assert wrote.count(True) == 1
-    assert (tmp_path / ".env").read_text() == texts[wrote.index(True)]
-    assert [each.name for each in tmp_path.iterdir()] == [".env"]
-
-
-@given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_a_value_is_read_as_it_was_written_or_refused(value: str) -> None:
-    in_single_quotes = "'" not in value and not value.endswith("\\")
-    in_double_quotes = not set(value) & set('"$`\\')
-    if not value.isprintable() or not (in_single_quotes or in_double_quotes):
-        with pytest.raises(Refused):
-            env_file.line("NAME", value)
-        return
-    found = env_file._ASSIGNMENT.fullmatch(env_file.line("NAME", value))
-    assert found is not None
-    assert env_file._value(found) == value
-
-
-def test_other_forms_of_a_line_are_read(tmp_path: Path) -> None:
-    path = tmp_path / ".env"
-    path.write_bytes(
-        b'# A=\'1\'\r\nexport B=plain # comment\r\nC="a\\"b\\n"\r\nD=\n'
-        b" E = 'two\nlines'\nF=#x\nG='it\\'s'"
-    )
-    assert env_file.read(path) == {
-        "B": "plain",
-        "C": 'a"b\n',
-        "D": "",
-        "E": "two\nlines",
-        "F": "",
-        "G": "it's",
-    }
-
-
-def _at_terminal(folder: Path, *flags: str) -> AtTerminal:
+def _at_terminal(
+    folder: Path, *flags: str, environ: Mapping[str, str] = MappingProxyType({})
+) -> AtTerminal:
     line = [sys.executable, "manage.py", "init", f"--folder={folder}", *flags]
-    return AtTerminal(line, folder=ROOT, environ={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"})
+    given = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", **environ}
+    return AtTerminal(line, folder=ROOT, environ=given)
 
 
 def test_a_person_corrects_an_answer(tmp_path: Path, mail_server: SmtpFake) -> None:
@@ -368,3 +348,26 @@ def test_an_end_at_a_question_writes_nothing(
         assert terminal.exit_code() == exit_code
     assert "Traceback" not in terminal.screen
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_answer_that_env_cannot_have_is_asked_again(tmp_path: Path) -> None:
+    with _at_terminal(tmp_path, _URL, _MAIL, "--skip-mail-check") as terminal:
+        terminal.answer("Sender of the mails", 'O\'Neill "Ada" <ada@example.org>')
+        terminal.answer("would read different values", "Ada <ada@example.org>")
+        terminal.answer("Folder", "./$it's")
+        terminal.answer("would read different values", "")
+        assert terminal.exit_code() == 0
+
+
+def test_bytes_of_another_encoding_are_asked_again(tmp_path: Path, mail_server: SmtpFake) -> None:
+    with _at_terminal(tmp_path, _URL, environ={"PYTHONIOENCODING": "utf-8:strict"}) as terminal:
+        terminal.wait_for("Mail server")
+        terminal.type_bytes(b"smtp://\xe9\n")
+        terminal.answer("cannot be printed", f"smtp://o'neill@x@127.0.0.1:{mail_server.port}")
+        terminal.wait_for("Password")
+        terminal.type_bytes(b"w\xf6rd\n")
+        terminal.answer("Password", _PASSWORD)
+        terminal.answer("Sender of the mails", "")
+        terminal.answer("Folder", "")
+        assert terminal.exit_code() == 0
+    assert "Traceback" not in terminal.screen
