@@ -203,6 +203,16 @@ def test_a_position_of_another_cluster_or_of_a_lost_transaction_is_refused(
             _page(foreign)
 
 
+def test_a_former_primary_without_its_standbys_refuses_no_position(
+    start: tuple[UUID, FeedPosition],
+) -> None:
+    ahead = replace(start[1], xid=change_feed.bounds().next + 1_000)
+    with standby_gone(), pytest.raises(OperationalError, match="standby"):
+        _page(ahead)
+    with pytest.raises(ForeignPositionError):
+        _page(ahead)
+
+
 def test_restored_events_of_another_cluster_leave_the_feed(
     start: tuple[UUID, FeedPosition],
 ) -> None:

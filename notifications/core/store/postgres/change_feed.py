@@ -16,7 +16,9 @@ the feed (`forget_foreign`).
 
 After a failover the new primary gives the transaction ids of lost transactions again, and a
 position behind a lost transaction would skip the changes of these ids. So a page is returned when
-its changes are on a synchronous standby (`durable_reads`).
+its changes are on a synchronous standby (`durable_reads`). A session may still be on the former
+primary, which is behind the positions of the new one. So a position that is ahead is refused only
+after a commit, which the former primary cannot make.
 """
 
 from __future__ import annotations
@@ -108,6 +110,7 @@ def page(
     if position is None:
         position = FeedPosition(cluster=state.cluster, xid=state.marked or 0, since=since)
     elif state.refuses(position):
+        durable_reads.confirm()
         raise ForeignPositionError
     end = end_of(position, state)
     if end == position:
