@@ -1,7 +1,9 @@
 """PostgreSQL with two synchronous standbys: the primary dies, the standbys die, the network splits.
 
 The processes have one DATABASE_URL with the three servers. The test is the watcher, which promotes
-a standby; in production that is Patroni or an operator of Kubernetes.
+a standby; in production that is Patroni or an operator of Kubernetes. After each failover the
+change feed has told of each change once, status webhooks have told of each change at least once,
+and the roll-ups equal a count of the rows.
 """
 
 from __future__ import annotations
@@ -13,19 +15,26 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from threading import Event
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import quote, urlsplit
 from uuid import UUID
 
+import orjson
 import pytest
 
+from notifications.core.rules.states import Status
+from notifications.core.rules.webhook_events import TOLD
 from notifyproj.devstack.demo.environment import now, pause, until
 from notifyproj.devstack.servers.postgres import Postgres
+from providers.standard_webhooks import Secret, verify
+from tests import roles
+from tests.providers.fakes import HttpFake
+from tests.scenarios.settings import PRIVATE_WEBHOOKS
 from tests.scenarios.world import WORKERS, World
 from tests.standbys import Trio, run
 
@@ -39,14 +48,36 @@ _LONGEST: Final = timedelta(minutes=2)
 _CALLED: Final = frozenset({"sent", "delivered"})
 """Statuses behind a call that the provider took."""
 
+_Change: TypeAlias = tuple[str, str, str, str, datetime]
+"""Ids of the notification and the delivery, status, reason, instant."""
+
 
 @pytest.fixture
-def trio(world: World) -> Iterator[Trio]:
+def world(webhook_world: World) -> World:
+    return webhook_world
+
+
+@pytest.fixture
+def load(world: World) -> Iterator[_Load]:
+    """Producers with an endpoint for status webhooks, which the base backups of `trio` have."""
+    with closing(HttpFake(key_header="webhook-id")) as receiver:
+        made = world.service("auth-service").ask(
+            "POST", "/v1/webhook-endpoints", {"url": receiver.url}
+        )
+        person = world.person(email="x+slow-50ms@sandbox.example")
+        yield _Load(world, person, receiver, Secret.parse(made.body["secret"]), began=now())
+        world.rows("DELETE FROM webhook_endpoint WHERE url = %s", receiver.url)
+
+
+@pytest.fixture
+def trio(load: _Load) -> Iterator[Trio]:
     """Let all processes use three servers, of which the first is the primary."""
+    world = load.world
     single = world.stack.postgres.url
     with Trio(world.stack.postgres) as servers:
         world.database_url = servers.url(single)
-        world.restart(*_PROCESSES, DATABASE_URL=servers.url(world.environ["DATABASE_URL"]))
+        url = servers.url(world.environ["DATABASE_URL"])
+        world.restart(*_PROCESSES, DATABASE_URL=url, **PRIVATE_WEBHOOKS)
         try:
             yield servers
         finally:
@@ -68,6 +99,10 @@ class _Load:
 
     world: World
     user_id: str
+    receiver: HttpFake
+    """The server that gets the status webhooks."""
+    secret: Secret
+    began: datetime
     over: Event = field(default_factory=Event)
     accepted: dict[str, UUID] = field(default_factory=dict)
     """Ids by idempotency key."""
@@ -101,9 +136,9 @@ class _Load:
         finally:
             link.close()
 
-    def follow(self, began: datetime) -> None:
-        """Read the change feed since an instant, until it has told of each accepted request."""
-        query = f"since={quote(began.isoformat())}"
+    def follow(self) -> None:
+        """Read the change feed since the beginning, until it told of each accepted request."""
+        query = f"since={quote(self.began.isoformat())}"
         latest = time.monotonic() + 2 * _LONGEST.total_seconds()
         while not self.is_told():
             assert time.monotonic() < latest, "the change feed lacks an accepted request"
@@ -137,12 +172,11 @@ class _Load:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        began = now()
         with ThreadPoolExecutor(_THREADS + 1) as pool:
             sending: list[Future[None]] = [
                 pool.submit(self._send, str(number)) for number in range(_THREADS)
             ]
-            sending.append(pool.submit(self.follow, began))
+            sending.append(pool.submit(self.follow))
             try:
                 self.until_more(20)
                 yield
@@ -150,6 +184,28 @@ class _Load:
                 self.over.set()
             for each in sending:
                 each.result()
+
+    def told(self) -> Counter[_Change]:
+        """Return the changes that status webhooks told, once for each webhook id.
+
+        The primary of an earlier test can have changes of other people that nobody has told.
+
+        Raises:
+            InvalidSignature: a webhook is not signed with the endpoint's secret.
+        """
+        found: dict[str, _Change] = {}
+        for request in self.receiver.requests:
+            at = datetime.fromtimestamp(int(request.headers["webhook-timestamp"]), UTC)
+            verify(request.body, headers=request.headers, secrets=[self.secret], now=at)
+            data = orjson.loads(request.body)["data"]
+            if data["user_id"] != self.user_id:
+                continue
+            change = (
+                *(data["notification_id"], data["delivery_id"], data["status"], data["reason"]),
+                datetime.fromisoformat(data["occurred_at"]),
+            )
+            assert found.setdefault(request.headers["webhook-id"], change) == change
+        return Counter(found.values())
 
     def until_more(self, count: int) -> None:
         """Wait until `count` more requests are accepted."""
@@ -165,7 +221,7 @@ class _Load:
 def _check(world: World, load: _Load) -> None:
     """Nothing accepted is lost or there twice, and each refusal says when to come back.
 
-    The change feed has told of each change once.
+    The change feed has told of each change once, and status webhooks of each change at least once.
     """
     ids = list(load.accepted.values())
     assert len(set(ids)) == len(ids)
@@ -179,6 +235,50 @@ def _check(world: World, load: _Load) -> None:
         )
         assert answer.headers["Content-Type"] == "application/problem+json"
         assert int(answer.headers["Retry-After"]) > 0
+    until(
+        lambda: _changes(world, ids) <= load.told(),
+        what="status webhooks tell of each change",
+        within=_LONGEST,
+    )
+    expected = _changes(world, ids)
+    assert load.told() == expected
+
+
+def _changes(world: World, notifications: list[UUID]) -> Counter[_Change]:
+    """Return the stored changes of which a status webhook tells."""
+    rows = world.rows(
+        "SELECT notification_id, delivery_id, status, reason, at FROM event"
+        " WHERE notification_id = ANY(%s)",
+        notifications,
+    )
+    return Counter(
+        (
+            *(str(row["notification_id"]), str(row["delivery_id"])),
+            *(Status(row["status"]).label, row["reason"], row["at"]),
+        )
+        for row in rows
+        if any(row["status"] == t.status and t.reason in {"", row["reason"]} for t in TOLD)
+    )
+
+
+def _check_roll_ups(world: World, began: datetime, primary: Postgres) -> None:
+    """The roll-ups since an instant equal a new count of the stored events."""
+    behind = (
+        "SELECT 1 FROM event, rollup_position p WHERE event.xid IS NOT NULL AND event.xid >= p.xid"
+    )
+    until(lambda: not world.rows(behind), what="the roll-ups have each event")
+    counted = _roll_ups(world, began)
+    assert counted
+    environ = roles.settings(primary.url, "app")
+    world.manage("recount_rollups", "--from", f"{began:%Y-%m-%d}", **environ)
+    assert _roll_ups(world, began) == counted
+
+
+def _roll_ups(world: World, began: datetime) -> list[dict[str, Any]]:
+    counts = "SELECT * FROM rollup WHERE bucket >= %s ORDER BY cube, series, bucket"
+    sketches = "SELECT * FROM rollup_latency WHERE bucket >= %s ORDER BY cube, series, kind, bucket"
+    minute = began.replace(second=0, microsecond=0)
+    return [*world.rows(counts, minute), *world.rows(sketches, minute)]
 
 
 def _is_in_progress(answer: _Answer) -> bool:
@@ -195,16 +295,18 @@ def _tell(text: str) -> None:
     sys.stdout.write(f"\n{text}\n")  # the figures of docs/failover.md; shown with `pytest -s`
 
 
-def test_a_killed_primary_costs_seconds_and_no_message(world: World, trio: Trio) -> None:
-    load = _Load(world, world.person(email="x+slow-50ms@sandbox.example"))
+def test_a_killed_primary_costs_seconds_and_no_message(
+    world: World, load: _Load, trio: Trio
+) -> None:
     pids = _pids(world)
     with load.running():
         killed_at = time.monotonic()
         trio.primary.kill()
-        trio.promote()
+        new = trio.promote()
         took = time.monotonic() - killed_at
         load.until_more(100)
     _check(world, load)
+    _check_roll_ups(world, load.began, new)
     assert _pids(world) == pids
     _tell(
         f"killed: no writes for {load.gap(killed_at):.1f} s, promoted after {took:.1f} s;"
@@ -212,8 +314,9 @@ def test_a_killed_primary_costs_seconds_and_no_message(world: World, trio: Trio)
     )
 
 
-def test_a_frozen_primary_is_left_and_commits_nothing_afterwards(world: World, trio: Trio) -> None:
-    load = _Load(world, world.person(email="x+slow-50ms@sandbox.example"))
+def test_a_frozen_primary_is_left_and_commits_nothing_afterwards(
+    world: World, load: _Load, trio: Trio
+) -> None:
     pids = _pids(world)
     with load.running():
         frozen_at = time.monotonic()
@@ -225,15 +328,15 @@ def test_a_frozen_primary_is_left_and_commits_nothing_afterwards(world: World, t
         trio.thaw()
         load.until_more(100)
     _check(world, load)
+    _check_roll_ups(world, load.began, new)
     assert _pids(world) == pids
     assert _notifications(trio.primary) <= _notifications(new)
     _tell(f"frozen: no writes for {gap:.1f} s; {len(load.refused)} refused")
 
 
 def test_a_primary_without_its_standbys_commits_nothing_and_is_left(
-    world: World, trio: Trio
+    world: World, load: _Load, trio: Trio
 ) -> None:
-    load = _Load(world, world.person(email="x+slow-50ms@sandbox.example"))
     pids = _pids(world)
     with load.running():
         cut_at = time.monotonic()
@@ -242,6 +345,7 @@ def test_a_primary_without_its_standbys_commits_nothing_and_is_left(
         world.database_url = new.url
         load.until_more(100)
     _check(world, load)
+    _check_roll_ups(world, load.began, new)
     assert _pids(world) == pids
     assert _notifications(trio.primary) <= _notifications(new)
     _tell(f"split: no writes for {load.gap(cut_at):.1f} s; {len(load.refused)} refused")
@@ -252,9 +356,8 @@ def _notifications(server: Postgres) -> set[UUID]:
 
 
 def test_without_both_standbys_requests_are_refused_until_one_returns(
-    world: World, trio: Trio
+    world: World, load: _Load, trio: Trio
 ) -> None:
-    load = _Load(world, world.person(email="x+slow-50ms@sandbox.example"))
     pids = _pids(world)
     first, second = trio.standbys
     with load.running():

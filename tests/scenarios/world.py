@@ -104,13 +104,13 @@ class World:
         """
         self.stack.postgres.empty()
         roles.make(self.stack.postgres.url)
-        self._manage("migrate", **roles.settings(self.stack.postgres.url, "owner"))
-        self._manage("load_demo")
+        self.manage("migrate", **roles.settings(self.stack.postgres.url, "owner"))
+        self.manage("load_demo")
         self.repair(*names, **environ)
 
-    def _manage(self, command: str, **environ: str) -> None:
+    def manage(self, *command: str, **environ: str) -> None:
         subprocess.run(
-            [sys.executable, "manage.py", command],
+            [sys.executable, "manage.py", *command],
             cwd=ROOT,
             env={**self.environ, **environ},
             check=True,
