@@ -2,22 +2,30 @@
 
 Four `ops` (sweeps and status webhooks), four `expand` and four beats work at the same time on 400
 notifications that come due in one moment, on a bulk job, on a schedule and on the webhooks of all
-changes. One of each kind is killed meanwhile.
+changes. Four `live` have a stream each of one inbox. One of each kind is killed meanwhile.
 """
 
 from __future__ import annotations
 
+import http.client
 from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from datetime import timedelta
+from itertools import cycle
 from typing import Any, Final
 from uuid import UUID
 
 import orjson
 import pytest
 
+from notifications.core.rules.ids import delivery_id
 from notifications.core.rules.states import Status
-from notifyproj.devstack.demo.environment import now, until
+from notifyproj.devstack.demo.environment import Http, now, pause, until
+from notifyproj.devstack.ports import free_port
 from notifyproj.devstack.supervisor.process import Process
+from tests.features.inbox.live.sse import StreamClient, StreamRefused
 from tests.providers.fakes import HttpFake
 from tests.scenarios import bulk_jobs
 from tests.scenarios.settings import PRIVATE_WEBHOOKS
@@ -26,6 +34,9 @@ from tests.scenarios.world import World
 _PATIENCE: Final = timedelta(seconds=120)
 _SCHEDULED: Final = 400
 _RECIPIENTS: Final = 60
+_LIVE: Final = 4
+_IN_APP: Final = 20
+"""Messages of a batch; a stream that missed more than 50 changes would load the page again."""
 _DAY: Final = timedelta(days=1)
 
 
@@ -54,6 +65,93 @@ def test_what_four_of_each_do_at_the_same_time_is_done_once(
     _each_occurrence_has_one_notification(world, schedule)
     _each_change_is_told_once(receiver, scheduled)
     until(lambda: all(map(_has_swept, ops)), what="each ops process had work")
+
+
+def test_streams_of_four_live_processes_get_each_message_once(world: World) -> None:
+    ports = [free_port(f"{world.var}/live_{number}") for number in range(_LIVE)]
+    live = [world.start_extra("live", ports=replace(world.ports, live=port)) for port in ports]
+    person = world.person()
+    with ExitStack() as ends:
+        windows = [
+            ends.enter_context(closing(_Window(world, person, ports[number:] + ports[:number])))
+            for number in range(_LIVE)
+        ]
+        sent = _send_in_app(world, person)
+        live[0][0].kill()
+        sent += _send_in_app(world, person)
+        _each_has_come_once(windows, sent)
+        sent += _send_in_app(world, person)
+        _each_has_come_once(windows, sent)
+        assert [each.used for each in windows] == [ports[:2], *([port] for port in ports[1:])]
+
+
+class _Window:
+    """A page with the inbox of a person, and a stream of the first process that answers."""
+
+    def __init__(self, world: World, user_id: str, ports: Sequence[int]) -> None:
+        asked = {"scopes": ["inbox:read"]}
+        path = f"/v1/recipients/{user_id}/client-tokens"
+        self._token = world.service("operator").ask("POST", path, asked).body["token"]
+        self._page = Http(world.url, {"Authorization": f"Bearer {self._token}"})
+        self._ports = cycle(ports)
+        self._came: Counter[str] = Counter()
+        self.used: list[int] = []
+        """Ports of the processes that answered."""
+        self._version = self._load()
+        self._connect()
+
+    def came(self) -> Counter[str]:
+        """Return how often each message has come; connect to the next process after an end."""
+        is_closed, events = self._stream.is_closed, self._stream.events[self._place :]
+        self._place += len(events)
+        for event in events:
+            if event.name == "reset":
+                self._version = self._load()
+            elif event.name == "changes":
+                self._came.update(item["message_id"] for item in event.data["items"])
+                self._version = int(event.id)
+        if is_closed:
+            self.close()
+            self._connect()
+        return self._came
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def _load(self) -> int:
+        page = self._page.ask("GET", "/v1/inbox/me").body
+        self._came.update({item["message_id"] for item in page["results"]} - self._came.keys())
+        version: int = page["version"]
+        return version
+
+    def _connect(self) -> None:
+        self._place = 0
+        for port in self._ports:
+            with suppress(OSError, http.client.HTTPException, StreamRefused):
+                self._stream = StreamClient(port, self._token, since=self._version)
+                self.used.append(port)
+                return
+            pause()
+
+
+def _send_in_app(world: World, user_id: str) -> list[UUID]:
+    asked: dict[str, object] = {
+        "user_id": user_id,
+        "type": "ORDER_SHIPPED",
+        "priority": "P1",
+        "channels": ["in_app"],
+        "content": {"title": "On its way", "body": "Your order is on its way."},
+    }
+    return [UUID(each) for each in world.service("order-service").notify_all([asked] * _IN_APP)]
+
+
+def _each_has_come_once(windows: Sequence[_Window], sent: Sequence[UUID]) -> None:
+    wanted = {str(delivery_id(each, 1)): 1 for each in sent}
+    until(
+        lambda: all(each.came().keys() >= wanted.keys() for each in windows),
+        what="each message comes",
+    )
+    assert [each.came() for each in windows] == [wanted] * len(windows)
 
 
 def _new_schedule(world: World, person: str) -> dict[str, Any]:
