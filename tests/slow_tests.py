@@ -94,7 +94,8 @@ _ALONE: Final = frozenset({
 })
 """Files of these folders whose tests use none of the shared processes."""
 _SECOND: Final = frozenset(
-    f"{_SCENARIOS}{name}.py" for name in ("test_broker_switch", "test_four_of_each", "test_standby")
+    f"{_SCENARIOS}{name}.py"
+    for name in ("test_broker_switch", "test_four_of_each", "test_restore", "test_standby")
 )
 """Long scenarios that share a second product, in another process."""
 

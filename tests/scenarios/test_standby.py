@@ -13,15 +13,12 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from threading import Event
-from types import MappingProxyType
 from typing import Any, Final, TypeAlias
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import orjson
@@ -29,24 +26,20 @@ import pytest
 
 from notifications.core.rules.states import Status
 from notifications.core.rules.webhook_events import TOLD
-from notifyproj.devstack.demo.environment import now, pause, until
+from notifyproj.devstack.demo.environment import now, until
 from notifyproj.devstack.servers.postgres import Postgres
 from providers.standard_webhooks import Secret, verify
 from tests import roles
 from tests.providers.fakes import HttpFake
+from tests.scenarios.producers import THREADS, Load
 from tests.scenarios.settings import PRIVATE_WEBHOOKS
 from tests.scenarios.world import WORKERS, World
 from tests.standbys import Trio, run
 
 _PROCESSES: Final = ("web", *WORKERS, "beat")
-_THREADS: Final = 4
-_PAUSE: Final = 0.1
-"""Seconds between two requests of a thread: 40 requests a second in all."""
 _LIMIT: Final = 30.0
 """Seconds for the answer to a request."""
 _LONGEST: Final = timedelta(minutes=2)
-_CALLED: Final = frozenset({"sent", "delivered"})
-"""Statuses behind a call that the provider took."""
 
 _Change: TypeAlias = tuple[str, str, str, str, datetime]
 """Ids of the notification and the delivery, status, reason, instant."""
@@ -65,7 +58,8 @@ def load(world: World) -> Iterator[_Load]:
             "POST", "/v1/webhook-endpoints", {"url": receiver.url}
         )
         person = world.person(email="x+slow-50ms@sandbox.example")
-        yield _Load(world, person, receiver, Secret.parse(made.body["secret"]), began=now())
+        secret = Secret.parse(made.body["secret"])
+        yield _Load(world, person, receiver=receiver, secret=secret, began=now())
         world.rows("DELETE FROM webhook_endpoint WHERE url = %s", receiver.url)
 
 
@@ -85,105 +79,14 @@ def trio(load: _Load) -> Iterator[Trio]:
             world.stop()
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    status: int
-    headers: http.client.HTTPMessage
-    body: dict[str, Any]
-    seconds: float
+@dataclass(slots=True, kw_only=True)
+class _Load(Load):
+    """Producers with an endpoint that status webhooks call."""
 
-
-@dataclass(slots=True)
-class _Load:
-    """Producers: an OTP each 100 ms; a refused request is repeated with the same key."""
-
-    world: World
-    user_id: str
     receiver: HttpFake
     """The server that gets the status webhooks."""
     secret: Secret
     began: datetime
-    over: Event = field(default_factory=Event)
-    accepted: dict[str, UUID] = field(default_factory=dict)
-    """Ids by idempotency key."""
-    accepted_at: list[float] = field(default_factory=list)
-    refused: list[_Answer] = field(default_factory=list)
-    changes: list[dict[str, Any]] = field(default_factory=list)
-    """The change feed, as a poller with a cursor reads it."""
-
-    def post(self, key: str) -> _Answer:
-        """Send an OTP with an idempotency key."""
-        body = json.dumps(self.world.otp(self.user_id))
-        headers = {"Content-Type": "application/json", "Idempotency-Key": key}
-        return self._ask("POST", "/v1/notifications", body=body, headers=headers)
-
-    def _ask(
-        self,
-        method: str,
-        path: str,
-        *,
-        body: str | None = None,
-        headers: Mapping[str, str] = MappingProxyType({}),
-    ) -> _Answer:
-        own = self.world.service("auth-service").headers
-        began = time.monotonic()
-        link = http.client.HTTPConnection(urlsplit(self.world.url).netloc, timeout=60)
-        try:
-            link.request(method, path, body, {**own, **headers})
-            answer = link.getresponse()
-            found = json.loads(answer.read())
-            return _Answer(answer.status, answer.headers, found, time.monotonic() - began)
-        finally:
-            link.close()
-
-    def follow(self) -> None:
-        """Read the change feed since the beginning, until it told of each accepted request."""
-        query = f"since={quote(self.began.isoformat())}"
-        latest = time.monotonic() + 2 * _LONGEST.total_seconds()
-        while not self.is_told():
-            assert time.monotonic() < latest, "the change feed lacks an accepted request"
-            answer = self._ask("GET", f"/v1/notifications/changes?{query}")
-            if answer.status != http.HTTPStatus.OK:
-                self.refused.append(answer)
-            else:
-                self.changes += answer.body["results"]
-                query = f"cursor={quote(answer.body['next'])}"
-            pause(_PAUSE)
-
-    def is_told(self) -> bool:
-        """Return True if the load is over, and the feed has told that each was sent or delivered.
-
-        A receipt may come before the settle, and a receipt that met the gap may be missing.
-        """
-        found = {each["notification_id"] for each in self.changes if each["status"] in _CALLED}
-        return self.over.is_set() and {str(each) for each in self.accepted.values()} <= found
-
-    def _send(self, name: str) -> None:
-        number = 0
-        while not self.over.is_set():
-            number += 1
-            key = f"{self.user_id}-{name}-{number}"
-            while (answer := self.post(key)).status != http.HTTPStatus.ACCEPTED:
-                self.refused.append(answer)
-                pause(_PAUSE)
-            self.accepted[key] = UUID(answer.body["notification_id"])
-            self.accepted_at.append(time.monotonic())
-            self.over.wait(_PAUSE)
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        with ThreadPoolExecutor(_THREADS + 1) as pool:
-            sending: list[Future[None]] = [
-                pool.submit(self._send, str(number)) for number in range(_THREADS)
-            ]
-            sending.append(pool.submit(self.follow))
-            try:
-                self.until_more(20)
-                yield
-            finally:
-                self.over.set()
-            for each in sending:
-                each.result()
 
     def told(self) -> Counter[_Change]:
         """Return the changes that status webhooks told, once for each webhook id.
@@ -207,34 +110,11 @@ class _Load:
             assert found.setdefault(request.headers["webhook-id"], change) == change
         return Counter(found.values())
 
-    def until_more(self, count: int) -> None:
-        """Wait until `count` more requests are accepted."""
-        wanted = len(self.accepted) + count
-        until(lambda: len(self.accepted) >= wanted, what=f"{count} are accepted", within=_LONGEST)
-
-    def gap(self, since: float) -> float:
-        """Return the longest time between two accepted requests after an instant, in seconds."""
-        times = [each for each in self.accepted_at if each >= since]
-        return max(b - a for a, b in zip([since, *times], times, strict=False))
-
 
 def _check(world: World, load: _Load) -> None:
-    """Nothing accepted is lost or there twice, and each refusal says when to come back.
-
-    The change feed has told of each change once, and status webhooks of each change at least once.
-    """
+    """The load is there once, and status webhooks have told of each change at least once."""
+    load.check()
     ids = list(load.accepted.values())
-    assert len(set(ids)) == len(ids)
-    world.settled(ids, within=_LONGEST)
-    assert Counter(world.shown(ids)) == {1: len(ids)}
-    changes = Counter(json.dumps(each, sort_keys=True) for each in load.changes)
-    assert set(changes.values()) == {1}
-    for answer in load.refused:
-        assert answer.status == http.HTTPStatus.SERVICE_UNAVAILABLE or _is_in_progress(answer), (
-            answer
-        )
-        assert answer.headers["Content-Type"] == "application/problem+json"
-        assert int(answer.headers["Retry-After"]) > 0
     until(
         lambda: _changes(world, ids) <= load.told(),
         what="status webhooks tell of each change",
@@ -279,12 +159,6 @@ def _roll_ups(world: World, began: datetime) -> list[dict[str, Any]]:
     sketches = "SELECT * FROM rollup_latency WHERE bucket >= %s ORDER BY cube, series, kind, bucket"
     minute = began.replace(second=0, microsecond=0)
     return [*world.rows(counts, minute), *world.rows(sketches, minute)]
-
-
-def _is_in_progress(answer: _Answer) -> bool:
-    """Return True for a repeat while the first request still waits on the server before."""
-    kind: str = answer.body["type"]
-    return answer.status == http.HTTPStatus.CONFLICT and kind.endswith(":in-progress")
 
 
 def _pids(world: World) -> list[int | None]:
@@ -364,7 +238,7 @@ def test_without_both_standbys_requests_are_refused_until_one_returns(
         first.kill()
         load.until_more(40)
         second.kill()
-        until(lambda: len(load.refused) >= _THREADS, what="requests are refused")
+        until(lambda: len(load.refused) >= THREADS, what="requests are refused")
         told = _readyz(world)
         assert told[0] == http.HTTPStatus.SERVICE_UNAVAILABLE
         assert told[1]["database"].startswith("a commit takes over 2 s")

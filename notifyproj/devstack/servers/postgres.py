@@ -51,7 +51,7 @@ class Postgres(Server):
         settings: Mapping[str, str],
     ) -> None:
         super().__init__(name, place=place, password=password)
-        self._settings = {**_SETTINGS, **settings}
+        self.settings = {**_SETTINGS, **settings}
 
     @property
     def url(self) -> str:
@@ -66,7 +66,7 @@ class Postgres(Server):
 
     def command(self) -> list[str]:
         """Return the command of `postgres` in the foreground, with every setting."""
-        pairs = {**self._settings, "port": str(self.port)}
+        pairs = {**self.settings, "port": str(self.port)}
         options = [part for key, value in pairs.items() for part in ("-c", f"{key}={value}")]
         return [str(self.place.programs / "postgres"), "-D", str(self.data), *options]
 

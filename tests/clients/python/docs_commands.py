@@ -87,6 +87,11 @@ NOT_RUN: Final = (
         r"(pg_dump|createdb|pg_restore|manage\.py migrate) ?",
         "they copy a database of production",
     ),
+    Exemption(
+        r"docs/operations",
+        r"(pg_basebackup|cp|echo|touch|pg_ctl|psql|pg_resetwal) ",
+        "tests/scenarios/test_restore.py does the same beside a product of its own",
+    ),
     Exemption(r"docs/(deploy|upgrade|start/)", r"docker compose ", "a test has no Docker engine"),
     Exemption(r"docs/(deploy|upgrade)\.md", r"(kubectl|helm) ", "a test has no cluster"),
     Exemption(

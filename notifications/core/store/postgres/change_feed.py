@@ -12,7 +12,8 @@ begins at the last mark before the instant and leaves earlier changes out.
 A page reads at most SCANNED events, so a producer with few changes among many gets an empty page
 with a later position in place of a slow query. Positions are of one cluster: after a restore of a
 dump a position is refused (`Foreign`), and events with transaction ids of the former cluster leave
-the feed (`forget_foreign`).
+the feed (`forget_foreign`). A server restored to an earlier time gives transaction ids again; the
+steps of docs/operations.md raise their epoch, so that a position skips no change.
 
 After a failover the new primary gives the transaction ids of lost transactions again, and a
 position behind a lost transaction would skip the changes of these ids. So a page is returned when
