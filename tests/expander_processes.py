@@ -1,6 +1,6 @@
 """`python -m tests.expander_processes PAGE SWEEP`: start processes that run a sweep until SIGKILL.
 
-The sweep is `expand`, which expands bulk jobs, or `series`.
+The sweep is `expand`, which expands bulk jobs, or another one of `notifications.core.sweeps`.
 
 Django is imported once: a child begins milliseconds after the request. Each line on stdin starts a
 child, whose process id is written to stdout.
@@ -97,13 +97,13 @@ class Expanders:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
 
-    def start(self) -> list[int]:
+    def start(self, count: int = EXPANDERS) -> list[int]:
         """Start expanders; returns their process ids."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(b"\n" * EXPANDERS)
+        self._process.stdin.write(b"\n" * count)
         self._process.stdin.flush()
-        return [int(self._process.stdout.readline()) for _ in range(EXPANDERS)]
+        return [int(self._process.stdout.readline()) for _ in range(count)]
 
     def kill_often(self, job_id: UUID, kills: int, *, recipients: int) -> None:
         """Kill expanders at random points of a job, and start new ones after each kill of all.
@@ -148,9 +148,12 @@ def expanders(*, database_url: str, page: int, sweep: str = "expand") -> Iterato
 def main(page: str, sweep: str) -> None:
     """Start a child for each line of stdin."""
     django.setup()
-    from notifications.core import sweeps  # noqa: PLC0415 - after Django is set up
+    from notifications.core import feature, sweeps  # noqa: PLC0415 - after Django is set up
 
     run_once = sweeps.SWEEPS[sweep].run_once
+    for each in (each for app in feature.all_features() for each in app.sweeps):
+        if each.name == sweep:
+            feature.import_function(each.run)  # else each child imports the feature
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel removes killed children
     for _ in iter(sys.stdin.readline, ""):
         if pid := os.fork():

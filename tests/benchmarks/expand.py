@@ -88,8 +88,8 @@ def measure_speed(stage: Stage) -> Figure:
     count = stage.size(_RECIPIENTS)
     stage.run(())
     stage.clear()
-    with _people(stage, count):
-        job = _new_job()
+    with people(stage, count):
+        job = new_job()
         found = paired(ours=lambda: _expand(job, count // PAIRS - 5_000), theirs=_create_by_orm)
     return Figure(
         name="expand",
@@ -108,8 +108,8 @@ def measure_memory(stage: Stage) -> Figure:
     count = stage.size(_RECIPIENTS)
     stage.run(())
     stage.clear()
-    with _people(stage, count):
-        job = _new_job()
+    with people(stage, count):
+        job = new_job()
         answer = subprocess.run(
             [sys.executable, "-m", "tests.benchmarks.expander", str(job), str(_FIRST)],
             cwd=ROOT,
@@ -133,8 +133,8 @@ def measure_growth(stage: Stage) -> Figure:
     stage.run(())
     stage.clear()
     rates: list[float] = []
-    with _people(stage, 2 * (PAIRS + 1) * (_EXPANDED + 5_000)):
-        job = _new_job()
+    with people(stage, 2 * (PAIRS + 1) * (_EXPANDED + 5_000)):
+        job = new_job()
         begin = 1
         for rows in (_FEW, many):
             _grow(stage, first=begin, last=rows)
@@ -163,17 +163,17 @@ def measure_kills(stage: Stage) -> Figure:
     stage.clear()
     began = time.perf_counter()
     with (
-        _people(stage, count),
+        people(stage, count),
         expander_processes.expanders(
             database_url=os.environ["DATABASE_URL"], page=_KILLED_PAGE
         ) as processes,
     ):
-        job = _new_job()
+        job = new_job()
         count = Recipient.objects.filter(mode=Mode.LIVE).count()
         processes.kill_often(job, _KILLS, recipients=count // _KILL_SPAN)
         at_kill = expander_processes.accepted(job)
         processes.start()
-        until(lambda: _is_finished(job), what="the job is finished", within=_LATEST)
+        until(lambda: is_finished(job), what="the job is finished", within=_LATEST)
         seconds = time.perf_counter() - began
         found = expander_processes.counts(job)
     wrong = max(abs(each - count) for each in found)
@@ -190,7 +190,8 @@ def measure_kills(stage: Stage) -> Figure:
     )
 
 
-def _is_finished(job_id: UUID) -> bool:
+def is_finished(job_id: UUID) -> bool:
+    """Return True if a bulk job is finished."""
     from notifications.core.models import BulkJob  # noqa: PLC0415 - after Django is set up
     from notifications.core.rules.bulk_job import BulkJobState  # noqa: PLC0415 - as above
 
@@ -198,7 +199,7 @@ def _is_finished(job_id: UUID) -> bool:
 
 
 @contextmanager
-def _people(stage: Stage, count: int) -> Iterator[None]:
+def people(stage: Stage, count: int) -> Iterator[None]:
     """Add recipients with a mailbox each."""
     with stage.database() as link:
         link.execute(expander_processes.PEOPLE, [count])
@@ -227,7 +228,8 @@ def _grow(stage: Stage, *, first: int, last: int) -> None:
         link.execute("CHECKPOINT")
 
 
-def _new_job() -> UUID:
+def new_job() -> UUID:
+    """Start a bulk job for all recipients; returns its id."""
     from notifications.core.intake.accept import Caller  # noqa: PLC0415 - as above
     from notifications.core.models import Producer  # noqa: PLC0415 - as above
     from notifications.features.bulk_jobs import create, progress  # noqa: PLC0415 - after Django is set up

@@ -71,9 +71,7 @@ def _rate(stage: Stage) -> float:
     from notifications.core.webhooks import calls  # noqa: PLC0415 - after Django is set up
 
     with stage.standing_still():
-        clear()
-        for _ in range(_ENDPOINTS):
-            _add(endpoint(stage.sink.url), _MESSAGES // _ENDPOINTS)
+        fill(stage, _MESSAGES, endpoints=_ENDPOINTS)
         began = time.perf_counter()
         called = calls.work_off()
         took = time.perf_counter() - began
@@ -121,6 +119,13 @@ def clear() -> None:
 
     for model in (WebhookAttempt, WebhookMessage, WebhookEndpoint):
         model.objects.all().delete()
+
+
+def fill(stage: Stage, count: int, *, endpoints: int) -> None:
+    """Have `count` due messages, divided among endpoints; `endpoints` divides `count`."""
+    clear()
+    for _ in range(endpoints):
+        _add(endpoint(stage.sink.url), count // endpoints)
 
 
 def endpoint(url: str) -> int:
