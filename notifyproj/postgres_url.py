@@ -10,17 +10,24 @@ Source: https://www.postgresql.org/docs/18/libpq-connect.html#LIBPQ-CONNSTRING-U
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, Final
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
+from notifyproj.service_urls import fault_of_password
+
 _ENGINE: Final = "notifications.core.store.postgres.backend"
 _SCHEMES: Final = ("postgresql://", "postgres://")
 _MOST_PORT: Final = 65_535
 _SESSION_ATTRS: Final = "target_session_attrs"
 _WRITABLE: Final = ("read-write", "primary")
+_SSL_MODES: Final = ("verify-full", "verify-ca", "require", "prefer", "allow", "disable")
+_SYSTEM: Final = "system"
+"""The value of `sslrootcert` for the authorities of the system."""
+_BY_VARIABLE: Final = "give the password by DATABASE_PASSWORD"
 # A host that vanished closes no connection. Keepalives end a session that waits for an answer, and
 # `tcp_user_timeout` a session whose statement the host never received, both after about 6 s.
 _DEFAULTS: Final[Mapping[str, object]] = {
@@ -38,17 +45,23 @@ def validate(url: str) -> str:
     """Return a URL that libpq reads and that names a host.
 
     Raises:
-        ValueError: another scheme, no host, an invalid port, or a part that libpq does not read.
+        ValueError: another scheme, no host or database, an invalid port, or a part that libpq does
+            not read.
     """
     if not url.startswith(_SCHEMES):
         raise ValueError(f"must begin with {' or '.join(_SCHEMES)}")
     parts = _parts(url)
     hosts = _items(parts, "host") or _items(parts, "hostaddr")
+    if any("@" in host for host in hosts):
+        raise ValueError(f"has @ in the password: write %40, or {_BY_VARIABLE}")
     if not all(hosts) or not hosts:
-        raise ValueError("has no host")
+        raise ValueError(fault_of_password(url) or "has no host")
     ports = _items(parts, "port")
     if not all(port.isdecimal() and 1 <= int(port) <= _MOST_PORT for port in ports if port):
-        raise ValueError(f"has an invalid port; use a number up to {_MOST_PORT}")
+        said = f"has an invalid port; use a number up to {_MOST_PORT}"
+        raise ValueError(fault_of_password(url) or said)
+    if not parts.get("dbname"):
+        raise ValueError("names no database; end the URL with /notify, or the name of yours")
     if len(ports) not in {0, 1, len(hosts)}:
         raise ValueError(f"has {len(hosts)} hosts and {len(ports)} ports; give each host its port")
     wanted = parts.get(_SESSION_ATTRS, _WRITABLE[0])
@@ -56,7 +69,22 @@ def validate(url: str) -> str:
         raise ValueError(
             f"has a {_SESSION_ATTRS} that may give a server without writes; use {_WRITABLE[0]}"
         )
+    _check_tls(parts)
     return url
+
+
+def _check_tls(parts: Mapping[str, str]) -> None:
+    """Check what libpq would refuse at each connection, as if the server were away.
+
+    Raises:
+        ValueError: an unknown `sslmode`, or a file that this process cannot read.
+    """
+    if parts.get("sslmode", "prefer") not in _SSL_MODES:
+        raise ValueError(f"has an unknown sslmode; write one of {', '.join(_SSL_MODES)}")
+    for name in ("sslrootcert", "sslcert", "sslkey"):
+        file = parts.get(name, _SYSTEM)
+        if file != _SYSTEM and not os.access(file, os.R_OK):
+            raise ValueError(f"has an {name} that this process cannot read; check path and rights")
 
 
 def settings_of(url: str) -> dict[str, Any]:

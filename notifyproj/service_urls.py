@@ -43,7 +43,7 @@ def service_url(environ: Mapping[str, str], name: str) -> str:
     A password in the URL has precedence over the variable.
     """
     url = environ.get(name, "").strip()
-    password = environ.get(PASSWORDS[name], "").strip()
+    password = environ.get(PASSWORDS[name], "").strip("\r\n")  # the end of a file's last line
     parts = urlsplit(url)
     # libpq's form `postgresql://user@/notify?host=db1,db2` may have no host before the path.
     has_server = bool(parts.netloc) or "host=" in parts.query
@@ -53,6 +53,21 @@ def service_url(environ: Mapping[str, str], name: str) -> str:
     user, _, host = parts.netloc.rpartition("@")
     netloc = f"{user.removesuffix(':')}:{quote(password, safe='')}@{host}"
     return parts._replace(netloc=netloc).geturl()
+
+
+def fault_of_password(url: str) -> str:
+    """Return the fault of a URL whose password ends the host's part early; empty: there is none.
+
+    `redis://:p/w@state/0` names the host "p", and the rest of the password is a path.
+    """
+    parts = urlsplit(url)
+    is_cut = "@" in url.partition("://")[2].removeprefix(parts.netloc)
+    if is_cut and "@" not in parts.netloc:
+        return (
+            "has /, ? or # in the password: write %2F, %3F or %23, or give the password by the"
+            " variable of its own"
+        )
+    return ""
 
 
 def with_passwords(environ: Mapping[str, str]) -> dict[str, str]:

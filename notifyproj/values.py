@@ -13,6 +13,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
+import redis
 from cryptography.fernet import Fernet
 from pydantic import AfterValidator, BeforeValidator
 
@@ -24,6 +25,7 @@ from notifications.core.rules.lane import DEFAULT_TIME_TO_LIVE, Priority
 from notifications.core.rules.rate_limits.circuit_breaker import Streak
 from notifications.core.rules.rate_limits.frequency_caps import Cap, Caps
 from notifyproj import postgres_url
+from notifyproj.service_urls import fault_of_password
 from providers.alert_destinations import destination
 from providers.contract import Channel
 from providers.transport.guard import nat64_prefixes
@@ -37,11 +39,30 @@ _MOST_PORT: Final = 65_535
 
 
 def _redis_url(value: str) -> str:
-    return server_tls.verify(_url(value, schemes=("redis", "rediss")))
+    return _verified(_url(value, schemes=("redis", "rediss")))
 
 
 def _broker_url(value: str) -> str:
-    return server_tls.verify(_url(value, schemes=("redis", "rediss", "amqp", "amqps")))
+    return _verified(_url(value, schemes=("redis", "rediss", "amqp", "amqps")))
+
+
+def _verified(url: str) -> str:
+    """Return the URL with verification written out, after a look at the parts that Redis has.
+
+    Raises:
+        ValueError: a fault of TLS, or a database or parameter that redis-py would not take.
+    """
+    verified = server_tls.verify(url)
+    if not url.startswith("redis"):
+        return verified
+    database = urlsplit(url).path.removeprefix("/")
+    if database and not (database.isascii() and database.isdecimal()):
+        raise ValueError("has a database that is no number; write /0")
+    try:
+        redis.ConnectionPool.from_url(verified).make_connection()  # connects on its first command
+    except (TypeError, ValueError):
+        raise ValueError("has a parameter that redis-py does not know, or its value") from None
+    return verified
 
 
 def _public_url(value: str) -> str:
@@ -64,11 +85,12 @@ def _url(value: str, *, schemes: tuple[str, ...]) -> str:
     if parts.scheme not in schemes:
         raise ValueError(f"must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}")
     if not parts.hostname:
-        raise ValueError("has no host")
+        raise ValueError(fault_of_password(value) or "has no host")
     try:
         _ = parts.port
     except ValueError:
-        raise ValueError("has an invalid port; use a number up to 65535") from None
+        said = fault_of_password(value) or "has an invalid port; use a number up to 65535"
+        raise ValueError(said) from None
     return value
 
 

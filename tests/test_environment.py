@@ -133,6 +133,10 @@ def test_a_misspelt_name_stops_the_start_with_a_hint() -> None:
         ("DATABASE_URL", "mysql://db/x", "must begin with postgresql:// or postgres://"),
         ("DATABASE_URL", "postgresql:///x", "has no host"),
         ("REDIS_URL", "redis://state:99999", "has an invalid port; use a number up to 65535"),
+        ("REDIS_URL", "redis://state/hidden", "has a database that is no number"),
+        ("REDIS_URL", "redis://state/0?hidden=1", "has a parameter that redis-py does not know"),
+        ("REDIS_URL", "redis://state?socket_timeout=hidden", "has a parameter that redis-py"),
+        ("CELERY_BROKER_URL", "redis://broker/hidden", "has a database that is no number"),
         ("CELERY_BROKER_URL", "memory://", "must begin with redis://"),
         (
             "REDIS_URL",

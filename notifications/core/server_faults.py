@@ -37,6 +37,9 @@ _FAULTS: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
     ),
 )
 """The first entry with a type of the error or of a cause of the error decides."""
+_MISCONF: Final = "MISCONF"
+"""Beginning of the refusal of a Redis with `stop-writes-on-bgsave-error`; redis-py has no class."""
+_NOT_SAVED: Final = "takes no writes: it cannot save a snapshot, so make room on its disk"
 _OTHER_HOST: Final = "has a certificate for other host names: check the host in the URL"
 _OTHER_HOST_CODES: Final = (62, 64)
 """OpenSSL's X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH."""
@@ -50,6 +53,8 @@ def words(error: BaseException) -> str:
     for kinds, fault in _FAULTS:
         if any(isinstance(each, kinds) for each in causes):
             return fault
+    if any(isinstance(each, redis.ResponseError) and _MISCONF in str(each) for each in causes):
+        return _NOT_SAVED
     return AWAY
 
 

@@ -85,7 +85,10 @@ def server_url(text: str) -> Server:
     parts = configuration.split_url(text)
     if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
         raise ValueError("write smtp://host:port, smtp://host:port?starttls=1 or smtps://host:port")
-    starttls = parse_qs(parts.query).get("starttls", ["no"])[-1]
+    given = parse_qs(parts.query, keep_blank_values=True)
+    if set(given) - {"starttls"}:  # a misspelt one would send the password without TLS
+        raise ValueError("has an unknown parameter; the only one is starttls=1")
+    starttls = given.get("starttls", ["no"])[-1]
     tls = Tls.STARTTLS if configuration.yes_no(starttls) else Tls.NONE
     if parts.scheme == "smtps":
         tls = Tls.IMPLICIT

@@ -41,6 +41,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "contacts_not_ended": "PostgreSQL was away when a provider's next accepted call confirmed that"
     " contacts are dead; the next refusal is judged again.",
     "contacts_not_moved": "PostgreSQL took no new addresses of contacts; the next call names them.",
+    "database_disk_full": "PostgreSQL had no room for a write: make room on its disk.",
     "day_not_archived": "A day past retention stays in PostgreSQL; the next run tries again.",
     "digest_does_not_fit": "The digest template cannot be rendered: messages stay single.",
     "digested": "Messages were merged into digests; `merged` counts them.",

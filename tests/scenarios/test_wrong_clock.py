@@ -62,7 +62,7 @@ def _is_refused(world: World, user_id: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize("off", [-2 * _HOUR, 2 * _HOUR])
+@pytest.mark.parametrize("off", [-2 * _HOUR, 5])
 def test_a_web_host_whose_clock_is_wrong_refuses_until_it_is_right(
     world: World, tmp_path: Path, off: float
 ) -> None:

@@ -87,7 +87,7 @@ class ReadinessView(OpenView):
         except Error as error:
             connection.close()
             is_hung = isinstance(error.__cause__, HungServerError)
-            wrong = _hanging_commit() if is_hung else {"database": "away"}
+            wrong = _hanging_commit() if is_hung else {"database": _full_disk() or "away"}
             told = {"status": "unavailable", **wrong}
         except _CommitHangs:
             wrong = _hanging_commit()
@@ -111,9 +111,13 @@ def _blocking_problems(parts: _Parts) -> dict[str, str]:
     parts.unapplied = parts.read("the migrations", unapplied_migrations.find, default=[])
     if _FIRST in parts.unapplied:
         return {"database": "it has no tables: run `manage.py migrate`"}
-    if disk.is_full():
-        return {"database": "its disk is full: make room on it"}
+    if said := _full_disk():
+        return {"database": said}
     return {}
+
+
+def _full_disk() -> str:
+    return "its disk is full: make room on it" if disk.is_full() else ""
 
 
 def _hanging_commit() -> dict[str, str]:

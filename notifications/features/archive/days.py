@@ -12,6 +12,7 @@ import datetime as dt
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
@@ -26,7 +27,7 @@ from notifications.core.store.postgres.past_days import PROBLEM, Lease
 from notifications.features.archive import columns, export, keys, targets
 from notifications.features.archive.export import Written
 from notifications.features.archive.rows import Day
-from notifications.features.archive.targets import Target
+from notifications.features.archive.targets import ArchiveUnavailable, Target
 from notifications.features.archive.verify import Damaged, verify
 
 _log = structlog.get_logger(__name__)
@@ -98,9 +99,23 @@ def export_missing(lease: Lease, target: Target) -> Iterator[ArchiveFile]:
         lease.update()
         if table == "notification":
             keys.create_missing(of)
-        with tempfile.TemporaryDirectory(prefix="archive-export-") as folder:
-            for written in export.write(table, of, Path(folder)):
+        with _local_folder() as folder:
+            for written in export.write(table, of, folder):
                 yield _store(lease, target, written)
+
+
+@contextmanager
+def _local_folder() -> Iterator[Path]:
+    """Give a folder for the files until they are stored.
+
+    Raises:
+        ArchiveUnavailable: the local disk is full or not writable.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix="archive-export-") as folder:
+            yield Path(folder)
+    except OSError as error:  # pyarrow's, too
+        raise ArchiveUnavailable(f"{tempfile.gettempdir()}: {error}") from error
 
 
 def _store(lease: Lease, target: Target, written: Written) -> ArchiveFile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from notifications.core.store.postgres import partitions, past_days
 from notifications.core.sweeps import SWEEPS
 from notifications.core.sweeps.rounds import Swept
 from tests.old_days import drop_day
+from tests.small_disk import fill, make_room, mounted, needs_root
 
 pytestmark = pytest.mark.django_db(transaction=True)
 _DAY = dt.timedelta(days=1)
@@ -159,3 +161,27 @@ def test_a_day_waits_a_week_for_an_open_delivery(days: list[dt.date]) -> None:
 def test_a_lease_outlasts_several_runs() -> None:
     """Otherwise an export longer than the lease is begun again and again, and never ends."""
     assert 5 * SWEEPS["archive"].every <= past_days.LEASE
+
+
+@needs_root
+@pytest.mark.parametrize("full", ["archive", "export"])
+def test_a_full_disk_raises_the_alert_keeps_the_days_and_is_made_good(
+    days: list[dt.date], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: str
+) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    url = (disk if full == "archive" else tmp_path / "archive").as_uri()
+    configured = replace(conf.current(), archive_url=url)
+    monkeypatch.setattr(conf, "current", lambda: configured)
+    if full == "export":
+        monkeypatch.setattr(tempfile, "tempdir", str(disk))
+    with mounted(disk, mebibytes=1):
+        fill(disk)
+        _sweep()
+        [alert] = Alert.objects.filter(kind="archive_late", resolved_at=None)
+        assert "No space left on device" in alert.detail
+        assert all(_tables(day) for day in days)
+        make_room(disk)
+        assert _sweep().failed == 0
+        assert not any(_tables(day) for day in days)
+        assert not Alert.objects.filter(kind="archive_late", resolved_at=None)

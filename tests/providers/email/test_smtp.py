@@ -369,3 +369,8 @@ def test_a_server_without_starttls_is_our_mistake(server: SmtpFake) -> None:
 def test_the_url_says_how_to_connect(url: str, port: int, tls: Tls) -> None:
     server = server_url(url)
     assert (server.port, server.tls) == (port, tls)
+
+
+def test_a_misspelt_parameter_of_the_url_sends_no_password_without_tls() -> None:
+    with pytest.raises(ValueError, match="the only one is starttls=1"):
+        server_url("smtp://user:hidden@mail.example?startls=1")

@@ -6,6 +6,7 @@ import datetime as dt
 import select
 from collections.abc import Callable, Iterator
 
+import psycopg
 import pytest
 from django.core.signals import request_started
 from django.db import DatabaseError, OperationalError, connection, transaction
@@ -88,6 +89,20 @@ def test_a_write_that_finds_the_disk_full_makes_the_service_unready_for_a_while(
     later = clock.monotonic() + disk.FULL_FOR_SECONDS
     monkeypatch.setattr(clock, "monotonic", lambda: later)
     assert Client().get("/readyz").status_code == 200
+    disk.forget()
+
+
+def test_a_session_that_finds_the_disk_full_names_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The refusal of PostgreSQL 18 after its log found no room.
+    text = "FATAL:  could not write init file: No space left on device"
+    with pytest.raises(OperationalError), connection.wrap_database_errors:
+        raise psycopg.OperationalError(text)
+
+    def refuse() -> bool:
+        raise OperationalError(text)
+
+    monkeypatch.setattr(db, "is_writable", refuse)
+    assert Client().get("/readyz").json()["database"] == "its disk is full: make room on it"
     disk.forget()
 
 

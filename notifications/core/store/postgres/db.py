@@ -26,7 +26,7 @@ from psycopg.pq.abc import PGconn
 from psycopg.rows import RowFactory, dict_row, tuple_row
 
 from notifications.core import feature
-from notifications.core.store.postgres import arrays, copy_text, disk
+from notifications.core.store.postgres import arrays, copy_text
 from notifications.core.store.postgres.arrays import bound
 
 Answer = TypeVar("Answer")
@@ -120,7 +120,6 @@ class _Errors:
         """
         if error is None:
             return
-        disk.note(error)
         try:
             connection.wrap_database_errors.__exit__(kind, error, trace)
         except InternalError as translated:

@@ -17,14 +17,16 @@ from __future__ import annotations
 import functools
 import weakref
 from contextlib import suppress
-from types import SimpleNamespace
+from types import SimpleNamespace, TracebackType
 from typing import Any, Final, Self, TypeVar
 
 import psycopg
 from django.db.backends.postgresql import base
+from django.db.utils import DatabaseErrorWrapper
 from psycopg.abc import PQGen
 from psycopg.waiting import Ready, Wait
 
+from notifications.core.store.postgres import disk
 from notifications.core.store.postgres.backend import hung_servers
 
 _WAITS_FOR_STANDBY: Final = "SyncRepWaitForLSN"
@@ -129,8 +131,28 @@ def _note(session: weakref.ref[Session], notice: psycopg.errors.Diagnostic) -> N
         waiting.is_replicated = False
 
 
+class _NotingErrors(DatabaseErrorWrapper):
+    """Django's translation of errors, also of those at the opening of a session."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            return
+        disk.note(error)
+        super().__exit__(kind, error, trace)
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     """Django's wrapper for PostgreSQL, which opens sessions of this module."""
+
+    @functools.cached_property
+    def wrap_database_errors(self) -> _NotingErrors:
+        """The context in which Django runs each statement."""
+        return _NotingErrors(self)
 
     # Django takes the function `connect` and the classes of errors from here.
     Database = SimpleNamespace(**{**vars(psycopg), "connect": Session.connect})  # type: ignore[assignment] # declared as a module
