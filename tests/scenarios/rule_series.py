@@ -15,9 +15,16 @@ _DOCS: Final = ROOT / "docs"
 _SELECTOR: Final = re.compile(r"\b(notifications_[a-z0-9_]+)(?:{([^}]*)})?")
 """A series of the product, not of a recording rule, with its label matchers."""
 _MATCHER: Final = re.compile(r'(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"')
+_FAILED: Final = "a request was answered with 5xx"
 AFTER_AN_EVENT: Final[Mapping[str, str]] = {
     "NotificationsRepeats": "a call was repeated after an unanswered call",
-    "NotificationsRequestsFail": "a request was answered with 5xx",
+    "NotificationsRequestsFail": _FAILED,
+    "NotificationsUnacceptedFastBurn": _FAILED,
+    "NotificationsUnacceptedSlowBurn": _FAILED,
+    "notifications:unaccepted:ratio_rate5m": _FAILED,
+    "notifications:unaccepted:ratio_rate30m": _FAILED,
+    "notifications:unaccepted:ratio_rate1h": _FAILED,
+    "notifications:unaccepted:ratio_rate6h": _FAILED,
 }
 """Rule -> the event before which a series of the rule does not exist: each is about a ratio over
 minutes, which a first count without a rate does not hide."""
