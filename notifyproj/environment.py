@@ -23,6 +23,7 @@ from notifications.core.rules.rate_limits.circuit_breaker import STREAKS
 from notifications.core.rules.rate_limits.frequency_caps import DEFAULTS
 from notifyproj.environment_parts import (
     AlertEnvironment,
+    DatabaseEnvironment,
     InboxEnvironment,
     LiveEnvironment,
     WebEnvironment,
@@ -38,7 +39,6 @@ from notifyproj.values import (
     MostOfEach,
     Names,
     Nat64Prefixes,
-    PostgresUrl,
     Providers,
     PublicUrl,
     Reachable,
@@ -84,6 +84,7 @@ class Delivery(StrEnum):
 
 
 class Environment(
+    DatabaseEnvironment,
     WebEnvironment,
     InboxEnvironment,
     LiveEnvironment,
@@ -95,12 +96,6 @@ class Environment(
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    database_url: PostgresUrl = Field(
-        alias="DATABASE_URL",
-        description="the URL of PostgreSQL, such as postgresql://user:password@host:5432/notify, or"
-        " without the password and DATABASE_PASSWORD",
-        repr=False,
-    )
     state_url: RedisUrl = Field(
         alias="REDIS_URL",
         description="the URL of the state Redis or Valkey, such as redis://:password@state:6379/0",

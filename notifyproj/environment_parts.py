@@ -10,7 +10,26 @@ from notifications.core.conf import Live, Web
 from notifications.core.rules import in_app
 from notifications.core.rules.alert_thresholds import AlertThresholds
 from notifications.core.rules.rate_limits.concurrency import CEILING
-from notifyproj.values import AlertUrls, Networks, PublicUrl, Thresholds
+from notifyproj.values import AlertUrls, Networks, PostgresUrl, PublicUrl, ReplicaUrl, Thresholds
+
+
+class DatabaseEnvironment(BaseModel):
+    """Settings of PostgreSQL and its read replica."""
+
+    database_url: PostgresUrl = Field(
+        alias="DATABASE_URL",
+        description="the URL of PostgreSQL, such as postgresql://user:password@host:5432/notify, or"
+        " without the password and DATABASE_PASSWORD",
+        repr=False,
+    )
+    replica_url: ReplicaUrl | None = Field(
+        alias="DATABASE_REPLICA_URL",
+        default=None,
+        description="the URL of a standby of DATABASE_URL for figures, lists and exports, such as"
+        " postgresql://user:password@replica:5432/notify, or without the password and"
+        " DATABASE_REPLICA_PASSWORD",
+        repr=False,
+    )
 
 
 class WebEnvironment(BaseModel):

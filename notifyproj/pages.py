@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Final
 
+from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
@@ -18,9 +19,13 @@ from django.http.response import HttpResponseBase
 from django.middleware.common import CommonMiddleware
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.gzip import GZipMiddleware
+from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
 
+from notifications.core.rules import replica_lag
+
 API: Final = "/v1/"
+_READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 PROBES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 """Paths that answer whatever the Host header is: an orchestrator and Prometheus address a process
 by its IP address, which no setting can know. The answers contain no link to the host."""
@@ -67,6 +72,30 @@ class Csrf(_NotForTheApi, CsrfViewMiddleware):
 
 class SignIn(_NotForTheApi, AuthenticationMiddleware):
     """Django's `request.user`; the API's authentication sets `request.user` for its views."""
+
+
+class OwnWrites(_NotForTheApi, MiddlewareMixin):
+    """Sets the cookie of `rules.replica_lag` in each answer of the admin to a form.
+
+    It is in MIDDLEWARE with DATABASE_REPLICA_URL only.
+    """
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """Set the cookie, unless the request only reads."""
+        pages = reverse("admin:index")
+        if request.method not in _READING and request.path_info.startswith(pages):
+            response.set_cookie(
+                replica_lag.COOKIE,
+                "1",
+                max_age=replica_lag.COOKIE_AGE,
+                path=pages,
+                secure=settings.SESSION_COOKIE_SECURE,
+                httponly=True,
+                samesite="Lax",
+            )
+        return response
 
 
 class Messages(_NotForTheApi, MessageMiddleware):

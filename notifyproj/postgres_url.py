@@ -1,17 +1,20 @@
-"""The URL of PostgreSQL, read by libpq's own parser, so that each form of libpq works.
+"""The URLs of PostgreSQL and of its read replica, read by libpq's own parser.
+
+Each form of libpq works:
 
     postgresql://user:password@db/notify?sslmode=verify-full&sslrootcert=/etc/notify/ca.pem
     postgresql://user:password@db1:5432,db2:5432/notify    a primary and a standby
     postgresql://user:password@/notify?host=db1,db2        the same, with hosts as a parameter
 
-With several hosts a session is opened to the host that takes writes (`target_session_attrs`).
+With several hosts a session is opened to the host that takes writes (`target_session_attrs`); a
+session of the read replica is opened to a standby.
 Source: https://www.postgresql.org/docs/18/libpq-connect.html#LIBPQ-CONNSTRING-URIS
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import psycopg
@@ -28,6 +31,7 @@ _SSL_MODES: Final = ("verify-full", "verify-ca", "require", "prefer", "allow", "
 _SYSTEM: Final = "system"
 """The value of `sslrootcert` for the authorities of the system."""
 _BY_VARIABLE: Final = "give the password by DATABASE_PASSWORD"
+_STANDBY: Final = ("standby",)
 # A host that vanished closes no connection. Keepalives end a session that waits for an answer, and
 # `tcp_user_timeout` a session whose statement the host never received, both after about 6 s.
 _DEFAULTS: Final[Mapping[str, object]] = {
@@ -45,9 +49,22 @@ def validate(url: str) -> str:
     """Return a URL that libpq reads and that names a host.
 
     Raises:
-        ValueError: another scheme, no host or database, an invalid port, or a part that libpq does
-            not read.
+        ValueError: another scheme, no host or database, an invalid port, a part that libpq does not
+            read, or sessions of a server without writes.
     """
+    return _validate(url, session_attrs=_WRITABLE, other="without writes")
+
+
+def validate_replica(url: str) -> str:
+    """Return a URL as `validate` does, for sessions of a standby.
+
+    Raises:
+        ValueError: as `validate`, or sessions of a server that is no standby.
+    """
+    return _validate(url, session_attrs=_STANDBY, other="that is no standby")
+
+
+def _validate(url: str, *, session_attrs: Sequence[str], other: str) -> str:
     if not url.startswith(_SCHEMES):
         raise ValueError(f"must begin with {' or '.join(_SCHEMES)}")
     parts = _parts(url)
@@ -64,10 +81,10 @@ def validate(url: str) -> str:
         raise ValueError("names no database; end the URL with /notify, or the name of yours")
     if len(ports) not in {0, 1, len(hosts)}:
         raise ValueError(f"has {len(hosts)} hosts and {len(ports)} ports; give each host its port")
-    wanted = parts.get(_SESSION_ATTRS, _WRITABLE[0])
-    if wanted not in _WRITABLE and not (wanted == "any" and len(hosts) == 1):
+    wanted = parts.get(_SESSION_ATTRS, session_attrs[0])
+    if wanted not in session_attrs and not (wanted == "any" and len(hosts) == 1):
         raise ValueError(
-            f"has a {_SESSION_ATTRS} that may give a server without writes; use {_WRITABLE[0]}"
+            f"has a {_SESSION_ATTRS} that may give a server {other}; use {session_attrs[0]}"
         )
     _check_tls(parts)
     return url
@@ -87,10 +104,12 @@ def _check_tls(parts: Mapping[str, str]) -> None:
             raise ValueError(f"has an {name} that this process cannot read; check path and rights")
 
 
-def settings_of(url: str) -> dict[str, Any]:
+def settings_of(url: str, *, is_replica: bool = False) -> dict[str, Any]:
     """Return Django's settings of a database; OPTIONS has the parameters of libpq."""
     parts = _parts(url)
-    if "," in parts.get("host", parts.get("hostaddr", "")):
+    if is_replica:
+        parts.setdefault(_SESSION_ATTRS, _STANDBY[0])
+    elif "," in parts.get("host", parts.get("hostaddr", "")):
         parts.setdefault(_SESSION_ATTRS, _WRITABLE[0])
     return {
         "ENGINE": _ENGINE,

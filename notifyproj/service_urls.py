@@ -1,4 +1,4 @@
-"""URLs of the database and the two Valkeys, with passwords from separate variables.
+"""URLs of database, read replica and Valkeys, with passwords from separate variables.
 
 `DATABASE_URL=postgresql://app@postgres/notify` and `DATABASE_PASSWORD=p@ss/word` make one URL with
 the password encoded, so that a password may hold any character and no file repeats it in a URL.
@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 
 PASSWORDS: Final[Mapping[str, str]] = {
     "DATABASE_URL": "DATABASE_PASSWORD",
+    "DATABASE_REPLICA_URL": "DATABASE_REPLICA_PASSWORD",
     "REDIS_URL": "REDIS_PASSWORD",
     "CELERY_BROKER_URL": "CELERY_BROKER_PASSWORD",
 }

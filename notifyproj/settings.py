@@ -107,13 +107,21 @@ TEMPLATES = [
 # Django's health checks are off, because each check costs a round trip;
 # `store.postgres.db.drop_broken` checks the socket. A session lives for an hour, so a setting that
 # an operator stores at the role reaches each task and request within the hour.
-DATABASES = {
-    "default": {**postgres_url.settings_of(ENVIRONMENT.database_url), "CONN_MAX_AGE": 3_600}
+_SESSIONS = {
+    "CONN_MAX_AGE": 3_600,
+    # A transaction pooler may stand between the processes and Postgres. The pooler would drop
+    # session settings, so `store.postgres.session_settings` stores them, and would give the next
+    # statement to a session without the cursor that Django has declared.
+    "DISABLE_SERVER_SIDE_CURSORS": True,
 }
-# A transaction pooler may stand between the processes and Postgres. The pooler would drop session
-# settings, so `store.postgres.session_settings` stores them, and would give the next statement to a
-# session without the cursor that Django has declared.
-DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
+DATABASES = {"default": postgres_url.settings_of(ENVIRONMENT.database_url) | _SESSIONS}
+if ENVIRONMENT.replica_url is not None:  # used by store.postgres.replica alone
+    DATABASES["replica"] = {
+        **postgres_url.settings_of(ENVIRONMENT.replica_url, is_replica=True),
+        **_SESSIONS,
+        "TEST": {"MIRROR": "default"},
+    }
+    MIDDLEWARE.append("notifyproj.pages.OwnWrites")
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

@@ -246,6 +246,7 @@ def _listen_address(value: str) -> ListenAddress:
 
 
 PostgresUrl = Annotated[str, AfterValidator(postgres_url.validate)]
+ReplicaUrl = Annotated[str, AfterValidator(postgres_url.validate_replica)]
 RedisUrl = Annotated[str, AfterValidator(_redis_url)]
 ArchiveUrl = Annotated[str, AfterValidator(_archive_url)]
 BrokerUrl = Annotated[str, AfterValidator(_broker_url)]

@@ -27,12 +27,14 @@ def _check(**changes: str) -> str:
 def test_check_deploy_warns_of_each_server_that_is_not_verified() -> None:
     said = _check(
         DATABASE_URL="postgresql://notify:hidden@db.example.com/notify?sslmode=require",
+        DATABASE_REPLICA_URL="postgresql://notify:hidden@replica.example.com/notify",
         REDIS_URL="rediss://:hidden@state.example.com?ssl_check_hostname=false",
         CELERY_BROKER_URL="rediss://:hidden@broker.example.com?ssl_cert_reqs=none",
     )
     assert "the server of REDIS_URL may have the certificate of another host" in said
     assert "the server of CELERY_BROKER_URL may have any certificate" in said
     assert "DATABASE_URL does not verify the server" in said
+    assert "DATABASE_REPLICA_URL does not verify the server" in said
     assert said.count("server_not_verified") == 2  # the log lines of each process's start
     assert "hidden" not in said
 

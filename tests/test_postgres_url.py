@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from urllib.parse import urlsplit
 
 import psycopg
@@ -90,3 +92,60 @@ def test_a_session_is_opened_to_the_host_that_answers() -> None:
     wrapper = DatabaseWrapper({**found, **defaults, "TIME_ZONE": None, "TEST": {}})
     with psycopg.connect(**wrapper.get_connection_params()) as link:
         assert link.info.port == parts.port
+
+
+def test_the_url_of_the_read_replica_leads_to_standbys_alone() -> None:
+    for url, attrs in (
+        ("postgresql://app@db/notify", "standby"),
+        ("postgresql://app@db1,db2/other", "standby"),
+        ("postgresql://app@db1,db2/notify?target_session_attrs=standby", "standby"),
+        ("postgresql://app@pooler/notify?target_session_attrs=any", "any"),
+    ):
+        whole = service_urls.service_url(
+            {"DATABASE_REPLICA_URL": url, "DATABASE_REPLICA_PASSWORD": _PASSWORD},
+            "DATABASE_REPLICA_URL",
+        )
+        found = postgres_url.settings_of(postgres_url.validate_replica(whole), is_replica=True)
+        assert (found["USER"], found["PASSWORD"]) == ("app", _PASSWORD)
+        assert found["OPTIONS"]["target_session_attrs"] == attrs
+        assert found["OPTIONS"]["tcp_user_timeout"] == 6_000
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("mysql://app:hidden@db/notify", "must begin with postgresql:// or postgres://"),
+        ("postgresql:///notify", "has no host"),
+        (
+            "postgresql://app:hidden@db1,db2/x?target_session_attrs=any",
+            "is no standby; use standby",
+        ),
+        ("postgresql://app:hidden@db/x?target_session_attrs=prefer-standby", "use standby"),
+        ("postgresql://app:hidden@db/x?target_session_attrs=read-write", "use standby"),
+    ],
+)
+def test_a_url_of_the_read_replica_that_cannot_work_is_told(url: str, said: str) -> None:
+    with pytest.raises(InvalidEnvironment) as refused:
+        environment.load({**os.environ, "DATABASE_REPLICA_URL": url})
+    [line] = str(refused.value).splitlines()
+    assert line.startswith("DATABASE_REPLICA_URL ")
+    assert said in line
+    assert "hidden" not in line
+
+
+def test_without_a_read_replica_the_settings_have_one_database() -> None:
+    code = "from notifyproj import settings as s; print(list(s.DATABASES), s.MIDDLEWARE[-1])"
+    url = {"DATABASE_REPLICA_URL": "postgresql://app@replica/notify"}
+    for given, databases, has_cookie in (
+        ({}, "['default']", False),
+        (url, "['default', 'replica']", True),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | given,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.startswith(databases)
+        assert ("OwnWrites" in done.stdout) is has_cookie

@@ -8,13 +8,16 @@ from typing import Any, Final
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.models import User
 from django.core import checks
-from django.db import Error, connections
+from django.db import DEFAULT_DB_ALIAS, Error, connections
 from psycopg.pq import Conninfo
 
 from notifications.core import conf, feature, server_tls
 from notifications.core.rules.roles import GROUP_PREFIX
+from notifications.core.store.postgres import replica
 
 _VERIFIES: Final = "verify-full"
+_DATABASES: Final = {DEFAULT_DB_ALIAS: "DATABASE_URL", replica.ALIAS: "DATABASE_REPLICA_URL"}
+"""Alias in `DATABASES` -> variable of the URL."""
 _LOCAL: Final = ("/", "@", "127.")
 """Beginnings of the hosts of a PostgreSQL on the same machine; the first two are sockets."""
 
@@ -40,15 +43,16 @@ def check_servers(**_others: Any) -> list[checks.CheckMessage]:  # noqa: ANN401 
         )
         for name, weakness in weak_servers()
     ]
-    if not _verifies_database(connections["default"].settings_dict):
-        found.append(
-            checks.Warning(
-                "the connection to the host of DATABASE_URL does not verify the server",
-                hint=f"add sslmode={_VERIFIES} to the URL, and sslrootcert=/path/ca.pem for a"
-                " private authority or sslrootcert=system for a public one",
-                id="notifications.W003",
-            )
+    found += [
+        checks.Warning(
+            f"the connection to the host of {variable} does not verify the server",
+            hint=f"add sslmode={_VERIFIES} to the URL, and sslrootcert=/path/ca.pem for a"
+            " private authority or sslrootcert=system for a public one",
+            id="notifications.W003",
         )
+        for alias, variable in _DATABASES.items()
+        if alias in connections and not _verifies_database(connections[alias].settings_dict)
+    ]
     return found
 
 

@@ -22,7 +22,7 @@ from providers.contract import Channel
 from providers.email import smtp
 
 TEMPLATE: Final = Path(__file__).resolve().parents[2] / ".env.example"
-SERVERS: Final = tuple(service_urls.PASSWORDS)
+SERVERS: Final = ("DATABASE_URL", "REDIS_URL", "CELERY_BROKER_URL")
 """Variables with the URLs of the three servers."""
 _PUBLIC_URL: Final = "NOTIFY_PUBLIC_URL"
 _OF_MAIL: Final = ("NOTIFY_SMTP_URL", "NOTIFY_SMTP_FROM")

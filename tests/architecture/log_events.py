@@ -83,6 +83,9 @@ MEANINGS: Final[Mapping[str, str]] = {
     "recipient_left_out": "The rows of a recipient of a bulk job were refused; the others go on.",
     "recipient_token_refused": "A recipient token was refused for `reason`; `producer_id` names the"
     " producer of the key that the token claims.",
+    "replica_left": "A process left the read replica for the primary; `cause` says why.",
+    "replica_read_again": "A read failed on the read replica and was run again on the primary.",
+    "replica_used_again": "The read replica is used again; `cause` says why it was left.",
     "refusals_not_noted": "Rejected requests could not be stored for `Rejected requests`.",
     "cancel_job_failed": "A cancel job raised an exception; the next run tries again.",
     "dead_letter_not_replayed": "A dead letter raised an exception in its replay: it left the job"

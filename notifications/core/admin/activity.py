@@ -12,6 +12,7 @@ link continues there.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -30,7 +31,7 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 
 from notifications.core import clock
-from notifications.core.admin import base, exports, model_pages, recipient_names
+from notifications.core.admin import base, exports, model_pages, own_writes, recipient_names
 from notifications.core.delivery import routing
 from notifications.core.models import CancelJob, NotificationType, Producer, Template
 from notifications.core.rules import masking, reasons
@@ -112,7 +113,7 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:  # noqa: A
         raise PermissionDenied
     term = request.GET.get("q", "").strip()
     producers = dict(Producer.objects.values_list("pk", "name")[:_MOST_OPTIONS])
-    found, is_scan = _search(request.GET, term)
+    found, is_scan = own_writes.read(request, lambda: _search(request.GET, term))
     if "export" in request.GET:
         return _export(request, term, producers)
     filters = _filters(request.GET, producers)
@@ -181,17 +182,22 @@ def _export(request: HttpRequest, term: str, producers: Mapping[int, str]) -> St
             *(line.row.status.label, line.row.reason, line.row.provider),
             *(line.row.notification_id, line.row.delivery_id),
         )
-        for line in _all_lines(request.GET, term, producers)
+        for line in _all_lines(request, term, producers)
     )
     return exports.stream(request, "activity", _COLUMNS, rows)
 
 
-def _all_lines(query: QueryDict, term: str, producers: Mapping[int, str]) -> Iterator[Line]:
-    found, is_scan = _search(query, term)
+def _all_lines(request: HttpRequest, term: str, producers: Mapping[int, str]) -> Iterator[Line]:
+    found, is_scan = own_writes.read(request, lambda: _search(request.GET, term))
     yield from _lines(found.lines, producers)
     while is_scan and found.before is not None:
-        wanted = _read(query, term)
-        found = activity.page(wanted, limit=exports.ROWS_PER_READ, before=found.before)
+        next_page = functools.partial(
+            activity.page,
+            _read(request.GET, term),
+            limit=exports.ROWS_PER_READ,
+            before=found.before,
+        )
+        found = own_writes.read(request, next_page)
         yield from _lines(found.lines, producers)
 
 

@@ -26,6 +26,7 @@ class AuditEntryAdmin(base.ReadOnlyAdmin):
     list_display = ("at", "by", "operation", "object", "differs", "request_id")
     list_filter = ("object_type", "operation")
     date_hierarchy = None
+    reads_replica = True
     search_fields = ("by",)
     search_help_text = "A user name, the prefix of a key, the name of an object, or a request id."
     paginator = base.BoundedPaginator

@@ -22,6 +22,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from notifications.core import clock
+from notifications.core.admin import own_writes
 from notifications.core.admin.audited import AuditedAdmin
 from notifications.core.models import Producer
 from notifications.core.rules import ids
@@ -110,6 +111,20 @@ class ReadOnlyAdmin(AuditedAdmin):
     show_full_result_count = False
     list_max_show_all = 0
     actions_on_top = True
+    reads_replica = False
+    """True: the list, of a large table, is read from the read replica."""
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> Any:  # noqa: ANN401 - Django's own annotation
+        """Show the list; a form is read from the primary."""
+        show = functools.partial(super().changelist_view, request, extra_context)
+        # The check reads the rights of the operator, which must be those of the primary.
+        if request.method != "GET" or not (
+            self.reads_replica and self.has_view_permission(request)
+        ):
+            return show()
+        return own_writes.read(request, lambda: _rendered(show()))
 
     def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 - Django's signature
         """Return False: only the service writes the table."""
@@ -143,6 +158,11 @@ class OfProducerAdmin(ReadOnlyAdmin):
     def producer(self, row: Model) -> str:
         """Return the name of the producer."""
         return getattr(row, "producer_name", "") or "a deleted producer"
+
+
+def _rendered(response: HttpResponse) -> HttpResponse:
+    """Render a page now: its rows are read during the rendering."""
+    return response.render() if isinstance(response, TemplateResponse) else response
 
 
 def own_page(show: Callable[[Any, HttpRequest, str], HttpResponse]) -> Callable[..., HttpResponse]:

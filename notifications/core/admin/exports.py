@@ -21,7 +21,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.html import strip_tags
 
 from notifications.core import clock
-from notifications.core.admin import addresses
+from notifications.core.admin import addresses, own_writes
 from notifications.core.admin.audited import name_of
 from notifications.core.rules import csv_lines, masking
 from notifications.core.store.postgres import audit
@@ -67,17 +67,21 @@ def export_csv(
     columns = [name for name in listed if name not in {_BOX, _SELF}] or [_SELF]
     header = [str(label_for_field(name, queryset.model, model_admin)) for name in ["pk", *columns]]
     read = _reader(model_admin, columns, plain=addresses.may_see(request))
-    rows = ([row.pk, *read(row)] for row in pages(queryset))
+    rows = ([row.pk, *read(row)] for row in pages(request, queryset))
     return stream(request, str(queryset.model._meta.model_name), header, rows)  # noqa: SLF001 - Django's public name
 
 
-def pages(queryset: QuerySet[Any]) -> Iterator[Any]:
-    """Yield all rows, newest first, with a query for each page."""
+def pages(request: HttpRequest, queryset: QuerySet[Any]) -> Iterator[Any]:
+    """Yield all rows, newest first, with a query for each page (see `own_writes`)."""
     ordered = queryset.order_by("-pk")
-    page = list(ordered[:ROWS_PER_READ])
+    page = _page(request, ordered)
     while page:
         yield from page
-        page = list(ordered.filter(pk__lt=page[-1].pk)[:ROWS_PER_READ])
+        page = _page(request, ordered.filter(pk__lt=page[-1].pk))
+
+
+def _page(request: HttpRequest, rows: QuerySet[Any]) -> list[Any]:
+    return own_writes.read(request, lambda: list(rows[:ROWS_PER_READ]))
 
 
 def _with_header(

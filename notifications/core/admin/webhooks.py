@@ -220,6 +220,7 @@ class WebhookAttemptAdmin(base.ReadOnlyAdmin):
     list_display = ("started_at", "endpoint_id", "http_status", "error", "latency_ms", "number")
     search_fields = ("endpoint_id__exact", "message_id__exact")
     search_help_text = "The id of an endpoint or of a message."
+    reads_replica = True
     ordering = ("-id",)
     sortable_by = ()
     paginator = base.BoundedPaginator

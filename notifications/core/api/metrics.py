@@ -111,7 +111,7 @@ class Metric(Enum):
     PROCESSES_WITHOUT = (
         _GAUGE,
         "processes_without",
-        "Processes that work by a fallback without: broker, state or flight_recorder",
+        "Processes that work by a fallback without: broker, state, flight_recorder or replica",
         "server",
     )
     LANE_PAUSED = _GAUGE, "lane_paused", "1 while the tasks of a lane fail and it is paused", "lane"

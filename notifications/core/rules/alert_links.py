@@ -56,6 +56,7 @@ _PAGES: Final[dict[AlertKind, str]] = {
     AlertKind.SERVICE_LEVEL_AT_RISK: "/admin/",
     AlertKind.SERVICE_LEVEL_MISSED: "/admin/",
     AlertKind.FLIGHT_RECORDER_OFF: f"{_LISTS}delivery/workers/",
+    AlertKind.REPLICA_LEFT: "/readyz",
     AlertKind.STATE_AWAY: f"{_LISTS}delivery/workers/",
     AlertKind.SWEEP_FAILED: f"{_LISTS}sweeprun/",
     AlertKind.SWEEP_LATE: _TASKS,

@@ -169,6 +169,10 @@ class AlertKind(StrEnum):
         *("refusals_not_believed", "A provider refuses most messages", Severity.PAGE),
         "Most calls are refused: check the settings.",
     )
+    REPLICA_LEFT = (
+        *("replica_left", "A web process does not use the read replica", Severity.TICKET),
+        "Figures, lists and exports read the primary: see the detail.",
+    )
     RETRIES_DEEP = (
         *("retries_deep", "Far more deliveries than usual wait for a retry", Severity.TICKET),
         "Far more deliveries of a priority than usual wait for a retry: see Breakers.",
@@ -290,6 +294,7 @@ RENEWED: Final = frozenset({
     AlertKind.NO_PROVIDER,
     AlertKind.PROVIDER_MISCONFIGURED,
     AlertKind.REFUSALS_NOT_BELIEVED,
+    AlertKind.REPLICA_LEFT,
     AlertKind.SENT_LEDGER_UNREAD,
     AlertKind.STATE_AWAY,
     AlertKind.WORKERS_BUSY,
@@ -360,6 +365,7 @@ COVERED: Final = (
     Coverage(AlertKind.BROKER_AWAY, AlertKind.BROKER_AWAY, SameSubject.ANY),
     Coverage(AlertKind.STATE_AWAY, AlertKind.STATE_AWAY, SameSubject.ANY),
     Coverage(AlertKind.FLIGHT_RECORDER_OFF, AlertKind.FLIGHT_RECORDER_OFF, SameSubject.ANY),
+    Coverage(AlertKind.REPLICA_LEFT, AlertKind.REPLICA_LEFT, SameSubject.ANY),
 )
 """The first rule with an open cause decides; `docs/alerts.md` has the table.
 

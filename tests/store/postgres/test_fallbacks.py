@@ -98,6 +98,7 @@ def test_a_short_interruption_is_no_alert_and_a_return_resolves_it(
         "broker": 0,
         "state": 0,
         "flight_recorder": 0,
+        "replica": 0,
     }
 
 

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from notifications.core.figures.questions import Key, Question, QuestionError, Value, ask
+from notifications.core.figures import questions
+from notifications.core.figures.questions import Answer, Key, Question, QuestionError, Value
 from notifications.core.rules.rollups import Dimension, Step
 from notifications.core.rules.times.time_range import TimeRange
+from notifications.core.store.postgres import replica
 
 Values = dict[Key, list[float | None]]
 """Values of each group, the group with the highest total first."""
@@ -63,7 +65,7 @@ class Scope:
         Raises:
             QuestionError: the metric is unknown.
         """
-        found = ask(self._question(metric, by, None))
+        found = _ask(self._question(metric, by, None))
         return {each.key: each.total for each in found.groups if each.total is not None}
 
     def total(self, metric: str) -> float | None:
@@ -95,10 +97,10 @@ class Scope:
 
     def _points(self, metric: str, by: tuple[Dimension, ...]) -> Points:
         try:
-            found = ask(self._question(metric, by, self._step))
+            found = _ask(self._question(metric, by, self._step))
         except QuestionError:
             # More groups than a plot can show: the plot has the sum of all groups.
-            found = ask(self._question(metric, (), self._step))
+            found = _ask(self._question(metric, (), self._step))
         groups = {each.key: each.values for each in found.groups}
         return Points(at=found.buckets, step=self._step.length, groups=groups)
 
@@ -123,6 +125,10 @@ class Scope:
         if span <= _HOUR_POINTS and age < _HOURS_KEPT:
             return Step.HOUR
         return Step.DAY
+
+
+def _ask(question: Question) -> Answer:
+    return replica.read(lambda: questions.ask(question))
 
 
 def _merge(points: Points, step: dt.timedelta) -> Points:

@@ -5,7 +5,8 @@
                   session_settings, slots, time_limit, durable_reads, db_errors, disk
     deliveries    transitions (the only code that writes a status), inserts, claims, attempts,
                   withdrawals, hold_checks, dead_letters
-    reads         reads, timelines, search, activity, change_feed, rollups, plot_annotations
+    reads         reads, replica (reads from the read replica), timelines, search, activity,
+                  change_feed, rollups, plot_annotations
     lanes         backlog, lane_work, lane_lag, unreachable, service_levels
     recipients    recipients, recipients_by_address, contact_addresses, contact_book,
                   contacts_by_address, dead_contacts, device_owners, merged_recipients,

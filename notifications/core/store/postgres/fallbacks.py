@@ -1,6 +1,7 @@
 """Fallbacks: alerts about processes without the broker or without the state Redis.
 
-A worker without notes of calls (`store.flight_recorder`) raises such an alert, too.
+A worker without notes of calls (`store.flight_recorder`) and a web process without the read replica
+(`replica`) raise such an alert, too.
 
 A fallback hides the cause: a worker with a wrong password of the broker delivers from PostgreSQL
 for ever. So a thread of each process pings the two servers. After `PATIENCE` without a server the
@@ -23,7 +24,7 @@ from notifications.core import broker, clock
 from notifications.core.models import Alert
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.store import flight_recorder
-from notifications.core.store.postgres import alerts, host_clock, looks
+from notifications.core.store.postgres import alerts, host_clock, looks, replica
 from notifications.core.store.redis import state
 
 EVERY: Final = dt.timedelta(seconds=10)
@@ -78,7 +79,14 @@ FLIGHTS: Final = Server(
     flight_recorder.fault,
     "if the process is killed, its calls are unanswered",
 )
-_ALL: Final = (BROKER, STATE, FLIGHTS)
+REPLICA: Final = Server(
+    AlertKind.REPLICA_LEFT,
+    "the read replica",
+    "replica",
+    replica.fault,
+    "figures, lists and exports read the primary",
+)
+_ALL: Final = (BROKER, STATE, FLIGHTS, REPLICA)
 
 
 class FallbackWatch:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 
 import structlog
-from django.db import Error, connection
+from django.db import Error, connections
 
 _log = structlog.get_logger(__name__)
 
@@ -28,4 +28,4 @@ def _keep_looking(look: Callable[[], None], name: str, every: dt.timedelta) -> N
         except Error as error:
             _log.warning("look_not_stored", look=name, cause=str(error.__cause__ or error)[:200])
         finally:
-            connection.close()
+            connections.close_all()

@@ -27,6 +27,7 @@ from notifications.core.rules.problems import FieldError, Kind, Problem, Source
 from notifications.core.rules.request import Instant, Text
 from notifications.core.rules.rollups import Dimension, Step
 from notifications.core.rules.scopes import Scope
+from notifications.core.store.postgres import replica
 from providers.contract import Channel
 
 _TOTAL: Final = "total"
@@ -156,7 +157,8 @@ def get_analytics(call: Call, query: AnalyticsQuery) -> AnalyticsAnswer | HttpRe
     10,000 values; 422 for more.
     """
     try:
-        answer = questions.ask(_question(call, query))
+        question = _question(call, query)
+        answer = replica.read(lambda: questions.ask(question))
     except QuestionError as error:
         _refuse(error.about, str(error))
     labels = _Labels(answer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from notifications.core import clock
 from notifications.core.admin import base, exports
 from notifications.core.figures.questions import QuestionError
 from notifications.core.rules.prices import MICROS, dollars
+from notifications.core.store.postgres import replica
 from notifications.features.money import cost_report
 from notifications.features.money.cost_report import CostGrouping, CostReport, GroupCost
 
@@ -42,8 +44,8 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:  # noqa: A
         month = cost_report.month_of(request.GET.get("month") or f"{now:%Y-%m}")
         if "csv" in request.GET:
             by = CostGrouping(request.GET["csv"])
-            return _export(request, cost_report.report(month, by=by, now=now), by)
-        found = {by: cost_report.report(month, by=by, now=now) for by in CostGrouping}
+            return _export(request, _report(month, by, now), by)
+        found = {by: _report(month, by, now) for by in CostGrouping}
     except (QuestionError, ValueError) as error:
         raise BadRequest(str(error)) from error
     whole = found[CostGrouping.PRODUCER]
@@ -57,6 +59,10 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:  # noqa: A
     return base.page(
         model_admin, request, "money/costs.html", title="Costs", context=context, is_of_model=False
     )
+
+
+def _report(month: dt.date, by: CostGrouping, now: dt.datetime) -> CostReport:
+    return replica.read(lambda: cost_report.report(month, by=by, now=now))
 
 
 def _table(by: CostGrouping, report: CostReport) -> Table:

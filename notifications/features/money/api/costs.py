@@ -20,6 +20,7 @@ from notifications.core.rules.access import LIVE
 from notifications.core.rules.prices import MICROS
 from notifications.core.rules.problems import FieldError, Kind, Problem, Source
 from notifications.core.rules.scopes import Scope
+from notifications.core.store.postgres import replica
 from notifications.features.money import cost_report
 from notifications.features.money.cost_report import CostGrouping, CostReport
 
@@ -87,7 +88,8 @@ def get_costs(call: Call, query: CostsQuery) -> CostsAnswer | HttpResponse:
     now = clock.now()
     month = cost_report.month_of(query.month or f"{now:%Y-%m}")
     try:
-        found = cost_report.report(month, by=CostGrouping(query.by), now=now)
+        by = CostGrouping(query.by)
+        found = replica.read(lambda: cost_report.report(month, by=by, now=now))
     except QuestionError as error:
         fault = FieldError("/month", str(error), Source.QUERY)
         raise_problem(Problem(Kind.INVALID, f"month: {error}", (fault,)))

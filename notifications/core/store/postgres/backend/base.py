@@ -21,6 +21,7 @@ from types import SimpleNamespace, TracebackType
 from typing import Any, Final, Self, TypeVar
 
 import psycopg
+from django.db import DEFAULT_DB_ALIAS
 from django.db.backends.postgresql import base
 from django.db.utils import DatabaseErrorWrapper
 from psycopg.abc import PQGen
@@ -134,6 +135,10 @@ def _note(session: weakref.ref[Session], notice: psycopg.errors.Diagnostic) -> N
 class _NotingErrors(DatabaseErrorWrapper):
     """Django's translation of errors, also of those at the opening of a session."""
 
+    def __init__(self, wrapper: DatabaseWrapper) -> None:
+        super().__init__(wrapper)
+        self._is_replica = wrapper.alias != DEFAULT_DB_ALIAS
+
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -142,7 +147,8 @@ class _NotingErrors(DatabaseErrorWrapper):
     ) -> None:
         if error is None:
             return
-        disk.note(error)
+        if not self._is_replica:  # a full disk of the read replica stops no write
+            disk.note(error)
         super().__exit__(kind, error, trace)
 
 
