@@ -16,7 +16,7 @@ from notifications.core import conf  # noqa: E402 - it needs Django set up
 from notifications.core.api.request_slots import Slots  # noqa: E402 - it needs Django set up
 from notifications.core.api.short_path import ShortPath  # noqa: E402 - it needs Django set up
 from notifications.core.intake import accept_metrics  # noqa: E402 - it needs Django set up
-from notifications.core.store.postgres import fallbacks, host_clock, replica  # noqa: E402 - it needs Django set up
+from notifications.core.store.postgres import fallbacks, host_clock  # noqa: E402 - it needs Django set up
 from notifications.core.telemetry import traces  # noqa: E402 - it needs Django set up
 from notifyproj import web  # noqa: E402 - as above
 
@@ -31,8 +31,6 @@ application = Slots(ShortPath(_django), slots=conf.current().web.slots, threads=
 _ = get_resolver().url_patterns  # the first request would load all views, for seconds
 accept_metrics.start_at_zero()
 host_clock.Watch().start()
-_servers = [fallbacks.BROKER, fallbacks.STATE]
-if replica.is_set():
-    _servers.append(fallbacks.REPLICA)
+_servers = [fallbacks.BROKER, fallbacks.STATE, fallbacks.REPLICA]
 fallbacks.FallbackWatch(fallbacks.name_of("web"), _servers).start()
 traces.start()

@@ -125,7 +125,7 @@ class Archiving:
         until((self.archive / segment).exists, what="the archive has the WAL")
 
     def restore(self, *, until_time: datetime | None = None) -> Restored:
-        """Restore on another server and start it.
+        """Start another server with the base backup and the WAL.
 
         Args:
             until_time: the end of what is restored; None: all WAL of the archive, and the WAL that

@@ -81,7 +81,7 @@ def as_replica(url: str) -> Iterator[None]:
         replica.ALIAS: {**found, **_DEFAULTS},
     })
     connections.settings[replica.ALIAS] = both[replica.ALIAS]
-    replica.forget()
+    _use_again()
     try:
         with patch.object(base.DatabaseWrapper, "ensure_connection", _connect):
             yield
@@ -89,8 +89,14 @@ def as_replica(url: str) -> Iterator[None]:
         connections[replica.ALIAS].close()
         del connections[replica.ALIAS]
         del connections.settings[replica.ALIAS]
-        replica.forget()
+        _use_again()
         hung_servers._standings.clear()
+
+
+def _use_again() -> None:
+    """Let this process use the replica as a new process does."""
+    replica._outage.fault = ""
+    replica._compared.session = None
 
 
 def _connect(wrapper: base.DatabaseWrapper) -> None:

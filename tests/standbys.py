@@ -160,7 +160,7 @@ def set_quorum(server: Postgres, names: str) -> None:
 
 
 def _follow(standby: Standby, source: Postgres | None) -> None:
-    """Let a standby receive from another server; None: from no server."""
+    """Let a standby receive WAL from a server; None: from no server."""
     port = 1 if source is None else source.port
     parts = urlsplit(standby.url)
     conninfo = (

@@ -16,16 +16,21 @@ from tests.api.conftest import Caller
 from tests.standbys import standby_gone
 
 
-@pytest.mark.django_db(transaction=True)
-def test_a_database_that_takes_no_writes_is_away_and_nobodys_mistake(caller: Caller) -> None:
+def _request() -> dict[str, object]:
+    """Create a recipient; return a request to that recipient."""
     person = Recipient.objects.create(mode=Mode.LIVE, user_id="maria")
-    body = {
+    return {
         "user_id": person.user_id,
         "type": "LIKE",
         "priority": "P2",
         "content": {"body": "hi"},
         "channels": ["email"],
     }
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_takes_no_writes_is_away_and_nobodys_mistake(caller: Caller) -> None:
+    body = _request()
     paths = {"/v1/notifications": body, "/v1/notifications/batch": {"notifications": [body]}}
     for path, asked in paths.items():
         with connection.cursor() as running:
@@ -79,14 +84,7 @@ def test_a_host_whose_clock_is_wrong_refuses_and_says_so(
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("path", ["/v1/notifications", "/v1/notifications/batch"])
 def test_a_commit_that_no_standby_confirmed_is_no_202(caller: Caller, path: str) -> None:
-    person = Recipient.objects.create(mode=Mode.LIVE, user_id="maria")
-    one = {
-        "user_id": person.user_id,
-        "type": "LIKE",
-        "priority": "P2",
-        "content": {"body": "hi"},
-        "channels": ["email"],
-    }
+    one = _request()
     body = {"notifications": [one]} if path.endswith("batch") else one
     for _ in range(2):  # a new key, and a repeat that would only read the first answer
         with standby_gone():
@@ -103,14 +101,7 @@ def test_a_commit_that_no_standby_confirmed_is_no_202(caller: Caller, path: str)
 def test_a_session_that_ends_during_the_commit_does_not_say_that_nothing_was_stored(
     caller: Caller,
 ) -> None:
-    person = Recipient.objects.create(mode=Mode.LIVE, user_id="maria")
-    body = {
-        "user_id": person.user_id,
-        "type": "LIKE",
-        "priority": "P2",
-        "content": {"body": "hi"},
-        "channels": ["email"],
-    }
+    body = _request()
     with standby_gone("terminate"):
         answer = caller.post("/v1/notifications", body, Idempotency_Key="order-1")
     connection.close()

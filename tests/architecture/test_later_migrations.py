@@ -15,7 +15,6 @@ import psycopg
 import pytest
 from django.contrib.postgres.operations import AddConstraintNotValid, AddIndexConcurrently
 from django.db import OperationalError, connection, models
-from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations import (
     AddConstraint,
     AddIndex,
@@ -25,9 +24,8 @@ from django.db.migrations.operations import (
 )
 from django.db.migrations.operations.base import Operation
 
-from notifications.core.store.postgres import unapplied_migrations
+from tests.architecture.migrations import later_operations
 
-_APP: Final = "notifications"
 _BLOCKING: Final[dict[type[Operation], str]] = {
     AddIndex: "take AddIndexConcurrently",
     RemoveIndex: "take RemoveIndexConcurrently",
@@ -42,7 +40,7 @@ _QUICK: Final[dict[str, str]] = {}
 
 
 def _faults(operations: Iterable[Operation]) -> Iterator[str]:
-    """Return the operations that lock a table for as long as they read it."""
+    """Yield operations that lock a table during a read of all rows."""
     for each in operations:
         if each.describe() in _QUICK:
             continue
@@ -53,13 +51,7 @@ def _faults(operations: Iterable[Operation]) -> Iterator[str]:
 
 
 def test_no_later_migration_locks_a_table_while_it_reads_it() -> None:
-    loader = MigrationLoader(None)
-    later = [
-        migration
-        for (app, name), migration in loader.disk_migrations.items()
-        if app == _APP and name != unapplied_migrations.FIRST
-    ]
-    assert [fault for each in later for fault in _faults(each.operations)] == []
+    assert list(_faults(later_operations())) == []
 
 
 def test_such_a_migration_is_found() -> None:

@@ -6,8 +6,8 @@
     tell_cost       status webhooks called and settled, by four processes that run the sweep `tell`
     expand_cost     recipients of a bulk job expanded, by four processes that run the sweep `expand`
 
-The CPU of all components counts, PostgreSQL too: processes that wait for each other's locks, or
-look for work that another one has, cost more for each row.
+The CPU of all components counts, with PostgreSQL. Waits for locks, and looks for work that another
+process has, raise the CPU of a row.
 """
 
 from __future__ import annotations

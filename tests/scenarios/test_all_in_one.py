@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -89,9 +90,10 @@ def _processes(container: Container) -> dict[str, psutil.Process]:
     assert container.pid is not None
     found = {}
     for each in psutil.Process(container.pid).children():
-        words = " ".join(each.cmdline()).split()  # empty for a zombie
-        if words[:1] == ["notify"]:
-            found[words[1]] = each
+        with suppress(psutil.NoSuchProcess):  # ended since the list was made
+            words = " ".join(each.cmdline()).split()
+            if words[:1] == ["notify"]:
+                found[words[1]] = each
     return found
 
 

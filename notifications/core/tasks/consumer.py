@@ -48,7 +48,7 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]  # untyped
 
     @property
     def is_connected(self) -> bool:
-        """Return True if the consumer has a connection and consumes, or began seconds ago."""
+        """Return True while the consumer has a connection and consumes, or is about to consume."""
         since = self._starts_since
         is_late = since is not None and time.monotonic() - since > _START_SECONDS
         return self.connection is not None and self.task_consumer is not None and not is_late

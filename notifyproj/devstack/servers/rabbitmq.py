@@ -127,9 +127,9 @@ class RabbitMQ(Server):
         self._port_mapper.stop()
 
     def kill(self) -> None:
-        """Kill the node and the port mapper, a second after the declaration of the last queue.
+        """Kill the node and the port mapper, a second after the call.
 
-        RabbitMQ 3.10 that is killed within 0.6 s of it starts that quorum queue without a leader.
+        RabbitMQ 3.10 loses the leader of a quorum queue that is declared within 0.6 s of a kill.
         """
         self.wait_for_end(_SAVED_SECONDS)
         super().kill()
@@ -161,7 +161,7 @@ class RabbitMQ(Server):
 
     @contextlib.contextmanager
     def without_leader(self, queue: str) -> Iterator[None]:
-        """Take the leader from a quorum queue: it answers neither a publisher nor a consumer."""
+        """Take the leader from a quorum queue, which then answers no publisher and no consumer."""
         member = f"{{'%2F_{queue}', node()}}"
         self.ctl("eval", f"ra:stop_server(quorum_queues, {member}).")
         try:

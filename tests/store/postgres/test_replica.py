@@ -15,6 +15,7 @@ import pytest
 from django.db import DEFAULT_DB_ALIAS, Error, connection, connections, transaction
 from psycopg.errors import QueryCanceled
 from psycopg.rows import dict_row
+from pytest_django import DjangoAssertNumQueries
 
 from notifications.core import clock
 from notifications.core.models import Deploy
@@ -46,7 +47,7 @@ LogOutput = Callable[[], str]
 
 
 def test_without_the_setting_the_primary_is_read_with_no_further_statement(
-    django_assert_num_queries: Any,  # noqa: ANN401 - of pytest-django
+    django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
     with django_assert_num_queries(1):
         assert not replica.read(is_on_standby)
@@ -292,7 +293,7 @@ def test_a_killed_replica_is_left(stack: Stack) -> None:
 
 
 def test_a_standby_that_stays_with_the_old_primary_is_left(stack: Stack, used: Standby) -> None:
-    """Its WAL position is beyond that of the new primary, so the position does not tell it."""
+    """The WAL position of the standby is beyond that of the new primary; the timeline decides."""
     with running_standby(stack.postgres, "next") as server:
         wait_for_replay(server)
         run(server, "SELECT pg_promote()")

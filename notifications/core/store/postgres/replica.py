@@ -96,7 +96,9 @@ def read(work: Callable[[], Answer]) -> Answer:
 
 
 def fault() -> str:
-    """Compare now; return the fault in words, empty for a usable replica."""
+    """Compare now; return the fault in words, empty for a usable replica or without a replica."""
+    if not is_set():
+        return ""
     found = _compare()
     if found:
         _leave(found)
@@ -104,12 +106,6 @@ def fault() -> str:
         _log.warning("replica_used_again", cause=_outage.fault)
         _outage.fault = ""
     return found
-
-
-def forget() -> None:
-    """Forget that the replica was left."""
-    _outage.fault = ""
-    _compared.session = None
 
 
 def _is_usable() -> bool:
