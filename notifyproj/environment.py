@@ -343,7 +343,11 @@ def load(environ: Mapping[str, str]) -> Environment:
     environ = with_passwords(environ)
     given = {name: value.strip() for name, value in environ.items() if value.strip()}
     fields = {field.alias or name: field for name, field in Environment.model_fields.items()}
-    mistakes = _unknown_names(given, known={*fields, *registry.settings_names()})
+    mistakes = [
+        f"{name} is a setting of the product: a provider must have another name."
+        for name in sorted(registry.names_of_packages() & fields.keys())
+    ]
+    mistakes += _unknown_names(given, known={*fields, *registry.settings_names()})
     try:
         vendors = registry.build_all(given)
     except ConfigurationError as error:

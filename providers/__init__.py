@@ -9,6 +9,7 @@
                    |--> aws             shared parts of the AWS vendors
                    '--> transport       one libcurl loop per process
 
+    plugins          vendors of installed packages
     dry_run          the null provider, for environments without outgoing messages
     conformance      the adapters' contract, as checks over real sockets
     sandbox_server   a local provider, for demonstrations and tests

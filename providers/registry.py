@@ -1,7 +1,8 @@
 """Vendors by name, and the vendors configured by the environment.
 
-A new vendor takes one line in the module (ADDING_A_PROVIDER.md). All HTTP adapters of a process
-share one transport, because the transport's bounds apply to a single transport.
+A new vendor takes one line in the module, or an entry point of an installed package
+(ADDING_A_PROVIDER.md). All HTTP adapters of a process share one transport, because the transport's
+bounds apply to a single transport.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from providers import sandbox
+from providers import dry_run, plugins, sandbox
 from providers.chat import apprise_chat
 from providers.contract import Provider
 from providers.email import ses, smtp
@@ -21,7 +22,7 @@ from providers.transport import Transport, Usage
 from providers.vendor import Vendor
 from providers.webhook import standard as webhook
 
-VENDORS: Final[tuple[Vendor[Any], ...]] = (
+_BUILTIN: Final[tuple[Vendor[Any], ...]] = (
     sandbox.VENDOR,
     anymail.VENDOR,
     apns.VENDOR,
@@ -36,6 +37,11 @@ VENDORS: Final[tuple[Vendor[Any], ...]] = (
     web_push.VENDOR,
     webhook.VENDOR,
 )
+_INBOX: Final = "inbox"
+"""The provider of the channel `in_app`, which is a feature."""
+_INSTALLED: Final = plugins.find(_BUILTIN, reserved=frozenset({dry_run.NAME, _INBOX}))
+
+VENDORS: Final = (*_BUILTIN, *_INSTALLED.vendors)
 
 _SHARED: Final = Transport()
 
@@ -58,6 +64,11 @@ def settings_names() -> frozenset[str]:
     return frozenset[str]().union(*(vendor.settings for vendor in VENDORS))
 
 
+def names_of_packages() -> frozenset[str]:
+    """Return the names of the environment variables of vendors of installed packages."""
+    return frozenset[str]().union(*(vendor.settings for vendor in _INSTALLED.vendors))
+
+
 def transport_usage() -> Usage:
     """Return the numbers of HTTP requests in flight and waiting, over all vendors."""
     return _SHARED.usage()
@@ -67,8 +78,11 @@ def build_all(environ: Mapping[str, str], *, transport: Transport = _SHARED) -> 
     """Build every vendor of which at least one setting is present, by name.
 
     Raises:
-        ConfigurationError: a vendor is configured in part, or wrongly.
+        ConfigurationError: a vendor is configured in part, or wrongly; or a vendor of a package
+            cannot be used.
     """
+    if _INSTALLED.fault is not None:
+        raise _INSTALLED.fault
     return {
         vendor.name: vendor.configure(environ, transport=transport)
         for vendor in VENDORS

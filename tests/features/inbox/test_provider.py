@@ -36,8 +36,7 @@ from notifications.core.rules.withdrawals import WithdrawalState
 from notifications.core.sweeps import withdrawals
 from notifications.features.inbox.provider import InboxProvider
 from notifications.features.inbox.rows import reads
-from providers import conformance
-from providers.conformance import Act, Subject
+from providers.conformance import Act, Subject, checks
 from providers.contract import Accepted, Channel, InApp, Message, NotStarted, Rejected, Result
 from tests.journey import Accept, Reach, deliveries_of
 from tests.providers.fakes import free_port
@@ -51,12 +50,12 @@ CONTENT = {
     "actions": [{"id": "yes", "label": "Yes"}],
 }
 CHECKS = (
-    conformance.accepts_one_message,
-    conformance.accepts_no_message,
-    conformance.accepts_the_largest_batch,
-    conformance.answers_half_a_character_alone,
-    conformance.serves_several_threads,
-    conformance.believes_no_stranger,
+    checks.accepts_one_message,
+    checks.accepts_no_message,
+    checks.accepts_the_largest_batch,
+    checks.answers_half_a_character_alone,
+    checks.serves_several_threads,
+    checks.believes_no_stranger,
 )
 """The checks about a vendor's answers, deadlines and keys need a vendor's server."""
 

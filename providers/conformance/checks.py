@@ -1,171 +1,39 @@
-"""Checks of the adapters' contract, over real sockets against a server that misbehaves.
-
-Bring a `Subject`: the adapter, configured to talk to a fake of its vendor, and the fake's
-controls. Run each check of CHECKS on a fresh Subject; a failed check raises ContractBroken
-with the reason.
-
-    @pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
-    def test_keeps_the_contract(check, subject):
-        check(subject)
-"""
+"""The checks of the contract; each takes a new `Subject` and raises ContractBroken."""
 
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
-from enum import StrEnum
-from functools import partial
-from itertools import count
 from time import monotonic
-from typing import Final, Protocol
-from uuid import UUID
+from typing import Final
 
+from providers.conformance.subject import (
+    ABOUT_ITS_ADDRESS,
+    EXPECTED,
+    Act,
+    Subject,
+    require,
+)
 from providers.contract import (
     Accepted,
-    Channel,
-    Message,
-    Misconfigured,
     NotStarted,
     Outcome,
-    Provider,
     ReceiptRequest,
     Rejected,
-    Result,
     Throttled,
     Unanswered,
     Unavailable,
 )
 from providers.errors import InvalidSignature, NoReceipts
 
-PATIENCE: Final = timedelta(seconds=30)
-"""Deadline of sends that are meant to succeed."""
-
 SHORT: Final = timedelta(milliseconds=1500)
 """Deadline of sends that are meant to run into it."""
 
 MARGIN: Final = timedelta(seconds=10)
 """Allowed delay of a result after the deadline; a busy machine may stop a process for seconds."""
-
-
-class Act(StrEnum):
-    """The fake's behaviour for every message until the next change."""
-
-    ACCEPT = "accept"
-    REJECT = "reject"
-    """Refuses the message for good, and repeats the address in the answer, as vendors do."""
-    THROTTLE = "throttle"
-    UNAVAILABLE = "unavailable"
-    BAD_CREDENTIALS = "bad_credentials"
-    CUT = "cut"
-    """Reads the whole message, then closes the connection."""
-    HANG = "hang"
-    """Reads the whole message, then stays silent."""
-
-
-EXPECTED: Final[Mapping[Act, type[Outcome]]] = {
-    Act.ACCEPT: Accepted,
-    Act.REJECT: Rejected,
-    Act.THROTTLE: Throttled,
-    Act.UNAVAILABLE: Unavailable,
-    Act.BAD_CREDENTIALS: Misconfigured,
-    Act.CUT: Unanswered,
-    Act.HANG: Unanswered,
-}
-
-
-ABOUT_ITS_ADDRESS: Final = (Rejected, Unavailable)
-"""Accepted outcomes of REJECT and BAD_CREDENTIALS if each address has a separate endpoint: the
-answers concern the endpoint, so no answer is Misconfigured."""
-
-
-class FakeVendor(Protocol):
-    """The controls of the fake server."""
-
-    @property
-    def keys(self) -> Sequence[str]:
-        """The vendor's keys against repeats, of the messages read by the fake, in order."""
-
-    @property
-    def retry_after(self) -> timedelta | None:
-        """The wait in THROTTLE; None if the protocol has no wait."""
-
-    def act(self, act: Act) -> None:
-        """Set the behaviour for the next messages."""
-
-    def stop(self) -> None:
-        """Refuse connections, and close open connections."""
-
-    def start(self) -> None:
-        """Listen again, at the same address."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Subject:
-    """An adapter and the fake server that the adapter calls."""
-
-    provider: Provider
-    server: FakeVendor
-    channel: Channel
-    address: str
-    secrets: Sequence[str] = ()
-    """Secret texts of the settings that must never be in a log."""
-    _serial: count[int] = field(default_factory=lambda: count(1))
-
-    def messages(self, number: int) -> list[Message]:
-        """Make new messages."""
-        return [self._message(next(self._serial)) for _ in range(number)]
-
-    def send(self, batch: Sequence[Message], *, deadline: timedelta = PATIENCE) -> list[Result]:
-        """Send a batch to the end; every check requires exactly one result per message.
-
-        Raises:
-            ContractBroken: a message has no result, or two; or a call began without a note.
-        """
-        begun: list[UUID] = []
-        noted = [
-            replace(message, on_begin=partial(begun.append, message.delivery_id))
-            for message in batch
-        ]
-        results = list(self.provider.send(noted, deadline=deadline))
-        if self.provider.capabilities.marks_begin:
-            left = {each.delivery_id for each in results if isinstance(each.outcome, _LEFT)}
-            _require(left <= set(begun), "a call must be noted before its bytes leave")
-            _require(len(begun) == len(set(begun)), "a call must be noted once")
-        counts = Counter(result.delivery_id for result in results)
-        _require(
-            counts == Counter(message.delivery_id for message in batch),
-            "each message must get exactly one result",
-        )
-        return results
-
-    def outcome(self, *, deadline: timedelta = PATIENCE) -> Outcome:
-        """Send one new message."""
-        return self.send(self.messages(1), deadline=deadline)[0].outcome
-
-    def _message(self, serial: int) -> Message:
-        delivery_id = UUID(int=serial)
-        return Message(
-            delivery_id=delivery_id,
-            notification_id=UUID(int=serial + 2**64),
-            idempotency_key=f"{delivery_id}.0",
-            channel=self.channel,
-            address=self.address,
-            title="A private subject",
-            body="A private body, grüße €",
-            data={"type": "ORDER_READY"},
-        )
-
-
-_LEFT: Final = (Accepted, Unanswered)
-"""Outcomes of calls whose bytes have left."""
-
-
-class ContractBroken(AssertionError):
-    """The adapter breaks `providers.contract`: the message names the broken guarantee."""
 
 
 def accepts_one_message(subject: Subject) -> None:
@@ -175,7 +43,7 @@ def accepts_one_message(subject: Subject) -> None:
 
 def accepts_no_message(subject: Subject) -> None:
     """Check an empty batch."""
-    _require(subject.send([]) == [], "an empty batch has no results")
+    require(subject.send([]) == [], "an empty batch has no results")
 
 
 def accepts_the_largest_batch(subject: Subject) -> None:
@@ -205,7 +73,7 @@ def translates_every_answer(subject: Subject) -> None:
 def passes_retry_after_on(subject: Subject) -> None:
     """Check that a vendor's own waiting time reaches the caller."""
     outcome = _expect(subject, Act.THROTTLE)
-    _require(
+    require(
         isinstance(outcome, Throttled) and outcome.retry_after == subject.server.retry_after,
         f"retry_after must be {subject.server.retry_after}",
     )
@@ -217,7 +85,7 @@ def is_unsure_when_the_connection_is_cut(subject: Subject) -> None:
     _expect(subject, Act.ACCEPT)
     before = len(subject.server.keys)
     _expect(subject, Act.CUT)
-    _require(len(subject.server.keys) == before + 1, "it must not be sent twice in secret")
+    require(len(subject.server.keys) == before + 1, "it must not be sent twice in secret")
 
 
 def is_sure_when_the_connection_is_refused(subject: Subject) -> None:
@@ -244,13 +112,13 @@ def keeps_its_deadline(subject: Subject) -> None:
         subject.messages(subject.provider.capabilities.batch_limit), deadline=SHORT
     )
     took = timedelta(seconds=monotonic() - started)
-    _require(took < 1.5 * SHORT + MARGIN, f"took {took}, deadline {SHORT}")
+    require(took < 1.5 * SHORT + MARGIN, f"took {took}, deadline {SHORT}")
     kinds = {type(result.outcome) for result in results}
-    _require(kinds <= {Unanswered, Unavailable, NotStarted}, f"unexpected outcomes {kinds}")
-    _require(Unanswered in kinds, "what was read by the server is Unanswered")
+    require(kinds <= {Unanswered, Unavailable, NotStarted}, f"unexpected outcomes {kinds}")
+    require(Unanswered in kinds, "what was read by the server is Unanswered")
     sent = set(subject.server.keys)
     sure = sum(isinstance(result.outcome, Unavailable | NotStarted) for result in results)
-    _require(sure + len(sent) <= len(results), "a message that was sent is told as not sent")
+    require(sure + len(sent) <= len(results), "a message that was sent is told as not sent")
 
 
 def keeps_the_key_on_every_try(subject: Subject) -> None:
@@ -261,8 +129,8 @@ def keeps_the_key_on_every_try(subject: Subject) -> None:
         subject.send(batch)
     _expect(subject, Act.ACCEPT)
     *repeats, other = subject.server.keys
-    _require(len(set(repeats)) == 1, "the same message must carry the same key")
-    _require(other not in repeats, "another message must carry another key")
+    require(len(set(repeats)) == 1, "the same message must carry the same key")
+    require(other not in repeats, "another message must carry another key")
 
 
 def serves_several_threads(subject: Subject) -> None:
@@ -290,7 +158,7 @@ def keeps_secrets(subject: Subject) -> None:
         root.setLevel(level)
     said = [*lines, repr(outcomes), repr(subject.provider)]
     for secret in (*subject.secrets, subject.address, "A private"):
-        _require(not any(secret in line for line in said), "a secret, address or text leaked")
+        require(not any(secret in line for line in said), "a secret, address or text leaked")
 
 
 def believes_no_stranger(subject: Subject) -> None:
@@ -302,7 +170,7 @@ def believes_no_stranger(subject: Subject) -> None:
         subject.provider.parse_receipt(forged)
     except expected:
         was_refused = True
-    _require(was_refused, "the adapter accepted a callback without a signature")
+    require(was_refused, "the adapter accepted a callback without a signature")
 
 
 class _Listener(logging.Handler):
@@ -345,9 +213,4 @@ def _expect(subject: Subject, act: Act) -> Outcome:
 
 def _require_kind(outcome: Outcome, *kinds: type[Outcome]) -> None:
     expected = " or ".join(kind.__name__ for kind in kinds)
-    _require(isinstance(outcome, kinds), f"expected {expected}, got {outcome}")
-
-
-def _require(holds: bool, promise: str) -> None:  # noqa: FBT001 - the function is an assertion
-    if not holds:
-        raise ContractBroken(promise)
+    require(isinstance(outcome, kinds), f"expected {expected}, got {outcome}")
