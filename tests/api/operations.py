@@ -128,6 +128,7 @@ BODIES: Final[Mapping[str, object]] = {
     "POST /v1/suppressions": {"channel": "email", "address": "nobody@example.com"},
     "DELETE /v1/suppressions/{suppression_id}": None,
     "POST /v1/templates": {"template_id": "hello", "texts": [_TEXT]},
+    "PUT /v1/templates/{template_id}/files": {"files": {"push.en.txt": "Hello\n\nBody.\n"}},
     "POST /v1/templates/{template_id}/publish": {"version": 3},
     "POST /v1/templates/{template_id}/rollback": {"version": 1},
     "POST /v1/templates/{template_id}/preview": {"channel": "push", "variables": {}},

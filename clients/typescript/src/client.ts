@@ -612,6 +612,16 @@ class Templates extends Group {
   diff(templateId: string, query: api.DiffTemplateQuery, options?: CallOptions): Promise<api.DiffAnswer> {
     return this.call({ operation: "GET /v1/templates/{template_id}/diff", at: [templateId], query, options });
   }
+
+  /** A version as files: the given one, else the current version, else the newest draft. */
+  files(templateId: string, query?: api.GetTemplateFilesQuery, options?: CallOptions): Promise<api.FilesAnswer> {
+    return this.call({ operation: "GET /v1/templates/{template_id}/files", at: [templateId], query, options });
+  }
+
+  /** Store files as the newest draft, unless the newest version has this content already. */
+  putFiles(templateId: string, body: api.FilesRequest, options?: CallOptions): Promise<api.FilesStored> {
+    return this.call({ operation: "PUT /v1/templates/{template_id}/files", at: [templateId], body, options });
+  }
 }
 
 class Suppressions extends Group {

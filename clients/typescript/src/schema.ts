@@ -665,7 +665,9 @@ export interface components {
             channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
             /**
              * @description At most 2,600 bytes in UTF-8. Phone number (stored as E.164), e-mail address (stored with the
-             *     domain in ASCII), https URL, device token or chat target.
+             *     domain in lower-case ASCII), https URL, device token or chat target. Surrounding space and
+             *     invisible characters are removed. An address that differs in the spelling alone, as in the case
+             *     of a mailbox, updates the contact.
              */
             address: string;
             /** @description The kind of address on a channel with several kinds, such as `fcm_token` or `apns_token`. */
@@ -1124,6 +1126,40 @@ export interface components {
             /** @description RFC 6901 JSON pointer into the part; empty for the whole part. */
             pointer: string;
             detail: string;
+        };
+        /** @description The files of a version. */
+        FilesAnswer: {
+            template_id: string;
+            version: number;
+            /** @enum {string} */
+            state: "draft" | "published";
+            /** @description File name, such as `email.en.html`, and text. */
+            files: {
+                [key: string]: string;
+            };
+        };
+        /** @description The whole content of a version: a file that is not listed is not part of the version. */
+        FilesRequest: {
+            files: {
+                [key: string]: string;
+            };
+            /** @description Default: `"From files"`. */
+            note?: string;
+        };
+        /** @description The newest version of the template, whose content equals the files. */
+        FilesStored: {
+            template_id: string;
+            version: number;
+            /**
+             * @description `unchanged`: the newest version has had this content already.
+             * @enum {string}
+             */
+            effect: "unchanged" | "drafted";
+            /**
+             * @description The page of the admin that compares a draft with the published version and publishes it;
+             *     null without a draft, or without the app of the page.
+             */
+            review_url: string | null;
         };
         /** @description The recipient found or registered by the addresses in `to`. */
         FoundRecipient: {
@@ -2410,7 +2446,7 @@ export interface components {
         TimeSource: "service" | "receipt";
         /** @description A recipient by address: an existing recipient with the addresses, else a new recipient. */
         To: {
-            /** @description A mailbox; its domain is stored in ASCII. */
+            /** @description A mailbox; its domain is stored in ASCII and in lower case. */
             email?: string | null;
             /** @description A phone number with its country code, for SMS; stored as E.164. */
             phone?: string | null;
@@ -3050,7 +3086,7 @@ export interface components {
         };
         /** @description The query of `search`. */
         SearchQuery: {
-            /** @description Deliveries to this address. */
+            /** @description Deliveries to this address, in any spelling. */
             address?: string;
             /**
              * Format: uuid
@@ -3127,6 +3163,11 @@ export interface components {
             from?: number;
             /** @description The later version; omitted: the newest version. */
             to?: number;
+        };
+        /** @description The query of `get_template_files`. */
+        GetTemplateFilesQuery: {
+            /** @description Omitted: the current version, or the newest draft if nothing is published. */
+            version?: number;
         };
         /** @description The query of `list_topics`. */
         ListTopicsQuery: {
@@ -3247,6 +3288,9 @@ export type EventResults = components['schemas']['EventResults'];
 export type EventsRequest = components['schemas']['EventsRequest'];
 export type FaultKind = components['schemas']['FaultKind'];
 export type FieldProblem = components['schemas']['FieldProblem'];
+export type FilesAnswer = components['schemas']['FilesAnswer'];
+export type FilesRequest = components['schemas']['FilesRequest'];
+export type FilesStored = components['schemas']['FilesStored'];
 export type FoundRecipient = components['schemas']['FoundRecipient'];
 export type Funnel = components['schemas']['Funnel'];
 export type HitAnswer = components['schemas']['HitAnswer'];
@@ -3414,6 +3458,7 @@ export type UndoSuppressionQuery = components['schemas']['UndoSuppressionQuery']
 export type ListSwitchesQuery = components['schemas']['ListSwitchesQuery'];
 export type ListTemplatesQuery = components['schemas']['ListTemplatesQuery'];
 export type DiffTemplateQuery = components['schemas']['DiffTemplateQuery'];
+export type GetTemplateFilesQuery = components['schemas']['GetTemplateFilesQuery'];
 export type ListTopicsQuery = components['schemas']['ListTopicsQuery'];
 export type ListSubscribersQuery = components['schemas']['ListSubscribersQuery'];
 export type ListWebhookEndpointsQuery = components['schemas']['ListWebhookEndpointsQuery'];

@@ -179,7 +179,7 @@ def get_template(call: Call) -> Response:
 )
 def get_template_version(call: Call) -> VersionAnswer:
     """Return a version with all texts as stored, with normalised line ends and locales."""
-    return _version(_get_version(call, call.path["version"]))
+    return _version(version_of(call, call.path["version"]))
 
 
 @operation(
@@ -267,7 +267,7 @@ def preview_template(call: Call, wanted: PreviewRequest) -> PreviewAnswer:
     """
     started = monotonic()
     try:
-        return _preview(_get_version(call, wanted.version), wanted)
+        return _preview(version_of(call, wanted.version), wanted)
     finally:
         call.charge(dt.timedelta(seconds=monotonic() - started) // _PAID_BY)
 
@@ -309,9 +309,9 @@ def _preview(version: Template, wanted: PreviewRequest) -> PreviewAnswer:
 def diff_template(call: Call, query: DiffQuery) -> DiffAnswer:
     """Compare two versions line by line, in the format of exported files."""
     template_id = call.path["template_id"]
-    old = _get_version(call, query.old)
+    old = version_of(call, query.old)
     new = versions.newest(template_id) if query.new is None else None
-    new = new or _get_version(call, query.new)
+    new = new or version_of(call, query.new)
     patch = diff.unified_diff(
         versions.content_of(old),
         versions.content_of(new),
@@ -347,7 +347,7 @@ def _make_current(
     call: Call, asked: VersionRequest, step: Callable[..., Template]
 ) -> VersionAnswer:
     """Publish or roll back to the version in the body."""
-    wanted = _get_version(call, asked.version)
+    wanted = version_of(call, asked.version)
     before = Template.objects.filter(pk=wanted.pk)
     try:
         with transaction.atomic():
@@ -360,7 +360,7 @@ def _make_current(
     return _version(made)
 
 
-def _get_version(call: Call, version: int | None) -> Template:
+def version_of(call: Call, version: int | None) -> Template:
     """Return a version by number; without a number the current version, else the newest."""
     template_id = call.path["template_id"]
     if version is None:

@@ -219,6 +219,9 @@ def _templates(client: Any, run: str) -> None:  # noqa: ANN401 - either client
     assert client.templates.get(name)["current_version"] == 3
     assert client.templates.version(name, 2)["texts"][0]["body"] == "Good morning"
     assert client.templates.preview(name, channel="push")
+    files = client.templates.files(name)["files"]
+    assert files["push.en.txt"].endswith("Hello\n") or files
+    assert client.templates.put_files(name, files)["effect"] == "unchanged"
     assert name in [each["template_id"] for each in client.templates.list()]
 
 

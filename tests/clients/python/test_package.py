@@ -95,7 +95,8 @@ def _modules() -> list[str]:
 
 def test_the_wheel_has_the_modules_of_git_the_licence_and_nothing_else(wheel: Path) -> None:
     info = [f"{_NAME}.dist-info/{name}" for name in ("METADATA", "RECORD", "WHEEL")]
-    info += [f"{_NAME}.dist-info/{name}" for name in ("licenses/LICENSE", "top_level.txt")]
+    info += [f"{_NAME}.dist-info/{name}" for name in ("entry_points.txt", "licenses/LICENSE")]
+    info += [f"{_NAME}.dist-info/top_level.txt"]
     assert "notify_client/py.typed" in _modules()
     assert _members(wheel) == sorted([*_modules(), *info])
 
@@ -106,7 +107,8 @@ def test_the_metadata_have_version_licence_dependency_and_readme(wheel: Path) ->
     assert f"Version: {__version__}" in said
     assert "License-Expression: Apache-2.0" in said
     assert [line for line in said.splitlines() if line.startswith("Requires-Dist")] == [
-        "Requires-Dist: httpx<1,>=0.27"
+        "Requires-Dist: httpx<1,>=0.27",
+        "Requires-Dist: shtab<2,>=1.7",
     ]
     assert (_PACKAGE / "README.md").read_text() in said
 

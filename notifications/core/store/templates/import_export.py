@@ -32,7 +32,9 @@ class ImportEffect(StrEnum):
     """The newest version is a draft equal to the files; the import publishes the draft."""
 
 
-def load(template_id: str, files: Mapping[str, str], *, by: str, publish: bool) -> ImportEffect:
+def load(
+    template_id: str, files: Mapping[str, str], *, by: str, publish: bool, note: str = NOTE
+) -> ImportEffect:
     """Import one template from file names and texts; return the effect.
 
     Raises:
@@ -46,9 +48,9 @@ def load(template_id: str, files: Mapping[str, str], *, by: str, publish: bool) 
             case ImportEffect.NOTHING:
                 pass
             case ImportEffect.DRAFT:
-                versions.draft(template_id, content, by=by, note=NOTE)
+                versions.draft(template_id, content, by=by, note=note)
             case ImportEffect.PUBLISH:
-                made = versions.draft(template_id, content, by=by, note=NOTE)
+                made = versions.draft(template_id, content, by=by, note=note)
                 _publish(made, by=by)
             case ImportEffect.PUBLISH_DRAFT:
                 _publish(versions.newest(template_id), by=by)

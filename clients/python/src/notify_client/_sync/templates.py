@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Unpack
 
 from notify_client import _call
@@ -9,6 +10,8 @@ from notify_client._answer import Tagged
 from notify_client._sync.engine import Engine, Pages
 from notify_client.types import (
     DiffAnswer,
+    FilesAnswer,
+    FilesStored,
     ListTemplatesQuery,
     PreviewAnswer,
     PreviewRequest,
@@ -92,3 +95,16 @@ class Templates:
         body = {"version": version}
         call = _call.post(target, body, idempotency_key=idempotency_key, if_match=if_match)
         return self._engine.value(call)
+
+    def files(self, template_id: str, *, version: int | None = None) -> FilesAnswer:
+        """Return a version as files, by default the current version, else the newest draft."""
+        target = _call.path("templates", template_id, "files")
+        return self._engine.value(_call.get(target, {"version": version}))
+
+    def put_files(
+        self, template_id: str, files: Mapping[str, str], *, note: str | None = None
+    ) -> FilesStored:
+        """Store files as the newest draft, unless the newest version has this content already."""
+        body = {"files": files} | ({} if note is None else {"note": note})
+        target = _call.path("templates", template_id, "files")
+        return self._engine.value(_call.write("PUT", target, body))

@@ -179,6 +179,10 @@ from notify_client.types.shared import TokenScope as TokenScope
 from notify_client.types.shared import Weekday as Weekday
 from notify_client.types.templates import ActionSource as ActionSource
 from notify_client.types.templates import DiffAnswer as DiffAnswer
+from notify_client.types.templates import FilesAnswer as FilesAnswer
+from notify_client.types.templates import FilesRequest as FilesRequest
+from notify_client.types.templates import FilesStored as FilesStored
+from notify_client.types.templates import GetTemplateFilesQuery as GetTemplateFilesQuery
 from notify_client.types.templates import InAppAction as InAppAction
 from notify_client.types.templates import ListTemplatesQuery as ListTemplatesQuery
 from notify_client.types.templates import PreviewAnswer as PreviewAnswer

@@ -222,7 +222,7 @@ class SearchQuery(TypedDict, total=False):
     """Parameters of `search`."""
 
     address: str
-    """Deliveries to this address."""
+    """Deliveries to this address, in any spelling."""
 
     id: str | UUID
     """Id of a notification or of a delivery."""

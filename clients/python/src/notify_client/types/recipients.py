@@ -80,8 +80,10 @@ class ContactRequest(TypedDict):
     address: str
     """At most 2,600 bytes in UTF-8.
 
-    Phone number (stored as E.164), e-mail address (stored with the domain in ASCII), https
-    URL, device token or chat target.
+    Phone number (stored as E.164), e-mail address (stored with the domain in lower-case
+    ASCII), https URL, device token or chat target. Surrounding space and invisible characters
+    are removed. An address that differs in the spelling alone, as in the case of a mailbox,
+    updates the contact.
     """
 
     kind: NotRequired[str]

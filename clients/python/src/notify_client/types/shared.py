@@ -251,7 +251,7 @@ class To(TypedDict):
     """A recipient by address: an existing recipient with the addresses, else a new recipient."""
 
     email: NotRequired[str | None]
-    """A mailbox; its domain is stored in ASCII."""
+    """A mailbox; its domain is stored in ASCII and in lower case."""
 
     phone: NotRequired[str | None]
     """A phone number with its country code, for SMS; stored as E.164."""

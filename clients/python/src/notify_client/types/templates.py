@@ -31,6 +31,38 @@ class DiffAnswer(TypedDict):
     """A unified diff of the versions' files; empty for equal versions."""
 
 
+class FilesAnswer(TypedDict):
+    """The files of a version."""
+
+    template_id: str
+    version: int
+    state: Literal["draft", "published"]
+    files: dict[str, str]
+    """File name, such as `email.en.html`, and text."""
+
+
+class FilesRequest(TypedDict):
+    """The whole content of a version: a file that is not listed is not part of the version."""
+
+    files: Mapping[str, str]
+    note: NotRequired[str]
+    """Default: `"From files"`."""
+
+
+class FilesStored(TypedDict):
+    """The newest version of the template, whose content equals the files."""
+
+    template_id: str
+    version: int
+    effect: Literal["unchanged", "drafted"]
+    """`unchanged`: the newest version has had this content already."""
+
+    review_url: str | None
+    """The page of the admin that compares a draft with the published version and publishes it;
+    null without a draft, or without the app of the page.
+    """
+
+
 class InAppAction(TypedDict):
     """A button of an in-app message."""
 
@@ -271,3 +303,10 @@ class ListTemplatesQuery(TypedDict, total=False):
 
     limit: int
     """Maximum number of results per page. Default: `50`."""
+
+
+class GetTemplateFilesQuery(TypedDict, total=False):
+    """Parameters of `get_template_files`."""
+
+    version: int
+    """Omitted: the current version, or the newest draft if nothing is published."""

@@ -1,0 +1,174 @@
+"""`notify templates`: templates as files in git, carried between installations.
+
+    <dir>/<template_id>/template.json, push.en.txt, email.en.html, ...
+
+The files are those of `manage.py export_templates`. A push makes a draft, unless the newest version
+has this content already, so each command is safe to repeat.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from notify_client import Client
+from notify_client.cli import profiles
+from notify_client.cli.faults import Fault
+from notify_client.errors import NotFound
+
+Files = Mapping[str, str]
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_\-][A-Za-z0-9_.\-]{0,63}")
+
+
+def names(chosen: Namespace) -> int:
+    """List templates with the current and the newest version."""
+    with profiles.client(chosen.profile) as client:
+        for line in client.templates.list():
+            draft = "" if line["newest_version"] == line["current_version"] else " draft"
+            newest = f" v{line['newest_version']}{draft}" if draft else ""
+            current = line["current_version"]
+            print(f"{line['template_id']}: {f'v{current}' if current else 'unpublished'}{newest}")
+    return 0
+
+
+def pull(chosen: Namespace) -> int:
+    """Write the files of templates; other files in the folder of a template are deleted."""
+    with profiles.client(chosen.profile) as client:
+        for name in chosen.names or _all(client):
+            found = client.templates.files(name)
+            changed = _write(chosen.dir, name, found["files"])
+            print(f"{name}: v{found['version']}, {changed} files changed")
+    return 0
+
+
+def push(chosen: Namespace) -> int:
+    """Draft templates from files, and publish the drafts with `--publish`."""
+    templates = dict(_local(chosen.dir, chosen.names))
+    with profiles.client(chosen.profile) as client:
+        for name, files in templates.items():
+            _store(client, name, files, note=chosen.note, publish=chosen.publish)
+    return 0
+
+
+def diff(chosen: Namespace) -> int:
+    """Print the differences of the files from the service; 1 if there are any."""
+    templates = dict(_local(chosen.dir, chosen.names))
+    with profiles.client(chosen.profile) as client:
+        there = {name: _stored(client, name) for name in templates}
+    lines = [
+        line
+        for name, files in templates.items()
+        for line in _differences(name, there[name], files, into=str(chosen.dir))
+    ]
+    sys.stdout.writelines(lines)
+    return 1 if lines else 0
+
+
+def promote(chosen: Namespace) -> int:
+    """Draft the published versions of one installation in another, for a review there.
+
+    Raises:
+        Fault: a named template is not published.
+    """
+    with profiles.client(chosen.source) as source:
+        published = {name: source.templates.files(name) for name in chosen.names or _all(source)}
+    drafts = sorted(name for name, each in published.items() if each["state"] == "draft")
+    if drafts and chosen.names:
+        raise Fault(
+            f"not published in {chosen.source}: {', '.join(drafts)}. Publish it there first."
+        )
+    with profiles.client(chosen.target) as target:
+        for name in published.keys() - set(drafts):
+            found = published[name]
+            sys.stdout.writelines(
+                _differences(name, _stored(target, name), found["files"], into=chosen.source)
+            )
+            note = f"{chosen.source} v{found['version']}"
+            _store(target, name, found["files"], note=note, publish=chosen.publish)
+    return 0
+
+
+def _store(client: Client, name: str, files: Files, *, note: str, publish: bool) -> None:
+    stored = client.templates.put_files(name, files, note=note)
+    is_draft = client.templates.version(name, stored["version"])["state"] == "draft"
+    if publish and is_draft:
+        client.templates.publish(name, stored["version"])
+    step = "published" if publish and is_draft else stored["effect"]
+    print(f"{name}: v{stored['version']} {step}")
+    if is_draft and not publish and stored["review_url"]:
+        print(f"  review and publish: {stored['review_url']}")
+
+
+def _all(client: Client) -> list[str]:
+    return [line["template_id"] for line in client.templates.list()]
+
+
+def _stored(client: Client, name: str) -> Files:
+    try:
+        return client.templates.files(name)["files"]
+    except NotFound:
+        return {}
+
+
+def _differences(name: str, old: Files, new: Files, *, into: str) -> Iterator[str]:
+    for file in sorted({*old, *new}):
+        yield from difflib.unified_diff(
+            old.get(file, "").splitlines(keepends=True),
+            new.get(file, "").splitlines(keepends=True),
+            f"service/{name}/{file}" if file in old else "/dev/null",
+            f"{into}/{name}/{file}" if file in new else "/dev/null",
+        )
+
+
+def _local(folder: Path, wanted: list[str]) -> Iterator[tuple[str, Files]]:
+    """Yield the templates of a folder, or those that are named.
+
+    Raises:
+        Fault: a template has no folder, or a file is not UTF-8.
+    """
+    if not wanted:
+        wanted = [each.name for each in sorted(folder.iterdir()) if _is_visible(each)]
+    for name in wanted:
+        place = folder / name
+        if not place.is_dir():
+            raise Fault(f"{place} is no folder: a template is a folder of {folder}")
+        yield (
+            name,
+            {path.name: _text(path) for path in sorted(place.iterdir()) if _is_visible(path)},
+        )
+
+
+def _write(folder: Path, name: str, files: Files) -> int:
+    for each in (name, *files):
+        if not _NAME.fullmatch(each):
+            raise Fault(f"{each!r} cannot be the name of a file")
+    place = folder / name
+    place.mkdir(parents=True, exist_ok=True)
+    gone = [path for path in place.iterdir() if _is_visible(path) and path.name not in files]
+    for path in gone:
+        path.unlink()
+    changed = [
+        (place / file, text.encode())
+        for file, text in files.items()
+        if not (place / file).exists() or (place / file).read_bytes() != text.encode()
+    ]
+    for path, content in changed:
+        path.write_bytes(content)
+    return len(gone) + len(changed)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise Fault(f"{path} is not UTF-8") from error
+
+
+def _is_visible(path: Path) -> bool:
+    return not path.name.startswith(".")
