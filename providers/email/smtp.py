@@ -243,8 +243,11 @@ class Smtp(OneWay):
             except IndexError:
                 break  # another thread was quicker
             fresh = session.used_at > monotonic() - IDLE_LIFE_SECONDS
-            if fresh and session.is_ready(timeout_seconds=delivery.remaining_seconds):
+            # After `board` the delivery's end cuts the connection of a server that answers slowly.
+            is_boarded = fresh and delivery.board(session)
+            if is_boarded and session.is_ready(timeout_seconds=delivery.remaining_seconds):
                 return session
+            delivery.leave()
             session.quit()
         return Session(
             self._config.url,

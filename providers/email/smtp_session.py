@@ -13,12 +13,12 @@ import smtplib
 import socket
 import ssl
 from base64 import b64encode
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum, auto
-from threading import Lock
+from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Final
 from uuid import UUID
@@ -38,6 +38,9 @@ CONNECT_TIMEOUT_SECONDS: Final = 2.5
 """TCP timeout; below the shortest deadline (3 s), so that a dead server differs from a slow
 server."""
 
+_QUIT_SECONDS: Final = 1.0
+_CUT_AGAIN_SECONDS: Final = 0.1
+"""STARTTLS replaces the socket; the new one is cut after this time."""
 OK: Final = 250
 SIGNED_IN: Final = 235
 GO_AHEAD: Final = 354
@@ -169,29 +172,48 @@ class Delivery:
             return Unanswered(code="timeout") if self._committed else Unavailable(code="not_sent")
 
 
+_Hold = Callable[[smtplib.SMTP], None]
+"""Takes a client before the client connects, so that another thread can cut the greeting."""
+
+
+class _Client(smtplib.SMTP):
+    def __init__(self, server: Server, timeout: float, *, hold: _Hold) -> None:
+        hold(self)
+        super().__init__(server.host, server.port, timeout=timeout)
+
+
+class _TlsClient(smtplib.SMTP_SSL):
+    def __init__(
+        self, server: Server, timeout: float, *, ssl_context: ssl.SSLContext, hold: _Hold
+    ) -> None:
+        hold(self)
+        super().__init__(server.host, server.port, timeout=timeout, context=ssl_context)
+
+
 class Session:
     """An open, authenticated connection. One thread uses a session; any thread may cut."""
 
     def __init__(
         self, server: Server, *, timeout_seconds: float, ssl_context: ssl.SSLContext
     ) -> None:
-        """Connect.
+        """Connect and sign in, within `timeout_seconds` in total.
 
         Raises:
             ReplyError: the server refused the client.
-            OSError: the server is unreachable, or the certificate is wrong.
+            OSError: the server is unreachable, too slow (TimeoutError), or the certificate is
+            wrong.
         """
-        timeout = min(timeout_seconds, CONNECT_TIMEOUT_SECONDS)
         try:
-            self._smtp: smtplib.SMTP = (
-                smtplib.SMTP_SSL(server.host, server.port, timeout=timeout, context=ssl_context)
-                if server.tls is Tls.IMPLICIT
-                else smtplib.SMTP(server.host, server.port, timeout=timeout)
-            )
             with ExitStack() as on_failure:
-                on_failure.callback(self._smtp.close)
-                self._set_timeout(timeout_seconds)
-                self._greet(server, ssl_context=ssl_context)
+                on_failure.callback(self._close)
+                with self._total(timeout_seconds):
+                    timeout = min(timeout_seconds, CONNECT_TIMEOUT_SECONDS)
+                    if server.tls is Tls.IMPLICIT:
+                        _TlsClient(server, timeout, ssl_context=ssl_context, hold=self._hold)
+                    else:
+                        _Client(server, timeout, hold=self._hold)
+                    self._set_timeout(timeout_seconds)
+                    self._greet(server, ssl_context=ssl_context)
                 on_failure.pop_all()
         except smtplib.SMTPResponseException as error:
             text = error.smtp_error if isinstance(error.smtp_error, bytes) else b""
@@ -201,6 +223,12 @@ class Session:
             raise ReplyError(Misconfigured(code="not_supported", detail=str(error))) from None
         self.used_at = monotonic()
         self.used_count = 0
+
+    def _hold(self, client: smtplib.SMTP) -> None:
+        self._smtp = client
+
+    def _close(self) -> None:
+        self._smtp.close()
 
     def _greet(self, server: Server, *, ssl_context: ssl.SSLContext) -> None:
         if server.tls is Tls.STARTTLS:
@@ -275,15 +303,47 @@ class Session:
     def quit(self) -> None:
         """Send QUIT, and ignore errors."""
         with suppress(smtplib.SMTPException, OSError):
-            self._set_timeout(1)
-            self._smtp.quit()
-        self._smtp.close()
+            self._set_timeout(_QUIT_SECONDS)
+            with self._total(_QUIT_SECONDS):
+                self._smtp.quit()
+        self._close()
 
     def cut(self) -> None:
         """Break the connection, from any thread; a blocked read ends with an error."""
         if isinstance(self._smtp.sock, socket.socket):
             with suppress(OSError):
                 self._smtp.sock.shutdown(socket.SHUT_RDWR)
+
+    @contextmanager
+    def _total(self, seconds: float) -> Iterator[None]:
+        """Cut the connection after the time: a socket's timeout is one of each read.
+
+        Raises:
+            TimeoutError: the time was over.
+            smtplib.SMTPException: the body's own, within the time.
+            OSError: as SMTPException.
+        """
+        ended, is_late = Event(), Event()
+
+        def watch() -> None:
+            if not ended.wait(seconds):
+                is_late.set()
+                self.cut()
+            while not ended.wait(_CUT_AGAIN_SECONDS):
+                self.cut()
+
+        thread = Thread(target=watch, name="smtp_deadline", daemon=True)
+        thread.start()
+        try:
+            yield
+        except (smtplib.SMTPException, OSError):
+            if not is_late.is_set():
+                raise
+        finally:
+            ended.set()
+            thread.join()
+        if is_late.is_set():  # smtplib also takes the beginning of a cut line for an answer
+            raise TimeoutError
 
     def _set_timeout(self, seconds: float) -> None:
         if isinstance(self._smtp.sock, socket.socket):
