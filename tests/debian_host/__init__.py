@@ -4,7 +4,7 @@
                           -> systemd as process 1 of namespaces of its own: all other commands
 
 The commands are read from the page. Only a person's part is done here: the values that an editor
-sets, the answers of `createsuperuser`, a certificate, a mail server. After the first message the
+sets, the answer to `init`, a certificate, a mail server. After the first mail the
 program kills workers during calls, stops everything, upgrades and starts the host anew. A run takes
 six minutes.
 

@@ -19,14 +19,7 @@ from tests.debian_host import attacks, person
 from tests.debian_host.host import Host, HostFailed, host
 
 _WITH_NETWORK: Final = {"apt-get", "git", "/opt/notify/docs/systemd/install"}
-_ANSWERS: Final = {
-    "Username": "admin",
-    "Email": "admin@example.com",
-    "Password:": "correct horse battery 7",
-    "Password (again):": "correct horse battery 7",
-}
-_KEPT: Final = "/run/key"
-"""The variable of the page's shell, for the next command."""
+_OWNER: Final = {"E-mail address of the first administrator": person.OWNER}
 
 
 def main() -> int:
@@ -66,27 +59,36 @@ def _play(made: Host) -> None:
         f"exec python3 -u -W ignore -m smtpd -n -c DebuggingServer 127.0.0.1:{person.MAIL}",
         made.log.with_name("mail"),
     )
+    shown: list[str] = []
     for each in offline:
-        _step(each, partial(_run, made, each))
+        _step(each, partial(_run, made, each, shown))
+    pasted = person.pasted(shown[-1])
+    for each in pasted:
+        _step(each, partial(_paste, made, each))
     attacks.first_message(made)
-    print(f"{len(commands)} commands to the first message")
+    print(f"{len(commands) + len(pasted)} commands to the first mail")
     for attack in attacks.ALL:
         _step(f"({attack.__name__})", partial(attack, made))
 
 
-def _run(made: Host, command: str) -> None:
-    """Run a command of the page as a person does."""
+def _run(made: Host, command: str, shown: list[str]) -> None:
+    """Run a command of the page as a person does; what a terminal shows is added to `shown`."""
     if command.startswith("editor "):
         person.edit(made.root)
-    elif "createsuperuser" in command:
-        made.answer(command, _ANSWERS)
-    elif command.startswith("NOTIFY_KEY="):
-        made.run(f"{command}; declare -p NOTIFY_KEY >{_KEPT}")
-    elif command.startswith("curl https:"):
-        attacks.wait_ready(made)
-        made.run(f"source {_KEPT}; {command.replace('curl ', 'curl --fail-with-body ', 1)}")
+    elif command.endswith(" init"):
+        shown.append(made.answer(command, _OWNER))
     else:
         made.run(f"cd; {command}")
+
+
+def _paste(made: Host, command: str) -> None:
+    """Run a command that `init` has printed, in a shell with the variables of the one before."""
+    if command.startswith("export "):
+        made.run(f"{command}; export -p >{attacks.VARIABLES}")
+    else:
+        attacks.wait_ready(made)
+        call = command.replace("curl ", "curl --fail-with-body ", 1)
+        made.run(f"source {attacks.VARIABLES}; {call}")
 
 
 def _step(name: str, does: Callable[[], str | None]) -> None:

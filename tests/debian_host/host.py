@@ -142,8 +142,8 @@ class Host:
         """
         return _checked(self._inside(command))
 
-    def answer(self, command: str, answers: Mapping[str, str]) -> None:
-        """Run a command at a terminal and answer its prompts in their order.
+    def answer(self, command: str, answers: Mapping[str, str]) -> str:
+        """Run a command at a terminal, answer its prompts in their order and return what it shows.
 
         Raises:
             HostFailed: it failed.
@@ -164,6 +164,7 @@ class Host:
         os.close(ours)
         if process.returncode:
             raise HostFailed(f"{command}: {shown}")
+        return shown
 
     def start(self, command: str, log: Path) -> None:
         """Start a program that ends with the host."""

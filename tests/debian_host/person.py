@@ -9,6 +9,8 @@ from typing import Final
 
 MAIL: Final = 2525
 """The port of the mail server on the host."""
+OWNER: Final = "you@example.com"
+"""The first administrator, to whom the first mail goes."""
 PASSWORDS: Final = {
     "DATABASE_PASSWORD": r"""$HOME ${PATH} #"d" b\slash %h `x` =;""",
     "OWNER": r"""it's #"o" $HOME \\ %n `y`""",
@@ -54,6 +56,12 @@ def _set(file: Path, values: dict[str, str]) -> None:
         [old] = re.findall(rf"^{name}=.*$", text, re.MULTILINE)
         text = text.replace(old, f"{name}={quoted(value)}")
     file.write_text(text)
+
+
+def pasted(shown: str) -> list[str]:
+    """Return the commands for a shell in the last lines of `init`, that of two lines as one."""
+    text = shown.replace("\r", "")
+    return re.findall(r"^ +((?:export |curl ).*?(?:\\\n.*)?)$", text, re.MULTILINE)
 
 
 def certify(root: Path) -> None:
