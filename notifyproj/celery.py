@@ -150,10 +150,12 @@ def _watch_clock(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Ce
 
 @beat_init.connect
 def _watch_servers_of_beat(**_signal: object) -> None:
-    """Say so if beat works without the broker or the state Redis."""
-    from notifications.core.store.postgres import fallbacks  # noqa: PLC0415 - after Django is set up
+    """Say so if beat works without the broker or the state Redis, or beside another beat."""
+    from notifications.core.rules.alerts import BEAT  # noqa: PLC0415 - after Django is set up
+    from notifications.core.store.postgres import fallbacks  # noqa: PLC0415 - as above
 
     fallbacks.FallbackWatch(fallbacks.name_of("beat")).start()
+    fallbacks.FallbackWatch(BEAT, [fallbacks.BEATS]).start()
 
 
 @beat_init.connect

@@ -139,8 +139,9 @@ MEANINGS: Final[Mapping[str, str]] = {
     "withdrawals_called": "A provider was told to remove messages; has the outcomes.",
     "work_not_read": "Beat could not ask PostgreSQL which sweeps have work, and sends their tasks.",
     "works_by_fallback": "A process has worked for half a minute without the broker or the state"
-    " Redis.",
-    "works_without_fallback": "A process reaches the broker or the state Redis again.",
+    " Redis, or beside another beat.",
+    "works_without_fallback": "A process reaches the broker or the state Redis again, or is the"
+    " only beat again.",
     "write_repeated": "PostgreSQL did not take outcomes; the worker keeps them and tries again.",
     "visit_not_recorded": "The database did not store an opening or a click; the link worked.",
 }

@@ -11,7 +11,8 @@ from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
 from notifications.core.api.metrics import Metric
-from notifications.core.rules.alerts import COVERED, AlertKind, SameSubject
+from notifications.core.rules.alert_causes import COVERED, SameSubject
+from notifications.core.rules.alerts import AlertKind
 from notifications.core.tasks import metrics
 from notifications.core.telemetry.instruments import INSTRUMENTS
 from tests.architecture import log_events, operations_page

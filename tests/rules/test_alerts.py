@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.core.rules import alerts
-from notifications.core.rules.alerts import COVERED, AlertKind, OpenAlert, Severity
+from notifications.core.rules import alert_causes, alerts
+from notifications.core.rules.alert_causes import COVERED, OpenAlert
+from notifications.core.rules.alerts import AlertKind, Severity
 
 MISCONFIGURED = OpenAlert(1, "provider_misconfigured", "ses email")
 
@@ -26,14 +27,14 @@ def test_a_refused_account_covers_the_alerts_of_its_provider_and_channel(
     alert: OpenAlert, *, is_covered: bool
 ) -> None:
     expected = {2: 1} if is_covered else {}
-    assert alerts.causes([alert, MISCONFIGURED]) == expected
+    assert alert_causes.causes([alert, MISCONFIGURED]) == expected
 
 
 def test_a_paused_provider_covers_the_low_rate_of_its_channel() -> None:
     rows = [OpenAlert(1, "breaker_open", "ses email"), OpenAlert(2, "delivery_rate_low", "email")]
-    assert alerts.causes(rows) == {2: 1}
+    assert alert_causes.causes(rows) == {2: 1}
     rows = [OpenAlert(1, "breaker_open", "ses email"), OpenAlert(2, "delivery_rate_low", "sms")]
-    assert alerts.causes(rows) == {}
+    assert alert_causes.causes(rows) == {}
 
 
 def test_no_rule_leads_back_to_its_kind() -> None:

@@ -70,3 +70,17 @@ def test_a_beat_whose_own_clock_was_ahead_ticks_again(world: World) -> None:
     [mail] = world.send_mails(1, user_id=world.person(email="x@sandbox.example"))
     world.start("beat")
     world.in_status(Status.DELIVERED, [mail])
+
+
+def test_two_beats_are_named_by_readyz_within_a_minute_until_one_ends(world: World) -> None:
+    def doubled() -> str:
+        _, found, said = str(_ready(world).get("wrong")).partition("beat runs 2 times")
+        return found and said
+
+    [extra] = world.start_extra("beat")
+    said = until(doubled, what="/readyz names both beats")
+    assert said.count("(process ") == 2
+    extra.kill()
+    until(lambda: not doubled(), what="/readyz names no second beat")
+    rows = world.rows("SELECT resolved_at FROM notifications_alert WHERE kind = 'beat_doubled'")
+    assert [row["resolved_at"] is not None for row in rows] == [True]

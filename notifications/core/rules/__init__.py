@@ -12,7 +12,7 @@ Modules:
                   schedule_limits
     money         prices
     rights        scopes, access, roles, recipient_tokens, signed_token, origins, single_sign_on
-    operators     alerts, alert_notices, alert_links, alert_thresholds, audit_facts,
+    operators     alerts, alert_causes, alert_notices, alert_links, alert_thresholds, audit_facts,
                   dead_letter_filter, redaction, masking, rollups, row_retention,
                   csv_lines, csv_reader, connect_lines, replica_lag
     shared        described

@@ -25,6 +25,7 @@ _PAGES: Final[dict[AlertKind, str]] = {
     AlertKind.ALERT_DESTINATION_FAILING: f"{_LISTS}alertdestination/?q={{subject}}",
     AlertKind.ARCHIVE_LATE: f"{_LISTS}sweeprun/",
     AlertKind.BEAT_DEAD: f"{_LISTS}sweeprun/",
+    AlertKind.BEAT_DOUBLED: "/readyz",
     AlertKind.BREAKER_OPEN: f"{_LISTS}breaker/",
     AlertKind.BROKER_AWAY: f"{_LISTS}delivery/workers/",
     AlertKind.CLOCK_SKEW: "/readyz",

@@ -13,7 +13,7 @@ from django.test import Client
 
 from notifications.core import clock, conf
 from notifications.core.models import Alert, SweepRun
-from notifications.core.rules.alerts import OpenAlert, causes
+from notifications.core.rules.alert_causes import OpenAlert, causes
 from notifications.core.store import flight_recorder
 from notifications.core.store.postgres import alerts, fallbacks
 from notifications.core.store.postgres.fallbacks import FallbackWatch

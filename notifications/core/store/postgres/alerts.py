@@ -16,14 +16,13 @@ from django.db.models import F, Q, QuerySet
 
 from notifications.core import clock
 from notifications.core.models import Alert, AlertDestination, AlertNotice
+from notifications.core.rules.alert_causes import OpenAlert, causes
 from notifications.core.rules.alerts import (
     GONE_AFTER,
     OF_SWEEPS,
     RENEWED,
     WITH_BREAKER,
     AlertKind,
-    OpenAlert,
-    causes,
 )
 from notifications.core.store.postgres import db
 from providers import graphemes
@@ -102,7 +101,7 @@ def open_causes() -> QuerySet[Alert]:
 
 
 def link_causes() -> None:
-    """Set the cause of each open alert (`rules.alerts.COVERED`). Safe at any time.
+    """Set the cause of each open alert (`rules.alert_causes.COVERED`). Safe at any time.
 
     Only the sweep of the notices calls the function, outside any transaction: a settle that
     updated alerts of other causes could deadlock with another settle.

@@ -1,7 +1,7 @@
 """Fallbacks: alerts about processes without the broker or without the state Redis.
 
 A worker without notes of calls (`store.flight_recorder`) and a web process without the read replica
-(`replica`) raise such an alert, too.
+(`replica`) raise such an alert, too. Several beats share one (`store.redis.running_beats`).
 
 A fallback hides the cause: a worker with a wrong password of the broker delivers from PostgreSQL
 for ever. So a thread of each process pings the two servers. After `PATIENCE` without a server the
@@ -13,6 +13,7 @@ ends without renewal (`rules.alerts.RENEWED`).
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -22,10 +23,11 @@ from django.db.models import QuerySet
 
 from notifications.core import broker, clock
 from notifications.core.models import Alert
-from notifications.core.rules.alerts import AlertKind
+from notifications.core.rules.alerts import BEAT, AlertKind
 from notifications.core.store import flight_recorder
 from notifications.core.store.postgres import alerts, host_clock, looks, replica
 from notifications.core.store.redis import state
+from notifications.core.store.redis.running_beats import RunningBeats
 
 EVERY: Final = dt.timedelta(seconds=10)
 """Between two questions to a server."""
@@ -42,13 +44,13 @@ Ask = Callable[[], str]
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server without which a process works by a fallback."""
+    """A server without which a process works by a fallback; of `BEATS`, the only beat."""
 
     kind: AlertKind
     name: str
     """The name in sentences."""
     label: str
-    """The label of the metric."""
+    """The label of the metric; empty: not counted."""
     ask: Ask
     consequence: str
 
@@ -86,7 +88,21 @@ REPLICA: Final = Server(
     replica.fault,
     "figures, lists and exports read the primary",
 )
-_ALL: Final = (BROKER, STATE, FLIGHTS, REPLICA)
+
+
+@functools.cache
+def _running_beats() -> RunningBeats:
+    return RunningBeats(host_clock.host_name())
+
+
+BEATS: Final = Server(
+    AlertKind.BEAT_DOUBLED,
+    BEAT,
+    "",
+    lambda: _running_beats().fault(),
+    "each sweep still runs once an interval; end all but one",
+)
+_COUNTED: Final = (BROKER, STATE, FLIGHTS, REPLICA)
 
 
 class FallbackWatch:
@@ -159,11 +175,11 @@ def counts(*, now: dt.datetime) -> Mapping[str, int]:
         django.db.Error: the database is away.
     """
     kinds = list(_rows(now).values_list("kind", flat=True))
-    return {server.label: kinds.count(server.kind) for server in _ALL}
+    return {server.label: kinds.count(server.kind) for server in _COUNTED}
 
 
 def _rows(now: dt.datetime) -> QuerySet[Alert]:
     """Return the open alerts of running processes."""
-    rows = Alert.objects.filter(kind__in=[server.kind for server in _ALL])
+    rows = Alert.objects.filter(kind__in=[server.kind for server in (*_COUNTED, BEATS)])
     fresh = rows.filter(resolved_at=None, seen_at__gt=now - _RENEWED_WITHIN)
     return fresh.order_by("kind", "subject")

@@ -7,5 +7,6 @@ metric_counters    counters for `/metrics`
 sign_ins           failed sign-ins of operators
 last_receipts      the time of the last receipt of each provider
 live_processes     the running processes and their figures
+running_beats      the running beats, of which there should be one
 reach              the newest reach
 """
