@@ -59,6 +59,7 @@ INSTALLED_APPS = [
     "notifications.features.back_pressure",
     "notifications.features.bulk_jobs",
     "notifications.features.cancel_jobs",
+    "notifications.features.certificates",
     "notifications.features.connect",
     "notifications.features.digests",
     "notifications.features.inbox",

@@ -16,7 +16,7 @@ from notifications.core.rules.roles import GROUP_PREFIX
 from notifications.core.store.postgres import replica
 
 _VERIFIES: Final = "verify-full"
-_DATABASES: Final = {DEFAULT_DB_ALIAS: "DATABASE_URL", replica.ALIAS: "DATABASE_REPLICA_URL"}
+DATABASES: Final = {DEFAULT_DB_ALIAS: "DATABASE_URL", replica.ALIAS: "DATABASE_REPLICA_URL"}
 """Alias in `DATABASES` -> variable of the URL."""
 _LOCAL: Final = ("/", "@", "127.")
 """Beginnings of the hosts of a PostgreSQL on the same machine; the first two are sockets."""
@@ -50,7 +50,7 @@ def check_servers(**_others: Any) -> list[checks.CheckMessage]:  # noqa: ANN401 
             " private authority or sslrootcert=system for a public one",
             id="notifications.W003",
         )
-        for alias, variable in _DATABASES.items()
+        for alias, variable in DATABASES.items()
         if alias in connections and not _verifies_database(connections[alias].settings_dict)
     ]
     return found

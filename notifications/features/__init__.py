@@ -6,6 +6,7 @@
     back_pressure    refused and dropped P3 of a lane that is behind
     bulk_jobs        one message to an audience
     cancel_jobs      cancellation of many notifications by a filter
+    certificates     alerts about certificates of the settings before and after their end
     connect          set-up of the accounts at providers
     digests          one message in place of several
     inbox            in-app messages of each recipient, with live changes

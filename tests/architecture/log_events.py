@@ -32,6 +32,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "bulk_job_locked": "A bulk job was left out because another process had a lock on its slots.",
     "bulk_job_not_checked": "The check of a bulk job raised an exception; the next run goes on.",
     "bulk_job_paused": "The service paused a bulk job whose template or audience was deleted.",
+    "certificate_ends": "A certificate in a file of a setting ends within 14 days, or has ended.",
     "clock_not_compared": "The host's clock could not be compared with PostgreSQL's.",
     "clock_off": "The host's clock differs too much from PostgreSQL's: the process stops working.",
     "clock_right_again": "The host's clock agrees with PostgreSQL's again: the process works on.",

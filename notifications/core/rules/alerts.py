@@ -78,6 +78,14 @@ class AlertKind(StrEnum):
         *("bulk_job_aborted", "A bulk job passed a limit and was aborted", Severity.TICKET),
         "Too many messages of a bulk job failed, bounced or brought complaints: see Bulk jobs.",
     )
+    CERTIFICATE_ENDED = (
+        *("certificate_ended", "A certificate has ended", Severity.PAGE),
+        "A certificate that a setting names has ended: the detail has setting and cure.",
+    )
+    CERTIFICATE_ENDS = (
+        *("certificate_ends", "A certificate ends soon", Severity.TICKET),
+        "A certificate that a setting names ends within 14 days: renew it; see the detail.",
+    )
     CLOCK_SKEW = (
         *("clock_skew", "The clock of a host is wrong", Severity.PAGE),
         "The clock of a process differs from the database's: check NTP.",

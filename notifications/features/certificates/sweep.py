@@ -1,0 +1,42 @@
+"""The sweep `certificates`: an alert before the end of a certificate, and another after it.
+
+It may run twice, late or never: each run reads all certificates again. A certificate that cannot be
+read leaves its alerts as they are: a host may not reach its own public address.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Final
+
+from notifications.core.rules.alerts import AlertKind
+from notifications.core.store.postgres import alerts
+from notifications.core.sweeps.rounds import Swept
+from notifications.features.certificates import ends
+from notifications.features.certificates.ends import Certificate
+
+_KINDS: Final = (AlertKind.CERTIFICATE_ENDED, AlertKind.CERTIFICATE_ENDS)
+
+
+def run_once(*, now: dt.datetime, limit: int) -> Swept:
+    """Raise the alerts of certificates that end, and resolve those of renewed ones."""
+    del limit  # an installation has less than ten certificates
+    found = [*ends.of_files(), *ends.of_public_url()]
+    unread = {each.setting for each in found if each.ends_at is None}
+    raised = {(kind, each.setting): each for each in found if (kind := _kind(each, now=now))}
+    for (kind, setting), each in raised.items():
+        alerts.raise_once(kind, setting, each.sentence(now=now))
+    over = [
+        (kind, setting)
+        for kind in _KINDS
+        for setting in alerts.open_subjects(kind) - unread
+        if (kind, setting) not in raised
+    ]
+    alerts.resolve_each(over)
+    return Swept(len(over))
+
+
+def _kind(certificate: Certificate, *, now: dt.datetime) -> AlertKind | None:
+    if certificate.ends_within(dt.timedelta(0), now=now):
+        return AlertKind.CERTIFICATE_ENDED
+    return AlertKind.CERTIFICATE_ENDS if certificate.ends_within(ends.SOON, now=now) else None
