@@ -177,7 +177,9 @@ def _series() -> Mapping[str, AbstractSet[str]]:
     }
     for gauge in WorkerGauges(1).collect():
         series[gauge.name] = set(gauge.samples[0].labels)
-    series |= {rule["record"]: {"priority", "channel"} for rule in _RULES if "record" in rule}
+    series |= {
+        rule["record"]: {"priority", "channel", "provider"} for rule in _RULES if "record" in rule
+    }
     return {**series, "up": set()}
 
 

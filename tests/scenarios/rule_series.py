@@ -16,8 +16,15 @@ _SELECTOR: Final = re.compile(r"\b(notifications_[a-z0-9_]+)(?:{([^}]*)})?")
 """A series of the product, not of a recording rule, with its label matchers."""
 _MATCHER: Final = re.compile(r'(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"')
 _FAILED: Final = "a request was answered with 5xx"
+_REPEATED: Final = "a call was repeated after an unanswered call"
 AFTER_AN_EVENT: Final[Mapping[str, str]] = {
-    "NotificationsRepeats": "a call was repeated after an unanswered call",
+    "NotificationsRepeats": _REPEATED,
+    "NotificationsRepeatedFastBurn": _REPEATED,
+    "NotificationsRepeatedSlowBurn": _REPEATED,
+    "notifications:repeated:ratio_rate5m": _REPEATED,
+    "notifications:repeated:ratio_rate30m": _REPEATED,
+    "notifications:repeated:ratio_rate1h": _REPEATED,
+    "notifications:repeated:ratio_rate6h": _REPEATED,
     "NotificationsRequestsFail": _FAILED,
     "NotificationsUnacceptedFastBurn": _FAILED,
     "NotificationsUnacceptedSlowBurn": _FAILED,
