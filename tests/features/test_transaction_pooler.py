@@ -11,19 +11,21 @@ import os
 import shutil
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
 import psycopg
 import pytest
 from django.core.management import call_command
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test import Client
 from django.urls import reverse
 
 from notifications.core import clock
 from notifications.core.models import DeadLetter, Producer
 from notifications.core.operations import suppression_csv
+from notifications.core.store.postgres.backend import hung_servers
 from notifyproj.devstack.child_process import Child
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from tests.admin.conftest import MakeDelivery, door, make_delivery, make_letters, maria, operator
@@ -47,6 +49,7 @@ auth_type = any
 pool_mode = transaction
 server_round_robin = 1
 default_pool_size = 3
+query_wait_timeout = 3
 {account}
 """
 _ACCOUNT: Final = "user = nobody"
@@ -110,6 +113,27 @@ def test_two_statements_have_two_sessions() -> None:
             running.execute("SELECT pg_backend_pid()")
             pids.add(running.fetchone()[0])
     assert len(pids) > 1
+
+
+def test_a_full_pool_ends_a_statement_and_is_no_hung_server() -> None:
+    settings = connection.settings_dict
+    parameters = {
+        "host": LOOPBACK,
+        "port": settings["PORT"],
+        "dbname": settings["NAME"],
+        "user": settings["USER"],
+    }
+    with ExitStack() as links:
+        for _ in range(3):
+            links.enter_context(psycopg.connect(**parameters)).execute("SELECT 1")
+        with pytest.raises(OperationalError, match="query_wait_timeout") as raised:
+            connection.cursor().execute("SELECT 1")
+        assert not isinstance(raised.value.__cause__, hung_servers.HungServerError)
+        assert not hung_servers.is_hung(parameters, (LOOPBACK, str(settings["PORT"])))
+    connection.close()
+    with connection.cursor() as running:
+        running.execute("SELECT 1")
+        assert running.fetchone() == (1,)
 
 
 def test_dead_letters_are_counted_and_replayed(
