@@ -81,8 +81,8 @@ def list_status_changes(call: Call, query: StatusChangesQuery) -> Response:
     empty page with the same `next` as before, wait some seconds. A page may be empty and have a
     new `next`, where the changes belong to other producers.
 
-    422 for a `cursor` of another installation, or from before a restore of the database: begin
-    with `since` then.
+    422 for a `cursor` of another installation, from before the restore of a dump, or ahead of a
+    database that was restored to an earlier time: begin with `since` then.
     """
     position = None if query.cursor is None else FeedPosition.from_cursor(query.cursor)
     if query.cursor is not None and position is None:
@@ -97,8 +97,8 @@ def list_status_changes(call: Call, query: StatusChangesQuery) -> Response:
         )
     except ForeignPositionError:
         _refuse_cursor(
-            "is of another installation, or from before a restore of the database:"
-            " begin with `since`"
+            "is of another installation, from before the restore of a dump, or ahead of the"
+            " restored database: begin with `since`"
         )
     lines = [StatusChangeLine.model_validate(change).to_json() for change in changes]
     return page(call.request, lines, following=after.to_cursor())

@@ -17,8 +17,10 @@ lane without ready messages, were lost by a wiped, restarted or restored broker:
 them again. Rows with several claims without a result leave in smaller messages, then alone
 (`rules.suspects`); rows that no claim takes end here (`delivery.unclaimed`).
 
-Each of n `ops` processes can add a quota to a lane at the same moment. A paused lane gets one row a
-second (`delivery.lane_pauses`).
+Runs at the same moment, at most one of beat and a further one of each `ops` process, read the same
+number of messages, so a lane can get a quota from each of them: of P0 and P1 other rows each, of P2
+and P3 messages too many, which claim nothing. A paused lane gets one row a second
+(`delivery.lane_pauses`).
 """
 
 from __future__ import annotations
