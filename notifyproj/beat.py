@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import threading
 from typing import Any, Final
 
 import structlog
 from celery.beat import SchedulingError
 from celery.schedules import schedstate, schedule
 from celery.utils.time import maybe_make_aware
-from django.db import Error
+from django.db import Error, connection
 from django_celery_beat.schedulers import (
     SCHEDULE_SYNC_MAX_INTERVAL,
     DatabaseScheduler,
@@ -39,6 +40,9 @@ _log = structlog.get_logger(__name__)
 
 _TOGETHER: Final = 0.5
 """Seconds by which a sweep is looked at early, beside another one: half the shortest interval."""
+
+_CLOSE_SECONDS: Final = 5.0
+"""Time to store the last runs at the end."""
 
 
 class PeriodicEntry(ModelEntry):  # type: ignore[misc]  # untyped
@@ -89,6 +93,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]  # untyped
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - Celery is untyped
         self._with_work: set[str] = set()
         """Sweeps with work whose tasks are not sent yet."""
+        self._is_closed = False
         super().__init__(*args, **kwargs)
 
     def adjust(self, n: float, drift: float = 0.0) -> float:
@@ -156,6 +161,25 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]  # untyped
             self._last_full_sync = dt.datetime.now() - again_in  # noqa: DTZ005, TID251 - as the base class
             return self._schedule  # type: ignore[no-any-return]  # untyped
         return found
+
+    def close(self) -> None:
+        """Store the times of the last runs, within seconds: a frozen Postgres stops no end of beat.
+
+        Celery calls this method in the handler of SIGTERM, while the main thread may be in a
+        statement. So a thread stores the times, over a connection of its own. A task whose time is
+        not stored is sent early after the restart.
+        """
+        if not self._is_closed:
+            self._is_closed = True
+            work = threading.Thread(target=self._store_last_runs, name="last-runs", daemon=True)
+            work.start()
+            work.join(_CLOSE_SECONDS)
+
+    def _store_last_runs(self) -> None:
+        try:
+            super().close()
+        finally:
+            connection.close()
 
     def apply_async(self, entry: ModelEntry, **options: Any) -> Any:  # noqa: ANN401 - Celery is untyped
         """Send the message of a task.

@@ -223,3 +223,15 @@ def test_a_task_that_is_no_sweep_is_sent_when_it_is_due(beat: _Beat) -> None:
         PeriodicTask.objects.create(name=f"a {task}", task=task, interval=every, last_run_at=ago)
     beat.tick()
     assert {"a relay", "a sweep_of_another_app"} <= set(beat.sent)
+
+
+def test_the_end_of_beat_stores_the_last_runs_once(beat: _Beat) -> None:
+    now = clock.now()
+    entry = beat.entry("relay")
+    entry.last_run_at = now
+    beat.scheduler.reserve(entry)
+    beat.scheduler.close()
+    beat.scheduler.close()
+    stored = PeriodicTask.objects.get(name="relay").last_run_at
+    assert stored is not None
+    assert stored >= now

@@ -12,17 +12,24 @@ from typing import Final
 class _Flag:
     """A plain attribute: a signal handler could deadlock on a lock."""
 
-    is_set = False
+    since: float | None = None
+    """Monotonic seconds; None: not set."""
 
 
 _flag: Final = _Flag()
 
 
-def begin() -> None:
-    """Set the stop flag, permanently."""
-    _flag.is_set = True
+def begin(*, at: float) -> None:
+    """Set the stop flag, permanently; `at`: monotonic seconds of SIGTERM."""
+    if _flag.since is None:
+        _flag.since = at
 
 
 def is_stopping() -> bool:
     """Return True if no further provider call may begin."""
-    return _flag.is_set
+    return _flag.since is not None
+
+
+def seconds(*, now: float) -> float:
+    """Return the seconds since SIGTERM; 0 before. `now`: monotonic seconds."""
+    return 0.0 if _flag.since is None else now - _flag.since

@@ -68,6 +68,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "lost_by_relay": "P0 and P1 of a relay that died before its publish were made due again.",
     "metrics_not_served": "No port of NOTIFY_METRICS_LISTEN was free; the process works unscraped.",
     "metrics_served": "A worker or beat serves its metrics at this port.",
+    "outcomes_left_to_rescue": "A stopping worker could not write outcomes for 15 seconds; the"
+    " sent-ledger has them, and the rescue settles the deliveries.",
     "page_not_expanded": "A page of a bulk job raised an exception; the next run tries again.",
     "periodic_task_deleted": "`migrate` deleted a periodic task that this release does not have.",
     "pauses_not_read": "The open alerts could not be read; no lane counts as paused.",

@@ -170,6 +170,49 @@ def test_a_stop_lets_calls_end_and_hands_the_rest_back(world: World, container: 
     assert "killed_after_time_to_stop" not in container.log.read_text()
 
 
+def test_a_stop_while_postgres_is_away_leaves_answers_to_the_rescue(
+    world: World, container: Container
+) -> None:
+    _start(container)
+    slow = world.person(email="x+slow-2s+receipt-never@sandbox.example")
+    sent = world.send_mails(4, user_id=slow, priority="P1")
+    until(lambda: len(world.got(sent)) == len(sent), what="the calls are in flight")
+    world.stack.postgres.kill()
+    try:
+        container.ask_to_stop()
+        assert container.wait_for_end(_STOP_SECONDS)
+    finally:
+        world.stack.postgres.start()
+    assert container.exit_code == 0
+    log = container.log.read_text()
+    assert "outcomes_left_to_rescue" in log
+    assert "killed_after_time_to_stop" not in log
+    _start(container)
+    world.in_status(Status.SENT, sent, within=_WITHIN)
+    assert all("accepted_before_crash" in world.reasons(each) for each in sent)
+    assert world.shown(sent) == [1] * len(sent)
+
+
+def test_a_frozen_postgres_holds_no_process_at_a_stop(world: World, container: Container) -> None:
+    _start(container)
+    until(lambda: _readyz(world)["wrong"] == [], what="/readyz is ready", within=_WITHIN)
+    assert world.stack.postgres.pid is not None
+    postmaster = psutil.Process(world.stack.postgres.pid)
+    frozen = [postmaster, *postmaster.children(recursive=True)]
+    for each in frozen:
+        each.suspend()
+    try:
+        until(lambda: "server is frozen" in container.log.read_text(), what="a process notices")
+        container.ask_to_stop()
+        assert container.wait_for_end(_STOP_SECONDS)
+    finally:
+        for each in frozen:
+            with suppress(psutil.NoSuchProcess):
+                each.resume()
+    assert container.exit_code == 0
+    assert "killed_after_time_to_stop" not in container.log.read_text()
+
+
 def test_a_taken_port_makes_the_container_unhealthy_and_stops_no_other_process(
     world: World, container: Container
 ) -> None:

@@ -15,7 +15,8 @@
              │                   the outcomes)
              ├─ failover         passes failed deliveries to the next provider
              └─ settle           stores the outcome (provider_health: for the breaker,
-                                 late_refusals: refusals after the lease)
+                                 late_refusals: refusals after the lease; leaving: outcomes of
+                                 a worker that stops while Postgres is away)
 
     claimed         a claimed delivery with its notification, contact and providers
     batch           the deliveries of one claim, and the decisions about them

@@ -38,6 +38,7 @@ from notifications.core.delivery import (
     failover,
     gates,
     in_flight,
+    leaving,
     provider_health,
     render,
     settle,
@@ -300,6 +301,8 @@ class _Sending:
         """Settle outcomes. An error that is not the database's keeps no outcome from the rows."""
         try:
             self._settle_final(pairs)
+        except leaving.LeftToRescue:
+            return
         except Exception:  # noqa: BLE001 - whatever it is, it is raised again for its own outcome
             # An outcome that cannot be stored must not block other outcomes.
             _log.warning("settled_one_by_one", provider=self._provider.name, count=len(pairs))
@@ -347,7 +350,7 @@ class _Sending:
 
     def _settle_final(self, pairs: Sequence[settle.Pair]) -> None:
         locked = self._write_with_retries(
-            lambda: settle.settle(self._batch, pairs, provider=self._provider)
+            lambda: leaving.settle_or_leave(self._batch, pairs, provider=self._provider)
         )
         self._locked += locked
         later = {claimed.delivery.id for claimed, _ in locked}

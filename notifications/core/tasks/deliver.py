@@ -51,7 +51,7 @@ def _set_limits(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Cel
 @worker_shutting_down.connect
 def _stop(**_signal: object) -> None:
     """Set the stop flag on SIGTERM."""
-    stopping.begin()
+    stopping.begin(at=clock.monotonic())
 
 
 def _deliver(
