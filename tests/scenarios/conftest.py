@@ -37,6 +37,7 @@ def _world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             # Its own servers, with fsync: what they lose, production would lose.
             stack = ends.enter_context(clock.stack("scenarios", environ={}))
             world = World(stack, var=tmp_path_factory.mktemp("scenarios"))
+            ends.callback(folder.stash.__delitem__, _RUNNING)  # the run may come back to the folder
             ends.callback(world.stop)
             world.set_up()
             folder.stash[_RUNNING] = world
