@@ -75,6 +75,9 @@ broker_transport_options = (
     else {"confirm_publish": True, "max_retries": 0}
 )
 broker_connection_retry_on_startup = True
+# Seconds, on RabbitMQ. A node that stands still, or whose host vanished, leaves its connections
+# open. A worker ends a connection that is silent for twice the time; Celery's default is 120.
+broker_heartbeat = 5
 broker_pool_limit = 10
 
 # --- Messages

@@ -15,9 +15,9 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from amqp import AMQPError, Connection  # type: ignore[import-untyped]  # untyped
 
@@ -42,22 +42,56 @@ _MEMORY: Final = "0.4"
 """RabbitMQ's default of the memory watermark: a part of the machine's memory."""
 
 
+class PortMapper(Child):
+    """Erlang's port mapper, which knows the ports of nodes by name."""
+
+    def __init__(self, name: str, *, place: Location) -> None:
+        super().__init__(name, log=place.folder / f"{name}.log")
+        self._place = place
+        self.port = 0
+
+    def launch(self, *, folder: Path) -> None:
+        """Start the process in a folder; a running process stays."""
+        if self.pid is not None:
+            return
+        self.port = self.port or free_port(f"{self._place.folder}/{self.name}")
+        self.log.unlink(missing_ok=True)
+        self.spawn(
+            ["epmd", "-port", str(self.port), "-address", LOOPBACK],
+            folder=folder,
+            environ=ENVIRONMENT,
+            account=self._place.account,
+        )
+
+
 class RabbitMQ(Server):
-    """A RabbitMQ node; queues and messages survive a restart and a SIGKILL."""
+    """A RabbitMQ node; queues and messages survive a restart and a SIGKILL.
+
+    Args:
+        port_mapper: the one of a cluster; without it the node has its own.
+    """
 
     program = "beam.smp"
-    helpers = ("epmd",)
+    helpers: ClassVar[Sequence[str]] = ("epmd",)
     stop_signal = signal.SIGTERM
 
-    def __init__(self, name: str, *, place: Location, password: str) -> None:
+    def __init__(
+        self, name: str, *, place: Location, password: str, port_mapper: PortMapper | None = None
+    ) -> None:
         super().__init__(name, place=place, password=password)
-        self._port_mapper = Child(f"{name}-epmd", log=place.folder / f"{name}-epmd.log")
+        self._port_mapper = port_mapper or PortMapper(f"{name}-epmd", place=place)
+        self._shares_port_mapper = port_mapper is not None
         self._ports: dict[str, int] = {}
 
     @property
     def url(self) -> str:
         """An `amqp://` URL of the virtual host `/`."""
         return f"amqp://{_USER}:{self.password}@{LOOPBACK}:{self.port}//"
+
+    @property
+    def node(self) -> str:
+        """The name of the Erlang node."""
+        return f"notify-{self._port('node')}@localhost"
 
     def launch(self) -> None:
         """Start the port mapper and the node without waiting; `wait_ready` must follow.
@@ -75,19 +109,9 @@ class RabbitMQ(Server):
     def prepare(self) -> None:
         """Write the node's configuration and start the port mapper."""
         super().prepare()
-        seed = f"{self.place.folder}/{self.name}"
-        for name in ("epmd", "node", "management"):
-            self._ports.setdefault(name, free_port(f"{seed}/{name}"))
-        self.port = self.port or free_port(seed)
-        self._write("rabbitmq.conf", self._settings())
-        self._write("enabled_plugins", "[].\n")
-        self._port_mapper.log.unlink(missing_ok=True)
-        self._port_mapper.spawn(
-            ["epmd", "-port", str(self._ports["epmd"]), "-address", LOOPBACK],
-            folder=self.data,
-            environ=self.environ(),
-            account=self.place.account,
-        )
+        self.write("rabbitmq.conf", "\n".join([*self.settings(), ""]))
+        self.write("enabled_plugins", "[].\n")
+        self._port_mapper.launch(folder=self.data)
 
     def command(self) -> list[str]:
         """Return the command of the node in the foreground; the password is in a file."""
@@ -95,22 +119,23 @@ class RabbitMQ(Server):
 
     def environ(self) -> Mapping[str, str]:
         """Return the variables of the node and of `rabbitmqctl`."""
-        loopback = "-kernel inet_dist_use_interface {127,0,0,1}"
+        # An idle scheduler of Erlang would else spin, on a processor that other processes need.
+        arguments = "-kernel inet_dist_use_interface {127,0,0,1} +sbwt none +sbwtdcpu none"
         return {
             **ENVIRONMENT,
             "HOME": str(self.data),  # of the Erlang cookie
-            "ERL_EPMD_PORT": str(self._ports["epmd"]),
+            "ERL_EPMD_PORT": str(self._port_mapper.port),
             "ERL_CRASH_DUMP": str(self.data / "crash.dump"),
             "RABBITMQ_ALLOW_INPUT": "1",  # no shell between this process and the node
             "RABBITMQ_CONF_ENV_FILE": os.devnull,
             "RABBITMQ_CONFIG_FILE": str(self.data / "rabbitmq.conf"),
-            "RABBITMQ_DIST_PORT": str(self._ports["node"]),
+            "RABBITMQ_DIST_PORT": str(self._port("node")),
             "RABBITMQ_ENABLED_PLUGINS_FILE": str(self.data / "enabled_plugins"),
             "RABBITMQ_LOG_BASE": str(self.data / "log"),
             "RABBITMQ_LOGS": "-",
             "RABBITMQ_MNESIA_BASE": str(self.data / "mnesia"),
-            "RABBITMQ_NODENAME": f"notify-{self._ports['node']}@localhost",
-            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": loopback,
+            "RABBITMQ_NODENAME": self.node,
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": arguments,
         }
 
     def answers(self) -> bool:
@@ -122,18 +147,20 @@ class RabbitMQ(Server):
             return False
 
     def stop(self) -> None:
-        """Stop the node cleanly, then the port mapper."""
+        """Stop the node cleanly, then its own port mapper."""
         super().stop()
-        self._port_mapper.stop()
+        if not self._shares_port_mapper:
+            self._port_mapper.stop()
 
     def kill(self) -> None:
-        """Kill the node and the port mapper, a second after the call.
+        """Kill the node and its own port mapper, a second after the call.
 
         RabbitMQ 3.10 loses the leader of a quorum queue that is declared within 0.6 s of a kill.
         """
         self.wait_for_end(_SAVED_SECONDS)
         super().kill()
-        self._port_mapper.kill()
+        if not self._shares_port_mapper:
+            self._port_mapper.kill()
 
     def flush(self) -> None:
         """Delete all queues, exchanges and messages now, and end all connections."""
@@ -181,26 +208,27 @@ class RabbitMQ(Server):
     @property
     def management_api(self) -> str:
         """The address of the API that answers during `management`, without the user."""
-        return f"http://{LOOPBACK}:{self._ports['management']}/api/"
+        return f"http://{LOOPBACK}:{self._port('management')}/api/"
 
     @contextlib.contextmanager
     def management(self) -> Iterator[None]:
         """Run the plugin `rabbitmq_management`."""
-        self._run("rabbitmq-plugins", "enable", _MANAGEMENT)
+        self.run("rabbitmq-plugins", "enable", _MANAGEMENT)
         try:
             yield
         finally:
-            self._run("rabbitmq-plugins", "disable", _MANAGEMENT)
+            self.run("rabbitmq-plugins", "disable", _MANAGEMENT)
 
     def ctl(self, *arguments: str) -> str:
-        """Run `rabbitmqctl` against the node and return the output.
+        """Run `rabbitmqctl` against the node and return the output (see `run`)."""
+        return self.run("rabbitmqctl", *arguments)
+
+    def run(self, script: str, *arguments: str) -> str:
+        """Run a script of RabbitMQ against the node and return the output.
 
         Raises:
             EmbeddedError: the command failed.
         """
-        return self._run("rabbitmqctl", *arguments)
-
-    def _run(self, script: str, *arguments: str) -> str:
         account = self.place.account
         done = subprocess.run(
             [str(_SCRIPTS / script), *arguments],
@@ -219,19 +247,26 @@ class RabbitMQ(Server):
             raise EmbeddedError(f"{script} {arguments[0]}: {said}")
         return done.stdout
 
-    def _settings(self) -> str:
-        lines = [
+    def settings(self) -> list[str]:
+        """Return the lines of `rabbitmq.conf`."""
+        self.port = self.port or free_port(f"{self.place.folder}/{self.name}")
+        return [
             f"listeners.tcp.1 = {LOOPBACK}:{self.port}",
             f"default_user = {_USER}",
             f"default_pass = {self.password}",
             "disk_free_limit.absolute = 50MB",
             f"vm_memory_high_watermark.relative = {_MEMORY}",
             f"management.tcp.ip = {LOOPBACK}",
-            f"management.tcp.port = {self._ports['management']}",
+            f"management.tcp.port = {self._port('management')}",
         ]
-        return "\n".join([*lines, ""])
 
-    def _write(self, name: str, text: str) -> None:
+    def _port(self, purpose: str) -> int:
+        """Return the port of `node` or `management`, which stays for the life of this object."""
+        if purpose not in self._ports:
+            self._ports[purpose] = free_port(f"{self.place.folder}/{self.name}/{purpose}")
+        return self._ports[purpose]
+
+    def write(self, name: str, text: str) -> None:
         """Write a file for the account of the node alone."""
         path = self.data / name
         path.touch(mode=PRIVATE & 0o600)
