@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 
 import pytest
 from django.db import OperationalError, connection
@@ -15,6 +16,7 @@ from notifications.core.store.postgres.backend import hung_servers
 from notifications.core.store.postgres.backend.base import Session
 from notifications.core.store.postgres.backend.hung_servers import HungServerError
 from notifyproj.devstack.demo.environment import until
+from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.servers import Stack
 from tests.standbys import signal_all, standby_gone
 
@@ -87,6 +89,37 @@ def test_a_frozen_server_is_left(stack: Stack) -> None:
     assert isinstance(found.value.__cause__, HungServerError)
     connection.close()
     until(_takes_writes, what="the server is used again")
+
+
+def test_the_first_session_to_one_of_several_servers_tests_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hung_servers, "LIMIT", 0.5)
+    values = connection.get_connection_params()
+    one = {name: str(values[name]) for name in ("host", "port", "dbname", "user", "password")}
+    several = {
+        **one,
+        "host": f"{one['host']},{LOOPBACK}",
+        "port": f"{one['port']},{free_port('nothing listens here')}",
+    }
+    with standby_gone(times=0):
+        Session.connect(**one).close()  # the only server: a test would lead to no other
+        with pytest.raises(HungServerError):
+            Session.connect(**several)
+        assert [each.is_hung for each in hung_servers._standings.values()] == [True]
+    until(partial(_connects, several), what="the server is used again")
+    [standing] = hung_servers._standings.values()
+    tested_at = standing.tested_at
+    Session.connect(**several).close()
+    assert (standing.is_hung, standing.tested_at) == (False, tested_at)
+
+
+def _connects(parameters: dict[str, str]) -> bool:
+    try:
+        Session.connect(**parameters).close()
+    except HungServerError:
+        return False
+    return True
 
 
 def test_the_other_hosts_are_used_first() -> None:

@@ -63,10 +63,15 @@ class Session(psycopg.Connection[Any]):
         usable, hung = hung_servers.separate(parameters)
         if usable is not None:
             try:
-                return cls._open(conninfo, usable, parameters)
+                session = cls._open(conninfo, usable, parameters)
             except psycopg.OperationalError:
                 if hung is None:
                     raise
+            else:
+                if not hung_servers.is_hung_at_first(parameters, session.address):
+                    return session
+                session.close()
+                return cls.connect(conninfo, **parameters)
         return cls._open(conninfo, hung_servers.recovered(hung or parameters), parameters)
 
     @classmethod
@@ -76,6 +81,11 @@ class Session(psycopg.Connection[Any]):
         session = super().connect(conninfo, **hosts)
         session.parameters = parameters
         return session
+
+    @property
+    def address(self) -> hung_servers.Address:
+        """Host and port of the server."""
+        return self.info.host, str(self.info.port)
 
     def wait(
         self, gen: PQGen[Result], interval: float = _INTERVAL, timeout: float | None = None
@@ -107,8 +117,7 @@ class Session(psycopg.Connection[Any]):
             HungServerError: as `wait`.
         """
         resumed = _resume(gen)
-        address = (self.info.host, str(self.info.port))
-        while not hung_servers.is_hung(self.parameters, address):
+        while not hung_servers.is_hung(self.parameters, self.address):
             with suppress(_TooLong):
                 return super().wait(resumed, interval, hung_servers.PATIENCE)
         self.close()

@@ -7,6 +7,10 @@ LIMIT, the server is hung: the statement ends with an error, and new sessions go
 servers of DATABASE_URL. If no other server takes a session, the hung server is tested again before
 a session.
 
+A process that starts knows no hung server. Therefore the first session to each of several servers
+begins with a test: a command whose first server is cut off from its standbys reaches the new
+primary, and does not end with an error.
+
 A server that works ends the test in time, so a long statement of such a server goes on. The result
 of an ended statement is unknown, as after a lost connection. The test writes a record of no table,
 so a cancellation of the test loses nothing.
@@ -14,6 +18,7 @@ so a cancellation of the test loses nothing.
 
 from __future__ import annotations
 
+import math
 import select
 import threading
 import time
@@ -69,6 +74,14 @@ def is_hung(parameters: Parameters, address: Address) -> bool:
         return standing.is_hung
 
 
+def is_hung_at_first(parameters: Parameters, address: Address) -> bool:
+    """Test a server of several that this process has not tested; False for any other server."""
+    if len(_hosts(parameters)) == 1:
+        return False
+    standing = _standings.setdefault(address, _Standing())
+    return math.isinf(standing.tested_at) and is_hung(parameters, address)
+
+
 def separate(parameters: Parameters) -> tuple[Parameters | None, Parameters | None]:
     """Return the parameters of the usable hosts and of the hung hosts; None for no host."""
     known = {address for address, standing in _standings.items() if standing.is_hung}
@@ -96,7 +109,7 @@ def recovered(parameters: Parameters) -> Parameters:
 def _hosts(parameters: Parameters) -> dict[Address, dict[str, str]]:
     """Return the parameters of each host; a name may have an IP address beside it."""
     columns = {name: str(parameters[name]).split(",") for name in _OF_A_HOST if name in parameters}
-    count = max(map(len, columns.values()))
+    count = max(map(len, columns.values()), default=1)
     hosts = [
         {name: items[number if len(items) > 1 else 0] for name, items in columns.items()}
         for number in range(count)
