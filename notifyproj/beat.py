@@ -91,10 +91,11 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]  # untyped
     _looked_at = -math.inf
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - Celery is untyped
+        """Read no task yet: beat first waits for its database (`notifyproj.celery`)."""
         self._with_work: set[str] = set()
         """Sweeps with work whose tasks are not sent yet."""
         self._is_closed = False
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, **{**kwargs, "lazy": True})
 
     def adjust(self, n: float, drift: float = 0.0) -> float:
         """Return the seconds until beat looks at a task again: exactly those until it is due.
@@ -160,6 +161,8 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]  # untyped
             again_in = dt.timedelta(seconds=SCHEDULE_SYNC_MAX_INTERVAL - self.look_seconds)
             self._last_full_sync = dt.datetime.now() - again_in  # noqa: DTZ005, TID251 - as the base class
             return self._schedule  # type: ignore[no-any-return]  # untyped
+        if self._schedule is None:
+            _log.info("periodic_tasks_read", count=len(found))
         return found
 
     def close(self) -> None:

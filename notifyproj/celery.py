@@ -135,13 +135,15 @@ def _watch_clock(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Ce
     names = [name for name in instance.app.amqp.queues.consume_from if name != OPS]
 
     def turn(consumer: Any) -> None:  # noqa: ANN401 - Celery is untyped
+        if consumer.task_consumer is None:  # one that connects later is turned by `worker_ready`
+            return
         change = consumer.add_task_queue if clock.is_trusted() else consumer.cancel_task_queue
         for name in names:
             change(name)
 
     def turn_soon(*_trusted: bool, **_signal: object) -> None:
         consumer = getattr(instance, "consumer", None)
-        if consumer is not None:  # one that connects later is turned by `worker_ready`
+        if consumer is not None:
             consumer.call_soon(turn, consumer)
 
     worker_ready.connect(turn_soon, weak=False)
@@ -162,8 +164,11 @@ def _watch_servers_of_beat(**_signal: object) -> None:
 def _watch_clock_of_beat(**_signal: object) -> None:
     """Compare the host's clock with Postgres's; a wrong clock raises an alert and stops nothing.
 
-    Beat counts seconds only, so Beat continues with a wrong clock.
+    Beat counts seconds only, so Beat continues with a wrong clock. Beat waits for the first
+    comparison, because beat ends if the database does not give the periodic tasks. Until then beat
+    answers no `inspect ping`.
     """
     from notifications.core.store.postgres import host_clock  # noqa: PLC0415 - after Django is set up
 
     host_clock.Watch().start()
+    host_clock.wait_compared()

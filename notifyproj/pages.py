@@ -26,7 +26,7 @@ from notifications.core.rules import replica_lag
 
 API: Final = "/v1/"
 _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-PROBES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+PROBES: Final = frozenset({"/healthz", "/startupz", "/readyz", "/metrics"})
 """Paths that answer whatever the Host header is: an orchestrator and Prometheus address a process
 by its IP address, which no setting can know. The answers contain no link to the host."""
 

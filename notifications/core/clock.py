@@ -82,6 +82,14 @@ def watch(*, limit: dt.timedelta) -> None:
     _state.limit = limit
 
 
+def is_compared() -> bool:
+    """Return True after the first comparison, or if there is no limit.
+
+    A process that watches its clock has then reached its database at least once.
+    """
+    return _state.limit is None or _state.anchor is not None
+
+
 def forget() -> None:
     """Delete the comparison and the limit."""
     _state.anchor = _state.limit = None

@@ -69,7 +69,7 @@ def table(ports: PagePorts, *, host: str, has_streams: bool = True) -> tuple[For
         name="live",
         arguments=("-m", "notifyproj.live", f"--host={host}", f"--port={ports.live}"),
         port=ports.live,
-        path="/healthz",
+        path="/readyz",
     )
     background = [EXPAND, *_lanes(*Priority, mode=Mode.TEST)]
     return (
@@ -77,7 +77,7 @@ def table(ports: PagePorts, *, host: str, has_streams: bool = True) -> tuple[For
             name="web",
             arguments=("-m", "notifyproj.web", f"--host={host}", f"--port={ports.web}"),
             port=ports.web,
-            path="/healthz",
+            path="/startupz",
         ),
         *([live] if has_streams else []),
         _worker("p0", queues=urgent, concurrency=8),

@@ -30,7 +30,7 @@ _PROBE_SECONDS: Final = 10.0
 _CALM_SECONDS: Final = 60.0
 """A process that has run for this time is well again."""
 _LONGEST_PAUSE_SECONDS: Final = 15.0
-"""Before a restart. Beat ends at each start while the database is away."""
+"""Before a restart."""
 _STOP_SECONDS: Final = 45.0
 """Time for the calls in flight: above twice the longest deadline of a call, below each lease."""
 _LAST_LINES_SECONDS: Final = 2.0

@@ -17,7 +17,13 @@ from notifications.core.models import Alert, Delivery, Recipient, SweepRun
 from notifications.core.rules import ids
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.rate_limits.circuit_breaker import CallStats, HealthKey
-from notifications.core.store.postgres import alerts, backlog, sweep_runs, unapplied_migrations
+from notifications.core.store.postgres import (
+    alerts,
+    backlog,
+    host_clock,
+    sweep_runs,
+    unapplied_migrations,
+)
 from notifications.core.store.rate_limits import circuit_breakers
 from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.servers.valkey import Valkey
@@ -44,7 +50,20 @@ def test_a_living_process_says_so() -> None:
     assert Client().get("/healthz").json() == {"status": "ok"}
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+def test_a_process_has_started_when_it_has_reached_its_database() -> None:
+    clock.watch(limit=dt.timedelta(seconds=2))
+    try:
+        answer = Client().get("/startupz")
+        assert (answer.status_code, answer.json()["status"]) == (503, "starting")
+        assert "refuses the sign-in" in answer.json()["wrong"][0]
+        assert Client().get("/healthz").status_code == 200
+        assert host_clock.compare()
+        assert Client().get("/startupz").json() == {"status": "started"}
+    finally:
+        clock.forget()
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/startupz", "/readyz", "/metrics"])
 def test_a_process_answers_probes_and_prometheus_by_its_ip_address(path: str) -> None:
     by_address = {"Host": "10.1.2.3:8000"}
     assert Client().get(path, headers=by_address).status_code == 200

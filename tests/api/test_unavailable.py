@@ -70,6 +70,7 @@ def test_a_host_whose_clock_is_wrong_refuses_and_says_so(
         refused = caller.get("/v1/notifications")
         ready = Client().get("/readyz")
         assert Client().get("/healthz").status_code == 200
+        assert Client().get("/startupz").status_code == 200
         monkeypatch.setattr(clock, "host", true)
         assert caller.get("/v1/notifications").status_code == 200
     finally:

@@ -33,7 +33,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "bulk_job_not_checked": "The check of a bulk job raised an exception; the next run goes on.",
     "bulk_job_paused": "The service paused a bulk job whose template or audience was deleted.",
     "certificate_ends": "A certificate in a file of a setting ends within 14 days, or has ended.",
-    "clock_not_compared": "The host's clock could not be compared with PostgreSQL's.",
+    "clock_not_compared": "The host's clock could not be compared with PostgreSQL's; `cause`: why.",
     "clock_off": "The host's clock differs too much from PostgreSQL's: the process stops working.",
     "clock_right_again": "The host's clock agrees with PostgreSQL's again: the process works on.",
     "contact_notice_refused": "The notice about a changed contact was rejected at accept.",
@@ -71,6 +71,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "outcomes_left_to_rescue": "A stopping worker could not write outcomes for 15 seconds; the"
     " sent-ledger has them, and the rescue settles the deliveries.",
     "page_not_expanded": "A page of a bulk job raised an exception; the next run tries again.",
+    "periodic_tasks_read": "Beat has read its periodic tasks for the first time, and sends them.",
     "periodic_task_deleted": "`migrate` deleted a periodic task that this release does not have.",
     "pauses_not_read": "The open alerts could not be read; no lane counts as paused.",
     "provider_check": "A paused provider without traffic was checked; a good check closes the"

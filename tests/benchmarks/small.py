@@ -24,6 +24,7 @@ from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.supervisor.process import ROOT
+from notifyproj.devstack.supervisor.programs import Ports
 from tests import roles
 from tests.architecture import compose
 from tests.benchmarks import costs, idle
@@ -109,7 +110,7 @@ def _installation() -> Iterator[_Installation]:
         _migrate(values, urls={**stack.urls(), **roles.settings(stack.postgres.url, "owner")})
         undo.enter_context(passwords(stack, _PASSWORD))
         ports = {name: free_port(f"{var}/{name}") for name in ("web", "live", "flower")}
-        product = all_in_one(stack, **ports, values=values, var=var)
+        product = all_in_one(stack, ports=Ports(**ports), values=values, var=var)
         here = {name: f"{LOOPBACK}:{port}" for name, port in ports.items()}
         caddy = Caddy(var / "caddy", **here, settings={"SITE_ADDRESS": "http://"})
         for each in (product, caddy):

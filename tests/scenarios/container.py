@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import redis
@@ -21,6 +22,8 @@ from notifyproj.devstack.child_process import Child
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.supervisor.process import ROOT
+from notifyproj.devstack.supervisor.programs import Ports
+from tests import roles
 
 SERVICES: Final[Mapping[str, dict[str, Any]]] = yaml.safe_load(
     (ROOT / "docker-compose.yml").read_text()
@@ -39,14 +42,22 @@ class Container(Child):
         values: the variables of `.env`.
         places: text of the file -> text on this machine, such as `broker:6379`.
         var: the folder of the log and of the archive.
+        folder: the folder with the code.
     """
 
     stop_seconds = 30.0
 
     def __init__(
-        self, name: str, *, values: Mapping[str, str], places: Mapping[str, str], var: Path
+        self,
+        name: str,
+        *,
+        values: Mapping[str, str],
+        places: Mapping[str, str],
+        var: Path,
+        folder: Path = ROOT,
     ) -> None:
         super().__init__(name, log=var / f"{name}.log")
+        self._folder = folder
         service = SERVICES[name]
         self.metrics = f"{LOOPBACK}:{free_port(f'{var}/{name}')}"
         """Address of the metrics of a worker or beat."""
@@ -72,11 +83,19 @@ class Container(Child):
 
     def start(self) -> None:
         """Start the command of the service."""
-        self.spawn(self.command, folder=ROOT, environ=self.environ)
+        self.spawn(self.command, folder=self._folder, environ=self.environ)
 
     def says_ready(self) -> bool:
         """Return True if the log says that a worker consumes."""
-        return " ready." in self.log.read_text()
+        return self.says(" ready.")
+
+    def has_ended(self) -> bool:
+        """Return True if the process does not run."""
+        return self.pid is None
+
+    def says(self, text: str) -> bool:
+        """Return True if the log has this text."""
+        return text in self.log.read_text()
 
     def is_healthy(self) -> bool:
         """Run the health check of the service as Docker does: `retries` failures are a fault."""
@@ -121,23 +140,63 @@ def _host_name() -> str:
     ).stdout.strip()
 
 
+def places(stack: Stack, ports: Ports) -> dict[str, str]:
+    """Return texts of the file and what they are on this machine."""
+    return {
+        "postgres:5432": f"{LOOPBACK}:{stack.postgres.port}",
+        "state:6379": f"{LOOPBACK}:{stack.state.port}",
+        "broker:6379": f"{LOOPBACK}:{stack.broker.port}",
+        **{f"{host}:8000": f"{LOOPBACK}:{ports.web}" for host in ("web", LOOPBACK)},
+        f"{LOOPBACK}:8001": f"{LOOPBACK}:{ports.live}",
+        f"{LOOPBACK}:5555": f"{LOOPBACK}:{ports.flower}",
+        "--port=8000": f"--port={ports.web}",
+        "--port=8001": f"--port={ports.live}",
+        "--port=5555": f"--port={ports.flower}",
+    }
+
+
+def env_file(environ: Mapping[str, str], *, redis_password: str) -> dict[str, str]:
+    """Return the variables of `.env`: passwords, secrets and the settings of the scenarios."""
+    return {
+        "POSTGRES_PASSWORD": "reaches-no-process",
+        "DATABASE_OWNER_PASSWORD": roles.PASSWORDS["owner"],
+        "DATABASE_PASSWORD": roles.PASSWORDS["app"],
+        "REDIS_PASSWORD": redis_password,
+        "CELERY_BROKER_PASSWORD": redis_password,
+        **{
+            name: value
+            for name, value in environ.items()
+            if name.startswith("NOTIFY_") or name in {"LD_PRELOAD", "CLOCK_OFFSET"}
+        },
+    }
+
+
 def all_in_one(
-    stack: Stack, *, web: int, live: int, flower: int, values: Mapping[str, str], var: Path
+    stack: Stack,
+    *,
+    ports: Ports,
+    values: Mapping[str, str],
+    var: Path,
+    first: Mapping[str, str] = MappingProxyType({}),
 ) -> Container:
-    """Return the container of all processes on the servers of a stack, with ports for its pages."""
+    """Return the container of all processes on the servers of a stack, with ports for its pages.
+
+    `first` has further places, which are replaced before the others.
+    """
     metrics = free_port(f"{var}/metrics")
-    places = {
+    here = {
+        **first,
         "postgres:5432": f"{LOOPBACK}:{stack.postgres.port}",
         "state:6379": f"{LOOPBACK}:{stack.state.port}",
         "broker:6379": f"{LOOPBACK}:{stack.broker.port}",
         "0.0.0.0:9464-9470": f"{LOOPBACK}:{metrics}-{metrics + _SPARE_PORTS}",
-        "--web-port=8000": f"--web-port={web}",
-        "--live-port=8001": f"--live-port={live}",
-        "--flower-port=5555": f"--flower-port={flower}",
+        "--web-port=8000": f"--web-port={ports.web}",
+        "--live-port=8001": f"--live-port={ports.live}",
+        "--flower-port=5555": f"--flower-port={ports.flower}",
         "/tmp/notify.wrong": str(var / "wrong"),  # noqa: S108 - of the container
         "/flights": str(var / "flights"),
     }
-    return Container("all-in-one", values=values, places=places, var=var)
+    return Container("all-in-one", values=values, places=here, var=var)
 
 
 @contextmanager

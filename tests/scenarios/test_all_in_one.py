@@ -22,9 +22,8 @@ from notifications.core.rules.states import Status
 from notifyproj.all_in_one.programs import PagePorts, table
 from notifyproj.devstack.demo.environment import Unexpected, until
 from notifyproj.devstack.ports import LOOPBACK
-from tests import roles
 from tests.brokers import valkey_only
-from tests.scenarios.container import Container, all_in_one, passwords
+from tests.scenarios.container import Container, all_in_one, env_file, passwords
 from tests.scenarios.world import World
 
 pytestmark = valkey_only
@@ -51,9 +50,7 @@ def container(world: World, tmp_path: Path) -> Iterator[Container]:
     swept = [row["name"] for row in world.rows("SELECT name FROM notifications_sweeprun")]
     it = all_in_one(
         world.stack,
-        web=world.ports.web,
-        live=world.ports.live,
-        flower=world.ports.flower,
+        ports=world.ports,
         values=_env_file(world),
         var=tmp_path,
     )
@@ -67,16 +64,9 @@ def container(world: World, tmp_path: Path) -> Iterator[Container]:
 
 def _env_file(world: World) -> dict[str, str]:
     return {
-        "DATABASE_PASSWORD": roles.PASSWORDS["app"],
-        "REDIS_PASSWORD": _PASSWORD,
-        "CELERY_BROKER_PASSWORD": _PASSWORD,
+        **env_file(world.environ, redis_password=_PASSWORD),
         "NOTIFY_FLOWER_PASSWORD": "opens-only-this-flower",
         "NOTIFY_LIVE_URL": f"http://{LOOPBACK}:{world.ports.live}",
-        **{
-            name: value
-            for name, value in world.environ.items()
-            if name.startswith("NOTIFY_") or name in {"LD_PRELOAD", "CLOCK_OFFSET"}
-        },
     }
 
 

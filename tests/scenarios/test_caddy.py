@@ -190,6 +190,11 @@ def test_each_event_of_a_stream_passes_at_once(caddy: Caddy) -> None:
     assert json.loads(_ask(caddy, "/v1/inbox/u_1")[1])["path"] == "/v1/inbox/u_1"
 
 
+@pytest.mark.parametrize("path", ["/metrics", "/readyz", "/startupz"])
+def test_pages_for_operators_are_not_published(caddy: Caddy, path: str) -> None:
+    assert _ask(caddy, path)[0] == 404
+
+
 def test_flower_is_on_a_port_of_its_own(caddy: Caddy) -> None:
     assert json.loads(_ask(caddy, "/workers", port=caddy.flower)[1])["path"] == "/workers"
     assert _ask(caddy, "/workers", body=b" " * (64 * 1024 + 1), port=caddy.flower)[0] == 413

@@ -26,7 +26,7 @@ from notifyproj.devstack.supervisor.process import ROOT
 from tests import roles
 from tests.brokers import valkey_only
 from tests.scenarios import rule_series
-from tests.scenarios.container import SERVICES, Container
+from tests.scenarios.container import SERVICES, Container, env_file, places
 from tests.scenarios.rule_series import Sample
 from tests.scenarios.world import World
 
@@ -53,8 +53,9 @@ def world(_world: World) -> World:
 @pytest.fixture
 def containers(world: World, tmp_path: Path) -> Iterator[dict[str, Container]]:
     """Every process of the file except the servers, on the servers of the scenarios."""
+    here = places(world.stack, world.ports)
     made = {
-        name: Container(name, values=_env_file(world), places=_places(world), var=tmp_path)
+        name: Container(name, values=_env_file(world), places=here, var=tmp_path)
         for name in _STARTED
     }
     # A sweep that the processes of the scenarios do not run would be late for ever afterwards.
@@ -75,36 +76,11 @@ def containers(world: World, tmp_path: Path) -> Iterator[dict[str, Container]]:
             world.rows("DELETE FROM notifications_sweeprun WHERE name <> ALL(%s)", swept)
 
 
-def _places(world: World) -> dict[str, str]:
-    """Return texts of the file and what they are on this machine."""
-    return {
-        "postgres:5432": f"{LOOPBACK}:{world.stack.postgres.port}",
-        "state:6379": f"{LOOPBACK}:{world.stack.state.port}",
-        "broker:6379": f"{LOOPBACK}:{world.stack.broker.port}",
-        **{f"{host}:8000": f"{LOOPBACK}:{world.ports.web}" for host in ("web", LOOPBACK)},
-        f"{LOOPBACK}:8001": f"{LOOPBACK}:{world.ports.live}",
-        f"{LOOPBACK}:5555": f"{LOOPBACK}:{world.ports.flower}",
-        "--port=8000": f"--port={world.ports.web}",
-        "--port=8001": f"--port={world.ports.live}",
-        "--port=5555": f"--port={world.ports.flower}",
-    }
-
-
 def _env_file(world: World) -> dict[str, str]:
-    """Return the variables of `.env`: passwords, secrets and the settings of the scenarios."""
     return {
-        "POSTGRES_PASSWORD": "reaches-no-process",
-        "DATABASE_OWNER_PASSWORD": roles.PASSWORDS["owner"],
-        "DATABASE_PASSWORD": roles.PASSWORDS["app"],
-        "REDIS_PASSWORD": _PASSWORD,
-        "CELERY_BROKER_PASSWORD": _PASSWORD,
+        **env_file(world.environ, redis_password=_PASSWORD),
         "NOTIFY_FLOWER_PASSWORD": _FLOWER_PASSWORD,
         "NOTIFY_LIVE_URL": f"http://{LOOPBACK}:{world.ports.live}",
-        **{
-            name: value
-            for name, value in world.environ.items()
-            if name.startswith("NOTIFY_") or name in {"LD_PRELOAD", "CLOCK_OFFSET"}
-        },
     }
 
 

@@ -70,7 +70,7 @@ def test_requests_go_through_by_tls_only(proxy: Proxy) -> None:
     )
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/readyz"])
+@pytest.mark.parametrize("path", ["/metrics", "/readyz", "/startupz"])
 def test_what_operators_ask_is_not_published(proxy: Proxy, path: str) -> None:
     assert _ask(proxy, "GET", path).status == 404
 

@@ -16,7 +16,7 @@
     unsubscribe    the page behind the link in a mail, and one-click
     recipient_pages  style, headers and language of the pages for recipients
     embed          the web components, for the pages of other sites
-    health         /healthz, /readyz
+    health         /healthz, /startupz, /readyz
     metrics        /metrics, for Prometheus
     schemas        the words and answers that several of them share
     base_view      what all views share: scopes, limits, headers

@@ -31,7 +31,7 @@ _KEY: Final = "notifications.traceparent"
 _SHAPE: Final = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})")
 _API: Final = "/v1/"
 _METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
-_OWN_ROUTES: Final = frozenset({"v1", "healthz", "readyz", "metrics"})
+_OWN_ROUTES: Final = frozenset({"v1", "healthz", "startupz", "readyz", "metrics"})
 """First parts of the routes that are labels as a whole. The admin has one label for its hundreds of
 routes."""
 _log: Final = logging.getLogger("notifications.core.api")

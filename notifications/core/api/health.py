@@ -1,6 +1,9 @@
-"""`/healthz` and `/readyz`, for probes. No key, nothing personal.
+"""`/healthz`, `/startupz` and `/readyz`, for probes. No key, nothing personal.
 
 * `/healthz`: this process answers.
+* `/startupz`: 503 until this process has reached its database for the first time, then 200 for the
+  rest of its life. A readiness probe asks it: a release with a wrong password replaces no process
+  that works, and a database that is away later takes no process out (decision 0051).
 * `/readyz`: 503 only when nothing could be stored, because then no request can succeed: the
   database is away, takes no writes, ends no commit or has no room, or this host's clock is not the
   database's. A broker that is away, a process that works by a fallback, a dead beat or a lane that
@@ -70,6 +73,19 @@ class LivenessView(OpenView):
     def get(self, request: Request) -> Response:  # noqa: ARG002 - DRF's signature
         """Answer 200 while the process works."""
         return Response({"status": "ok"})
+
+
+class StartupView(OpenView):
+    """`/startupz`: whether the start of this process has succeeded."""
+
+    needs_clock = False
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> Response:  # noqa: ARG002 - DRF's signature
+        """Return 200 if this process has reached its database since its start, 503 otherwise."""
+        if clock.is_compared():
+            return Response({"status": "started"})
+        return Response({"status": "starting", "wrong": [host_clock.fault()]}, status=503)
 
 
 class ReadinessView(OpenView):

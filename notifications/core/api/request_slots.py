@@ -40,8 +40,8 @@ _CHUNK: Final = 64 * body_limits.KIBIBYTE
 """Bytes of a stream produced while holding a slot."""
 
 
-_WITHOUT_SLOT: Final = frozenset({"/healthz"})
-"""Paths answered without a slot: liveness does not depend on free slots."""
+_WITHOUT_SLOT: Final = frozenset({"/healthz", "/startupz"})
+"""Paths answered without a slot: probes do not depend on free slots."""
 _BUSY: Final = b"too many files are being read; try again"
 
 

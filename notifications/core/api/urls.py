@@ -45,6 +45,7 @@ urlpatterns = [
     path("", front_page.index),
     path("favicon.ico", front_page.icon),
     path("healthz", health.LivenessView.as_view()),
+    path("startupz", health.StartupView.as_view()),
     path("readyz", health.ReadinessView.as_view()),
     path("metrics", metrics.MetricsView.as_view()),
     path("problems/<slug:kind>", problems.page, name="problem"),

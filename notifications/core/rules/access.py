@@ -85,6 +85,7 @@ class AccessRule:
 
 TABLE: Final[list[AccessRule]] = [
     AccessRule("GET /healthz", Entry.OPEN),
+    AccessRule("GET /startupz", Entry.OPEN),
     AccessRule("GET /readyz", Entry.OPEN),
     AccessRule("GET /metrics", Entry.OPEN),
     AccessRule("GET /problems/{kind}", Entry.OPEN),

@@ -8,6 +8,9 @@
 * kombu acknowledges the messages of a `no_ack` queue on Redis too, with four commands each. The
   consumer marks these messages, so that `Message.ack` does nothing.
 * On RabbitMQ the consumer limits the messages of each queue in the process (`lanes.prefetch`).
+* The consumer connects after the process has reached its database for the first time. Until then
+  the worker answers no `inspect ping`, so that an orchestrator keeps the worker of the release
+  before.
 * `is_connected` tells `direct` when to take work from Postgres. A quorum queue without a leader
   answers no consumer, so the worker connects again and again and never consumes: from the fourth
   second on it counts as not connected.
@@ -25,6 +28,7 @@ from celery.worker.state import maybe_shutdown
 from redis.exceptions import RedisError
 
 from notifications.core import lanes, rabbitmq
+from notifications.core.store.postgres import host_clock
 
 _log = structlog.get_logger(__name__)
 _FIRST_PAUSE: Final = 0.5
@@ -45,6 +49,11 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]  # untyped
         # Requests also use the errors: an acknowledgement logs them instead of raising.
         self.connection_errors = (*self.conninfo.connection_errors, RedisError, AttributeError)
         self._starts_since: float | None = time.monotonic()
+
+    def start(self) -> None:
+        """Consume until the worker stops, from the first answer of the database on."""
+        host_clock.wait_compared(check_stop=maybe_shutdown)
+        super().start()
 
     @property
     def is_connected(self) -> bool:

@@ -246,6 +246,8 @@ def watch(direct: Direct, is_connected: Callable[[], bool]) -> None:
     pause, is_away, seconds = threading.Event(), False, _PROBE_EVERY
     has_caught_up = False
     while not pause.wait(seconds) and not stopping.is_stopping():
+        if not clock.is_compared():  # the process has not reached its database yet
+            continue
         was_away = is_away
         try:
             # While the broker is away a thread of `broker` probes: a hanging probe delays no query.

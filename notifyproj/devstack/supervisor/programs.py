@@ -137,7 +137,7 @@ PROGRAMS: Final = (
     Program(
         name="beat",
         arguments=(*command.CELERY, "beat", "--loglevel=INFO"),
-        ready=OutputShows("is starting."),  # the web's /readyz shows that beat ticks
+        ready=OutputShows("periodic_tasks_read"),
     ),
     Program(
         name="flower",

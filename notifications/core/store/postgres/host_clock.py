@@ -2,8 +2,8 @@
 
 `clock.now()` is Postgres's time in every process that called `start`. A process on a host with a
 wrong clock stops work (`clock.is_trusted`), logs the difference, raises an alert with the host's
-name, and continues after the correction. If Postgres is away at boot, work begins after the first
-comparison.
+name, and continues after the correction. If Postgres is away at boot, or refuses the sign-in, work
+begins after the first comparison (`wait_compared`), and the process is not ready until then.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _AGAIN: Final = dt.timedelta(seconds=5)
 """Between two comparisons while the clock is not trusted."""
 _LOOK: Final = dt.timedelta(seconds=1)
 """Between two looks at the host's clock, which need no server."""
+_WAIT: Final = dt.timedelta(milliseconds=200)
+"""Between two looks at the first comparison."""
 _SLOWEST: Final = 0.5
 """Seconds; a slower answer is too inexact."""
 
@@ -61,9 +63,25 @@ def fault() -> str:
         return ""
     seconds = clock.skew().total_seconds()
     if not seconds:
-        return f"the clock of {host_name()} could not be compared with the database's yet"
+        return (
+            f"the clock of {host_name()} could not be compared with the database's yet: the"
+            " database is away, refuses the sign-in or is slow; the log has clock_not_compared"
+        )
     way = "ahead of" if seconds > 0 else "behind"
     return f"the clock of {host_name()} is {abs(seconds):.1f} s {way} the database's: set it (NTP)"
+
+
+def wait_compared(*, check_stop: Callable[[], object] = lambda: None) -> None:
+    """Return after the first comparison of this process's `Watch`, at once without a watch.
+
+    A worker and beat wait here at their start: without a database a worker would take messages
+    from workers that have one. `check_stop` is called between two looks, and raises to end the
+    wait.
+    """
+    pause = threading.Event()
+    while not clock.is_compared():
+        check_stop()
+        pause.wait(_WAIT.total_seconds())
 
 
 class Watch:
@@ -102,6 +120,8 @@ class Watch:
     def _compare(self) -> None:
         try:
             fine = compare()
+            if not fine:
+                _log.warning("clock_not_compared", cause=f"an answer took over {_SLOWEST:g} s")
         except Error as error:
             _log.warning("clock_not_compared", cause=str(error.__cause__ or error)[:200])
             fine = False

@@ -2,7 +2,8 @@
 
     GET /v1/inbox/{user_id}/stream   server-sent events; `{user_id}` may be `me`
     GET /healthz                     the process answers
-    GET /readyz                      503 while the process stops; lists present troubles
+    GET /readyz                      503 before the process has reached its database for the first
+                                     time, and while the process stops; lists present troubles
     GET /metrics                     figures of the process in Prometheus's format
 
 The token is in the header Authorization only, never in the URL. No log line has a token, a user id
@@ -23,8 +24,10 @@ import orjson
 import prometheus_client
 from django.db import Error
 
+from notifications.core import clock
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.recipient_tokens import RecipientToken, TokenRefused, TokenScope
+from notifications.core.store.postgres import host_clock
 from notifications.core.store.rate_limits import address_limits
 from notifications.core.store.rate_limits.address_limits import Bucket
 from notifications.core.store.recipient_tokens import cors, signing_keys, verification
@@ -199,7 +202,12 @@ class Application:
 
     async def _ready(self, send: Send) -> None:
         wrong = self._service.wrong()
-        status = "stopping" if self._hub.is_stopping else "degraded" if wrong else "ready"
+        has_started = clock.is_compared()
+        if not has_started:
+            wrong = [host_clock.fault(), *wrong]
+        status = "ready" if not wrong else "degraded" if has_started else "starting"
+        if self._hub.is_stopping:
+            status = "stopping"
         body = {
             "status": status,
             "wrong": wrong,
@@ -208,7 +216,7 @@ class Application:
             "state": "ok" if self._service.subscriptions.is_connected else "away",
             "database": "away" if self._hub.is_database_away else "ok",
         }
-        await _answer_json(send, 503 if self._hub.is_stopping else 200, body)
+        await _answer_json(send, 503 if status in {"starting", "stopping"} else 200, body)
 
     async def _metrics(self, send: Send) -> None:
         text = await self._in_thread(lambda: exposition.text(figures.REGISTRY))
