@@ -27,7 +27,7 @@ CHECK_ENVIRON := DATABASE_URL=postgresql://check@127.0.0.1:9/none REDIS_URL=redi
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo stop shell test test-all check api embed fonts pictures docs bench chaos host format lock advisories clean
+.PHONY: help demo stop shell test test-all check api embed fonts pictures docs bench chaos gameday host format lock advisories clean
 
 help:
 	@echo 'make demo    start everything here, play the stories, stay until Ctrl-C'
@@ -57,6 +57,8 @@ help:
 	@echo 'make chaos   kill everything while it works and count at the providers;'
 	@echo '             KILLS=30 SEED=1 choose a plan, RUNS=name plays named ones, RUNS=all each'
 	@echo '             but the long ones: steady_hours, flapping'
+	@echo 'make gameday play failover, restore, change of the broker and a bad deploy, and print the table of'
+	@echo '             docs/guarantees.md with what held; ALL=1 plays each row, ONLY=test_poison one'
 	@echo 'make host    the commands of docs/deploy-systemd.md on a bare Debian 12 in namespaces of its own'
 	@echo '             (needs root, debootstrap and a network)'
 	@echo 'make format  let ruff rewrite what it can'
@@ -119,6 +121,9 @@ bench: $(VENV)/tools
 
 chaos: $(VENV)/tools
 	@$(RUN) -m tests.chaos $(if $(KILLS),--kills=$(KILLS)) $(if $(SEED),--seed=$(SEED)) $(RUNS)
+
+gameday: $(VENV)/tools
+	@$(RUN) -m tests.gameday $(if $(ALL),--all) $(ONLY)
 
 # Needs root and debootstrap.
 host: $(VENV)/tools

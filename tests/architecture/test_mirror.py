@@ -17,6 +17,7 @@ _FOLDERS: Final = {
     "chaos": "a program with tests of its own",
     "clients": "the client libraries, each with an own layout",
     "features": "a feature that several stages share",
+    "gameday": "a program with tests of its own",
     "management": "a file for each task of an operator, with several commands",
     "scenarios": "a promise of docs/guarantees.md, with workers",
 }
