@@ -27,6 +27,7 @@ from notifications.core.api import short_path
 from notifications.core.api.request_slots import Slots
 from notifications.core.api.short_path import ShortPath
 from notifications.core.models import Contact, Recipient, Rejected
+from notifications.core.rules import accepted_answer
 from notifications.core.store.postgres import api_keys
 from notifications.core.store.rate_limits import producer_limits
 from notifications.core.store.rate_limits.producer_limits import Charge, Quota
@@ -211,7 +212,15 @@ def _delete_rows() -> None:
 def _rows(table: str) -> list[str]:
     with connection.cursor() as running:
         running.execute(f"SELECT to_jsonb(t) - %s::text[] FROM {table} t", [_TABLES[table]])  # noqa: S608 - our own names
-        return [json.dumps(row, sort_keys=True) for (row,) in running]
+        return [json.dumps(_unpacked(json.loads(row)), sort_keys=True) for (row,) in running]
+
+
+def _unpacked(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with the packed response as text, so that the ids in it can be replaced."""
+    if packed := row.get("packed_response"):
+        answer = accepted_answer.unpack(bytes.fromhex(packed.removeprefix("\\x")))
+        return row | {"packed_response": accepted_answer.as_json(answer)}
+    return row
 
 
 def _counts() -> dict[str, float]:

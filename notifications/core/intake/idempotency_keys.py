@@ -140,7 +140,9 @@ def resolve(
         elif earlier := answered.get(key) or here.get(key):
             found.earlier[plan.id] = earlier
         else:
-            here[key] = IdempotencyRecord(key, plan.fingerprint.kept, plan.response)
+            here[key] = IdempotencyRecord(
+                key, plan.fingerprint.kept, plan.response, plan.packed_response
+            )
             found.new_plans.append(plan)
     found.entries = list(here.values())
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,14 +13,15 @@ import orjson
 from notifications.core import clock
 from notifications.core.intake import sms, validation
 from notifications.core.intake.validation import IntakeRequest, Lookups, ValidRequest
-from notifications.core.rules import channels, ids
+from notifications.core.rules import accepted_answer, channels, ids
+from notifications.core.rules.accepted_answer import AcceptedAnswer
 from notifications.core.rules.channels import Resolved, Target
-from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.lane import Mode
 from notifications.core.rules.problems import FieldError, Problem
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.request import NotificationRequest, canonical
 from notifications.core.rules.sensitive import Sensitive
-from notifications.core.rules.states import Status, overall
+from notifications.core.rules.states import Status
 from notifications.core.rules.times.local_time import NO_ZONE, When
 from notifications.core.store.postgres import publish, secret_variables
 from notifications.core.store.postgres.idempotency import IdempotencyKey
@@ -45,6 +45,8 @@ class Plan:
     row: NotificationRow
     deliveries: list[NewDelivery]
     response: dict[str, Any]
+    packed_response: bytes | None
+    """The response as an idempotency key keeps it; None without a key, or with further fields."""
     mode: Mode
     key: IdempotencyKey | None
     fingerprint: Fingerprint | None
@@ -69,15 +71,22 @@ def plan_request(ask: IntakeRequest, lookups: Lookups) -> Plan | Problem:
     new_deliveries = _deliveries(notification_id, ask, checked, resolved.targets, lookups)
     if caller.is_post and (refused := _refusal(ask, checked, new_deliveries)):
         return refused
+    answer = AcceptedAnswer(
+        notification_id,
+        checked.rule.priority,
+        [(each.channel, each.status) for each in new_deliveries],
+        lookups.now,
+        _reasons(resolved.skipped) if resolved.skipped else (),
+    )
+    more = _send_time_fields(checked.when) | _explanations(ask, checked, now=lookups.now)
     name = request.idempotency_key
     return Plan(
         id=notification_id,
         user_id=ask.user_id,
         row=_row(notification_id, ask, checked, lookups),
         deliveries=new_deliveries,
-        response=_response(notification_id, checked.rule.priority, new_deliveries, lookups.now)
-        | _send_time_fields(checked.when)
-        | _explanations(ask, checked, resolved.skipped, now=lookups.now),
+        response=accepted_answer.as_json(answer) | more,
+        packed_response=accepted_answer.pack(answer) if name and not more else None,
         mode=caller.mode,
         key=IdempotencyKey(caller.producer_id, caller.mode, name) if name else None,
         fingerprint=Fingerprint(canonical(request)) if name else None,
@@ -258,75 +267,34 @@ def _inbox(request: NotificationRequest) -> str | None:
     return _json(options) if options else None
 
 
-def _response(
-    notification_id: UUID,
-    priority: Priority,
-    new_deliveries: Sequence[NewDelivery],
-    now: dt.datetime,
-) -> dict[str, Any]:
-    return {
-        "notification_id": str(notification_id),
-        "status": _overall(tuple([each.status for each in new_deliveries])),
-        "priority": priority.name,
-        "deliveries": [
-            {
-                "delivery_id": str(each.id),
-                "channel": _CHANNELS[each.channel],
-                "status": _STATUSES[each.status],
-            }
-            for each in new_deliveries
-        ],
-        "created_at": _instant(now),
-    }
-
-
 def _send_time_fields(when: When | None) -> dict[str, Any]:
     """Return the delivery time, with the timezone of a local time."""
     if when is None:
         return {}
-    fields: dict[str, Any] = {"scheduled_at": _instant(when.at)}
+    fields: dict[str, Any] = {"scheduled_at": accepted_answer.instant(when.at)}
     if when.local:
         fields |= {"timezone": when.zone or NO_ZONE, "timezone_known": bool(when.zone)}
     return fields
-
-
-_CHANNELS: Final = {channel.value: channel.label for channel in Channel}
-_STATUSES: Final = {status.value: status.label for status in Status}
-
-
-@functools.lru_cache(maxsize=256)
-def _overall(statuses: tuple[int, ...]) -> str:
-    return overall([Status(each) for each in statuses]).label
-
-
-@functools.lru_cache(maxsize=4)
-def _instant(now: dt.datetime) -> str:
-    return now.isoformat().replace("+00:00", "Z")
 
 
 def _json(value: Mapping[str, Any]) -> str:
     return orjson.dumps(value).decode() if value else "{}"
 
 
-def _explanations(
-    ask: IntakeRequest,
-    checked: ValidRequest,
-    skipped: Sequence[tuple[Channel, Reason | None]],
-    *,
-    now: dt.datetime,
-) -> dict[str, Any]:
+def _reasons(skipped: Sequence[tuple[Channel, Reason | None]]) -> list[tuple[int, str]]:
+    """Return the channels without a delivery, with the reasons."""
+    return [
+        (channel.value, _NOT_NEEDED if stop is None else stop.value) for channel, stop in skipped
+    ]
+
+
+def _explanations(ask: IntakeRequest, checked: ValidRequest, *, now: dt.datetime) -> dict[str, Any]:
     """Return the additional response fields; empty for most requests.
 
-    skipped    with `delivery: first`: unused channels and the reasons
     warnings   accepted input with a possibly unintended effect
     recipient  of a request with addresses: the user id, and if the recipient is new
     """
     fields: dict[str, Any] = {}
-    if skipped:
-        fields["skipped"] = [
-            {"channel": channel.label, "reason": _NOT_NEEDED if stop is None else stop.value}
-            for channel, stop in skipped
-        ]
     if warnings := [
         *validation.unknown_variables(ask.request, checked.template),
         *_late_warnings(ask.request, now),

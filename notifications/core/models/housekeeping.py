@@ -18,7 +18,11 @@ class IdempotencyKey(models.Model):
     mode = models.SmallIntegerField(choices=MODES)
     key = models.CharField(max_length=255)
     body_hash = models.BinaryField(max_length=16)
-    response = models.JSONField()
+    response = models.JSONField(null=True, help_text="Empty with a packed response.")
+    packed_response = models.BinaryField(
+        null=True,
+        help_text="The response of an accepted notification, see rules/accepted_answer.py.",
+    )
     expires_at = models.DateTimeField()
 
     class Meta:

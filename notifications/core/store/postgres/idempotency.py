@@ -2,6 +2,9 @@
 
 A key is inserted in the transaction that stores the notifications, so neither exists without the
 other. Of two concurrent inserts of a key, the second waits for the first and violates the index.
+
+The answer to an accepted notification is stored in the packed form (`rules.accepted_answer`), and
+any other answer as JSON.
 """
 
 from __future__ import annotations
@@ -14,10 +17,13 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from notifications.core import conf
+from notifications.core.rules import accepted_answer
 from notifications.core.rules.lane import Mode
-from notifications.core.store.postgres import db
+from notifications.core.store.postgres import db, packed_responses
 
-_COLUMNS: Final = ("producer_id", "mode", "key", "body_hash", "response", "expires_at")
+_COLUMNS: Final = (
+    *("producer_id", "mode", "key", "body_hash", "response", "packed_response", "expires_at"),
+)
 
 
 class IdempotencyKey(NamedTuple):
@@ -35,13 +41,18 @@ class IdempotencyRecord:
     key: IdempotencyKey
     body_hash: bytes
     response: Any
+    packed_response: bytes | None = None
+    """The same response in the packed form, if the form can hold it. Of a new key only."""
 
 
 def rows(entries: Iterable[IdempotencyRecord], *, now: dt.datetime) -> db.Rows:
     """Return entries to insert in key order, so that two batches never deadlock."""
     expires_at = now + conf.current().idempotency_keys_kept
+    packs = packed_responses.are_readable_by_all()
     records = [
-        (*each.key, each.body_hash, orjson.dumps(each.response).decode(), expires_at)
+        (*each.key, each.body_hash, None, each.packed_response, expires_at)
+        if packs and each.packed_response is not None
+        else (*each.key, each.body_hash, orjson.dumps(each.response).decode(), None, expires_at)
         for each in sorted(entries, key=lambda each: each.key)
     ]
     return db.Rows("idempotency_key", _COLUMNS, records)
@@ -94,8 +105,16 @@ def forget_expired(keys: Collection[IdempotencyKey]) -> None:
 
 
 def _entry(
-    producer_id: int, mode: int, name: str, body_hash: bytes, response: str
+    producer_id: int,
+    mode: int,
+    name: str,
+    body_hash: bytes,
+    response: str | None,
+    packed_response: bytes | None,
 ) -> IdempotencyRecord:
-    return IdempotencyRecord(
-        IdempotencyKey(producer_id, Mode(mode), name), bytes(body_hash), orjson.loads(response)
-    )
+    key = IdempotencyKey(producer_id, Mode(mode), name)
+    if packed_response is not None:
+        answer = accepted_answer.as_json(accepted_answer.unpack(bytes(packed_response)))
+    else:
+        answer = orjson.loads(response or "null")
+    return IdempotencyRecord(key, bytes(body_hash), answer)
