@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import importlib
 
 import pytest
 from django.db import IntegrityError, connection
 
-from notifications.core import clock, conf
+from notifications.core import clock, conf, migrations
 from notifications.core.rules import ids
 from notifications.core.store.postgres import id_ranges, partitions
 from tests.old_days import drop_day
@@ -87,3 +88,37 @@ def test_an_old_day_is_swept_only_while_one_of_its_rows_is_due() -> None:
 
 def _today() -> dt.date:
     return clock.now().date()
+
+
+def test_a_page_of_deliveries_has_room_for_the_versions_of_a_row() -> None:
+    day = clock.now().date() + 41 * _DAY
+    partitions.ensure(day, days=0)
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT relname, reloptions FROM pg_class WHERE relname = ANY(%s) ORDER BY relname",
+                [[f"{table}_{day:%Y%m%d}" for table in partitions.TABLES]],
+            )
+            options = {name.partition("_")[0]: chosen for name, chosen in cursor.fetchall()}
+    finally:
+        drop_day(day)
+    assert "fillfactor=40" in options.pop("delivery")
+    assert options == {"attempt": None, "event": None, "notification": None}
+
+
+@pytest.mark.parametrize("days_ahead", [0, 1])
+def test_the_migration_gives_later_days_of_an_upgraded_database_the_room(days_ahead: int) -> None:
+    day = clock.now().date() + days_ahead * _DAY
+    table = f"delivery_{day:%Y%m%d}"
+    partitions.ensure(day, days=0)
+    migration = importlib.import_module(f"{migrations.__name__}.0003_room_for_updates")
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE {table} SET (fillfactor = 70)")
+        try:
+            for _ in range(2):  # a migration that was interrupted runs again
+                cursor.execute(migration._SQL)
+            cursor.execute("SELECT reloptions FROM pg_class WHERE relname = %s", [table])
+            [(options,)] = cursor.fetchall()
+        finally:
+            cursor.execute(f"ALTER TABLE {table} SET (fillfactor = 40)")
+    assert f"fillfactor={40 if days_ahead else 70}" in options
