@@ -64,6 +64,7 @@ INSTALLED_APPS = [
     "notifications.features.digests",
     "notifications.features.inbox",
     "notifications.features.money",
+    "notifications.features.moving",
     "notifications.features.preference_page",
     "notifications.features.recipient_tokens",
     "notifications.features.schedules",

@@ -11,6 +11,7 @@
     digests          one message in place of several
     inbox            in-app messages of each recipient, with live changes
     money            budgets of a day, settled costs, the report of a month
+    moving           recipients, templates and suppressed addresses from other systems
     preference_page  the page with all choices of a recipient
     recipient_tokens tokens of apps and browsers of recipients, and the secrets that sign them
     schedules        recurring notifications
@@ -30,5 +31,5 @@ Each folder has the same parts, where the feature needs them:
     sweep.py      periodic work
 
 The core does not import a feature. A feature imports another feature only if its manifest needs the
-other: bulk jobs need audiences and cancel jobs.
+other: bulk jobs need audiences and cancel jobs, moving needs audiences.
 """

@@ -125,6 +125,7 @@ BODIES: Final[Mapping[str, object]] = {
     "DELETE /v1/audience-uploads/{upload_id}": None,
     "POST /v1/audience-snapshots": {"audience": {"everyone": True}},
     "DELETE /v1/audience-snapshots/{snapshot_id}": None,
+    "POST /v1/recipient-imports": b"user_id,locale,email,topics_off\nmaria,de,m@example.com,news\n",
     "POST /v1/suppressions": {"channel": "email", "address": "nobody@example.com"},
     "DELETE /v1/suppressions/{suppression_id}": None,
     "POST /v1/templates": {"template_id": "hello", "texts": [_TEXT]},
@@ -221,7 +222,7 @@ def call(
         changes.pause(UUID(str(world["bulk_job_id"])), by="test", reason="for the test")
     if path == "/v1/series/{series_name}/resume":
         caller.post(path.replace("resume", "pause").format(**world), {})
-    media_type = "text/csv" if path == "/v1/audience-uploads" else "application/json"
+    media_type = "text/csv" if isinstance(BODIES[operation], bytes) else "application/json"
     body = BODIES[operation]
     body = changed(body() if callable(body) else body)
     here = path.format(**{**world, **_OTHERS.get(operation, {})})

@@ -44,8 +44,9 @@ _OUTSIDE = {
     "/v1/templates/{template_id}/preview",
     "/v1/bulk-jobs/dry-run",
     "/v1/audience-uploads",
+    "/v1/recipient-imports",
 }
-"""POST without a producer's key, those that store nothing, and the upload of a stream."""
+"""POST without a producer's key, those that store nothing, and the uploads of files."""
 
 
 def _publish(body: str) -> None:

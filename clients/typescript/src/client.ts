@@ -205,6 +205,15 @@ class Recipients extends Group {
     return this.iterate({ operation: "GET /v1/recipients", query, options });
   }
 
+  /** Import up to 2,000 recipients from CSV whose first line names the columns; safe to repeat. */
+  importCsv(
+    csv: string | Uint8Array,
+    query: api.ImportRecipientsQuery = {},
+    options?: CallOptions,
+  ): Promise<api.RecipientsImported> {
+    return this.call({ operation: "POST /v1/recipient-imports", csv, query, options });
+  }
+
   get(userId: string, options?: CallOptions): Promise<api.RecipientAnswer> {
     return this.call({ operation: "GET /v1/recipients/{user_id}", at: [userId], options });
   }

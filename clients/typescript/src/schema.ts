@@ -1878,6 +1878,12 @@ export interface components {
             };
             contacts: components["schemas"]["ContactAnswer"][];
         };
+        /** @description A line, or a part of a line, that was not imported. */
+        RecipientImportFault: {
+            /** @description The line, and the column if the fault is in one. */
+            place: string;
+            detail: string;
+        };
         /** @description A recipient in a list. */
         RecipientLine: {
             user_id: string;
@@ -1913,6 +1919,17 @@ export interface components {
         /** @description The topics of a recipient. */
         RecipientTopics: {
             topics: string[];
+        };
+        /** @description The result of an import. */
+        RecipientsImported: {
+            /** @description New and changed recipients; with `dry_run` those that an import would create or change. */
+            imported: number;
+            /** @description Recipients that have everything in the file already. */
+            unchanged: number;
+            /** @description Lines, and parts of lines, with a fault. */
+            not_understood: number;
+            /** @description The first 100 faults. */
+            faults: components["schemas"]["RecipientImportFault"][];
         };
         /** @description A rejected line of a file. */
         RefusedLine: {
@@ -3030,6 +3047,13 @@ export interface components {
              */
             since?: string;
         };
+        /** @description The query of `import_recipients`. */
+        ImportRecipientsQuery: {
+            /** @description Report, and change nothing. Default: `false`. */
+            dry_run?: boolean;
+            /** @description Import the other lines although a line has a fault. Otherwise one fault refuses the file. Default: `false`. */
+            partial?: boolean;
+        };
         /** @description The query of `list_recipients`. */
         ListRecipientsQuery: {
             /** @description The value of `next` on the previous page. */
@@ -3336,10 +3360,12 @@ export type ProblemDetails = components['schemas']['ProblemDetails'];
 export type RateAnswer = components['schemas']['RateAnswer'];
 export type ReceiptsTaken = components['schemas']['ReceiptsTaken'];
 export type RecipientAnswer = components['schemas']['RecipientAnswer'];
+export type RecipientImportFault = components['schemas']['RecipientImportFault'];
 export type RecipientLine = components['schemas']['RecipientLine'];
 export type RecipientLinePage = components['schemas']['RecipientLinePage'];
 export type RecipientRequest = components['schemas']['RecipientRequest'];
 export type RecipientTopics = components['schemas']['RecipientTopics'];
+export type RecipientsImported = components['schemas']['RecipientsImported'];
 export type RefusedLine = components['schemas']['RefusedLine'];
 export type RenderedMessage = components['schemas']['RenderedMessage'];
 export type ReplayJobAnswer = components['schemas']['ReplayJobAnswer'];
@@ -3443,6 +3469,7 @@ export type GetInboxQuery = components['schemas']['GetInboxQuery'];
 export type ListInboxChangesQuery = components['schemas']['ListInboxChangesQuery'];
 export type ListNotificationsQuery = components['schemas']['ListNotificationsQuery'];
 export type ListStatusChangesQuery = components['schemas']['ListStatusChangesQuery'];
+export type ImportRecipientsQuery = components['schemas']['ImportRecipientsQuery'];
 export type ListRecipientsQuery = components['schemas']['ListRecipientsQuery'];
 export type ListRecipientChangesQuery = components['schemas']['ListRecipientChangesQuery'];
 export type GetPreferencesQuery = components['schemas']['GetPreferencesQuery'];

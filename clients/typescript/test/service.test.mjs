@@ -134,6 +134,8 @@ test("each operation has a method that the service takes, or a reason", async ()
   await notify.audiences.get(fans.id);
   await notify.audiences.list().page();
   await notify.audiences.put(fans.id, { name: fans.name, audience: { everyone: true } });
+  const imported = await notify.recipients.importCsv(`user_id,locale\n${user_id},de\n`, { dry_run: true });
+  assert.equal(imported.not_understood, 0);
   const upload = await notify.audiences.upload(`{"user_id": "${user_id}"}\n`, {
     name: "a file",
     mediaType: "application/x-ndjson",

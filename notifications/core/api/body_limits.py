@@ -47,6 +47,7 @@ _TABLE: Final[tuple[tuple[str, Limit], ...]] = (
     ("/v1/suppressions", Limit(8 * MEBIBYTE)),
     ("/v1/templates", Limit(16 * MEBIBYTE)),
     ("/v1/audience-uploads", Limit(512 * MEBIBYTE, is_streamed=True)),
+    ("/v1/recipient-imports", Limit(4 * MEBIBYTE)),
     ("/v1/receipts/client", Limit(64 * KIBIBYTE)),
     ("/v1/inbox/", Limit(64 * KIBIBYTE)),
     ("/v1/", Limit(BODY_LIMIT)),

@@ -120,6 +120,8 @@ RIGHTS_OF_FEATURES: Final[dict[Scope, frozenset[str]]] = {
     Scope.INBOX_READ: frozenset({"view_recipient"}),
     Scope.RECIPIENTS_READ: frozenset({"view_recipient"}),
     Scope.RECIPIENTS_WRITE: frozenset({"change_recipient"}),
+    Scope.CONTACTS_WRITE: frozenset({"change_contact"}),
+    Scope.PREFERENCES_WRITE: frozenset({"change_preference"}),
     Scope.ANALYTICS_READ: frozenset({"view_notification"}),
     Scope.OPERATIONS_READ: frozenset({"view_budget", "view_notification"}),
 }

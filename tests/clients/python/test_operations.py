@@ -246,6 +246,9 @@ def _audiences(client: Any, run: str) -> None:  # noqa: ANN401 - either client
     assert client.audiences.get_snapshot(snapshot)["id"] == snapshot
     assert snapshot in [each["id"] for each in client.audiences.snapshots()]
     assert client.audiences.delete_snapshot(snapshot) is None
+    lines = f"user_id,locale\nfan-{run},de\n".encode()
+    imported = client.recipients.import_csv(lines, dry_run=True)
+    assert imported["not_understood"] == 0
     upload = client.audiences.upload(f"user_id\nfan-{run}\n".encode(), name="a file")
     assert upload["members"] == 1
     assert client.audiences.get_upload(upload["id"]) in list(client.audiences.uploads())

@@ -24,6 +24,7 @@ from notify_client.types import (
     RecipientChange,
     RecipientLine,
     RecipientRequest,
+    RecipientsImported,
     RecipientTopics,
     SecretRotated,
     SecretRotation,
@@ -45,6 +46,20 @@ class AsyncRecipients:
     def list(self, **query: Unpack[ListRecipientsQuery]) -> AsyncPages[RecipientLine]:
         """List recipients without contacts."""
         return AsyncPages(self._engine, _call.path("recipients"), {**query})
+
+    async def import_csv(
+        self, file: bytes, *, dry_run: bool = False, partial: bool = False
+    ) -> RecipientsImported:
+        """Import up to 2,000 recipients from CSV; safe to repeat.
+
+        Args:
+            file: the bytes of the file, whose first line names the columns.
+            dry_run: report, and change nothing.
+            partial: import the other lines although a line has a fault.
+        """
+        given = {"dry_run": dry_run or None, "partial": partial or None}
+        target = _call.path("recipient-imports") + _call.query(given)
+        return await self._engine.value(_call.file(target, file, media_type=_call.CSV))
 
     async def get(self, user_id: str) -> RecipientAnswer:
         """Return a recipient with contacts."""

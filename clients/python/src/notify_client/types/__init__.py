@@ -125,14 +125,17 @@ from notify_client.types.recipients import ContactRequest as ContactRequest
 from notify_client.types.recipients import ErasedCounts as ErasedCounts
 from notify_client.types.recipients import ErasureJobAnswer as ErasureJobAnswer
 from notify_client.types.recipients import ErasureReceipt as ErasureReceipt
+from notify_client.types.recipients import ImportRecipientsQuery as ImportRecipientsQuery
 from notify_client.types.recipients import ListAttributesQuery as ListAttributesQuery
 from notify_client.types.recipients import ListRecipientChangesQuery as ListRecipientChangesQuery
 from notify_client.types.recipients import ListRecipientsQuery as ListRecipientsQuery
 from notify_client.types.recipients import ListSuppressionsQuery as ListSuppressionsQuery
 from notify_client.types.recipients import RecipientAnswer as RecipientAnswer
 from notify_client.types.recipients import RecipientChange as RecipientChange
+from notify_client.types.recipients import RecipientImportFault as RecipientImportFault
 from notify_client.types.recipients import RecipientLine as RecipientLine
 from notify_client.types.recipients import RecipientRequest as RecipientRequest
+from notify_client.types.recipients import RecipientsImported as RecipientsImported
 from notify_client.types.recipients import RecipientTopics as RecipientTopics
 from notify_client.types.recipients import RefusedLine as RefusedLine
 from notify_client.types.recipients import SecretRotated as SecretRotated

@@ -170,6 +170,15 @@ class RecipientAnswer(TypedDict):
     contacts: list[ContactAnswer]
 
 
+class RecipientImportFault(TypedDict):
+    """A line, or a part of a line, that was not imported."""
+
+    place: str
+    """The line, and the column if the fault is in one."""
+
+    detail: str
+
+
 class RecipientLine(TypedDict):
     """A recipient in a list."""
 
@@ -204,6 +213,22 @@ class RecipientTopics(TypedDict):
     """The topics of a recipient."""
 
     topics: list[str]
+
+
+class RecipientsImported(TypedDict):
+    """The result of an import."""
+
+    imported: int
+    """New and changed recipients; with `dry_run` those that an import would create or change."""
+
+    unchanged: int
+    """Recipients that have everything in the file already."""
+
+    not_understood: int
+    """Lines, and parts of lines, with a fault."""
+
+    faults: list[RecipientImportFault]
+    """The first 100 faults."""
 
 
 class RefusedLine(TypedDict):
@@ -304,6 +329,19 @@ class ListAttributesQuery(TypedDict, total=False):
 
     limit: int
     """Maximum number of results per page. Default: `50`."""
+
+
+class ImportRecipientsQuery(TypedDict, total=False):
+    """Parameters of `import_recipients`."""
+
+    dry_run: bool
+    """Report, and change nothing. Default: `false`."""
+
+    partial: bool
+    """Import the other lines although a line has a fault.
+
+    Otherwise one fault refuses the file. Default: `false`.
+    """
 
 
 class ListRecipientsQuery(TypedDict, total=False):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 from argparse import ArgumentParser
 from typing import Final
 
 from django.core.management.base import BaseCommand, CommandError
 
+from notifications.core.management.actor import actor
 from notifications.core.rules.connect_lines import LineState
 from notifications.features.connect import runs
 from notifications.features.connect.runs import NotConfigured
@@ -42,7 +41,7 @@ class Command(BaseCommand):
         Raises:
             CommandError: the provider is not configured, or something is missing (exit code 1).
         """
-        by = f"connect ({_user()})"
+        by = actor("connect")
         missing = 0
         try:
             for line in runs.run(provider, by=by, is_dry=dry_run):
@@ -54,11 +53,3 @@ class Command(BaseCommand):
         if missing:
             raise CommandError(f"Missing: {missing}.")
         self.stdout.write(f"{provider} is connected.")
-
-
-def _user() -> str:
-    """Return the name of the process's user; the id, if the user has no name."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # OSError since Python 3.13
-        return f"user id {os.getuid()}"

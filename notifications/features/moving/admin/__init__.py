@@ -1,0 +1,1 @@
+"""The page on which operators import recipients from a CSV file."""

@@ -1,0 +1,89 @@
+"""CSV of recipients over the API and the admin: a file that fits into memory and one request."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+from notifications.core.rules.csv_reader import CsvReader, InvalidFile
+from notifications.core.rules.lane import Mode
+from notifications.features.moving import plans
+from notifications.features.moving.export import ExportFile, WrongExport
+from notifications.features.moving.plans import Import, Report
+from notifications.features.moving.recipients import Author
+from notifications.features.moving.vendors import recipient_csv
+
+MAX_BYTES: Final = 4 * 1024 * 1024
+MAX_LINES: Final = 2_000
+"""Lines of a file, so that a request ends within its time limit; `manage.py import_from csv` has no
+limit."""
+AT_ONCE: Final = 2
+"""Imports that a process runs at the same time; each holds a connection to the database."""
+_NAME: Final = "file"
+
+_room = threading.BoundedSemaphore(AT_ONCE)
+
+
+class ImportsBusy(Exception):
+    """The process runs enough imports at the moment: repeat the call later."""
+
+
+def parts_of(raw: bytes) -> Sequence[str]:
+    """Return the parts of a recipient that the columns of a file change: contacts, preferences.
+
+    Raises:
+        WrongExport: the first line is unusable.
+    """
+    try:
+        names = set(
+            CsvReader(io.BytesIO(raw), required=("user_id",), known=recipient_csv.COLUMNS).names
+        )
+    except InvalidFile as error:
+        raise WrongExport(f"{_NAME}: {error}") from error
+    columns = {"contacts": recipient_csv.CONTACTS, "preferences": recipient_csv.PREFERENCES}
+    return [part for part, of_part in columns.items() if not names.isdisjoint(of_part)]
+
+
+def run(raw: bytes, *, mode: Mode, by: str, is_dry: bool, is_partial: bool) -> Report:
+    """Import a file; a second time everything is unchanged.
+
+    Args:
+        raw: the file.
+        mode: mode of the recipients.
+        by: the actor in the audit log.
+        is_dry: report, and change nothing.
+        is_partial: import the other lines although a line has a fault.
+
+    Raises:
+        WrongExport: the file is too long, or has no usable first line; nothing was imported.
+        ImportsBusy: the process runs AT_ONCE imports already; nothing was imported.
+    """
+    if len(raw) > MAX_BYTES or raw.count(b"\n") > MAX_LINES + 1:
+        raise WrongExport(
+            f"{_NAME}: a file may have {MAX_LINES} lines and {MAX_BYTES} bytes; split the file, or"
+            " run manage.py import_from csv"
+        )
+    wanted = Import(
+        vendor="csv",
+        read=recipient_csv.read,
+        files=[ExportFile(name=_NAME, open=lambda: io.BytesIO(raw))],
+        mode=mode,
+        author=Author(by=by),
+        is_dry=is_dry,
+        is_partial=is_partial,
+    )
+    with _place():
+        return plans.run(wanted)
+
+
+@contextmanager
+def _place() -> Iterator[None]:
+    if not _room.acquire(blocking=False):
+        raise ImportsBusy("too many imports are running; repeat the call")
+    try:
+        yield
+    finally:
+        _room.release()

@@ -1,0 +1,112 @@
+"""`POST /v1/recipient-imports` and the page of the admin."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from notifications.core.models import AuditEntry, Preference, Recipient
+from notifications.core.rules.lane import Mode
+from notifications.features.moving import recipient_uploads
+from tests.api.conftest import Caller, MakeCaller, _fresh_state, caller, make_caller
+from tests.features.moving import exports
+from tests.features.operators import *  # noqa: F403 - fixtures
+
+__all__ = ["_fresh_state", "caller", "make_caller"]
+
+pytestmark = pytest.mark.django_db
+PATH = "/v1/recipient-imports"
+PAGE = reverse("admin:moving_recipients")
+
+
+def post(caller: Caller, text: str, query: str = "") -> tuple[int, dict[str, object]]:
+    answer = caller.send("POST", f"{PATH}{query}", text.encode(), media_type="text/csv")
+    return answer.status_code, answer.json()
+
+
+def test_a_file_is_checked_imported_and_unchanged(caller: Caller) -> None:
+    told = {"imported": 2, "unchanged": 0, "not_understood": 0, "faults": []}
+    assert post(caller, exports.RECIPIENTS_CSV, "?dry_run=true") == (200, told)
+    assert not Recipient.objects.exists()
+    assert post(caller, exports.RECIPIENTS_CSV) == (200, told)
+    assert post(caller, exports.RECIPIENTS_CSV) == (200, {**told, "imported": 0, "unchanged": 2})
+    assert AuditEntry.objects.filter(operation="import_recipients").exists()
+    assert Preference.objects.get().categories_left == []
+
+
+def test_a_fault_refuses_the_file_unless_partial(caller: Caller) -> None:
+    lines = "user_id,email\nu_1,a@example.com\nu_2,broken\n"
+    status, problem = post(caller, lines)
+    assert status == 422
+    assert "line 3: email: " in str(problem["errors"])
+    assert not Recipient.objects.exists()
+    status, told = post(caller, lines, "?partial=true")
+    assert (status, told["imported"], told["not_understood"]) == (200, 2, 1)
+
+
+def test_columns_need_the_scope_of_their_part(make_caller: MakeCaller) -> None:
+    poor = make_caller(scopes={"recipients:write"})
+    assert post(poor, "user_id,locale\nu_1,de\n")[0] == 200
+    assert post(poor, "user_id,email\nu_1,a@example.com\n")[0] == 403
+    assert post(poor, "user_id,channels_off\nu_1,sms\n")[0] == 403
+
+
+def test_a_test_key_imports_into_test_mode(make_caller: MakeCaller) -> None:
+    assert post(make_caller(mode=Mode.TEST), "user_id\nu_1\n")[0] == 200
+    assert Recipient.objects.get().mode == Mode.TEST
+
+
+@pytest.mark.parametrize("text", ["", "email\na\n", 'user_id\n"u_1', "user_id,x\nu,1\n"])
+def test_an_unusable_file_is_a_422(caller: Caller, text: str) -> None:
+    assert post(caller, text)[0] == 422
+
+
+def test_a_long_file_is_refused(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recipient_uploads, "MAX_LINES", 1)
+    status, problem = post(caller, exports.RECIPIENTS_CSV)
+    assert status == 422
+    assert "split the file" in str(problem)
+
+
+def test_a_busy_process_answers_503(caller: Caller) -> None:
+    held = [recipient_uploads._room.acquire(blocking=False) for _ in range(2)]
+    try:
+        assert post(caller, "user_id\nu_1\n")[0] == 503
+    finally:
+        for each in filter(None, held):
+            assert each
+            recipient_uploads._room.release()
+
+
+def page(client: Client, text: str, do: str, **more: str) -> str:
+    file = SimpleUploadedFile("r.csv", text.encode())
+    answer = client.post(PAGE, {"mode": "1", "file": file, "do": do, **more})
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_the_page_checks_and_imports(door: Client) -> None:
+    assert "Import recipients" in door.get(PAGE).content.decode()
+    assert "Check: 2 would be imported" in page(door, exports.RECIPIENTS_CSV, "check")
+    assert not Recipient.objects.exists()
+    wrong = f"{exports.RECIPIENTS_CSV}u_3,broken,,,,,,,,\n"
+    told = page(door, wrong, "check")
+    assert "line 4: email" in told
+    assert "An import would be refused" in told
+    assert "Nothing was imported: 1 faults" in page(door, wrong, "import")
+    assert not Recipient.objects.exists()
+    assert "3 imported, 0 unchanged, 1 faults" in page(door, wrong, "import", is_partial="on")
+    assert "names the columns" in page(door, "email\na@example.com\n", "import")
+
+
+def test_the_page_needs_the_rights_of_the_columns(viewer: User, window: Client) -> None:
+    assert window.get(PAGE).status_code == 403
+    viewer.user_permissions.add(Permission.objects.get(codename="change_recipient"))
+    assert window.get(PAGE).status_code == 200
+    assert "1 imported" in page(window, "user_id,locale\nu_1,de\n", "import")
+    file = SimpleUploadedFile("r.csv", b"user_id,email\nu_1,a@example.com\n")
+    answer = window.post(PAGE, {"mode": "1", "file": file, "do": "import"})
+    assert answer.status_code == 403
