@@ -199,6 +199,12 @@ class Environment(
         description="a number from 1 to 100: the maximum of segments of one SMS; a longer SMS is"
         " refused",
     )
+    attachments_max_bytes: Annotated[int, Field(ge=1, le=25_000_000)] = Field(
+        alias="NOTIFY_ATTACHMENTS_MAX_BYTES",
+        default=10_000_000,
+        description="a number of bytes from 1 to 25000000: the maximum size of the attachments of"
+        " one e-mail together, before encoding",
+    )
     max_clock_skew_seconds: Annotated[float, Field(ge=0.1, le=60)] = Field(
         alias="NOTIFY_MAX_CLOCK_SKEW_SECONDS",
         default=2.0,

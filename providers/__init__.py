@@ -3,6 +3,7 @@
     registry --> a vendor's module (sandbox, email.smtp, webhook.standard)
                    |  Config, send(batch), parse_receipt(), VENDOR
                    |--> contract        Message, Outcome, Receipt, Provider
+                   |--> message_parts   Attachment, InApp: parts of messages on one channel
                    |--> vendor          from the environment to an adapter
                    |--> rounds          a batch over HTTP: prepare, send, judge
                    |--> http_outcomes   outcomes of plain HTTP answers

@@ -16,8 +16,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
+
+from providers.message_parts import Attachment, InApp
 
 
 class Channel(IntEnum):
@@ -89,6 +91,9 @@ class Capabilities:
     """Largest useful number of calls in flight from one process: a ceiling, not a goal."""
     withdraws: bool = False
     """The provider takes a `Message` with `is_withdrawal` on the channels push and in_app."""
+    attachment_bytes: int = 0
+    """Largest size of the attachments of a message together, before encoding; 0: the provider takes
+    no attachments."""
     marks_begin: bool = False
     """The adapter calls `Message.on_begin` of each message. False: each call counts as begun from
     `send` on."""
@@ -96,31 +101,6 @@ class Capabilities:
     """Function that returns the endpoint of an address, without a secret; set if each address leads
     to a separate server or account (webhook, chat). The health of such a provider is stored for
     each endpoint; None: the health is stored for the provider as a whole."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InAppAction:
-    """A button of an in-app message."""
-
-    id: str
-    label: str = field(repr=False)
-    url: str = field(default="", repr=False)
-    """Empty: the click goes to the producer."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InApp:
-    """The parts that only a message on the channel in_app has."""
-
-    recipient_id: int
-    category: str = ""
-    url: str = field(default="", repr=False)
-    image_url: str = field(default="", repr=False)
-    actions: tuple[InAppAction, ...] = field(default=(), repr=False)
-    data: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """JSON object of the producer for the recipient's app."""
-    lifetime: timedelta | None = None
-    """Time for which the message is shown; None: as long as the inbox keeps messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +143,8 @@ class Message:
     once and raises no exception."""
     in_app: InApp | None = None
     """The further parts of a message on the channel in_app."""
+    attachments: tuple[Attachment, ...] = ()
+    """Files of an e-mail; only for a provider with `Capabilities.attachment_bytes`."""
     unsubscribe_url: str = field(default="", repr=False)
     """URL at which one POST unsubscribes (RFC 8058); an e-mail names the URL in its headers. Never
     logged."""

@@ -7,6 +7,7 @@ vendors.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Final
@@ -35,6 +36,7 @@ class DryRun(OneWay):
         channels=frozenset(Channel),
         repeat=Repeat.HIDDEN,  # the recipient sees no message
         gives_receipts=False,
+        attachment_bytes=sys.maxsize,
     )
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:

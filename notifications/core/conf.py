@@ -146,6 +146,8 @@ class Conf:
     """App schemes that links of in-app messages may have beside https."""
     bulk_job_rate: float | None = None
     """Messages per second that no bulk job exceeds; None: no ceiling."""
+    attachments_max_bytes: int = 10_000_000
+    """Maximum bytes of the attachments of a notification together."""
     sms_max_segments: int = 4
     """Maximum segments of an SMS; a longer SMS is rejected at accept."""
     max_clock_skew: dt.timedelta = dt.timedelta(seconds=2)

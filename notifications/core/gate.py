@@ -5,6 +5,10 @@
     intake.checks.ACCEPT    a list of planned requests       (entries) -> Undo | None
     delivery.call_reservations.RESERVE, SETTLE, SETTLE_RESCUED
                             calls of a wave, calls with outcomes, calls of dead workers
+    intake.attachments.KEPT, LIMITS, USED
+                            the uploaded files of requests
+    delivery.attached.CONTENTS
+                            the contents of files            (ids) -> {id: content}
     feedback.delivery_receipts.PRICES
                             receipts of a provider           (provider, receipts) -> None
 
@@ -45,6 +49,14 @@ class Place(StrEnum):
     """In ACCEPT: refuses posts to a lane that is far behind."""
     SMS_CEILING_OF_POSTS = "sms_ceiling_of_posts"
     """In ACCEPT: refuses posts of SMS above a ceiling."""
+    ATTACHMENTS_KEPT = "attachments_kept"
+    """In KEPT: returns the files that requests name, and moves their deletion to a later time."""
+    ATTACHMENTS_LIMIT = "attachments_limit"
+    """In LIMITS: returns the largest size of the attachments of a message in a mode."""
+    ATTACHMENTS_USED = "attachments_used"
+    """In USED: stores the recipients of files; returns False if a file or a recipient is gone."""
+    ATTACHMENT_CONTENTS = "attachment_contents"
+    """In CONTENTS: returns the contents of files."""
 
 
 def function_at(place: Place) -> tuple[Callable[..., Any], ...]:

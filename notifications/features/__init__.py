@@ -2,6 +2,7 @@
 
     analytics        figures over time: an operation, pages with plots, the daily report
     archive          days past retention as Parquet files
+    attachments      uploaded files, sent with e-mails
     audiences        groups of recipients: topics, expressions, uploads, snapshots
     back_pressure    refused and dropped P3 of a lane that is behind
     bulk_jobs        one message to an audience

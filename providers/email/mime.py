@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode, encodebytes
 from binascii import b2a_qp
+from collections.abc import Sequence
 from datetime import datetime
 from email.headerregistry import Address
 from email.utils import format_datetime, formataddr, getaddresses
@@ -18,6 +19,7 @@ from urllib.parse import quote
 
 from providers import mailboxes
 from providers.contract import Message
+from providers.message_parts import Attachment
 
 _SHORT: Final = 60
 """Characters of a subject that need no folding: RFC 5322 asks for lines of at most 78."""
@@ -30,6 +32,14 @@ _WORD_LIMIT: Final = 75
 """Characters of an encoded word, its delimiters included (RFC 2047, 2)."""
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
+
+_METHOD: Final = re.compile(
+    rb"^METHOD:(PUBLISH|REQUEST|CANCEL|REPLY)[ \t]*\r?$", re.MULTILINE | re.IGNORECASE
+)
+"""The property of an invitation (RFC 5546, 1.4)."""
+
+_NAME_OCTETS: Final = 20
+"""Octets of a file name in a line; an escaped octet takes three characters."""
 
 _URL_SAFE: Final = ":/?#[]@!$&'()*+,;=%"
 """Characters with a meaning in a URL; other characters beyond letters are escaped, above all line
@@ -83,24 +93,96 @@ def header_lines(message: Message, *, sender: Address, to: str, at: datetime) ->
 
 
 def encode(message: Message, *, sender: Address, to: str, at: datetime) -> bytes:
-    """Write the e-mail: text, HTML or both, with CRLF line ends and in seven bits."""
+    """Write the e-mail with its attachments, with CRLF line ends and in seven bits.
+
+    An e-mail with all parts is nested as mail programs expect (RFC 2046, 5.1 and RFC 2387):
+
+        mixed ─┬─ alternative ─┬─ plain
+               │               ├─ related ─┬─ html
+               │               │           └─ images of the HTML
+               │               └─ invitation
+               └─ files
+
+    A level with one part is left out.
+    """
     headers = (*header_lines(message, sender=sender, to=to, at=at), "MIME-Version: 1.0")
-    head = "\r\n".join(headers).encode() + b"\r\n"
-    if not message.html:
-        return head + _part(message.body, kind="plain")
-    if not message.body:
-        return head + _part(message.html, kind="html")
-    boundary = f"=_{message.delivery_id.hex}".encode()
-    return b"\r\n".join((
-        head + b'Content-Type: multipart/alternative;\r\n boundary="' + boundary + b'"',
-        b"",
-        b"--" + boundary,
-        _part(message.body, kind="plain"),
-        b"--" + boundary,
-        _part(message.html, kind="html"),
-        b"--" + boundary + b"--",
-        b"",
-    ))
+    return "\r\n".join(headers).encode() + b"\r\n" + _content(message)
+
+
+def _content(message: Message) -> bytes:
+    """Write the parts, the outermost with its headers."""
+    mark = message.delivery_id.hex
+    is_shown = {each.name: bool(each.inline_id and message.html) for each in message.attachments}
+    images = [each for each in message.attachments if is_shown[each.name]]
+    files = [each for each in message.attachments if not is_shown[each.name]]
+    texts = []
+    if message.body or not message.html:
+        texts.append(_part(message.body, kind="plain"))
+    if message.html:
+        html = _part(message.html, kind="html")
+        shown = [html, *(_file(each, disposition="inline") for each in images)]
+        texts.append(_multipart(shown, kind="related", boundary=f"=_r{mark}"))
+    texts += [_invitation(each) for each in files if _calendar_method(each)]
+    whole = _multipart(texts, kind="alternative", boundary=f"=_{mark}")
+    added = [_file(each, disposition="attachment") for each in files]
+    return _multipart([whole, *added], kind="mixed", boundary=f"=_m{mark}")
+
+
+def _multipart(parts: Sequence[bytes], *, kind: str, boundary: str) -> bytes:
+    """Join parts; a single part stays as it is. No part has a line that begins with `--=_`."""
+    if len(parts) == 1:
+        return parts[0]
+    limit = b"--" + boundary.encode()
+    head = f'Content-Type: multipart/{kind};\r\n boundary="{boundary}"\r\n'.encode()
+    pieces = [piece for part in parts for piece in (limit, part)]
+    return b"\r\n".join((head, *pieces, limit + b"--", b""))
+
+
+def _file(attachment: Attachment, *, disposition: str) -> bytes:
+    """Write a file in base64, whose bytes the recipient gets unchanged."""
+    name = _file_name(attachment.name)
+    head = [
+        f"Content-Type: {attachment.media_type}",
+        "Content-Transfer-Encoding: base64",
+        f"Content-Disposition: {disposition};\r\n {name}",
+    ]
+    if attachment.inline_id:
+        head.append(f"Content-ID: <{attachment.inline_id}>")
+    encoded = encodebytes(attachment.content).replace(b"\n", b"\r\n")
+    return "\r\n".join(head).encode() + b"\r\n\r\n" + encoded
+
+
+def _invitation(attachment: Attachment) -> bytes:
+    """Write the part by which a mail program shows an invitation with its buttons (RFC 6047, 2.4).
+
+    The same file is attached too, for other mail programs.
+    """
+    method = _calendar_method(attachment)
+    head = (
+        f'Content-Type: text/calendar; charset="utf-8"; method={method}\r\n'
+        "Content-Transfer-Encoding: base64\r\n\r\n"
+    )
+    return head.encode() + encodebytes(attachment.content).replace(b"\n", b"\r\n")
+
+
+def _calendar_method(attachment: Attachment) -> str:
+    """Return the METHOD of a calendar, such as REQUEST; empty: the file is no invitation."""
+    if attachment.media_type != "text/calendar":
+        return ""
+    found = _METHOD.search(attachment.content)
+    return found[1].decode().upper() if found else ""
+
+
+def _file_name(name: str) -> str:
+    """Write the parameter `filename`, for a name beyond ASCII in parts as RFC 2231 says."""
+    if name.isascii() and name.isprintable() and not set(name) & {'"', "\\"}:
+        return f'filename="{name}"'
+    octets = name.encode(errors="replace")
+    parts = [octets[at : at + _NAME_OCTETS] for at in range(0, len(octets), _NAME_OCTETS)]
+    return ";\r\n ".join(
+        f"filename*{place}*=" + ("" if place else "utf-8''") + quote(part, safe="")
+        for place, part in enumerate(parts)
+    )
 
 
 def _subject(title: str) -> str:

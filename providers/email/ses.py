@@ -110,6 +110,9 @@ ASK_PATIENCE: Final = timedelta(seconds=5)
 SIZE_LIMIT_BYTES: Final = 30_000_000
 """SES takes 40 MB, and base64 makes four bytes of three. Source: Developer Guide, "Quotas"."""
 
+ATTACHMENT_BYTES: Final = 25_000_000
+"""Leaves room for the text and the line ends of base64 below the 40 MB."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config(settings.Account):
@@ -141,6 +144,7 @@ class Ses:
     ) -> None:
         """Store the settings; the first `send` connects."""
         self._bulk = config.bulk
+        self._now = now
         self._sender = Sender(config.from_, configuration_set=config.configuration_set)
         self._judge = Judge(table=TABLE, overrides=config.codes, waits=WAITS, rename=_setting_name)
         self._service = AwsService(config, api=API, judge=self._judge, transport=transport, now=now)
@@ -226,7 +230,7 @@ class Ses:
         return AwsCall(messages=messages, body=self._sender.bulk(entries), path=BULK)
 
     def _single(self, letter: Letter) -> AwsCall:
-        body = self._sender.single(letter)
+        body = self._sender.single(letter, at=self._now())
         return AwsCall(messages=[letter.message], body=body, path=SINGLE)
 
     def _outcomes(self, response: Response) -> list[Outcome]:
@@ -252,6 +256,7 @@ def _capabilities(pace: Pace, *, gives_receipts: bool) -> Capabilities:
         gives_receipts=gives_receipts,
         receipt_headers=SNS_HEADERS,
         pace=pace,
+        attachment_bytes=ATTACHMENT_BYTES,
     )
 
 
@@ -267,7 +272,7 @@ def _ready(message: Message) -> Letter | Outcome:
     except UnicodeEncodeError:
         return Rejected(code="malformed_text", detail=HALF_A_CHARACTER)
     if letter.length > SIZE_LIMIT_BYTES:
-        detail = f"{letter.length:,} bytes of text, at most {SIZE_LIMIT_BYTES:,}"
+        detail = f"{letter.length:,} bytes of text and attachments, at most {SIZE_LIMIT_BYTES:,}"
         return Rejected(code="payload_too_large", detail=detail)
     return letter
 

@@ -14,9 +14,11 @@ names the remedy for a change.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from email.headerregistry import Address
 from typing import Any, Final
 
@@ -56,7 +58,7 @@ class Letter:
     parts: Mapping[str, str] = field(repr=False)
     """`Subject`, and `Text`, `Html` or both."""
     length: int
-    """Bytes of all parts, before any encoding."""
+    """Bytes of all parts and attachments, before any encoding."""
 
     @property
     def tags(self) -> list[dict[str, str]]:
@@ -88,12 +90,15 @@ def letter(message: Message) -> Letter:
         message,
         mailboxes.check(message.address),
         parts,
-        length=sum(len(part.encode()) for part in parts.values()),
+        length=sum(len(part.encode()) for part in parts.values())
+        + sum(len(each.content) for each in message.attachments),
     )
 
 
 def entry(of: Letter) -> BulkEntry | None:
-    """Encode a letter for a bulk call; None: the letter is too long for a bulk call."""
+    """Encode a letter for a bulk call; None: it is too long, or has attachments."""
+    if of.message.attachments:
+        return None
     data = orjson.dumps({name.lower(): part for name, part in of.parts.items()}).decode()
     if len(data) > TEMPLATE_DATA_LIMIT:
         return None
@@ -130,24 +135,32 @@ class Sender:
 
     def __init__(self, mailbox: Address, *, configuration_set: str) -> None:
         """`configuration_set` sets the destination of events; empty: the identity's default."""
+        self._mailbox = mailbox
         # A name beyond ASCII goes as encoded words: SES takes this field as it is.
         self._common: dict[str, Any] = {"FromEmailAddress": mime.format_mailbox(mailbox)}
         if configuration_set:
             self._common["ConfigurationSetName"] = configuration_set
 
-    def single(self, of: Letter) -> bytes:
-        """Write the body of SendEmail."""
+    def single(self, of: Letter, *, at: datetime) -> bytes:
+        """Write the body of SendEmail at the time `at`; a mail with attachments goes as a whole."""
+        if of.message.attachments:
+            mail = mime.encode(of.message, sender=self._mailbox, to=of.to, at=at)
+            content = {"Raw": {"Data": b64encode(mail).decode()}}
+        else:
+            content = {"Simple": self._simple(of)}
+        return orjson.dumps({
+            **self._common,
+            "Destination": {"ToAddresses": [of.to]},
+            "Content": content,
+            "EmailTags": of.tags,
+        })
+
+    def _simple(self, of: Letter) -> dict[str, Any]:
         subject, *rest = (
             (name, {"Data": part, "Charset": "UTF-8"}) for name, part in of.parts.items()
         )
         headers = [*_HEADERS, *_own_headers(of.message)]
-        simple = {"Subject": subject[1], "Body": dict(rest), "Headers": headers}
-        return orjson.dumps({
-            **self._common,
-            "Destination": {"ToAddresses": [of.to]},
-            "Content": {"Simple": simple},
-            "EmailTags": of.tags,
-        })
+        return {"Subject": subject[1], "Body": dict(rest), "Headers": headers}
 
     def bulk(self, entries: Sequence[BulkEntry]) -> bytes:
         """Write the body of SendBulkEmail for entries with the same parts."""

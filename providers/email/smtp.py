@@ -69,6 +69,10 @@ the last of three begins within half of ten seconds."""
 _BEGIN_WITHIN: Final = 0.5
 """Share of the deadline in which a thread must have begun a mail."""
 
+ATTACHMENT_BYTES: Final = 18_000_000
+"""Gmail receives mails of 25 MB (https://support.google.com/mail/answer/6584), and base64 makes 78
+bytes of 57. A server with a lower limit refuses the single mail."""
+
 MESSAGES_PER_SESSION: Final = 100
 """Many servers cut a client off after 100 mails or a similar number."""
 
@@ -137,6 +141,7 @@ class Smtp(OneWay):
             pace=Pace.even(config.per_second),
             concurrency=_TAKEN_PER_CONNECTION * config.connections,
             marks_begin=True,
+            attachment_bytes=ATTACHMENT_BYTES,
         )
         self._now = now
         self._ssl_context = ssl_context or ssl.create_default_context()

@@ -25,7 +25,9 @@ from providers.contract import Channel
 if TYPE_CHECKING:
     from django.test.client import _MonkeyPatchedWSGIResponse as Reply
 
-schemathesis.serializer.alias("application/x-ndjson", "text/plain")
+schemathesis.serializer.alias(
+    ["application/x-ndjson", "application/pdf", "text/calendar"], "text/plain"
+)
 
 EVERYTHING = frozenset(scope.wildcard for scope in Scope)
 """Every scope; a test key gets those that open something to it."""

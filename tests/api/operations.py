@@ -55,6 +55,13 @@ BULK_JOB: Final = {
 _STEPS: Final = {"steps": [{"step": "wait", "days": 1}]}
 
 
+_MEDIA_TYPES: Final = {
+    "/v1/attachments": "application/pdf",
+    "/v1/audience-uploads": "text/csv",
+    "/v1/recipient-imports": "text/csv",
+}
+
+
 def _soon() -> str:
     return (clock.now() + dt.timedelta(days=2)).isoformat()
 
@@ -76,6 +83,7 @@ BODIES: Final[Mapping[str, object]] = {
     "POST /v1/bulk-jobs/{bulk_job_id}/pause": {"reason": "wrong text"},
     "POST /v1/bulk-jobs/{bulk_job_id}/resume": {},
     "POST /v1/bulk-jobs/{bulk_job_id}/cancel": {},
+    "POST /v1/attachments": b"%PDF-1.7",
     "POST /v1/schedules": {"name": "n", "rrule": "FREQ=DAILY", "notification": SENT},
     "PATCH /v1/schedules/{schedule_id}": {"name": "other"},
     "DELETE /v1/schedules/{schedule_id}": None,
@@ -222,7 +230,7 @@ def call(
         changes.pause(UUID(str(world["bulk_job_id"])), by="test", reason="for the test")
     if path == "/v1/series/{series_name}/resume":
         caller.post(path.replace("resume", "pause").format(**world), {})
-    media_type = "text/csv" if isinstance(BODIES[operation], bytes) else "application/json"
+    media_type = _MEDIA_TYPES.get(path, "application/json")
     body = BODIES[operation]
     body = changed(body() if callable(body) else body)
     here = path.format(**{**world, **_OTHERS.get(operation, {})})

@@ -128,6 +128,11 @@ class Notifications extends Group {
     return this.call({ operation: "POST /v1/notifications/batch", body: { notifications }, options });
   }
 
+  /** Upload a file for e-mails; the `id` is for `attachments`. The service stores a content once. */
+  uploadAttachment(file: string | Uint8Array, mediaType: string, options?: CallOptions): Promise<api.AttachmentAnswer> {
+    return this.call({ operation: "POST /v1/attachments", file, mediaType, options });
+  }
+
   /** Read a notification with deliveries, attempts and timeline. */
   get(notificationId: string, options?: CallOptions): Promise<api.NotificationDetail> {
     return this.call({ operation: "GET /v1/notifications/{notification_id}", at: [notificationId], options });
@@ -402,7 +407,7 @@ class Audiences extends Group {
     options?: CallOptions,
   ): Promise<api.UploadAnswer> {
     const { mediaType, ...query } = settings;
-    return this.call({ operation: "POST /v1/audience-uploads", csv, mediaType, query, options });
+    return this.call({ operation: "POST /v1/audience-uploads", file: csv, mediaType, query, options });
   }
 
   getUpload(id: Id, options?: CallOptions): Promise<api.UploadAnswer> {
@@ -649,7 +654,7 @@ class Suppressions extends Group {
 
   /** Many at once, from a CSV file. */
   importCsv(csv: string | Uint8Array, options?: PostOptions): Promise<api.SuppressionsImported> {
-    return this.call({ operation: "POST /v1/suppressions", csv, options });
+    return this.call({ operation: "POST /v1/suppressions", file: csv, options });
   }
 
   get(id: Id, options?: CallOptions): Promise<api.SuppressionAnswer> {

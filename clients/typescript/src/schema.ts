@@ -89,6 +89,37 @@ export interface components {
             /** @description A value for each of `buckets`; null where a rate or percentile has no data. */
             values: (number | null)[];
         };
+        /** @description An attachment of a notification. */
+        AttachedFile: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            type: string;
+            /** @description Bytes of the content. */
+            size: number;
+            sha256: string;
+            inline_id: string | null;
+        };
+        /** @description An uploaded file. */
+        AttachmentAnswer: {
+            /**
+             * Format: uuid
+             * @description For `attachments` of `POST /v1/notifications`.
+             */
+            id: string;
+            /** @description Media type. */
+            type: string;
+            /** @description Bytes of the content. */
+            size: number;
+            /** @description Digest of the content, in hexadecimal digits. */
+            sha256: string;
+            /**
+             * Format: date-time
+             * @description The file is deleted after this time, unless a notification with the file is accepted
+             *     before.
+             */
+            kept_until: string;
+        };
         /** @description A provider call. */
         AttemptDetail: {
             number: number;
@@ -1478,6 +1509,8 @@ export interface components {
             content: {
                 [key: string]: unknown;
             } | null;
+            /** @description Of the e-mail. */
+            attachments: components["schemas"]["AttachedFile"][];
             channels: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
             delivery: string;
             fallback_chain: boolean;
@@ -1571,6 +1604,8 @@ export interface components {
             };
             /** @description The text itself, from a producer with that permission; or give `template_id`. */
             content?: components["schemas"]["Content"] | null;
+            /** @description Uploaded files for the e-mail; other channels leave without them. */
+            attachments?: components["schemas"]["RequestedAttachment"][];
             /** @description The channels to try, in order; omitted: the order of the recipient. */
             channels?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
             /**
@@ -1987,6 +2022,21 @@ export interface components {
             /** @description RFC 6901 JSON pointer into the request's body. */
             pointer: string;
             detail: string;
+        };
+        /** @description An uploaded file, to be sent with an e-mail. */
+        RequestedAttachment: {
+            /**
+             * Format: uuid
+             * @description The `id` that the upload was answered with.
+             */
+            id: string;
+            /**
+             * @description The file name that the recipient sees, such as `invoice.pdf`. The ending must fit the type of
+             *     the uploaded file.
+             */
+            name: string;
+            /** @description For an image that the HTML shows as `<img src="cid:INLINE_ID">`. */
+            inline_id?: string | null;
         };
         /**
          * @description The retries of an endpoint.
@@ -3235,6 +3285,8 @@ export type AlertAnswer = components['schemas']['AlertAnswer'];
 export type AlertAnswerPage = components['schemas']['AlertAnswerPage'];
 export type AnalyticsAnswer = components['schemas']['AnalyticsAnswer'];
 export type AnalyticsGroup = components['schemas']['AnalyticsGroup'];
+export type AttachedFile = components['schemas']['AttachedFile'];
+export type AttachmentAnswer = components['schemas']['AttachmentAnswer'];
 export type AttemptDetail = components['schemas']['AttemptDetail'];
 export type AttributeAnswer = components['schemas']['AttributeAnswer'];
 export type AttributeAnswerPage = components['schemas']['AttributeAnswerPage'];
@@ -3372,6 +3424,7 @@ export type ReplayJobAnswer = components['schemas']['ReplayJobAnswer'];
 export type ReplayJobAnswerPage = components['schemas']['ReplayJobAnswerPage'];
 export type ReplayRequest = components['schemas']['ReplayRequest'];
 export type RequestWarning = components['schemas']['RequestWarning'];
+export type RequestedAttachment = components['schemas']['RequestedAttachment'];
 export type RetryPreset = components['schemas']['RetryPreset'];
 export type RotateRequest = components['schemas']['RotateRequest'];
 export type ScheduleAnswer = components['schemas']['ScheduleAnswer'];

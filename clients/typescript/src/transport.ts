@@ -18,9 +18,9 @@ export interface Call {
   query?: object | undefined;
   /** Request body, sent as JSON. */
   body?: unknown;
-  /** Request body as a CSV file, in place of `body`. */
-  csv?: string | Uint8Array;
-  /** Media type of `csv`. Default: `text/csv`. */
+  /** Request body as a file, in place of `body`. */
+  file?: string | Uint8Array;
+  /** Media type of `file`. Default: `text/csv`. */
   mediaType?: string | undefined;
   options?: (PostOptions & IfMatch) | undefined;
   ifNoneMatch?: object | string;
@@ -114,9 +114,9 @@ export class Transport {
     if (call.ifNoneMatch !== undefined) headers["If-None-Match"] = etagOf(call.ifNoneMatch);
     // A redirect is not followed: it would turn a POST into a GET, or carry the key elsewhere.
     const request: RequestInit = { method, headers, redirect: "manual" };
-    if (call.csv !== undefined) {
+    if (call.file !== undefined) {
       headers["Content-Type"] = call.mediaType ?? "text/csv";
-      request.body = typeof call.csv === "string" ? call.csv : Uint8Array.from(call.csv);
+      request.body = typeof call.file === "string" ? call.file : Uint8Array.from(call.file);
     } else if (call.body !== undefined) {
       headers["Content-Type"] = "application/json";
       request.body = JSON.stringify(call.body);

@@ -79,6 +79,8 @@ test("each operation has a method that the service takes, or a reason", async ()
   const one = await notify.notifications.create(mail(user_id, { scheduled_at }));
   await notify.notifications.get(one.notification_id);
   await notify.notifications.createBatch([mail(user_id)]);
+  const { id } = await notify.notifications.uploadAttachment("%PDF-1.7", "application/pdf");
+  await notify.notifications.create(mail(user_id, { attachments: [{ id, name: "invoice.pdf" }] }));
   await notify.notifications.list({ user_id }).page();
   const { next } = await notify.notifications.changes({ limit: 1 });
   await notify.notifications.changes({ cursor: next });

@@ -46,6 +46,8 @@ _TABLE: Final[tuple[tuple[str, Limit], ...]] = (
     ("/v1/notifications/batch", Limit(16 * MEBIBYTE)),
     ("/v1/suppressions", Limit(8 * MEBIBYTE)),
     ("/v1/templates", Limit(16 * MEBIBYTE)),
+    ("/v1/attachments/", Limit(64 * KIBIBYTE)),
+    ("/v1/attachments", Limit(25_000_000)),
     ("/v1/audience-uploads", Limit(512 * MEBIBYTE, is_streamed=True)),
     ("/v1/recipient-imports", Limit(4 * MEBIBYTE)),
     ("/v1/receipts/client", Limit(64 * KIBIBYTE)),

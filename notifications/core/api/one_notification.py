@@ -14,6 +14,7 @@ from notifications.core.api.examples import NOTIFICATION, SCHEDULED, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import (
+    AttachedFile,
     DeliveryBrief,
     DeliveryDetail,
     DeliveryWithdrawn,
@@ -25,8 +26,9 @@ from notifications.core.api.schemas import (
 )
 from notifications.core.models import ArchiveDay, ArchiveState, Notification
 from notifications.core.operations import withdraw
-from notifications.core.rules import ids, request_faults
+from notifications.core.rules import attachments, ids, request_faults
 from notifications.core.rules.access import BOTH
+from notifications.core.rules.attachments import Attachment
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.request import Instant, LocalTime
 from notifications.core.rules.scopes import Scope
@@ -235,11 +237,23 @@ def _detail(timeline: Timeline) -> NotificationDetail:
             "variables": timeline.variables,
             "delivery": row.spread,
             "fallback_chain": row.falls_back,
+            "attachments": [_file(each) for each in attachments.read(row.attachments)],
             "timezone": (row.local_zone or NO_ZONE) if row.local_at else None,
             "timezone_known": bool(row.local_zone) if row.local_at else None,
             "deliveries": [_delivery(delivery) for delivery in timeline.deliveries],
             "timeline": [EventLine.model_validate(event) for event in timeline.events],
         }
+    )
+
+
+def _file(attached: Attachment) -> AttachedFile:
+    return AttachedFile(
+        id=attached.id,
+        name=attached.name,
+        type=attached.type,
+        size=attached.size,
+        sha256=attached.digest,
+        inline_id=attached.inline_id or None,
     )
 
 

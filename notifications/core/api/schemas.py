@@ -312,6 +312,18 @@ class EventLine(ResponseModel):
     service stored the receipt."""
 
 
+class AttachedFile(ResponseModel):
+    """An attachment of a notification."""
+
+    id: UUID
+    name: str
+    type: str
+    size: int
+    """Bytes of the content."""
+    sha256: str
+    inline_id: str | None
+
+
 class NotificationDetail(ResponseModel):
     """A notification with deliveries, attempts and timeline."""
 
@@ -327,6 +339,8 @@ class NotificationDetail(ResponseModel):
     variables: dict[str, Any]
     """Values of sensitive variables are masked."""
     content: dict[str, Any] | None
+    attachments: list[AttachedFile]
+    """Of the e-mail."""
     channels: list[ChannelWord]
     delivery: str
     fallback_chain: bool

@@ -23,7 +23,7 @@ from uuid import UUID
 
 import structlog
 
-from notifications.core.delivery import withholding
+from notifications.core.delivery import attached, withholding
 from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.delivery.evidence import entry_of
 from notifications.core.store.redis import sent_ledger
@@ -144,6 +144,7 @@ def _text(given: str) -> str:
 
 def end(wave: Wave) -> None:
     """Pass the end of a wave on, behind the wave's results."""
+    attached.release(call.claimed for call in wave.calls.values())
     _answers.put(Arrival(wave))
 
 

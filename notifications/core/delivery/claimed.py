@@ -6,11 +6,16 @@ import datetime as dt
 from dataclasses import dataclass
 from uuid import UUID
 
+import orjson
+
+from notifications.core.rules import attachments
+from notifications.core.rules.attachments import Attachment
 from notifications.core.rules.retries import Preset
 from notifications.core.store.cached import retry_presets
 from notifications.core.store.flight_recorder import Flight
 from notifications.core.store.postgres import reads
 from notifications.core.store.postgres.claims import Claimed
+from providers.contract import Channel
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,6 +55,8 @@ class ClaimedDelivery:
     """The flight recorder's note of the current call; None: the call is not noted."""
     is_probe: bool = False
     """True if the call probes a provider whose breaker is open; a probe counts as no attempt."""
+    held_bytes: int = 0
+    """Memory that the contents of the attachments hold; set by `attached`."""
 
     def note_number(self, number: int) -> None:
         """Note the number of the call, which the renewal of the lease has counted."""
@@ -67,6 +74,19 @@ class ClaimedDelivery:
         if self.flight is not None:
             self.flight.end()
             self.flight = None
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """The attachments of an e-mail; none on other channels."""
+        written = self.notification.attachments
+        if written is None or self.delivery.channel is not Channel.EMAIL:
+            return ()
+        return attachments.read(orjson.loads(written))
+
+    @property
+    def attachment_bytes(self) -> int:
+        """Bytes of the attachments together."""
+        return attachments.size_of(self.attachments)
 
     @property
     def preset(self) -> Preset:

@@ -28,6 +28,7 @@ from uuid import UUID
 import structlog
 from django.db import Error
 
+from notifications.core.delivery import attached
 from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.lane import Mode
@@ -108,16 +109,16 @@ def record(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
     ]
 
 
-def return_capacity(deliveries: Iterable[ClaimedDelivery], provider: Provider) -> None:
-    """Release the endpoint capacity of unstarted calls."""
+def return_capacity(uncalled: Iterable[ClaimedDelivery], provider: Provider) -> None:
+    """Release the endpoint capacity, and the memory of attachments, of unstarted calls."""
+    deliveries = list(uncalled)
+    attached.release(deliveries)
     if provider.capabilities.endpoint_of is None:
         return
-    uncalled = Counter(
+    counts = Counter(
         key_of(claimed, provider) for claimed in deliveries if claimed.delivery.mode is Mode.LIVE
     )
-    circuit_breakers.record_calls({
-        key: CallStats(returned=count) for key, count in uncalled.items()
-    })
+    circuit_breakers.record_calls({key: CallStats(returned=count) for key, count in counts.items()})
 
 
 def call_stats(pairs: Iterable[Pair]) -> CallStats:

@@ -12,6 +12,7 @@ from django.db import Error as DatabaseError
 
 from notifications.core import conf
 from notifications.core.delivery import (
+    attached,
     mail_tracking,
     preference_links,
     unsubscribe_links,
@@ -28,7 +29,8 @@ from notifications.core.store.postgres import secret_variables
 from notifications.core.store.postgres.reads import NotificationRow
 from notifications.core.store.postgres.short_links import NewLink, insert_links
 from notifications.core.store.templates import template_cache
-from providers.contract import Channel, InApp, InAppAction, Message
+from providers.contract import Channel, Message
+from providers.message_parts import InApp, InAppAction
 
 Versions = Mapping[int, template_cache.TemplateVersion]
 SHORT_LINK_LIFETIME: Final = dt.timedelta(days=90)
@@ -81,13 +83,14 @@ def messages(
         django.db.Error: as psycopg raised the error.
         CallFailed: another error of a render, without the values that the error may quote.
     """
-    versions = versions_for(deliveries)
+    versions, files = versions_for(deliveries), attached.contents(deliveries)
     built: list[tuple[ClaimedDelivery, Message]] = []
     broken: list[tuple[ClaimedDelivery, str]] = []
     links = ShortLinkBatch()
     for claimed in deliveries:
         try:
             message_ = _built(claimed, versions, now=now, links=links)
+            message_ = attached.attach(claimed, message_, files)
         except RenderError as error:
             broken.append((claimed, str(error)))
             continue

@@ -2,7 +2,8 @@
 
     admin's rows (rules.routing)  ─ no match ─>  NOTIFY_ROUTES  ─ no match ─>  held, with an alert
 
-A provider matches if it is configured and takes the channel and the kind of address. Deliveries in
+A provider matches if it is configured and takes the channel, the kind of address and the size of
+the attachments. Deliveries in
 test mode go to the sandbox, except for those to the inbox of a test recipient: a recipient belongs
 to one mode, so no live inbox shows them. An in_app contact of a test recipient leads to the
 sandbox, which its address steers. In a dry run all other deliveries go to the null provider.
@@ -58,6 +59,7 @@ class _Place(NamedTuple):
     kind: str
     beginning: str
     """Prefix of the address, as long as the longest region."""
+    attachment_bytes: int = 0
 
 
 def choose_providers(batch: Batch) -> None:
@@ -68,7 +70,7 @@ def choose_providers(batch: Batch) -> None:
     for claimed in batch.deliveries:
         channel, to = claimed.delivery.channel, claimed.destination
         beginning = to.address[: reach.get(channel, 0)]
-        place = _Place(channel, claimed.delivery.mode, to.kind, beginning)
+        place = _Place(channel, claimed.delivery.mode, to.kind, beginning, claimed.attachment_bytes)
         choice = choices.get(place)
         if choice is None:
             choice = choices[place] = _choose(place, stored.get(channel, ()))
@@ -111,6 +113,7 @@ def _among(rules: Sequence[RoutingRule], place: _Place) -> Choice:
         for rule in rules
         if (found := provider_named(rule.provider)) is not None
         and takes_address(found, channel=place.channel, kind=place.kind)
+        and found.capabilities.attachment_bytes >= place.attachment_bytes
     ]
     return routing.choose(usable, address=place.beginning, kind=place.kind)
 

@@ -33,6 +33,7 @@ from django.db import InterfaceError, InternalError, OperationalError, connectio
 from notifications.core import clock, stopping
 from notifications.core.delivery import (
     answers,
+    attached,
     call_metrics,
     call_reservations,
     failover,
@@ -90,7 +91,10 @@ def send(
         OperationalError: Postgres failed; every call that had begun is settled.
         Exception: the error of a wave; every call that had begun is settled.
     """
-    _Sending(batch, deliveries, provider).run(at_end)
+    try:
+        _Sending(batch, deliveries, provider).run(at_end)
+    finally:
+        attached.release(deliveries)
 
 
 class _Sending:
@@ -180,7 +184,7 @@ class _Sending:
                 lambda: gates.look_again(batch, waiting), within=_RENEW_WITHIN
             )
             self._waiting = deque(self._without_stopped(waiting, free))
-        taken = [self._waiting.popleft() for _ in range(min(count, len(self._waiting)))]
+        taken = attached.take(self._waiting, count, has_calls=bool(self._waves))
         unexpired = gates.stop_expired(batch, taken)
         free = switches.stop_before_calls(batch, list(unexpired), provider=self._provider.name)
         return self._without_stopped(taken, free)
@@ -197,8 +201,7 @@ class _Sending:
 
     def _expires_at(self, calls: Iterable[Call]) -> float:
         """Return the time on the steady clock at which the first of the messages expires."""
-        ends = [each.claimed.notification.expires_at for each in calls]
-        left = min(ends) - self._batch.now
+        left = min(each.claimed.notification.expires_at for each in calls) - self._batch.now
         return clock.steady() + left.total_seconds()
 
     def _prepare(self, deliveries: Sequence[ClaimedDelivery]) -> Mapping[UUID, Call]:

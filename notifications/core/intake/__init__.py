@@ -8,6 +8,8 @@
     validation            checks requests against recipients, templates and routes
     plan                  builds the rows and the response of a valid request
     idempotency_keys      separates new requests from repeats of earlier requests, by their results
+    attachments           finds, checks and links the uploaded files of requests
+    urls                  refuses URLs that an inbox does not open or the service must not call
     registration          registers recipients of requests with addresses
     checks                refuses plans; features have the checks
     sms                   refuses SMS with too many segments, or to a country that is not allowed

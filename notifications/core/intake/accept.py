@@ -24,6 +24,7 @@ from django.db import Error, IntegrityError, OperationalError, connection, trans
 from notifications.core import clock
 from notifications.core.intake import (
     accept_metrics,
+    attachments,
     checks,
     idempotency_keys,
     registration,
@@ -42,6 +43,7 @@ from notifications.core.intake.idempotency_keys import (
     Refused,
     Repeat,
     from_json,
+    repeat_result,
     to_json,
 )
 from notifications.core.intake.plan import Plan, ordering_places, plan_request
@@ -85,6 +87,11 @@ _TRIES: Final = 5
 
 class _Locked(Exception):
     """A concurrent request uses the same key."""
+
+    problem: Final = IN_PROGRESS
+
+
+_CONFLICTS: Final = (_Locked, attachments.FilesGone)
 
 
 @dataclass(slots=True)
@@ -151,8 +158,8 @@ def accept_once(
     )
     try:
         prepared, found = _prepare_and_store(asks, whole=whole)
-    except _Locked:
-        return IN_PROGRESS
+    except _CONFLICTS as conflict:
+        return conflict.problem
     except checks.AllRefused as refused:
         return refused.problem
     except idempotency_keys.AlreadyAnswered as earlier:
@@ -179,8 +186,8 @@ def accept_one(single: Single) -> Outcome:
 def _accept_all(asks: Sequence[IntakeRequest]) -> list[AcceptedRequest | Refused]:
     try:
         prepared, found = _prepare_and_store(asks)
-    except _Locked:
-        return [Refused(IN_PROGRESS)] * len(asks)
+    except _CONFLICTS as conflict:
+        return [Refused(conflict.problem)] * len(asks)
     _finish(prepared, found)
     return [_result(plan, found) for plan in prepared.plans]
 
@@ -200,7 +207,7 @@ def _run_group(singles: Sequence[Single]) -> Finished[Outcome]:
         raise NothingStored from error
     try:
         found = _store(prepared, patience=_PATIENCE)
-    except _Locked as error:
+    except _CONFLICTS as error:
         raise NothingStored from error
     except Error as error:
         if db.is_undone(error):
@@ -351,8 +358,10 @@ def _insert(found: KeyResolution, *, now: dt.datetime, patience: dt.timedelta | 
     """Insert new rows and keys, all or none."""
     new_plans, places = found.new_plans, ordering_places(found.new_plans)
     # An open transaction needs a savepoint to survive a duplicate key.
-    needs_block = bool(places) or connection.in_atomic_block
+    files = {each for plan in new_plans for each in plan.files}
+    needs_block = places or files or connection.in_atomic_block
     with transaction.atomic() if needs_block else nullcontext():
+        attachments.link(files)
         inserts.deliveries(
             [delivery for plan in new_plans for delivery in plan.deliveries],
             notification_ids=[plan.id for plan in new_plans for _ in plan.deliveries],
@@ -382,16 +391,8 @@ def _result(plan: Plan | Repeat | Problem, found: KeyResolution) -> AcceptedRequ
     if isinstance(plan, Problem):
         return Refused(plan)
     if isinstance(plan, Repeat):
-        return _repeat_result(plan.earlier, plan.fingerprint)
+        return repeat_result(plan.earlier, plan.fingerprint)
     earlier = found.earlier.get(plan.id)
     if earlier is None:
         return AcceptedRequest(plan.response, replayed=False)
-    return _repeat_result(earlier, plan.fingerprint)
-
-
-def _repeat_result(
-    earlier: IdempotencyRecord, fingerprint: Fingerprint | None
-) -> AcceptedRequest | Refused:
-    if fingerprint is None or not fingerprint.is_of(earlier.body_hash):
-        return Refused(KEY_REUSED)
-    return AcceptedRequest(earlier.response, replayed=True)
+    return repeat_result(earlier, plan.fingerprint)

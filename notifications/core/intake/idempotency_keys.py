@@ -156,3 +156,12 @@ def confirm_repeats(plans: Sequence[Entry], found: KeyResolution) -> None:
     """
     if found.earlier or any(isinstance(each, Repeat) for each in plans):
         durable_reads.confirm()
+
+
+def repeat_result(
+    earlier: IdempotencyRecord, fingerprint: Fingerprint | None
+) -> AcceptedRequest | Refused:
+    """Return the first answer of a key; a request with another body is refused."""
+    if fingerprint is None or not fingerprint.is_of(earlier.body_hash):
+        return Refused(KEY_REUSED)
+    return AcceptedRequest(earlier.response, replayed=True)

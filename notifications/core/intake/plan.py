@@ -11,10 +11,11 @@ from uuid import UUID
 import orjson
 
 from notifications.core import clock
-from notifications.core.intake import sms, validation
+from notifications.core.intake import attachments, sms, validation
 from notifications.core.intake.validation import IntakeRequest, Lookups, ValidRequest
 from notifications.core.rules import accepted_answer, channels, ids
 from notifications.core.rules.accepted_answer import AcceptedAnswer
+from notifications.core.rules.attachments import FileUse
 from notifications.core.rules.channels import Resolved, Target
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.problems import FieldError, Problem
@@ -56,6 +57,8 @@ class Plan:
     producer_id: int
     is_post: bool = False
     """True for a post of a producer and a step of a series."""
+    files: Sequence[FileUse] = ()
+    """The uploaded files for the recipient."""
     sms_number: str = ""
     """Number of a live P0 or P1 SMS of a post that leaves now; empty: no such SMS."""
 
@@ -78,7 +81,7 @@ def plan_request(ask: IntakeRequest, lookups: Lookups) -> Plan | Problem:
         lookups.now,
         _reasons(resolved.skipped) if resolved.skipped else (),
     )
-    more = _send_time_fields(checked.when) | _explanations(ask, checked, now=lookups.now)
+    more = _send_time_fields(checked.when) | _explanations(ask, checked, resolved, now=lookups.now)
     name = request.idempotency_key
     return Plan(
         id=notification_id,
@@ -93,6 +96,7 @@ def plan_request(ask: IntakeRequest, lookups: Lookups) -> Plan | Problem:
         ordering_key=checked.ordering_key,
         producer_id=caller.producer_id,
         is_post=caller.is_post,
+        files=_files(request, checked) if request.attachments else (),
         sms_number=_sms_number(ask, checked, new_deliveries),
     )
 
@@ -225,6 +229,7 @@ def _row(
         sealed,
         _json(request.metadata),
         _inbox(request),
+        attachments.column(request, ask.files, lookups.files) if request.attachments else None,
         request.collapse_key or "",
         request.ordering_key or "",
         request.webhook_url or "",
@@ -288,7 +293,9 @@ def _reasons(skipped: Sequence[tuple[Channel, Reason | None]]) -> list[tuple[int
     ]
 
 
-def _explanations(ask: IntakeRequest, checked: ValidRequest, *, now: dt.datetime) -> dict[str, Any]:
+def _explanations(
+    ask: IntakeRequest, checked: ValidRequest, resolved: Resolved, *, now: dt.datetime
+) -> dict[str, Any]:
     """Return the additional response fields; empty for most requests.
 
     warnings   accepted input with a possibly unintended effect
@@ -298,11 +305,20 @@ def _explanations(ask: IntakeRequest, checked: ValidRequest, *, now: dt.datetime
     if warnings := [
         *validation.unknown_variables(ask.request, checked.template),
         *_late_warnings(ask.request, now),
+        *(_file_warnings(resolved) if ask.request.attachments else ()),
     ]:
         fields["warnings"] = [{"pointer": each.pointer, "detail": each.detail} for each in warnings]
     if ask.recipient is not None:
         fields["recipient"] = {"user_id": ask.recipient.user_id, "registered": ask.recipient.is_new}
     return fields
+
+
+def _files(request: NotificationRequest, checked: ValidRequest) -> list[FileUse]:
+    return [FileUse(each.id, checked.reach.recipient_id) for each in request.attachments]
+
+
+def _file_warnings(resolved: Resolved) -> list[FieldError]:
+    return attachments.warnings(each.channel for each in resolved.targets)
 
 
 def _late_warnings(request: NotificationRequest, now: dt.datetime) -> list[FieldError]:

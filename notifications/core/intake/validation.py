@@ -12,22 +12,22 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from notifications.core import clock, conf
-from notifications.core.intake import sms
-from notifications.core.rules import in_app, request_faults
+from notifications.core.intake import attachments, sms, urls
+from notifications.core.rules import request_faults
+from notifications.core.rules.attachments import FileKey
 from notifications.core.rules.channels import DEFAULT_ORDER, RecipientContacts
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.language import variables
 from notifications.core.rules.problems import FieldError, Kind, Problem
-from notifications.core.rules.request import MAX_TTL, Content, NotificationRequest
+from notifications.core.rules.request import MAX_TTL, NotificationRequest
 from notifications.core.rules.times.local_time import When
 from notifications.core.store.cached import notification_types
 from notifications.core.store.cached.notification_types import TypeRule
 from notifications.core.store.postgres import db, idempotency, ordering_queues, reads
 from notifications.core.store.templates import template_cache
 from notifications.core.store.templates.template_cache import TemplateVersion
-from notifications.core.webhooks import body, endpoints
+from notifications.core.webhooks import endpoints
 from providers.contract import Channel
-from providers.errors import ForbiddenAddress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +62,11 @@ class IntakeRequest(NamedTuple):
         """The recipient's user id; empty before registration."""
         return self.recipient.user_id if self.recipient else self.request.user_id or ""
 
+    @property
+    def files(self) -> list[FileKey]:
+        """The uploaded files that the request names, in order."""
+        return attachments.keys_of(self.caller.producer_id, self.caller.mode, self.request)
+
 
 class AddressedRecipient(NamedTuple):
     """The recipient of a request with addresses."""
@@ -83,6 +88,7 @@ class Lookups:
     ordering_keys: Mapping[idempotency.IdempotencyKey, ordering_queues.OrderingKeyRow]
     answered: dict[idempotency.IdempotencyKey, idempotency.IdempotencyRecord]
     """Stored responses to used idempotency keys of the list."""
+    files: attachments.Files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +154,9 @@ def look_up(
         }),
         ordering_keys=_ordering_keys(asks, types),
         answered={each.key: each for each in answered},
+        files=attachments.look_up([
+            key for each in asks if each.request.attachments for key in each.files
+        ]),
     )
 
 
@@ -162,10 +171,14 @@ def validate(ask: IntakeRequest, lookups: Lookups) -> ValidRequest | Problem:
         when = _when(request, reach, lookups.now)
         if problem := sms.size_problem(request, template, reach):
             return problem
-        if problem := _webhook_url_problem(request.webhook_url):
+        if problem := urls.webhook_problem(request.webhook_url):
             return problem
-        if problem := _content_url_problem(request.content):
+        if problem := urls.content_problem(request.content):
             return problem
+        if request.attachments:
+            by_template = () if template is None else template.texts
+            if problem := attachments.problem(request, ask.files, lookups.files, by_template):
+                return problem
         return ValidRequest(
             rule=rule,
             template=template,
@@ -362,31 +375,6 @@ def _expiry(
 
 def _invalid(pointer: str, detail: str) -> Problem:
     return Problem(Kind.INVALID, detail, (FieldError(pointer, detail),))
-
-
-def _content_url_problem(content: Content | None) -> Problem | None:
-    """Return the problem of the URLs that an inbox does not open; None: all are allowed."""
-    if content is None:
-        return None
-    errors = tuple(
-        FieldError("/content/" + "/".join(map(str, place)), fault)
-        for place, fault in in_app.url_faults(content.part, conf.current().inbox_url_schemes)
-    )
-    if not errors:
-        return None
-    return Problem(Kind.INVALID, f"{errors[0].pointer}: {errors[0].detail}", errors)
-
-
-def _webhook_url_problem(url: str | None) -> Problem | None:
-    """Return the problem of a URL that the service must not call."""
-    if not url:
-        return None
-    try:
-        body.check_url(url)
-    except ForbiddenAddress as error:
-        fault = FieldError("/webhook_url", str(error))
-        return Problem(Kind.INVALID, f"/webhook_url: {error}", (fault,))
-    return None
 
 
 def _ensure_endpoints(urls: Iterable[tuple[int, Mode, str | None]]) -> None:

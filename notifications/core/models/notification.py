@@ -112,6 +112,9 @@ class Notification(models.Model):
     inbox = models.JSONField(
         null=True, help_text="For the in-app message: expires_in, in seconds, and data."
     )
+    attachments = models.JSONField(
+        null=True, help_text="Of the e-mail: id, name, type, size, digest and inline_id of each."
+    )
     collapse_key = models.CharField(max_length=64, blank=True)
     ordering_key = models.CharField(max_length=255, blank=True, db_default="")
     webhook_url = models.CharField(

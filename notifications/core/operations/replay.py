@@ -22,7 +22,7 @@ from notifications.core import clock, conf
 from notifications.core.feedback import fallback_receipts
 from notifications.core.intake import accept
 from notifications.core.models import DeadLetter, Delivery, Notification, Producer, ReplayJob
-from notifications.core.rules import ids, in_app_fields, request
+from notifications.core.rules import attachments, ids, in_app_fields, request
 from notifications.core.rules.dead_letter_filter import LetterFilter
 from notifications.core.rules.lane import Lane, Mode, Priority
 from notifications.core.rules.problems import Kind, Problem, Refused
@@ -354,5 +354,6 @@ def _body(letter: DeadLetter) -> dict[str, Any]:
         "variables": kept["variables"],
         "metadata": kept["metadata"],
         **in_app_fields.request_fields(kept.get("inbox")),
+        **attachments.request_fields(kept.get("attachments"), Channel(letter.channel)),
         **said,
     }

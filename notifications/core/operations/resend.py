@@ -18,7 +18,7 @@ from notifications.core import clock
 from notifications.core.intake import accept
 from notifications.core.intake.accept import Caller, Refused
 from notifications.core.models import Notification, Producer, Template
-from notifications.core.rules import channels, in_app_fields, request
+from notifications.core.rules import attachments, channels, in_app_fields, request
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.language.templating import Rendered
 from notifications.core.rules.problems import Kind, Problem
@@ -161,6 +161,7 @@ def _body(notification: Notification, channel: Channel) -> dict[str, Any]:
         "channels": [channel.label],
         **{name: value for name, value in optional.items() if value},
         **in_app_fields.request_fields(notification.inbox),
+        **attachments.request_fields(notification.attachments, channel),
         **_content(notification, channel),
     }
 

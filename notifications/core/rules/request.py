@@ -27,6 +27,7 @@ from pydantic import (
     model_validator,
 )
 
+from notifications.core.rules import attachments as attached
 from notifications.core.rules import in_app_fields, request_faults
 from notifications.core.rules.channels import Spread
 from notifications.core.rules.in_app import MAX_ACTIONS, InAppPart
@@ -57,6 +58,10 @@ RESERVED_KEYS: Final = "$"
 """The idempotency keys that the service makes for itself begin with this; no producer's does."""
 DIGEST_KEYS: Final = f"{RESERVED_KEYS}digest-"
 """The idempotency keys of digests begin with this."""
+_LATER_FIELDS: Final = (
+    *("to", "fallback_chain", "webhook_url", "inbox_expires_in_seconds", "inbox_data"),
+    "attachments",
+)
 
 
 def _no_boolean(value: object) -> object:
@@ -211,6 +216,8 @@ class NotificationRequest(BaseModel):
     """All of them count as sensitive until the template version says which of them are."""
     content: Content | None = None
     """The text itself, from a producer with that permission; or give `template_id`."""
+    attachments: attached.RequestedAttachments = Field(default_factory=list)
+    """Uploaded files for the e-mail; other channels leave without them."""
     channels: list[AskedChannel] = Field(default_factory=list, max_length=len(Channel))
     """The channels to try, in order; omitted: the order of the recipient."""
     delivery: Spread = Spread.FIRST
@@ -339,16 +346,9 @@ def canonical(wanted: NotificationRequest) -> Sensitive[bytes]:
     """Return equal bytes for equal requests, for any field order; without the idempotency key."""
     body = {**wanted.__dict__, "variables": wanted.variables.reveal()}
     del body["idempotency_key"]
-    if wanted.to is None:
-        del body["to"]  # as releases wrote it that did not know the field
-    if not wanted.fallback_chain:
-        del body["fallback_chain"]
-    if wanted.webhook_url is None:
-        del body["webhook_url"]
-    if wanted.inbox_expires_in_seconds is None:
-        del body["inbox_expires_in_seconds"]
-    if not wanted.inbox_data:
-        del body["inbox_data"]
+    for name in _LATER_FIELDS:
+        if body[name] in (None, False, [], {}):  # as releases wrote it that did not know the field
+            del body[name]
     return Sensitive(orjson.dumps(body, option=orjson.OPT_SORT_KEYS, default=_plain))
 
 

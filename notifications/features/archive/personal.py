@@ -24,6 +24,7 @@ from notifications.features.archive.keys import KEY_BYTES, NONCE_BYTES
 NAMES: Final = (
     *("user_id", "content", "variables", "metadata", "collapse_key", "ordering_key"),
     *("webhook_url", "idempotency_key", "event_details", "attempt_details", "inbox"),
+    "attachments",
 )
 """Names of the values, in the order of the JSON array of `archive_notification.sql`.
 

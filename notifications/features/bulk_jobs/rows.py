@@ -183,7 +183,7 @@ def _record(columns: Sequence[str], values: Mapping[str, Any]) -> list[Any]:
 
 def _notification(shared: SharedColumns, now: dt.datetime) -> dict[str, Any]:
     return {
-        **dict.fromkeys(("content", "inbox")),
+        **dict.fromkeys(("content", "inbox", "attachments")),
         **dict.fromkeys(
             (
                 *("collapse_key", "ordering_key", "webhook_url", "idempotency_key"),

@@ -8,6 +8,7 @@ e-mails. Some e-mails leave at once in spite of the choice:
     a digest                      or else it would wait for the next digest
     fallback chains               the next channel depends on the e-mail
     messages with ordering key    later messages of the key would wait
+    attachments                   the digest would not have the files
     sensitive variables           the variables are wiped at the end of the time to live
     a shorter time to live        the producer gave `ttl_seconds`, and the digest comes later
     after a provider call         the message may have been sent
@@ -75,5 +76,6 @@ def _may_wait(claimed: ClaimedDelivery) -> bool:
         and not delivery.falls_back
         and not notification.ordering_key
         and notification.sealed is None
+        and not notification.attachments
         and not (delivery.attempts or delivery.attempts_before or delivery.resent)
     )

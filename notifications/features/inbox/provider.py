@@ -33,7 +33,6 @@ from providers.contract import (
     Capabilities,
     Channel,
     Finding,
-    InApp,
     InboundText,
     Message,
     NotStarted,
@@ -45,6 +44,7 @@ from providers.contract import (
     Result,
 )
 from providers.errors import InvalidSignature
+from providers.message_parts import InApp
 
 _log = structlog.get_logger(__name__)
 

@@ -139,6 +139,9 @@ def _problem_of_request(asked: NotificationRequest) -> Problem | None:
     if asked.to is not None:
         detail = "a schedule needs user_id: register the recipient first"
         return _invalid("/notification/to", detail)
+    if asked.attachments:
+        detail = "a schedule cannot have attachments: an uploaded file is deleted with its messages"
+        return _invalid("/notification/attachments", detail)
     return None
 
 

@@ -57,6 +57,10 @@ BATCH_LIMIT: Final = 100
 batch must be built well within the shortest deadline."""
 
 
+ATTACHMENT_BYTES: Final = 7_000_000
+"""Base64 makes four bytes of three, and `encoding.REQUEST_LIMIT_BYTES` leaves room for the text."""
+
+
 def service_name(text: str) -> str:
     """Read the name of a service.
 
@@ -153,6 +157,7 @@ class Anymail:
         self._service: AnymailService = SERVICES[config.esp]
         self.capabilities = Capabilities(
             marks_begin=True,
+            attachment_bytes=ATTACHMENT_BYTES,
             channels=frozenset({Channel.EMAIL}),
             repeat=Repeat.VISIBLE,
             gives_receipts=self._can_verify(),

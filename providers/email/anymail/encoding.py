@@ -9,6 +9,8 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from email import encoders
+from email.mime.base import MIMEBase
 from importlib import import_module
 from typing import Any, Final
 
@@ -21,6 +23,7 @@ from providers import mailboxes, verdicts
 from providers.contract import Message, Misconfigured, Outcome, Unanswered
 from providers.email import mime
 from providers.email.anymail import answers
+from providers.message_parts import Attachment
 from providers.rounds import HALF_A_CHARACTER, Unsendable, is_unicode
 from providers.transport import Reply, Request, Response
 
@@ -29,6 +32,10 @@ DELIVERY_ID: Final = "delivery_id"
 
 SIZE_LIMIT_BYTES: Final = 5 * 1024 * 1024
 """Limit of a request. Postmark's limit of 5 MB for text or HTML is the lowest of all services."""
+
+REQUEST_LIMIT_BYTES: Final = 10 * 1024 * 1024
+"""Limit of a request with attachments. Postmark's limit of 10 MB is the lowest of all services
+(https://postmarkapp.com/developer/user-guide/send-email-with-api#attachments)."""
 
 _UNREADABLE: Final = (AnymailError, LookupError, TypeError, ValueError, AttributeError)
 """Errors of a backend for a response that differs from the service's documentation."""
@@ -75,8 +82,9 @@ class Backend:
             raise Unsendable("malformed_address", str(error)) from None
         except AnymailError as error:  # the text of the error repeats the message
             raise Unsendable("cannot_encode", type(error).__name__) from None
-        if len(request.body) > SIZE_LIMIT_BYTES:
-            detail = f"{len(request.body)} bytes, at most {SIZE_LIMIT_BYTES}"
+        most = REQUEST_LIMIT_BYTES if message.attachments else SIZE_LIMIT_BYTES
+        if len(request.body) > most:
+            detail = f"{len(request.body)} bytes, at most {most}"
             raise Unsendable("payload_too_large", detail)
         return EncodedRequest(request=request, payload=payload, mail=mail)
 
@@ -115,8 +123,22 @@ class Backend:
             mail.content_subtype = "html"
         elif message.html:
             mail.attach_alternative(message.html, "text/html")
+        for each in message.attachments:
+            mail.attach(_part(each))
         mail.metadata = {DELIVERY_ID: str(message.delivery_id)}
         return mail
+
+
+def _part(attachment: Attachment) -> MIMEBase:
+    """Build the part that anymail reads name, type, content and Content-ID from."""
+    part = MIMEBase(*attachment.media_type.split("/", 1))
+    part.set_payload(attachment.content)
+    encoders.encode_base64(part)
+    kind = "inline" if attachment.inline_id else "attachment"
+    part.add_header("Content-Disposition", kind, filename=attachment.name)
+    if attachment.inline_id:
+        part.add_header("Content-ID", f"<{attachment.inline_id}>")
+    return part
 
 
 def _request(params: Mapping[str, Any]) -> Request:

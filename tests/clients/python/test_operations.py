@@ -71,6 +71,10 @@ def _notifications(client: Any, run: str) -> None:  # noqa: ANN401 - either clie
     again = client.send(to=to, idempotency_key=f"{run}-first", **MAIL)
     assert again == first
     user_id = first["recipient"]["user_id"]
+    file = client.notifications.upload_attachment(b"%PDF-1.7", media_type="application/pdf")
+    with_file = {**MAIL, "attachments": [{"id": file["id"], "name": "invoice.pdf"}]}
+    sent = client.send(to=to, **with_file)["notification_id"]
+    assert client.notifications.get(sent)["attachments"][0]["sha256"] == file["sha256"]
     batch = client.notifications.send_batch([{**MAIL, "user_id": user_id}, {"type": "X"}])
     assert batch["summary"] == {"accepted": 1, "duplicate": 0, "rejected": 1}
     planned = client.send(user_id=user_id, scheduled_at=later, **MAIL)["notification_id"]
@@ -84,7 +88,7 @@ def _notifications(client: Any, run: str) -> None:  # noqa: ANN401 - either clie
     _cancel_jobs(client, run)
     listed = client.notifications.list(user_id=user_id, type=["HELLO"], limit=1)
     assert next(each["notification_id"] for each in listed) == planned
-    assert len(list(listed)) == 3
+    assert len(list(listed)) == 4
     assert [len(page["results"]) for page in listed.pages()][:3] == [1, 1, 1]
     read = client.notifications.changes(since=now() - dt.timedelta(minutes=1), limit=1)
     assert len(read["results"]) == 1

@@ -37,7 +37,8 @@ from notifications.core.sweeps import withdrawals
 from notifications.features.inbox.provider import InboxProvider
 from notifications.features.inbox.rows import reads
 from providers.conformance import Act, Subject, checks
-from providers.contract import Accepted, Channel, InApp, Message, NotStarted, Rejected, Result
+from providers.contract import Accepted, Channel, Message, NotStarted, Rejected, Result
+from providers.message_parts import InApp
 from tests.journey import Accept, Reach, deliveries_of
 from tests.providers.fakes import free_port
 

@@ -29,6 +29,7 @@ NOTIFICATION: Final = (
     "secrets",
     "metadata",
     "inbox",
+    "attachments",
     "collapse_key",
     "ordering_key",
     "webhook_url",

@@ -56,6 +56,8 @@ class NotificationRow(NamedTuple):
     """JSON object of the in-app options `expires_in` and `data`."""
     bulk_job_id: UUID | None = None
     idempotency_key: str = ""
+    attachments: str | None = None
+    """JSON list, as `rules.attachments.read` reads it; None without attachments."""
 
 
 class ContactState(NamedTuple):

@@ -8,7 +8,7 @@ SELECT n.id, n.producer_id, n.mode, n.priority, n.type, n.category, n.retry_pres
        n.idempotency_key,
        json_build_array(n.user_id, n.content, CASE WHEN h.names IS NULL THEN n.variables ELSE n.variables - h.names END,
                         n.metadata, n.collapse_key, n.ordering_key, n.webhook_url, n.idempotency_key, e.details, a.details,
-                        n.inbox)
+                        n.inbox, n.attachments)
            ::text AS personal
 FROM {notification} n
 LEFT JOIN archive_key k ON k.recipient_id = n.recipient_id

@@ -1,6 +1,6 @@
 -- Return the deliveries held for `reason` with the recipient, producer, type and channel of one of
 -- the given deliveries: all deliveries held by a frequency cap, and deliveries past the digest
--- time. Locks each delivery in the order of the ids, so that the second of two sweeps finds no row of the
+-- time. A message with attachments is left out: the digest would not have the files. Locks each delivery in the order of the ids, so that the second of two sweeps finds no row of the
 -- first. Uses the primary key for `ids`, notification_by_recipient between `floor` and `ceiling`, then the
 -- primary key.
 -- MATERIALIZED and ORDER BY with LIMIT fix the order of the steps: a range of ids joins a notification and its
@@ -14,7 +14,7 @@ WITH place AS MATERIALIZED (
     FROM place p JOIN notification n
         ON n.recipient_id = p.recipient_id AND n.producer_id = p.producer_id AND n.type = p.type
     WHERE n.id >= %(floor)s::uuid AND n.id < %(ceiling)s::uuid
-      AND n.cancelled_at IS NULL AND (n.expires_at > now() OR %(waits)s)
+      AND n.cancelled_at IS NULL AND n.attachments IS NULL AND (n.expires_at > now() OR %(waits)s)
 ), held AS MATERIALIZED (
     SELECT d.id
     FROM alike a CROSS JOIN LATERAL (

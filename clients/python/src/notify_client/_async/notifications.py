@@ -10,6 +10,7 @@ from notify_client import _call
 from notify_client._answer import Tagged
 from notify_client._async.engine import AsyncEngine, AsyncPages
 from notify_client.types import (
+    AttachmentAnswer,
     BatchAccepted,
     CancelJobAnswer,
     CancelRequest,
@@ -67,6 +68,18 @@ class AsyncNotifications:
         target = _call.path("notifications", "batch")
         call = _call.post(target, body, idempotency_key=idempotency_key)
         return await self._engine.value(call, has="results")
+
+    async def upload_attachment(self, file: bytes, *, media_type: str) -> AttachmentAnswer:
+        """Upload a file; the `id` of the answer is for `attachments` of a notification.
+
+        The service stores a content once, so a repeat returns the same `id`.
+
+        Args:
+            file: the bytes of the file.
+            media_type: the type, such as `application/pdf`.
+        """
+        target = _call.path("attachments")
+        return await self._engine.value(_call.file(target, file, media_type=media_type))
 
     async def get(self, notification_id: str | UUID) -> NotificationDetail:
         """Return a notification with deliveries, provider calls and timeline."""

@@ -8,6 +8,7 @@ from notify_client.types.analytics import CostsAnswer as CostsAnswer
 from notify_client.types.analytics import GetAnalyticsQuery as GetAnalyticsQuery
 from notify_client.types.analytics import GetCostsQuery as GetCostsQuery
 from notify_client.types.analytics import ListBudgetsQuery as ListBudgetsQuery
+from notify_client.types.attachments import AttachmentAnswer as AttachmentAnswer
 from notify_client.types.audiences import AudienceAnswer as AudienceAnswer
 from notify_client.types.audiences import AudienceRequest as AudienceRequest
 from notify_client.types.audiences import EstimateAnswer as EstimateAnswer
@@ -69,6 +70,7 @@ from notify_client.types.keys import MeAnswer as MeAnswer
 from notify_client.types.keys import RateAnswer as RateAnswer
 from notify_client.types.keys import RotateRequest as RotateRequest
 from notify_client.types.keys import SchedulesLimit as SchedulesLimit
+from notify_client.types.notifications import AttachedFile as AttachedFile
 from notify_client.types.notifications import AttemptDetail as AttemptDetail
 from notify_client.types.notifications import BatchAccepted as BatchAccepted
 from notify_client.types.notifications import BatchRequest as BatchRequest
@@ -175,6 +177,7 @@ from notify_client.types.shared import Mode as Mode
 from notify_client.types.shared import NotificationRequest as NotificationRequest
 from notify_client.types.shared import Priority as Priority
 from notify_client.types.shared import ProblemDetails as ProblemDetails
+from notify_client.types.shared import RequestedAttachment as RequestedAttachment
 from notify_client.types.shared import RequestWarning as RequestWarning
 from notify_client.types.shared import Status as Status
 from notify_client.types.shared import To as To

@@ -18,6 +18,19 @@ from notify_client.types.shared import (
 )
 
 
+class AttachedFile(TypedDict):
+    """An attachment of a notification."""
+
+    id: str
+    name: str
+    type: str
+    size: int
+    """Bytes of the content."""
+
+    sha256: str
+    inline_id: str | None
+
+
 class AttemptDetail(TypedDict):
     """A provider call."""
 
@@ -217,6 +230,9 @@ class NotificationDetail(TypedDict):
     """Values of sensitive variables are masked."""
 
     content: dict[str, Any] | None
+    attachments: list[AttachedFile]
+    """Of the e-mail."""
+
     channels: list[Channel]
     delivery: str
     fallback_chain: bool

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
+from uuid import UUID
 
 Cause = Literal["bounce", "complaint", "stop_keyword", "unsubscribe_all", "manual", "import"]
 
@@ -128,6 +129,9 @@ class NotificationRequest(TypedDict):
     content: NotRequired[Content | None]
     """The text itself, from a producer with that permission; or give `template_id`."""
 
+    attachments: NotRequired[Sequence[RequestedAttachment]]
+    """Uploaded files for the e-mail; other channels leave without them."""
+
     channels: NotRequired[Sequence[Channel]]
     """The channels to try, in order; omitted: the order of the recipient."""
 
@@ -245,6 +249,22 @@ class RequestWarning(TypedDict):
     """RFC 6901 JSON pointer into the request's body."""
 
     detail: str
+
+
+class RequestedAttachment(TypedDict):
+    """An uploaded file, to be sent with an e-mail."""
+
+    id: str | UUID
+    """The `id` that the upload was answered with."""
+
+    name: str
+    """The file name that the recipient sees, such as `invoice.pdf`.
+
+    The ending must fit the type of the uploaded file.
+    """
+
+    inline_id: NotRequired[str | None]
+    """For an image that the HTML shows as `<img src="cid:INLINE_ID">`."""
 
 
 class To(TypedDict):

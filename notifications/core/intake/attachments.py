@@ -1,0 +1,117 @@
+"""Attachments of new requests: look-up of the uploaded files, checks, and links to recipients.
+
+    look_up    before the checks: the files of all requests, whose deletion moves to a later time
+    problem    the first fault of a request's attachments
+    column     the attachments for the row of the notification
+    link       with the rows: the recipient of each file, for the erasure of the recipient
+
+The feature `features.attachments` has the files. Without the feature each request with attachments
+is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+from notifications.core.gate import Place, function_at
+from notifications.core.rules import attachments
+from notifications.core.rules.attachments import Attachment, FileKey, FileUse, StoredFile
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.problems import FieldError, Kind, Problem
+from notifications.core.rules.request import NotificationRequest
+from providers.contract import Channel
+
+Files = Mapping[FileKey, StoredFile]
+
+KEPT: Final[Sequence[Callable[[Collection[FileKey]], Files]]] = (
+    *function_at(Place.ATTACHMENTS_KEPT),
+)
+LIMITS: Final[Sequence[Callable[[Mode], int]]] = (*function_at(Place.ATTACHMENTS_LIMIT),)
+USED: Final[Sequence[Callable[[Collection[FileUse]], bool]]] = (
+    *function_at(Place.ATTACHMENTS_USED),
+)
+_UNKNOWN: Final = ("id", "is no uploaded file of this producer and mode: POST /v1/attachments")
+
+
+class FilesGone(Exception):
+    """A file was deleted, or the recipient erased, after the checks; no row is stored."""
+
+    problem: Final = Problem(
+        Kind.CONFLICT,
+        "an attachment or its recipient was deleted during the request; upload the file again",
+    )
+
+
+def keys_of(producer_id: int, mode: Mode, request: NotificationRequest) -> list[FileKey]:
+    """Return the keys of the files that a request names, in order."""
+    return [FileKey(producer_id, mode, each.id) for each in request.attachments]
+
+
+def look_up(wanted: Collection[FileKey]) -> Files:
+    """Return the existing files, and keep each as long as a notification of now."""
+    found: dict[FileKey, StoredFile] = {}
+    if wanted:
+        for keep in KEPT:
+            found |= keep(wanted)
+    return found
+
+
+def problem(
+    request: NotificationRequest,
+    keys: Sequence[FileKey],
+    files: Files,
+    template_channels: Iterable[Channel],
+) -> Problem | None:
+    """Return the first fault of the attachments of a request that has some.
+
+    Args:
+        request: the request.
+        keys: the keys of its files, in order.
+        files: the existing files.
+        template_channels: the channels for which the template has a text; empty without a template.
+    """
+    if not KEPT:
+        return _invalid("", "this service has no attachments: send the text alone")
+    channels = list(request.channels_in_order or template_channels)
+    if channels and Channel.EMAIL not in channels:
+        return _invalid("", "need the channel email, which alone has attachments")
+    for position, (wanted, key) in enumerate(zip(request.attachments, keys, strict=True)):
+        fault = attachments.name_fault(wanted, files[key].type) if key in files else _UNKNOWN
+        if fault is not None:
+            return _invalid(f"/{position}/{fault[0]}", fault[1])
+    size = sum(files[key].size for key in keys)
+    most = min(limit(keys[0].mode) for limit in LIMITS)
+    if size > most:
+        return _invalid("", f"have {size} bytes together, at most {most}: link to the file instead")
+    return None
+
+
+def column(request: NotificationRequest, keys: Sequence[FileKey], files: Files) -> str | None:
+    """Return the attachments of a checked request for the row of the notification."""
+    pairs = zip(request.attachments, keys, strict=True)
+    return attachments.write([Attachment.of(wanted, files[key]) for wanted, key in pairs])
+
+
+def warnings(channels: Iterable[Channel]) -> list[FieldError]:
+    """Return a warning about the channels that leave without the attachments of a request."""
+    others = sorted({each.label for each in channels} - {Channel.EMAIL.label})
+    if not others:
+        return []
+    said = f"the message leaves without the attachments by {', '.join(others)}"
+    return [FieldError("/attachments", said)]
+
+
+def link(uses: Collection[FileUse]) -> None:
+    """Store the recipients of files, in the transaction of the new rows.
+
+    Raises:
+        FilesGone: a file or a recipient was deleted meanwhile.
+    """
+    if uses and not all(use(uses) for use in USED):
+        raise FilesGone
+
+
+def _invalid(pointer: str, said: str) -> Problem:
+    place = f"/attachments{pointer}"
+    return Problem(Kind.INVALID, f"{place}: {said}", (FieldError(place, said),))

@@ -1,0 +1,15 @@
+"""Attachments: files that producers upload once and send with any number of e-mails.
+
+    rules      the permitted types, and how a content shows its type
+    limits     the largest size of the attachments of an e-mail
+    models     the files, with their contents
+    rows       store, keep, link and read files
+
+A content is stored once for a producer, a mode and a type, by its SHA-256 digest, and only in
+Postgres. Each accepted notification moves the deletion of its files, so no row counts the uses: a
+file is deleted a day after an upload without a use, and a day after the retention of notifications
+after the last use.
+
+A file that one recipient alone got is deleted with the recipient. A file that a second recipient
+gets belongs to no recipient, such as terms and conditions.
+"""

@@ -1,0 +1,96 @@
+"""The rows of uploaded files. Contents are read for provider calls and for operators only."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final, NamedTuple
+from uuid import UUID, uuid4
+
+from notifications.core import clock, conf
+from notifications.core.rules.attachments import FileKey, FileUse, StoredFile
+from notifications.core.rules.lane import Mode
+from notifications.core.store.postgres import db
+
+UNUSED_KEPT: Final = dt.timedelta(days=1)
+"""Time from an upload to the deletion, if no notification names the file."""
+_DAY: Final = dt.timedelta(days=1)
+
+
+class Upload(NamedTuple):
+    """The result of an upload."""
+
+    file: StoredFile
+    kept_until: dt.datetime
+    is_new: bool
+    """False: the producer had uploaded the content before."""
+
+
+def store(producer_id: int, mode: Mode, *, type_: str, content: bytes) -> Upload:
+    """Store a file, or find the same content of an earlier upload. Safe to run twice.
+
+    Raises:
+        django.db.Error: nothing was stored.
+    """
+    now = clock.now()
+    values = {
+        "id": uuid4(),
+        "producer": producer_id,
+        "mode": mode,
+        "digest": hashlib.sha256(content).digest(),
+        "type": type_,
+        "size": len(content),
+        "content": content,
+        "until": now + UNUSED_KEPT,
+        "now": now,
+    }
+    [row] = db.retry_refused(lambda: db.rows("attachment_store", values))
+    kept_until, is_new = row.pop("kept_until"), row.pop("is_new")
+    return Upload(StoredFile(**row), kept_until, is_new)
+
+
+def keep(wanted: Collection[FileKey]) -> Mapping[FileKey, StoredFile]:
+    """Return the existing files, and keep each as long as a notification that is accepted now.
+
+    A row is written once a day at most, because the time is a whole day.
+
+    Raises:
+        django.db.OperationalError: the lock of a row was not granted in time.
+    """
+    end = clock.now() + conf.current().retention + 2 * _DAY
+    values = {
+        "producers": [each.producer_id for each in wanted],
+        "modes": [int(each.mode) for each in wanted],
+        "ids": [each.id for each in wanted],
+        "until": end.replace(hour=0, minute=0, second=0, microsecond=0),
+    }
+    found = db.retry_refused(lambda: db.rows("attachment_keep", values))
+    return {
+        FileKey(row.pop("producer_id"), Mode(row.pop("mode")), row["id"]): StoredFile(**row)
+        for row in found
+    }
+
+
+def link(uses: Collection[FileUse]) -> bool:
+    """Store the recipient of each file, in the caller's transaction.
+
+    The recipients are locked before the files, as an erasure does. Returns False if a file or a
+    recipient is gone; then the caller undoes its transaction.
+    """
+    recipients = {each.recipient_id for each in uses}
+    if len(db.rows("attachment_recipients", {"ids": list(recipients)})) < len(recipients):
+        return False
+    ordered = sorted(uses)
+    values = {
+        "ids": [each.id for each in ordered],
+        "recipients": [each.recipient_id for each in ordered],
+    }
+    [row] = db.rows("attachment_link", values)
+    return bool(row["count"] == len({each.id for each in uses}))
+
+
+def contents(ids: Iterable[UUID]) -> Mapping[UUID, bytes]:
+    """Return the contents of the existing files."""
+    found = db.rows("attachment_read", {"ids": list(ids)})
+    return {row["id"]: bytes(row["content"]) for row in found}

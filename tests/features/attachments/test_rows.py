@@ -1,0 +1,145 @@
+"""Files are deleted with their age, with their recipient and with their producer."""
+
+from __future__ import annotations
+
+import datetime as dt
+from concurrent.futures import ThreadPoolExecutor
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import connection
+
+from notifications.core import clock, conf
+from notifications.core.intake import attachments
+from notifications.core.intake.accept import Caller, Refused
+from notifications.core.models import Notification, Producer, Recipient
+from notifications.core.rules.attachments import FileKey, FileUse
+from notifications.core.rules.problems import Kind
+from notifications.core.store.postgres import erasure, row_retention
+from notifications.features.attachments import rows
+from notifications.features.attachments.apps import AttachmentsConfig
+from notifications.features.attachments.models import Attachment
+from tests.features.attachments.conftest import PDF, Upload
+from tests.journey import Accept, Reach
+
+_KEPT = AttachmentsConfig.retentions[0]
+
+
+def _delete(now: dt.datetime) -> int:
+    return row_retention.delete(_KEPT, now=now, limit=100)
+
+
+def _asked(file: UUID) -> list[dict[str, str]]:
+    return [{"id": str(file), "name": "invoice.pdf"}]
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("outbox")
+def test_an_unused_file_goes_after_a_day_and_a_used_one_after_its_notification(
+    reach: Reach, take: Accept, upload: Upload
+) -> None:
+    reach(email="maria@sandbox.example")
+    unused, used = upload(PDF), upload(PDF + b"used")
+    take(attachments=_asked(used))
+    now = clock.now()
+    assert _delete(now + dt.timedelta(hours=23)) == 0
+    assert _delete(now + dt.timedelta(hours=25)) == 1
+    assert not Attachment.objects.filter(pk=unused).exists()
+    assert _delete(now + conf.current().retention + dt.timedelta(days=1)) == 0
+    assert _delete(now + conf.current().retention + dt.timedelta(days=3)) == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("outbox")
+def test_a_file_of_one_recipient_is_erased_with_the_recipient_and_a_shared_one_stays(
+    reach: Reach, take: Accept, upload: Upload, caller: Caller
+) -> None:
+    for name in ("maria", "omar"):
+        reach(name, email=f"{name}@sandbox.example")
+    own, shared, unsent = (upload(PDF + end) for end in (b"own", b"shared", b"unsent"))
+    for _ in range(2):
+        take(attachments=_asked(own))
+    take(attachments=_asked(shared))
+    take(attachments=_asked(shared), user_id="omar")
+    take(attachments=_asked(shared))
+    erasure.begin(mode=caller.mode, user_id="maria", requested_by="x", by="x")
+    assert set(Attachment.objects.values_list("pk", flat=True)) == {shared, unsent}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("outbox")
+def test_two_recipients_at_once_make_a_file_shared(
+    reach: Reach, take: Accept, upload: Upload
+) -> None:
+    people = [f"person{number}" for number in range(8)]
+    for name in people:
+        reach(name, email=f"{name}@sandbox.example")
+    file = upload()
+
+    def accept(name: str) -> object:
+        try:
+            return take(attachments=_asked(file), user_id=name)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(accept, people))
+    assert not any(isinstance(each, Refused) for each in answers), answers
+    [row] = Attachment.objects.all()
+    assert (row.is_shared, row.recipient_id) == (True, None)
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("outbox")
+def test_a_file_that_goes_during_the_request_stores_nothing(
+    reach: Reach, take: Accept, upload: Upload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reach(email="maria@sandbox.example")
+    file = upload()
+
+    def keep_and_lose(wanted: list[FileKey]) -> object:
+        found = rows.keep(wanted)
+        Attachment.objects.all().delete()
+        return found
+
+    monkeypatch.setattr(attachments, "KEPT", (keep_and_lose,))
+    answer = take(attachments=_asked(file))
+    assert isinstance(answer, Refused)
+    assert answer.problem.kind is Kind.CONFLICT
+    assert not Notification.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_link_to_a_gone_recipient_or_file_is_told(reach: Reach, upload: Upload) -> None:
+    person, file = reach(email="maria@sandbox.example"), upload()
+    assert rows.link({FileUse(file, person.pk)})
+    assert not rows.link({FileUse(uuid4(), person.pk)})
+    assert not rows.link({FileUse(file, person.pk + 1)})
+
+
+@pytest.mark.django_db
+def test_files_go_with_their_producer(caller: Caller, upload: Upload) -> None:
+    upload()
+    producer = Producer.objects.get(pk=caller.producer_id)
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM notifications_producer WHERE id = %s", [producer.pk])
+    assert not Attachment.objects.exists()
+    assert not Recipient.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_file_is_written_once_a_day_however_often_it_is_used(
+    caller: Caller, upload: Upload
+) -> None:
+    key = FileKey(caller.producer_id, caller.mode, upload())
+
+    def version() -> str:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT xmin::text || ctid::text FROM attachment")
+            [row] = cursor.fetchall()
+        return str(row[0])
+
+    rows.keep([key])
+    kept = version()
+    assert set(rows.keep([key])) == {key}
+    assert version() == kept

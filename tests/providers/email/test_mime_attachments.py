@@ -1,0 +1,124 @@
+"""Each e-mail provider sends the bytes, the name and the type of a file."""
+
+from __future__ import annotations
+
+import base64
+import email
+import email.policy
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from email.message import EmailMessage
+from typing import Any
+
+import pytest
+
+from providers import dry_run
+from providers.contract import Accepted, Channel, Message
+from providers.email.anymail.adapter import ATTACHMENT_BYTES
+from providers.email.anymail.encoding import Backend
+from providers.email.anymail.services import SERVICES
+from providers.email.mime import encode, mailbox
+from providers.message_parts import Attachment
+from providers.rounds import Unsendable
+from providers.transport import Transport
+from tests.providers.aws.fakes import AwsFake, SesSpeaker
+from tests.providers.email.ses.world import bodies, made, outcomes
+from tests.providers.messages import message, noon
+
+FILE = Attachment(name="Grüße.pdf", media_type="application/pdf", content=bytes(range(256)) * 9)
+IMAGE = Attachment(
+    name="logo.png", media_type="image/png", content=b"\x89PNG\r\n\x1a\n", inline_id="logo"
+)
+_OPTIONS = {"api_url": "http://127.0.0.1:9/", "sender_domain": "shop.example"}
+
+
+def _mail(*attachments: Attachment, **texts: str) -> Message:
+    plain = message("maria@mailbox.example", Channel.EMAIL, **texts)
+    return replace(plain, attachments=attachments)
+
+
+def _read(raw: bytes) -> EmailMessage:
+    mail = email.message_from_bytes(raw, policy=email.policy.default)
+    assert isinstance(mail, EmailMessage)
+    return mail
+
+
+def _files(mail: EmailMessage) -> dict[str, Any]:
+    return {
+        str(each.get_filename()): each.get_payload(decode=True)
+        for each in mail.walk()
+        if each.get_filename()
+    }
+
+
+@pytest.fixture
+def aws() -> Iterator[AwsFake]:
+    with closing(AwsFake(SesSpeaker())) as it:
+        yield it
+
+
+def test_ses_gets_the_whole_mail_and_others_of_the_batch_leave_in_bulk(
+    aws: AwsFake, transport: Transport
+) -> None:
+    ses = made(aws, transport)
+    batch = [_mail(), _mail(FILE, IMAGE, html='<img src="cid:logo">'), _mail()]
+    assert all(isinstance(each, Accepted) for each in outcomes(ses, batch))
+    singles = [each["Content"] for each in bodies(aws) if "Content" in each]
+    assert [len(each.get("BulkEmailEntries", [])) for each in bodies(aws)].count(2) == 1
+    [content] = singles
+    mail = _read(base64.b64decode(content["Raw"]["Data"]))
+    assert _files(mail) == {"Grüße.pdf": FILE.content, "logo.png": IMAGE.content}
+
+
+@pytest.mark.parametrize("length", [1, 20, 119])
+@pytest.mark.parametrize("letter", ["a", "ü", "🧾", "'", "%"])
+def test_a_name_of_any_letters_is_read_back_and_lines_are_short(letter: str, length: int) -> None:
+    named = replace(FILE, name=letter * length)
+    raw = encode(_mail(named), sender=mailbox("a@shop.example"), to="b@c.example", at=noon())
+    assert list(_files(_read(raw))) == [named.name]
+    assert raw.isascii()
+    assert max(map(len, raw.split(b"\r\n"))) <= 200
+
+
+def test_an_image_without_html_is_a_file() -> None:
+    raw = encode(_mail(IMAGE), sender=mailbox("a@shop.example"), to="b@c.example", at=noon())
+    kinds = [each.get_content_type() for each in _read(raw).walk()]
+    assert kinds == ["multipart/mixed", "text/plain", "image/png"]
+
+
+@pytest.mark.filterwarnings("ignore::anymail.exceptions.AnymailNotSupportedWarning")
+@pytest.mark.parametrize("service", SERVICES)
+def test_each_service_gets_the_bytes(service: str) -> None:
+    backend = _backend(service)
+    encoded = backend.encode(_mail(FILE, IMAGE, html='<img src="cid:logo">'))
+    for each in (FILE, IMAGE):
+        plain = each.content in encoded.request.body
+        assert plain or base64.b64encode(each.content) in encoded.request.body, service
+
+
+@pytest.mark.parametrize("service", ["postmark", "mailgun"])  # JSON, and a multipart form
+def test_a_service_takes_the_stated_size_and_refuses_more(service: str) -> None:
+    backend = _backend(service)
+    whole = replace(FILE, content=bytes(ATTACHMENT_BYTES))
+    assert len(backend.encode(_mail(whole)).request.body) > ATTACHMENT_BYTES
+    with pytest.raises(Unsendable, match="payload_too_large"):
+        backend.encode(_mail(replace(FILE, content=bytes(2 * ATTACHMENT_BYTES))))
+
+
+def _backend(service: str) -> Backend:
+    known = SERVICES[service]
+    options: dict[str, object] = {name: _OPTIONS.get(name, "x") for name in known.needs}
+    if "sender_domain" in known.knows:
+        options["sender_domain"] = "shop.example"
+    return Backend(service, options=options, sender="Shop <no-reply@shop.example>", codes={})
+
+
+def test_a_dry_run_takes_files_of_any_size() -> None:
+    assert dry_run.DryRun().capabilities.attachment_bytes > 10**9
+
+
+def test_a_message_never_shows_a_content() -> None:
+    shown = repr(_mail(FILE))
+    assert "Grüße" not in shown
+    assert repr(FILE.content)[2:20] not in shown
