@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -103,6 +103,20 @@ def test_the_message_of_an_erased_recipient_has_no_link_to_the_recipient(
     page = shown(door, delivery)
     assert linked > page.count(link) == 1, "the entry of the menu is left"
     assert "Accepted" in page
+
+
+def test_the_attachments_are_named_with_type_size_and_digest(
+    door: Client, make_delivery: MakeDelivery
+) -> None:
+    digest = "ab" * 32
+    id_ = str(uuid4())
+    file = {"id": id_, "name": "<b>.pdf", "type": "application/pdf", "size": 2048}
+    delivery = make_delivery(attachments=[{**file, "digest": digest}])
+    page = shown(door, delivery)
+    assert "Attachments of the e-mail" in page
+    assert "&lt;b&gt;.pdf, application/pdf, 2.0" in page
+    assert digest in page
+    assert id_ in page  # of the curl command
 
 
 def test_the_address_is_masked(door: Client, make_delivery: MakeDelivery) -> None:

@@ -44,7 +44,7 @@ from notifications.core.models import (
 )
 from notifications.core.operations import resend, sent_content, withdraw
 from notifications.core.operations.sent_content import SentContent
-from notifications.core.rules import masking, prices
+from notifications.core.rules import attachments, masking, prices
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.language.templating import Rendered
 from notifications.core.rules.sensitive import MASK
@@ -122,6 +122,10 @@ def context(request: HttpRequest, timeline: Timeline) -> dict[str, Any]:
         "idempotency_key": addresses.text_for(request, notification.idempotency_key or ""),
         "variables": addresses.text_for(request, _pretty(timeline.variables)),
         "metadata": addresses.text_for(request, _pretty(notification.metadata)),
+        "attachments": [
+            each._replace(name=addresses.text_for(request, each.name))
+            for each in attachments.read(notification.attachments)
+        ],
         "status_colour": base.colour_of(timeline.status),
         "clock": recipient_page.clock_of(recipient or Recipient()),
         "lines": [
@@ -196,6 +200,7 @@ def curl(timeline: Timeline, *, mask: Callable[[str], str]) -> str:
         "metadata": notification.metadata,
     }
     body |= {name: value for name, value in optional.items() if value}
+    body |= attachments.request_fields(notification.attachments, Channel.EMAIL)
     data = shlex.quote(mask(json.dumps(body, indent=2, ensure_ascii=False)))
     return (
         f"curl -X POST {conf.current().public_url}/v1/notifications \\\n"
