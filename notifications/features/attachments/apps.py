@@ -3,7 +3,6 @@
 from types import MappingProxyType
 
 from notifications.core import feature
-from notifications.core.rules.row_retention import RowRetention
 
 
 class AttachmentsConfig(feature.Feature):
@@ -18,4 +17,4 @@ class AttachmentsConfig(feature.Feature):
         "attachments_used": "notifications.features.attachments.rows.link",
         "attachment_contents": "notifications.features.attachments.rows.contents",
     })
-    retentions = (RowRetention("attachment", "kept_until"),)
+    deletions = ("notifications.features.attachments.rows.delete_expired",)

@@ -16,6 +16,12 @@ from notifications.core.store.postgres import db
 UNUSED_KEPT: Final = dt.timedelta(days=1)
 """Time from an upload to the deletion, if no notification names the file."""
 _DAY: Final = dt.timedelta(days=1)
+_BYTES: Final = 100_000_000
+"""Bytes of the contents that a statement deletes. Postgres deletes 100 MB in about a second."""
+_FILES: Final = 500
+"""Files that a statement locks."""
+_SECONDS: Final = 10.0
+"""Maximum duration of a run, beside the other deletions of the minute."""
 
 
 class Upload(NamedTuple):
@@ -94,3 +100,22 @@ def contents(ids: Iterable[UUID]) -> Mapping[UUID, bytes]:
     """Return the contents of the existing files."""
     found = db.rows("attachment_read", {"ids": list(ids)})
     return {row["id"]: bytes(row["content"]) for row in found}
+
+
+def delete_expired(*, before: dt.datetime, limit: int) -> int:
+    """Delete up to `limit` files past their time, in statements of about a second each.
+
+    Safe to run twice, late or never. Ends after _SECONDS, and the next run goes on.
+
+    Args:
+        before: the present less the retention of notifications.
+        limit: most files.
+    """
+    now = before + conf.current().retention - conf.current().max_clock_skew
+    ends_at = clock.monotonic() + _SECONDS
+    total, count = 0, 1
+    while count and total < limit and clock.monotonic() < ends_at:
+        values = {"now": now, "limit": min(_FILES, limit - total), "most_bytes": _BYTES}
+        count = db.run("attachment_expire", values)
+        total += count
+    return total

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID, uuid4
 
@@ -15,18 +16,15 @@ from notifications.core.intake.accept import Caller, Refused
 from notifications.core.models import Notification, Producer, Recipient
 from notifications.core.rules.attachments import FileKey, FileUse
 from notifications.core.rules.problems import Kind
-from notifications.core.store.postgres import erasure, row_retention
+from notifications.core.store.postgres import db, erasure
 from notifications.features.attachments import rows
-from notifications.features.attachments.apps import AttachmentsConfig
 from notifications.features.attachments.models import Attachment
 from tests.features.attachments.conftest import PDF, Upload
 from tests.journey import Accept, Reach
 
-_KEPT = AttachmentsConfig.retentions[0]
-
 
 def _delete(now: dt.datetime) -> int:
-    return row_retention.delete(_KEPT, now=now, limit=100)
+    return rows.delete_expired(before=now - conf.current().retention, limit=100)
 
 
 def _asked(file: UUID) -> list[dict[str, str]]:
@@ -143,3 +141,22 @@ def test_a_file_is_written_once_a_day_however_often_it_is_used(
     kept = version()
     assert set(rows.keep([key])) == {key}
     assert version() == kept
+
+
+@pytest.mark.django_db
+def test_large_files_are_deleted_in_several_statements(
+    upload: Upload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        upload(PDF + str(number).encode())
+    monkeypatch.setattr(rows, "_BYTES", len(PDF))
+    counts: list[int] = []
+    run = db.run
+
+    def counted(name: str, values: Mapping[str, object]) -> int:
+        counts.append(run(name, values))
+        return counts[-1]
+
+    monkeypatch.setattr(db, "run", counted)
+    assert _delete(clock.now() + dt.timedelta(days=2)) == 5
+    assert counts == [1, 1, 1, 1, 1, 0]

@@ -56,6 +56,7 @@ from notifications.core.store.postgres import (
 
 KEPT: Final = (
     "deliveries and attempts without an address",
+    "attachments that other recipients got too, until their retention is over",
     "entries of the suppression list",
     "entries of the audit log, until their retention is over",
     "idempotency keys with their answers, for 24 hours, and ordering keys, for a day",
