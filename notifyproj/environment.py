@@ -9,7 +9,6 @@ production. No message contains a secret.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Mapping
 from enum import StrEnum
 from typing import Annotated, Final
@@ -21,15 +20,17 @@ from notifications.core.rules import in_app
 from notifications.core.rules.lane import DEFAULT_TIME_TO_LIVE
 from notifications.core.rules.rate_limits.circuit_breaker import STREAKS
 from notifications.core.rules.rate_limits.frequency_caps import DEFAULTS
+from notifyproj import setting_names
 from notifyproj.environment_parts import (
     AlertEnvironment,
     DatabaseEnvironment,
     InboxEnvironment,
     LiveEnvironment,
+    MailEnvironment,
     WebEnvironment,
     WorkerEnvironment,
 )
-from notifyproj.service_urls import foreign_variables, with_passwords
+from notifyproj.service_urls import with_passwords
 from notifyproj.sign_in_environment import SignInEnvironment
 from notifyproj.values import (
     ArchiveUrl,
@@ -51,9 +52,6 @@ from notifyproj.values import (
 from providers import registry
 from providers.errors import ConfigurationError
 
-PREFIX: Final = "NOTIFY_"
-_OF_PRODUCERS: Final = frozenset({"NOTIFY_URL", "NOTIFY_KEY"})
-"""Variables of a producer's program: no settings, but often in the shell of `manage.py`."""
 _DEFAULT_PORTS: Final = {"redis": 6379, "rediss": 6379, "amqp": 5672, "amqps": 5671}
 
 
@@ -91,6 +89,7 @@ class Environment(
     SignInEnvironment,
     WorkerEnvironment,
     AlertEnvironment,
+    MailEnvironment,
 ):
     """A valid environment. Each description completes the sentence "Give ..."."""
 
@@ -350,10 +349,9 @@ def load(environ: Mapping[str, str]) -> Environment:
     given = {name: value.strip() for name, value in environ.items() if value.strip()}
     fields = {field.alias or name: field for name, field in Environment.model_fields.items()}
     mistakes = [
-        f"{name} is a setting of the product: a provider must have another name."
-        for name in sorted(registry.names_of_packages() & fields.keys())
+        *setting_names.taken_by_packages(fields.keys()),
+        *setting_names.unknown(given, known={*fields, *registry.settings_names()}),
     ]
-    mistakes += _unknown_names(given, known={*fields, *registry.settings_names()})
     try:
         vendors = registry.build_all(given)
     except ConfigurationError as error:
@@ -373,16 +371,6 @@ def load(environ: Mapping[str, str]) -> Environment:
     if mistakes:
         raise InvalidEnvironment("\n".join(mistakes))
     return environment
-
-
-def _unknown_names(given: Mapping[str, str], *, known: set[str]) -> list[str]:
-    lines = foreign_variables(given)
-    for name in sorted(given.keys() - _OF_PRODUCERS):
-        if name.startswith(PREFIX) and name not in known:
-            close = difflib.get_close_matches(name, sorted(known), n=1)
-            hint = f"did you mean {close[0]}?" if close else "remove it."
-            lines.append(f"{name} is an unknown setting: {hint}")
-    return lines
 
 
 def _words(kind: str, message: str) -> str:

@@ -10,7 +10,15 @@ from notifications.core.conf import Live, Web
 from notifications.core.rules import in_app
 from notifications.core.rules.alert_thresholds import AlertThresholds
 from notifications.core.rules.rate_limits.concurrency import CEILING
-from notifyproj.values import AlertUrls, Networks, PostgresUrl, PublicUrl, ReplicaUrl, Thresholds
+from notifyproj.values import (
+    AlertUrls,
+    MailSenders,
+    Networks,
+    PostgresUrl,
+    PublicUrl,
+    ReplicaUrl,
+    Thresholds,
+)
 
 
 class DatabaseEnvironment(BaseModel):
@@ -136,6 +144,18 @@ class WorkerEnvironment(BaseModel):
         default=CEILING,
         description="a number from 1 to 10000: the maximum of calls in flight from one process to"
         " one provider; below the maximum the number adapts to the latency of the provider",
+    )
+
+
+class MailEnvironment(BaseModel):
+    """Settings of e-mails."""
+
+    mail_senders: MailSenders = Field(
+        alias="NOTIFY_MAIL_SENDERS",
+        default=frozenset(),
+        description="a comma list of the addresses and @domains from which brands may send e-mails,"
+        " such as news@shop.example,@mail.shop.example; each e-mail provider must be allowed to"
+        " send from them; without the setting, e-mails have the sender of the provider",
     )
 
 

@@ -26,6 +26,7 @@ from notifications.core.rules.rate_limits.circuit_breaker import Streak
 from notifications.core.rules.rate_limits.frequency_caps import Cap, Caps
 from notifyproj import postgres_url
 from notifyproj.service_urls import fault_of_password
+from providers import mailboxes
 from providers.alert_destinations import destination
 from providers.contract import Channel
 from providers.transport.guard import nat64_prefixes
@@ -153,6 +154,22 @@ def _allow_list(value: str) -> AllowList:
     return AllowList.of(_names(value))
 
 
+def _mail_senders(value: str) -> frozenset[str]:
+    """Read `news@shop.example,@shop.example` in the canonical form.
+
+    Raises:
+        ValueError: an item is neither an address nor an @domain.
+    """
+    found = []
+    for item in _names(value):
+        local, _, domain = item.rpartition("@")
+        try:
+            found.append(mailboxes.check(item) if local else "@" + mailboxes.ascii_domain(domain))
+        except mailboxes.MalformedAddress as error:
+            raise ValueError(f"{item!r} {error}") from None
+    return frozenset(found)
+
+
 def _caps(value: str) -> Caps:
     """Read `push=10/hour,sms=3/day`, or `none`.
 
@@ -264,6 +281,8 @@ AlertUrls = Annotated[tuple[str, ...], BeforeValidator(_alert_urls)]
 FernetKeys = Annotated[tuple[str, ...], BeforeValidator(_fernet_keys)]
 Listen = Annotated[ListenAddress | None, BeforeValidator(_listen_address)]
 """Host and ports: `0.0.0.0:9464`, or `127.0.0.1:9464-9480` for several processes of a host."""
+MailSenders = Annotated[frozenset[str], BeforeValidator(_mail_senders)]
+"""Addresses, and domains such as `@shop.example`."""
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], BeforeValidator(_networks)]
 Nat64Prefixes = Annotated[tuple[IPv6Network, ...], BeforeValidator(_nat64_prefixes)]

@@ -4,6 +4,7 @@
                    |  Config, send(batch), parse_receipt(), VENDOR
                    |--> contract        Message, Outcome, Receipt, Provider
                    |--> message_parts   Attachment, InApp: parts of messages on one channel
+                   |--> mail_headers    headers of an e-mail
                    |--> vendor          from the environment to an adapter
                    |--> rounds          a batch over HTTP: prepare, send, judge
                    |--> http_outcomes   outcomes of plain HTTP answers

@@ -19,6 +19,7 @@ from enum import IntEnum, StrEnum
 from typing import Protocol
 from uuid import UUID
 
+from providers.mail_headers import NO_HEADERS, MailHeaders
 from providers.message_parts import Attachment, InApp
 
 
@@ -75,11 +76,9 @@ class Capabilities:
     channels: frozenset[Channel]
     repeat: Repeat
     gives_receipts: bool
-    """A receipt can come for each accepted message. Without receipts, `sent` is the last known
-    status."""
+    """A receipt can come for each accepted message; otherwise `sent` is the last status."""
     receipt_headers: frozenset[str] = frozenset()
-    """Headers, in lower case, of every receipt: a callback that lacks a header of the list is
-    refused before the body is read."""
+    """Headers, in lower case, of every receipt: a callback without one is refused unread."""
     batch_limit: int = 500
     """Largest number of messages in one `send`."""
     pace: Pace | None = None
@@ -141,13 +140,13 @@ class Message:
     """Called before bytes leave that can make the provider act on the message, as late as the
     adapter can, from any thread; only by a provider with `Capabilities.marks_begin`. Returns at
     once and raises no exception."""
+    mail: MailHeaders = NO_HEADERS
     in_app: InApp | None = None
     """The further parts of a message on the channel in_app."""
     attachments: tuple[Attachment, ...] = ()
     """Files of an e-mail; only for a provider with `Capabilities.attachment_bytes`."""
     unsubscribe_url: str = field(default="", repr=False)
-    """URL at which one POST unsubscribes (RFC 8058); an e-mail names the URL in its headers. Never
-    logged."""
+    """URL at which one POST unsubscribes (RFC 8058), in headers of an e-mail; never logged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Final
@@ -146,6 +146,8 @@ class Sandbox:
                 {"name": each.name, "type": each.media_type, "size": len(each.content)}
                 for each in message.attachments
             ]
+        if message.channel is Channel.EMAIL:
+            body["mail"] = asdict(message.mail)
         return Request(url=self._url, headers=headers, body=rounds.json_body(body))
 
 

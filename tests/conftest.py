@@ -30,7 +30,7 @@ from pytest_django import DjangoDbBlocker
 from xdist.remote import Producer
 
 from notifyproj.devstack.servers import EmbeddedError, Stack
-from notifyproj.environment import PREFIX
+from notifyproj.setting_names import PREFIX
 from tests import captured_lines, clock, examples, slow_tests, static_files
 
 _CHANNELS: Final = ("push", "sms", "email", "in_app", "webhook", "chat")

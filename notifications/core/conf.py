@@ -150,6 +150,8 @@ class Conf:
     """Maximum bytes of the attachments of a notification together."""
     sms_max_segments: int = 4
     """Maximum segments of an SMS; a longer SMS is rejected at accept."""
+    mail_senders: frozenset[str] = frozenset()
+    """Addresses, and domains such as `@shop.example`, from which brands may send e-mails."""
     max_clock_skew: dt.timedelta = dt.timedelta(seconds=2)
     """Maximum difference between the host's clock and Postgres; a process above the limit does not
     work."""

@@ -111,6 +111,9 @@ class Feature(AppConfig):
     returns their number. Deliveries of other kinds leave by priority."""
     providers: tuple[str, ...] = ()
     """Functions `() -> providers.contract.Provider`, for adapters that need no setting."""
+    brands: tuple[str, ...] = ()
+    """One function `(producer_id) -> rules.brand.Brand`; None for `producer_id`: the brand of the
+    installation."""
     opened: tuple[str, ...] = ()
     """Functions `(recipient_id, subjects)`, called after an app reported that its recipient opened
     messages; a subject is the id of a notification or of a delivery."""

@@ -5,6 +5,7 @@
     attachments      uploaded files, sent with e-mails
     audiences        groups of recipients: topics, expressions, uploads, snapshots
     back_pressure    refused and dropped P3 of a lane that is behind
+    brands           look of mails and pages, and sender of e-mails
     bulk_jobs        one message to an audience
     cancel_jobs      cancellation of many notifications by a filter
     certificates     alerts about certificates of the settings before and after their end

@@ -7,6 +7,7 @@ by a full grammar: 0.7 ms a mail, more than the rest of the sending.
 
 from __future__ import annotations
 
+import functools
 import re
 from base64 import b64encode, encodebytes
 from binascii import b2a_qp
@@ -30,6 +31,9 @@ _BASE64_GROWTH: Final = 4 / 3 * 78 / 76
 _FOLD: Final = "\r\n "
 _WORD_LIMIT: Final = 75
 """Characters of an encoded word, its delimiters included (RFC 2047, 2)."""
+
+_SENDERS: Final = 1_000
+"""Senders whose mailboxes a process keeps: more than an installation has brands."""
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
@@ -64,31 +68,60 @@ def message_id(message: Message, *, sender: str) -> str:
     return f"{message.delivery_id}@{sender.rpartition('@')[2]}"
 
 
-def unsubscribe_headers(message: Message) -> dict[str, str]:
-    """Return the two headers of RFC 8058, or no header if the message names no URL.
+def sender_of(message: Message, configured: Address) -> Address:
+    """Return the mailbox of the From header: that of the message, else the configured one."""
+    mail = message.mail
+    if not (mail.sender_name or mail.sender_address):
+        return configured
+    return _mailbox(
+        mail.sender_name or configured.display_name, mail.sender_address or configured.addr_spec
+    )
 
-    Receivers trust the two headers only if DKIM covers the headers: the signing server must sign
-    all headers, or must be configured for the two headers.
+
+@functools.lru_cache(maxsize=_SENDERS)
+def _mailbox(name: str, address: str) -> Address:
+    return Address(display_name=name, addr_spec=address)
+
+
+def list_headers(message: Message) -> dict[str, str]:
+    """Return the headers of list and thread.
+
+    The two headers of RFC 8058 stand in a message with an unsubscribe URL. Receivers trust the two
+    headers only if DKIM covers the headers: the signing server must sign all headers, or must be
+    configured for the two headers.
     """
-    if not message.unsubscribe_url:
-        return {}
-    url = quote(message.unsubscribe_url, safe=_URL_SAFE, errors="replace")
-    return {
-        "List-Unsubscribe": f"<{url}>",
-        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
-    }
+    found: dict[str, str] = {}
+    if message.unsubscribe_url:
+        url = quote(message.unsubscribe_url, safe=_URL_SAFE, errors="replace")
+        found["List-Unsubscribe"] = f"<{url}>"
+        found["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+    if message.mail.list_id:
+        found["List-Id"] = f"<{message.mail.list_id}>"
+    if message.mail.thread_id:
+        found["In-Reply-To"] = found["References"] = f"<{message.mail.thread_id}>"
+    return found
 
 
 def header_lines(message: Message, *, sender: Address, to: str, at: datetime) -> tuple[str, ...]:
-    """Return the headers of an e-mail but those of MIME; a long header is folded."""
+    """Return the headers of an e-mail but those of MIME; a long header is folded.
+
+    Args:
+        message: the message.
+        sender: the configured mailbox, which a message without a sender has, and whose domain is
+            that of the Message-ID.
+        to: the canonical address.
+        at: time of the Date header.
+    """
+    reply_to = message.mail.reply_to
     return (
-        f"From: {format_mailbox(sender, separator=_FOLD, used=len('From: '))}",
+        f"From: {format_mailbox(sender_of(message, sender), separator=_FOLD, used=len('From: '))}",
         f"To: {to}",
+        *([f"Reply-To: {reply_to}"] if reply_to else []),
         f"Subject: {_subject(message.title)}",
         f"Date: {format_datetime(at)}",
         f"Message-ID: <{message_id(message, sender=sender.addr_spec)}>",
         "Auto-Submitted: auto-generated",  # RFC 3834: no out-of-office answers, please
-        *(f"{name}: {value}" for name, value in unsubscribe_headers(message).items()),
+        *(f"{name}: {value}" for name, value in list_headers(message).items()),
     )
 
 

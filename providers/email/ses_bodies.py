@@ -45,7 +45,7 @@ _HEADERS: Final = [{"Name": "Auto-Submitted", "Value": "auto-generated"}]
 
 def _own_headers(message: Message) -> list[dict[str, str]]:
     """Return the headers of the mail that other mails do not share."""
-    own = mime.unsubscribe_headers(message)
+    own = mime.list_headers(message)
     return [{"Name": name, "Value": value} for name, value in own.items()]
 
 
@@ -114,10 +114,15 @@ def entry(of: Letter) -> BulkEntry | None:
 
 
 def pack(entries: Sequence[BulkEntry]) -> Iterator[list[BulkEntry]]:
-    """Group entries with the same parts into calls, as full as both limits allow."""
+    """Group entries with the same parts and sender into calls, as full as both limits allow.
+
+    A call has one sender and one Reply-To for all entries.
+    """
     alike: defaultdict[tuple[str, ...], list[BulkEntry]] = defaultdict(list)
     for each in entries:
-        alike[tuple(each.letter.parts)].append(each)
+        mail = each.letter.message.mail
+        sender = mail.sender_name, mail.sender_address, mail.reply_to
+        alike[*sender, *each.letter.parts].append(each)
     for group in alike.values():
         call: list[BulkEntry] = []
         size = 0
@@ -131,15 +136,26 @@ def pack(entries: Sequence[BulkEntry]) -> Iterator[list[BulkEntry]]:
 
 
 class Sender:
-    """Writes the bodies of a sender's calls."""
+    """Writes the bodies of calls."""
 
     def __init__(self, mailbox: Address, *, configuration_set: str) -> None:
-        """`configuration_set` sets the destination of events; empty: the identity's default."""
-        self._mailbox = mailbox
+        """Keep what all calls have.
+
+        Args:
+            mailbox: sender of a message without a sender.
+            configuration_set: sets the destination of events; empty: the identity's default.
+        """
+        self._mailbox, self._configuration_set = mailbox, configuration_set
+
+    def _common(self, message: Message) -> dict[str, Any]:
         # A name beyond ASCII goes as encoded words: SES takes this field as it is.
-        self._common: dict[str, Any] = {"FromEmailAddress": mime.format_mailbox(mailbox)}
-        if configuration_set:
-            self._common["ConfigurationSetName"] = configuration_set
+        sender = mime.format_mailbox(mime.sender_of(message, self._mailbox))
+        common: dict[str, Any] = {"FromEmailAddress": sender}
+        if self._configuration_set:
+            common["ConfigurationSetName"] = self._configuration_set
+        if message.mail.reply_to:
+            common["ReplyToAddresses"] = [message.mail.reply_to]
+        return common
 
     def single(self, of: Letter, *, at: datetime) -> bytes:
         """Write the body of SendEmail at the time `at`; a mail with attachments goes as a whole."""
@@ -149,7 +165,7 @@ class Sender:
         else:
             content = {"Simple": self._simple(of)}
         return orjson.dumps({
-            **self._common,
+            **self._common(of.message),
             "Destination": {"ToAddresses": [of.to]},
             "Content": content,
             "EmailTags": of.tags,
@@ -163,7 +179,7 @@ class Sender:
         return {"Subject": subject[1], "Body": dict(rest), "Headers": headers}
 
     def bulk(self, entries: Sequence[BulkEntry]) -> bytes:
-        """Write the body of SendBulkEmail for entries with the same parts."""
+        """Write the body of SendBulkEmail for entries with the same parts and sender."""
         parts = entries[0].letter.parts
         content = {name: "{{" + name.lower() + "}}" for name in parts}
         template = {
@@ -171,6 +187,7 @@ class Sender:
             "TemplateData": "{}",  # the default, which the older call insisted upon
             "Headers": _HEADERS,
         }
-        head = orjson.dumps({**self._common, "DefaultContent": {"Template": template}})
+        common = self._common(entries[0].letter.message)
+        head = orjson.dumps({**common, "DefaultContent": {"Template": template}})
         lines = b",".join(each.encoded for each in entries)
         return head[:-1] + b',"BulkEmailEntries":[' + lines + b"]}"

@@ -217,7 +217,7 @@ class Smtp(OneWay):
         sender = self._config.from_
         to = mailboxes.check(message.address)
         return Envelope(
-            sender=sender.addr_spec,
+            sender=mime.sender_of(message, sender).addr_spec,
             to=to,
             content=mime.encode(message, sender=sender, to=to, at=self._now()),
             message_id=mime.message_id(message, sender=sender.addr_spec),

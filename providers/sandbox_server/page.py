@@ -10,7 +10,7 @@ a sandboxed frame, and the page may load no resource.
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from providers.contract import Channel, Message
 from providers.email import mime
+from providers.mail_headers import MailHeaders
 from providers.sandbox_server.ledger import DeliveryRecord, Ledger
 from providers.sandbox_server.steering import STEERING_DIGITS, STEERING_WORDS
 from providers.sandbox_server.wire import ServerAnswer
@@ -89,9 +90,19 @@ class Group:
             address=told["address"],
             title=told.get("title") or "",
             unsubscribe_url=told.get("unsubscribe_url") or "",
+            mail=_mail_headers(told.get("mail")),
         )
         at = datetime.fromisoformat(self.newest.calls[0].at)
         return mime.header_lines(message, sender=_SENDER, to=message.address, at=at)
+
+
+def _mail_headers(told: object) -> MailHeaders:
+    """Return the headers that a producer's test posted; wrong values are left out."""
+    given = told if isinstance(told, dict) else {}
+    known = {each.name for each in fields(MailHeaders)}
+    return MailHeaders(**{
+        name: value for name, value in given.items() if name in known and isinstance(value, str)
+    })
 
 
 def render(

@@ -42,6 +42,7 @@ SENT: Final = {
     "content": {"body": "Hello"},
     "channels": ["email"],
 }
+_BRAND: Final = {"name": "Shop", "color": "#b91c1c"}
 _TEXT: Final = {"channel": "push", "locale": "en", "title": "Hi", "body": "Good evening"}
 _CONTACT: Final = {"channel": "email", "address": "other@example.com"}
 
@@ -121,6 +122,8 @@ BODIES: Final[Mapping[str, object]] = {
     "POST /v1/inbox/{user_id}/archive-all": {"category": "orders"},
     "PUT /v1/attributes/{name}": {"kind": "number"},
     "DELETE /v1/topics/{topic}": None,
+    "PUT /v1/brand": _BRAND,
+    "DELETE /v1/brand": None,
     "PUT /v1/topics/{topic}/subscribers": {"user_ids": ["maria"]},
     "POST /v1/topics/{topic}/subscribers/delete": {"user_ids": ["ben"]},
     "PUT /v1/topics/{topic}/subscribers/{user_id}": None,

@@ -135,7 +135,7 @@ def test_a_preview_says_that_a_style_sheet_or_the_html_cannot_be_used(caller: Ca
     styled = caller.post(f"{HELLO}/preview", {"channel": "email"}).json()
     (problem,) = styled["problems"]
     assert problem.startswith("The style sheets are not inlined, and some mail programs ignore")
-    assert problem.endswith("3012 elements; the limit is reached at the selector .x ~ p.")
+    assert problem.endswith("3024 elements; the limit is reached at the selector .x ~ p.")
     draft(caller, text("x", channel="email", html="<p>\n<script></script>"))
     refused = caller.post(f"{HELLO}/preview", {"channel": "email", "version": 2}).json()
     assert refused["problems"] == ["email en, HTML, line 2: script has no place in a mail."]

@@ -27,7 +27,7 @@ from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.supervisor.process import ROOT, Process
 from notifyproj.devstack.supervisor.programs import PROGRAMS, Answers, Ports, Program
-from notifyproj.environment import PREFIX
+from notifyproj.setting_names import PREFIX
 from tests.benchmarks.google import Google
 from tests.benchmarks.sink import Sink
 

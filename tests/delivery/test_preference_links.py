@@ -13,6 +13,7 @@ from notifications.core import clock
 from notifications.core.delivery import preference_links
 from notifications.core.delivery.preference_links import LIFETIME, ExpiredLink, InvalidLink
 from notifications.core.rules import access
+from notifications.core.rules.brand import DEFAULT
 from notifications.core.rules.language import variables
 from tests.journey import Reach
 
@@ -56,7 +57,7 @@ def test_the_links_are_empty_without_an_app_that_serves_the_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(access, "rule_of", lambda *_asked: None)
-    assert preference_links.url_of(1, now=clock.now()) == ""
+    assert preference_links.url_of(1, now=clock.now(), brand=DEFAULT) == ""
     assert preference_links.path_with("token") == ""
     assert variables.link_examples().preferences_url == ""
     assert variables.link_examples().unsubscribe_url != ""

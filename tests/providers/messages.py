@@ -26,7 +26,7 @@ class MovedClock:
         return self.at
 
 
-def message(address: str, channel: Channel = Channel.PUSH, **changes: str) -> Message:
+def message(address: str, channel: Channel = Channel.PUSH, **changes: object) -> Message:
     delivery_id = uuid4()
     plain = Message(
         delivery_id=delivery_id,

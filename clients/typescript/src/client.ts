@@ -30,6 +30,7 @@ export class Notify {
   readonly events: Events;
   readonly cancelJobs: CancelJobs;
   readonly switches: Switches;
+  readonly brand: Brand;
   readonly budgets: Budgets;
   readonly webhookEndpoints: WebhookEndpoints;
   readonly #transport: Transport;
@@ -56,6 +57,7 @@ export class Notify {
     this.events = new Events(transport);
     this.cancelJobs = new CancelJobs(transport);
     this.switches = new Switches(transport);
+    this.brand = new Brand(transport);
     this.budgets = new Budgets(transport);
     this.webhookEndpoints = new WebhookEndpoints(transport);
   }
@@ -824,6 +826,23 @@ class CancelJobs extends Group {
   /** Stop a job; cancelled notifications stay cancelled. */
   stop(id: number, options?: PostOptions): Promise<api.CancelJobAnswer> {
     return this.call({ operation: "POST /v1/cancel-jobs/{job_id}/stop", at: [id], options });
+  }
+}
+
+class Brand extends Group {
+  /** The brand of the producer, or that of the installation. */
+  get(options?: CallOptions): Promise<api.BrandAnswer> {
+    return this.call({ operation: "GET /v1/brand", options });
+  }
+
+  /** Omitted fields are empty or have their defaults. */
+  put(body: api.BrandRequest, options?: CallOptions): Promise<api.BrandAnswer> {
+    return this.call({ operation: "PUT /v1/brand", body, options });
+  }
+
+  /** The producer then has the brand of the installation. */
+  delete(options?: CallOptions): Promise<void> {
+    return this.call({ operation: "DELETE /v1/brand", options, answer: "nothing" });
   }
 }
 

@@ -233,6 +233,68 @@ export interface components {
             duplicate: number;
             rejected: number;
         };
+        /** @description The brand of a producer's messages. */
+        BrandAnswer: {
+            /** @description False: the producer has no brand, and these are the values of the installation's brand. */
+            is_own: boolean;
+            name: string;
+            logo_url: string;
+            logo_alt: string;
+            color: string;
+            /** @description Colour of text on `color`: black or white, whichever is easier to read. */
+            color_text: string;
+            /** @description Nearest tint of `color` that can be read on a dark page, such as the dark inbox component. */
+            color_on_dark: string;
+            /** @enum {string} */
+            font: "system" | "arial" | "courier" | "georgia" | "tahoma" | "times" | "trebuchet" | "verdana";
+            footer: string;
+            postal_address: string;
+            website_url: string;
+            links: components["schemas"]["BrandLinkRequest"][];
+            sender_name: string;
+            /** @description Empty as well for an address that NOTIFY_MAIL_SENDERS does not permit any more. */
+            sender_address: string;
+            reply_to: string;
+        };
+        /** @description A link below each e-mail. */
+        BrandLinkRequest: {
+            label: string;
+            /** @description An https URL. */
+            url: string;
+        };
+        /** @description A brand. An omitted field is empty or has its default. */
+        BrandRequest: {
+            /** @description The name that recipients know. */
+            name: string;
+            /** @description An https URL of an image, shown 40 pixels high; empty: the name is shown. */
+            logo_url?: string;
+            /** @description Text in place of the logo; empty: the name. */
+            logo_alt?: string;
+            /** @description Colour of buttons and links, `#rrggbb`, with a contrast of at least 4.5 to 1 on white. Default: `"#1d4ed8"`. */
+            color?: string;
+            /**
+             * @description Font of e-mails, which needs no download. Default: `"system"`.
+             * @enum {string}
+             */
+            font?: "system" | "arial" | "courier" | "georgia" | "tahoma" | "times" | "trebuchet" | "verdana";
+            /** @description Text below each e-mail. */
+            footer?: string;
+            /** @description Postal address below each e-mail; lines are kept. */
+            postal_address?: string;
+            /** @description An https URL, below each e-mail. */
+            website_url?: string;
+            /** @description Links below each e-mail. */
+            links?: components["schemas"]["BrandLinkRequest"][];
+            /** @description Name in the From header; empty: that of the e-mail provider's setting. */
+            sender_name?: string;
+            /**
+             * @description Address in the From header, permitted by the setting NOTIFY_MAIL_SENDERS; empty: that of the
+             *     e-mail provider's setting.
+             */
+            sender_address?: string;
+            /** @description Address in the Reply-To header; empty: answers go to the sender. */
+            reply_to?: string;
+        };
         /** @description A budget of a day. Amounts are US dollars. */
         BudgetAnswer: {
             id: number;
@@ -2485,7 +2547,8 @@ export interface components {
              *
              *     An e-mail may use `unsubscribe_url`, which the service fills in: the page for unsubscribing from
              *     messages of the type. The variable is empty for P0, P1 and test mode: `{% if unsubscribe_url
-             *     %}`. `preferences_url` is the recipient's preference page, in each e-mail.
+             *     %}`. `preferences_url` is the recipient's preference page, in each e-mail. `brand` is the brand
+             *     of the producer, in each text: `{{ brand.name }}`.
              */
             body?: string;
             /** @description HTML part of an e-mail; variables are escaped. */
@@ -3299,6 +3362,9 @@ export type BatchAccepted = components['schemas']['BatchAccepted'];
 export type BatchRequest = components['schemas']['BatchRequest'];
 export type BatchResult = components['schemas']['BatchResult'];
 export type BatchSummary = components['schemas']['BatchSummary'];
+export type BrandAnswer = components['schemas']['BrandAnswer'];
+export type BrandLinkRequest = components['schemas']['BrandLinkRequest'];
+export type BrandRequest = components['schemas']['BrandRequest'];
 export type BudgetAnswer = components['schemas']['BudgetAnswer'];
 export type BudgetAnswerPage = components['schemas']['BudgetAnswerPage'];
 export type BulkJobAnswer = components['schemas']['BulkJobAnswer'];

@@ -182,6 +182,9 @@ test("each operation has a method that the service takes, or a reason", async ()
   await notify.bulkJobs.resume(started.id);
   assert.equal((await notify.bulkJobs.cancel(started.id)).state, "cancelled");
   await notify.budgets.list().page();
+  assert.equal((await notify.brand.put({ name: "Orders", color: "#b91c1c" })).is_own, true);
+  await notify.brand.delete();
+  assert.equal((await notify.brand.get()).name, "");
   await notify.costs();
 
   const series = fresh("onboarding");

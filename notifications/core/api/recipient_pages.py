@@ -1,27 +1,35 @@
 """The HTML pages for recipients: one style, strict headers, the language, and the pages of faults.
 
-The URL of a page is a credential. So a page loads no resources, runs no script, sends no referrer,
-is not cached and is not indexed. There is no cookie and no CSRF token: another site cannot know the
-URL. No response redirects.
+The URL of a page is a credential. So a page loads nothing but the logo of the brand, runs no
+script, sends no referrer, is not cached and is not indexed. There is no cookie and no CSRF token:
+another site cannot know the URL. No response redirects.
 """
 
 from __future__ import annotations
 
 import base64
+import functools
+import re
 from collections.abc import Mapping
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Final
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import translation
 from django.utils.translation import gettext
 
+from notifications.core.delivery import preference_links
+from notifications.core.rules.brand import DEFAULT, Brand
 from notifications.core.rules.language import locales, page_languages
 from notifications.core.rules.language.page_languages import PAGE_LANGUAGES
+from notifications.core.store.cached import brands
 
 _RETRY_AFTER_SECONDS: Final = "60"
+_MOST_STYLES: Final = 100
+_PRODUCER: Final = re.compile("[0-9]{1,9}")
 _STYLE: Final = """
 :root { color-scheme: light dark; --paper: #f4f4f5; --card: #fff; --ink: #18181b; --line: #71717a;
   --soft: #52525b; --deed: #1d4ed8; --ink-on-deed: #fff; --good: #166534; --bad: #b91c1c }
@@ -77,14 +85,52 @@ summary { cursor: pointer; padding: .5rem 0; min-height: 2.75rem }
   padding: .6rem .75rem; min-height: 2.75rem }
 .pair { display: grid; grid-template-columns: 1fr 1fr; gap: .75rem }
 """
-_STYLE_HASH: Final = base64.b64encode(sha256(_STYLE.encode()).digest()).decode()
+_BRANDED_STYLE: Final = """
+:root { --deed: %(color)s; --ink-on-deed: %(color_text)s }
+.brand { margin: 0 0 1.25rem; font-weight: 700; overflow-wrap: anywhere }
+.brand img { display: block; width: fit-content; max-height: 3rem; max-width: 100%% }
+input[type=radio] { accent-color: var(--deed) }
+@media (prefers-color-scheme: dark) {
+  .brand img { background: #fff; color: #18181b; padding: .35rem; border-radius: .35rem }
+}
+"""
 _HEADERS: Final = {
     "Cache-Control": "no-store",
-    "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}';"
-    " base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
     "X-Robots-Tag": "noindex, nofollow",
 }
+
+
+@functools.lru_cache(maxsize=_MOST_STYLES)
+def _style_of(color: str, color_text: str) -> tuple[str, str]:
+    """Return the style sheet in the colours of a brand, and its hash for the policy."""
+    style = _STYLE + _BRANDED_STYLE % {"color": color, "color_text": color_text}
+    return style, base64.b64encode(sha256(style.encode()).digest()).decode()
+
+
+def brand_of(request: HttpRequest) -> Brand:
+    """Return the brand of the producer that the link names; the default while Postgres is away."""
+    named = request.GET.get(preference_links.BRAND, "")
+    producer_id = int(named) if _PRODUCER.fullmatch(named) else None
+    try:
+        return brands.of(producer_id)
+    except (OperationalError, InterfaceError):
+        return DEFAULT
+
+
+def brand_query(request: HttpRequest, *, begin: str = "?") -> str:
+    """Return the parameter of the brand for a link to another page; empty without one."""
+    named = request.GET.get(preference_links.BRAND, "")
+    return f"{begin}{preference_links.BRAND}={named}" if _PRODUCER.fullmatch(named) else ""
+
+
+def _policy(style_hash: str, brand: Brand) -> str:
+    """Return the policy: the page loads nothing but the logo."""
+    images = f" img-src {brand.logo_origin};" if brand.logo_origin else ""
+    return (
+        f"default-src 'none'; style-src 'sha256-{style_hash}';{images}"
+        " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    )
 
 
 def language_for(request: HttpRequest, *, locale: str = "") -> str:
@@ -153,15 +199,20 @@ def render_page(
     status: int = HTTPStatus.OK,
 ) -> HttpResponse:
     """Render a page in a language, with the headers of the pages for recipients."""
+    brand = brand_of(request)
+    style, style_hash = _style_of(brand.color, brand.color_text)
     shown = {
         **context,
+        "brand": brand.variables,
+        "brand_parameter": brand_query(request, begin="&"),
         "language": language,
         "direction": locales.direction(language),
         "languages": PAGE_LANGUAGES.items(),
-        "style": _STYLE,
+        "style": style,
     }
     with translation.override(language):
         answer = render(request, template, shown, status=status)
     for name, value in _HEADERS.items():
         answer[name] = value
+    answer["Content-Security-Policy"] = _policy(style_hash, brand)
     return answer

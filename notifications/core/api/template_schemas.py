@@ -14,7 +14,7 @@ from notifications.core.rules.in_app import MAX_ACTIONS, MAX_URL, Action, InAppP
 from notifications.core.rules.in_app_fields import ActionId
 from notifications.core.rules.language import locales, templating
 from notifications.core.rules.language.syntax import MAX_SOURCE
-from notifications.core.rules.language.variables import MAX_DECLARED, Type, parse_declarations
+from notifications.core.rules.language.variables import MAX_DECLARED, Type, parse_new_declarations
 from notifications.core.rules.recipient import Locale
 from notifications.core.rules.request import MAX_VARIABLES_BYTES, Name, Text, check_size
 from notifications.core.rules.request_fields import AskedChannel
@@ -81,7 +81,8 @@ class TextRequest(RequestModel):
 
     An e-mail may use `unsubscribe_url`, which the service fills in: the page for unsubscribing from
     messages of the type. The variable is empty for P0, P1 and test mode: `{% if unsubscribe_url
-    %}`. `preferences_url` is the recipient's preference page, in each e-mail."""
+    %}`. `preferences_url` is the recipient's preference page, in each e-mail. `brand` is the brand
+    of the producer, in each text: `{{ brand.name }}`."""
     html: Source = ""
     """HTML part of an e-mail; variables are escaped."""
     transliterate: bool = False
@@ -144,7 +145,7 @@ class TemplateRequest(RequestModel):
     def _check_declarations(cls, declared: list[VariableRequest]) -> list[VariableRequest]:
         examples = {each.name: each.example for each in declared}
         check_size(examples, MAX_VARIABLES_BYTES)
-        parse_declarations([dict(each) for each in declared])
+        parse_new_declarations([dict(each) for each in declared])
         return declared
 
     @model_validator(mode="after")

@@ -47,6 +47,7 @@ from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.core.rules.scopes import Scope
 from notifications.core.rules.templates import diff, previews
 from notifications.core.rules.texts.wording import TextSource
+from notifications.core.store.cached import brands
 from notifications.core.store.templates import versions
 from notifications.core.store.templates.versions import NotPublishable
 
@@ -267,18 +268,24 @@ def preview_template(call: Call, wanted: PreviewRequest) -> PreviewAnswer:
     """
     started = monotonic()
     try:
-        return _preview(version_of(call, wanted.version), wanted)
+        version = version_of(call, wanted.version)
+        return _preview(version, wanted, producer_id=call.key.producer_id)
     finally:
         call.charge(dt.timedelta(seconds=monotonic() - started) // _PAID_BY)
 
 
-def _preview(version: Template, wanted: PreviewRequest) -> PreviewAnswer:
+def _preview(version: Template, wanted: PreviewRequest, *, producer_id: int) -> PreviewAnswer:
     texts = versions.content_of(version).texts
     words = previews.chosen(texts, wanted.channel, wanted.locale, default=version.default_locale)
     if words is None:
         detail = f"{version} has no text for {wanted.channel.label}"
         raise_problem(Problem(Kind.INVALID, detail, (FieldError("/channel", detail),)))
-    shown = previews.preview(words, wanted.variables, url_schemes=conf.current().inbox_url_schemes)
+    shown = previews.preview(
+        words,
+        wanted.variables,
+        url_schemes=conf.current().inbox_url_schemes,
+        brand=brands.of(producer_id),
+    )
     return PreviewAnswer(
         version=version.version,
         channel=words.channel,

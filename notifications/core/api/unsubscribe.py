@@ -70,7 +70,7 @@ def _apply_choice(request: HttpRequest, link: Link, recipient: Recipient) -> Htt
     if undo := form.get("undo"):
         unsubscribe.undo(link, undo)
         said = gettext("All as before. You will go on receiving this.")
-        return _render(request, {"said": said, "preferences": _preferences_of(recipient)})
+        return _render(request, {"said": said, "preferences": _preferences_of(request, recipient)})
     choice = _choice(form)
     if choice is None:
         return _choices(request, link, recipient, status=HTTPStatus.BAD_REQUEST)
@@ -78,7 +78,7 @@ def _apply_choice(request: HttpRequest, link: Link, recipient: Recipient) -> Htt
         return _choices(request, link, recipient, status=HTTPStatus.CONFLICT)
     undo = unsubscribe.leave(link, choice)
     said = gettext("Done. You will not receive this any more.")
-    context = {"said": said, "undo": undo, "preferences": _preferences_of(recipient)}
+    context = {"said": said, "undo": undo, "preferences": _preferences_of(request, recipient)}
     return _render(request, context)
 
 
@@ -106,7 +106,7 @@ def _choice(form: QueryDict) -> Choice | None:
 def _choices(
     request: HttpRequest, link: Link, recipient: Recipient, *, status: int = HTTPStatus.OK
 ) -> HttpResponse:
-    context = {"choices": _choices_of(link), "preferences": _preferences_of(recipient)}
+    context = {"choices": _choices_of(link), "preferences": _preferences_of(request, recipient)}
     return _render(request, context, status=status)
 
 
@@ -132,10 +132,11 @@ def _choices_of(link: Link) -> list[tuple[str, str]]:
     return [*narrow, (Choice.CHANNEL.value, channel)]
 
 
-def _preferences_of(recipient: Recipient) -> str:
+def _preferences_of(request: HttpRequest, recipient: Recipient) -> str:
     """Return the path of the preference page; empty if no app serves the page."""
     token = preference_links.token_of(recipient.pk, now=clock.now(), lifetime=_DAY)
-    return preference_links.path_with(token)
+    path = preference_links.path_with(token)
+    return path + recipient_pages.brand_query(request) if path else ""
 
 
 def _render(

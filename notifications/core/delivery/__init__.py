@@ -9,7 +9,8 @@
              ├─ routing          chooses the providers
              ├─ admission        asks circuit breakers and rate limits of the provider
              ├─ render           writes the text; unsubscribe_links, preference_links,
-             │                   mail_tracking, webhook_signing, attached: files of e-mails
+             │                   mail_headers, mail_tracking, webhook_signing,
+             │                   attached: files of e-mails
              ├─ send             calls the provider (call_reservations: money for the calls,
              │                   waves: waves of calls, in_flight: permits, answers: the way of
              │                   the outcomes)

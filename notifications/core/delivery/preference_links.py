@@ -21,11 +21,15 @@ from django.conf import settings
 from notifications.core import conf
 from notifications.core.models import Recipient
 from notifications.core.rules import signed_token
+from notifications.core.rules.brand import Brand
 from notifications.core.rules.language import variables
 from notifications.core.rules.signed_token import Key
 from notifications.core.store.postgres import merged_recipients
 
 PATH: Final = "/preferences/"
+BRAND: Final = "brand"
+"""Parameter with the producer whose brand a page shows. The token does not sign the parameter: it
+chooses a look and opens nothing."""
 LIFETIME: Final = dt.timedelta(days=365)
 _PURPOSE: Final = "notifications.preferences"
 _FIRST_DAY: Final = dt.date(2026, 1, 1)
@@ -39,12 +43,18 @@ class ExpiredLink(Exception):
     """The token is older than LIFETIME."""
 
 
-def url_of(recipient_id: int, *, now: dt.datetime) -> str:
-    """Return the URL of a recipient's preference page; equal for all mails of a day.
+def url_of(recipient_id: int, *, now: dt.datetime, brand: Brand) -> str:
+    """Return the URL of a recipient's preference page; equal for a producer's mails of a day.
 
     Empty if no installed app serves the page.
     """
-    return url_with(token_of(recipient_id, now=now))
+    url = url_with(token_of(recipient_id, now=now))
+    return url + brand_query(brand) if url else ""
+
+
+def brand_query(brand: Brand) -> str:
+    """Return the query of a link in a mail; empty for the brand of the installation."""
+    return "" if brand.producer_id is None else f"?{BRAND}={brand.producer_id}"
 
 
 def url_with(token: str) -> str:

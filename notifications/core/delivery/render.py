@@ -13,6 +13,7 @@ from django.db import Error as DatabaseError
 from notifications.core import conf
 from notifications.core.delivery import (
     attached,
+    mail_headers,
     mail_tracking,
     preference_links,
     unsubscribe_links,
@@ -20,11 +21,13 @@ from notifications.core.delivery import (
     withholding,
 )
 from notifications.core.delivery.claimed import ClaimedDelivery
+from notifications.core.rules.brand import DEFAULT, Brand
 from notifications.core.rules.language.templating import Reader, Rendered, RenderError
 from notifications.core.rules.language.variables import NO_LINKS, MailLinks
 from notifications.core.rules.sensitive import MASK
 from notifications.core.rules.texts import in_app_text, short_links, sms_segments, wording
 from notifications.core.rules.texts.wording import Shorten, Wording
+from notifications.core.store.cached import brands
 from notifications.core.store.postgres import secret_variables
 from notifications.core.store.postgres.reads import NotificationRow
 from notifications.core.store.postgres.short_links import NewLink, insert_links
@@ -121,8 +124,10 @@ def message(
         RenderError: template and variables do not match; a retry would fail as well.
     """
     text = _template_text(claimed, versions)
-    mail_links = _mail_links(claimed, now, shows_links=text is not None and text.has_link)
-    words = mail_tracking.apply(claimed, _words(claimed, text, links, mail_links), keep=mail_links)
+    brand = _brand(claimed, text)
+    mail_links = _mail_links(claimed, text, now, brand)
+    rendered = _words(claimed, text, links, mail_links, brand)
+    words = mail_tracking.apply(claimed, rendered, keep=mail_links)
     delivery, notification, where = claimed.delivery, claimed.notification, claimed.destination
     is_webhook = delivery.channel is Channel.WEBHOOK
     return Message(
@@ -143,6 +148,7 @@ def message(
         on_begin=claimed.note_begin,
         in_app=_in_app_parts(claimed, words) if delivery.channel is Channel.IN_APP else None,
         unsubscribe_url=mail_links.unsubscribe_url,
+        mail=mail_headers.of(claimed, brand=brand),
         signing_keys=webhook_signing.keys_of(where.contact_id, where, now=now)
         if is_webhook
         else (),
@@ -150,14 +156,25 @@ def message(
     )
 
 
-def _mail_links(claimed: ClaimedDelivery, now: dt.datetime, *, shows_links: bool) -> MailLinks:
+def _brand(claimed: ClaimedDelivery, text: Wording | None) -> Brand:
+    """Return the brand of an e-mail or of a text that shows the brand; else the default."""
+    is_mail = claimed.delivery.channel is Channel.EMAIL
+    shows_brand = is_mail or (text is not None and text.has_brand)
+    return brands.of(claimed.notification.producer_id) if shows_brand else DEFAULT
+
+
+def _mail_links(
+    claimed: ClaimedDelivery, text: Wording | None, now: dt.datetime, brand: Brand
+) -> MailLinks:
     """Return the links of an e-mail; each mail has the unsubscribe URL in a header."""
     if claimed.delivery.channel is not Channel.EMAIL:
         return NO_LINKS
     recipient_id = claimed.delivery.recipient_id
     return MailLinks(
-        unsubscribe_links.url_for(claimed, now=now),
-        preference_links.url_of(recipient_id, now=now) if shows_links else "",
+        unsubscribe_links.url_for(claimed, now=now, brand=brand),
+        preference_links.url_of(recipient_id, now=now, brand=brand)
+        if text is not None and text.has_link
+        else "",
     )
 
 
@@ -196,7 +213,11 @@ def _template_text(claimed: ClaimedDelivery, versions: Versions) -> Wording | No
 
 
 def _words(
-    claimed: ClaimedDelivery, text: Wording | None, links: ShortLinkBatch, mail_links: MailLinks
+    claimed: ClaimedDelivery,
+    text: Wording | None,
+    links: ShortLinkBatch,
+    mail_links: MailLinks,
+    brand: Brand,
 ) -> Rendered:
     if text is None:
         content = wording.raw(claimed.notification.content or {})
@@ -207,6 +228,7 @@ def _words(
         reader,
         shorten=links.shortener(claimed),
         mail_links=mail_links,
+        brand=brand,
     )
 
 

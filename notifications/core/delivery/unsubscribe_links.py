@@ -18,10 +18,12 @@ from typing import Final
 from django.conf import settings
 
 from notifications.core import conf
+from notifications.core.delivery import preference_links
 from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.delivery.preference_links import ExpiredLink
 from notifications.core.models import Recipient
 from notifications.core.rules import signed_token
+from notifications.core.rules.brand import Brand
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.signed_token import Key
 from notifications.core.store.cached import notification_types
@@ -50,7 +52,7 @@ class BadLink(Exception):
     """The token has a wrong signature or an erased recipient."""
 
 
-def url_for(claimed: ClaimedDelivery, *, now: dt.datetime) -> str:
+def url_for(claimed: ClaimedDelivery, *, now: dt.datetime, brand: Brand) -> str:
     """Return the unsubscribe URL of a delivery; empty for a message without a link.
 
     A mandatory message has no link, because the link would have no effect.
@@ -65,7 +67,8 @@ def url_for(claimed: ClaimedDelivery, *, now: dt.datetime) -> str:
         channel=delivery.channel,
         topic=notification.category or notification.type,
     )
-    return f"{conf.current().public_url}/unsubscribe/{token_of(link, now=now)}"
+    query = preference_links.brand_query(brand)
+    return f"{conf.current().public_url}/unsubscribe/{token_of(link, now=now)}{query}"
 
 
 def token_of(link: Link, *, now: dt.datetime) -> str:

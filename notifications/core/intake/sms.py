@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from notifications.core import conf
+from notifications.core.rules.brand import DEFAULT
 from notifications.core.rules.channels import DEFAULT_ORDER, RecipientContacts
 from notifications.core.rules.language.templating import Reader, RenderError
 from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.core.rules.request import NotificationRequest
 from notifications.core.rules.texts import short_links, sms_segments
-from notifications.core.store.cached import sms_countries
+from notifications.core.store.cached import brands, sms_countries
 from notifications.core.store.templates.template_cache import TemplateVersion
 from providers.contract import Channel
 
@@ -18,7 +19,11 @@ _TOKEN: Final = "x" * short_links.TOKEN_LENGTH
 
 
 def size_problem(
-    request: NotificationRequest, template: TemplateVersion | None, reach: RecipientContacts
+    request: NotificationRequest,
+    template: TemplateVersion | None,
+    reach: RecipientContacts,
+    *,
+    producer_id: int,
 ) -> Problem | None:
     """Return the problem of an SMS with too many segments; None: the size is allowed.
 
@@ -42,6 +47,7 @@ def size_problem(
                 request.variables.reveal(),
                 Reader(locale=reach.locale, timezone=reach.timezone),
                 shorten=lambda _link: conf.current().public_url + short_links.PATH + _TOKEN,
+                brand=brands.of(producer_id) if wording.has_brand else DEFAULT,
             ).body
         except RenderError:
             # the delivery's dead letter names the variable and text, as on other channels

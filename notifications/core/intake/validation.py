@@ -169,7 +169,7 @@ def validate(ask: IntakeRequest, lookups: Lookups) -> ValidRequest | Problem:
         template = _template(request, caller, lookups)
         reach = _recipient(ask, lookups)
         when = _when(request, reach, lookups.now)
-        if problem := sms.size_problem(request, template, reach):
+        if problem := sms.size_problem(request, template, reach, producer_id=caller.producer_id):
             return problem
         if problem := urls.webhook_problem(request.webhook_url):
             return problem

@@ -2,7 +2,7 @@
 
 The service stores no rendered text. The pinned template version and the stored variables give the
 same text again, with these differences: a sensitive variable is masked, the unsubscribe link has no
-token, tracking links are left out, and the locale and timezone are the recipient's current ones.
+token, tracking links are left out, and brand, locale and timezone are the current ones.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from notifications.core.rules.language.templating import Reader, Rendered, Rende
 from notifications.core.rules.language.variables import NO_LINKS, MailLinks
 from notifications.core.rules.sensitive import MASK
 from notifications.core.rules.texts import short_links, sms_segments, wording
+from notifications.core.store.cached import brands
 from notifications.core.store.postgres.timelines import DeliveryView, Timeline
 from notifications.core.store.templates import template_cache
 from providers.contract import Channel
@@ -92,6 +93,7 @@ def _from_template(
             Reader(locale=locale, timezone=zone),
             shorten=lambda link: _short_link(delivery, link),
             mail_links=links if delivery.channel is Channel.EMAIL else NO_LINKS,
+            brand=brands.of(timeline.notification.producer_id),
         )
     except RenderError as error:
         problem = f"The text cannot be rendered again with masked variables: {error}."

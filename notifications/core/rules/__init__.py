@@ -15,6 +15,7 @@ Modules:
     operators     alerts, alert_causes, alert_notices, alert_links, alert_thresholds, audit_facts,
                   dead_letter_filter, redaction, masking, rollups, row_retention,
                   csv_lines, csv_reader, connect_lines, replica_lag
+    brands        brand, colors
     shared        described
 
 Packages:

@@ -47,6 +47,7 @@ WHY_LIVE: Final = {
     "switches": "switches hold live deliveries of every producer",
     "suppressions": "the suppression list stops live messages; test mode has no list",
     "attributes": "definitions of attributes are shared: a change by a key holds in live mode",
+    "brand": "a brand is shared by both modes: a change by a key holds in live mode",
     "templates": "templates are shared: what a key changes there is sent in live mode",
 }
 """Reasons why test keys may not call an operation, by the first part of the path."""
@@ -105,6 +106,8 @@ TABLE: Final[list[AccessRule]] = [
 RIGHTS_OF_FEATURES: Final[dict[Scope, frozenset[str]]] = {
     Scope.NOTIFICATIONS_READ: frozenset({"view_notification", "view_schedule"}),
     Scope.NOTIFICATIONS_WRITE: frozenset({"change_schedule"}),
+    Scope.BRANDS_READ: frozenset({"view_brand"}),
+    Scope.BRANDS_WRITE: frozenset({"change_brand"}),
     Scope.CAMPAIGNS_READ: frozenset({
         "view_bulkjob",
         "view_recipient",

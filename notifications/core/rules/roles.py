@@ -31,7 +31,7 @@ RIGHTS: Final[Mapping[str, tuple[str, str]]] = {
 
 _TEMPLATES: Final = (
     *("view_template", "view_templatetext", "view_templateevent", "view_notificationtype"),
-    "view_shortlink",
+    *("view_shortlink", "view_brand"),
 )
 
 _AUDIENCES: Final = (
@@ -60,6 +60,7 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
         *_AUDIENCES,
         *("add_template", "change_template", "delete_template"),
         *("add_templatetext", "change_templatetext", "delete_templatetext"),
+        *("add_brand", "change_brand", "delete_brand"),
         *("view_topictext", "add_topictext", "change_topictext", "delete_topictext"),
     ),
     "publisher": (*_TEMPLATES, "publish_template"),

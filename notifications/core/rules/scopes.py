@@ -61,6 +61,11 @@ class Scope(Described):
         "templates:publish",
         "Publish a draft or an earlier version for every producer.",
     )
+    BRANDS_WRITE = (
+        "brands:write",
+        "Change the brand of its own producer: look and sender of every e-mail of the producer.",
+    )
+    BRANDS_READ = "brands:read", "Read the brand of its own producer."
     OPERATIONS_WRITE = (
         "operations:write",
         "Replay and discard dead letters, set switches, and acknowledge and resolve alerts.",

@@ -20,6 +20,7 @@ from notifications.core.rules.language.templating import Reader, Rendered, Rende
 from notifications.core.rules.language.variables import NO_LINKS, MailLinks
 from notifications.core.rules.sensitive import MASK
 from notifications.core.rules.texts import short_links, sms_segments
+from notifications.core.store.cached import brands
 from notifications.core.store.templates import template_cache
 from notifications.features.bulk_jobs.page import Planned
 from providers.contract import Channel
@@ -73,6 +74,7 @@ def of_delivery(message: Planned, channel: Channel, contact_id: int) -> Renderin
                 Reader(locale=reach.locale, timezone=reach.timezone),
                 shorten=lambda _link: conf.current().public_url + short_links.PATH + _TOKEN,
                 mail_links=_mail_links() if channel is Channel.EMAIL else NO_LINKS,
+                brand=brands.of(message.shared.producer_id),
             )
         except RenderError as error:
             problem = f"The text cannot be rendered: {error}."

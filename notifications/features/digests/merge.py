@@ -31,6 +31,7 @@ import structlog
 from notifications.core import clock, conf
 from notifications.core.intake import accept
 from notifications.core.rules import ids, request
+from notifications.core.rules.brand import Brand
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.language.templating import Reader, RenderError
 from notifications.core.rules.reasons import Reason
@@ -38,7 +39,7 @@ from notifications.core.rules.request import DIGEST_KEYS, NotificationRequest
 from notifications.core.rules.states import Status
 from notifications.core.rules.times import digest_times
 from notifications.core.rules.transitions import SUPPRESS
-from notifications.core.store.cached import notification_types
+from notifications.core.store.cached import brands, notification_types
 from notifications.core.store.postgres import db, id_ranges, reads, secret_variables, transitions
 from notifications.core.store.postgres.transitions import ANYONE, Move
 from notifications.core.store.templates import template_cache
@@ -192,7 +193,8 @@ def _digest(rows: Sequence[Row], *, template: TemplateVersion) -> _Digest | None
     }
     first = rows[0]
     variables = rules.variables(list(moves.values()), type_=first["type"])
-    if len(moves) == 1 or not _fits(template, Channel(first["channel"]), variables):
+    brand = brands.of(first["producer_id"])
+    if len(moves) == 1 or not _fits(template, Channel(first["channel"]), variables, brand=brand):
         return None
     body = {
         "user_id": first["user_id"],
@@ -211,7 +213,9 @@ def _digest(rows: Sequence[Row], *, template: TemplateVersion) -> _Digest | None
     return _Digest(asked, rows) if isinstance(asked, NotificationRequest) else None
 
 
-def _fits(template: TemplateVersion, channel: Channel, variables: Mapping[str, Any]) -> bool:
+def _fits(
+    template: TemplateVersion, channel: Channel, variables: Mapping[str, Any], *, brand: Brand
+) -> bool:
     """Return True if every text for the channel renders, or else its originals would be lost."""
     texts = [
         (template.text(channel, locale), Reader(locale=locale))
@@ -221,7 +225,7 @@ def _fits(template: TemplateVersion, channel: Channel, variables: Mapping[str, A
         for text, reader in texts:
             if text is None:
                 return False
-            text.render(variables, reader)
+            text.render(variables, reader, brand=brand)
     except RenderError as error:
         _log.warning("digest_does_not_fit", template=template.template_id, why=str(error))
         return False

@@ -205,7 +205,7 @@ class Anymail:
         return Backend(
             self._config.esp,
             options=self._options,
-            sender=str(self._config.from_),
+            sender=self._config.from_,
             codes=self._config.codes,
         )
 

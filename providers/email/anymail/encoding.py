@@ -10,6 +10,7 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email import encoders
+from email.headerregistry import Address
 from email.mime.base import MIMEBase
 from importlib import import_module
 from typing import Any, Final
@@ -54,7 +55,7 @@ class Backend:
     """The backend of a service, without a connection; safe for use by several threads."""
 
     def __init__(
-        self, service: str, *, options: Mapping[str, object], sender: str, codes: verdicts.Table
+        self, service: str, *, options: Mapping[str, object], sender: Address, codes: verdicts.Table
     ) -> None:
         """`codes`: the operator's rows for the table in `answers`."""
         backend = import_module(f"anymail.backends.{service}").EmailBackend
@@ -115,9 +116,10 @@ class Backend:
         mail = AnymailMessage(
             subject=" ".join(message.title.split()),
             body=message.html if only_html else message.body,
-            from_email=self._sender,
+            from_email=str(mime.sender_of(message, self._sender)),
             to=[mailboxes.check(message.address)],
-            headers=mime.unsubscribe_headers(message),
+            reply_to=[message.mail.reply_to] if message.mail.reply_to else None,
+            headers=mime.list_headers(message),
         )
         if only_html:
             mail.content_subtype = "html"

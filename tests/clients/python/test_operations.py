@@ -322,6 +322,9 @@ def _operations(client: Any, service: Service, run: str) -> None:  # noqa: ANN40
     _switches(client, run)
     assert [each["producer"] for each in client.budgets.list()] == [None]
     assert client.costs(by="country")["lines"] == []
+    assert client.brand.put(name="Orders", color="#b91c1c")["is_own"]
+    client.brand.delete()
+    assert client.brand.get()["name"] == ""
     me = client.me()
     assert me["producer"] == "orders"
     assert client.rotate_key(overlap_hours=24)["prefix"] != me["key_prefix"]

@@ -111,7 +111,8 @@ def _backend(service: str) -> Backend:
     options: dict[str, object] = {name: _OPTIONS.get(name, "x") for name in known.needs}
     if "sender_domain" in known.knows:
         options["sender_domain"] = "shop.example"
-    return Backend(service, options=options, sender="Shop <no-reply@shop.example>", codes={})
+    sender = mailbox("Shop <no-reply@shop.example>")
+    return Backend(service, options=options, sender=sender, codes={})
 
 
 def test_a_dry_run_takes_files_of_any_size() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from notifications.core.rules.brand import DEFAULT
 from notifications.core.rules.language.templating import compile_text
 from notifications.core.rules.texts import mail_html, mail_sheets, mail_text
 
@@ -14,6 +15,7 @@ LOOP = """<style>td { padding: 1px } .x { color: red }</style>
 <tr class="{{ kind }}"><td>{{ dish.name }}</td><td class="x">{{ dish.price|money("EUR") }}</td></tr>
 {% endfor %}</table><p><a href="{{ url }}?a=1&amp;b=2">Order&nbsp;now</a> &copy; us</p>"""
 VALUES = {
+    "brand": DEFAULT.variables,
     "dishes": [{"name": "<Soup>", "price": 5}, {"name": "Pie", "price": 7}],
     "kind": "row",
     "url": "https://shop.example/",

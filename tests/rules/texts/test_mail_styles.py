@@ -280,7 +280,7 @@ def test_a_list_of_other_selectors_is_priced_by_all_earlier_elements(selector: s
 def test_the_fault_names_the_selector_at_which_the_limit_is_reached() -> None:
     html = "<style>p{a:b} .x\n ~ p{a:b}</style>" + "<br>" * 3_000
     assert mail_html.style_fault(html, locale="en") == (
-        "too much work for 3012 elements; the limit is reached at the selector .x ~ p"
+        "too much work for 3024 elements; the limit is reached at the selector .x ~ p"
     )
     uncertain = mail_html.style_fault("<style>p{a:'}</style><p>x", locale="en")
     assert uncertain.startswith("the end of a quote, an escape or a bracket")

@@ -30,6 +30,10 @@ PREFERENCES_URL: Final = "preferences_url"
 """Set by us in every e-mail: the recipient's preference page. Elsewhere it is empty, and everywhere
 if no installed app serves the page. A variable of this name that a producer sends has precedence.
 """
+BRAND: Final = "brand"
+"""Set by the service in each text: the brand of the producer (`rules.brand.Brand.variables`). A
+version from before the reservation that declares the name keeps the producer's variable.
+"""
 
 
 class MailLinks(NamedTuple):
@@ -45,6 +49,8 @@ _EXAMPLES: Final = MailLinks(
     "https://notify.example/preferences/WzEsMjA3ODBd.signature",
 )
 LINK_NAMES: Final = frozenset(MailLinks._fields)
+SERVICE_NAMES: Final = LINK_NAMES | {BRAND}
+"""Variables that the service fills in."""
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 """Names that a source can use: `{{ order-id }}` would be a subtraction."""
 _FIELDS: Final = frozenset({"name", "type", "required", "example"})
@@ -106,6 +112,26 @@ def parse_declarations(stored: object) -> tuple[Variable, ...]:
     if len({variable.name for variable in declared}) < len(declared):
         raise MalformedDeclaration("each variable is declared once")
     return declared
+
+
+def parse_new_declarations(given: object) -> tuple[Variable, ...]:
+    """Read the declarations of a version that is about to be stored.
+
+    Raises:
+        MalformedDeclaration: as `parse_declarations`, or a variable has the name BRAND.
+    """
+    declared = parse_declarations(given)
+    if declares_brand(declared):
+        raise MalformedDeclaration(
+            f"{BRAND}: the service fills in the brand of the producer under this name; give the"
+            " variable another name"
+        )
+    return declared
+
+
+def declares_brand(declared: Iterable[Variable]) -> bool:
+    """Return True if a variable of the producer has the name BRAND, as in an old version."""
+    return any(each.name == BRAND for each in declared)
 
 
 def mistakes(declared: Iterable[Variable], given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

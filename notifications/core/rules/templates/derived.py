@@ -13,7 +13,7 @@ from jinja2 import nodes
 
 from notifications.core.rules.language import syntax, templating
 from notifications.core.rules.language.syntax import BrokenTemplate
-from notifications.core.rules.language.variables import LINK_NAMES, Type
+from notifications.core.rules.language.variables import SERVICE_NAMES, Type
 from notifications.core.rules.texts import wording
 from notifications.core.rules.texts.wording import TextSource
 
@@ -107,7 +107,7 @@ def _read(source: str, types: dict[str, Type], fields: dict[str, dict[str, str]]
 
 def _lookups(found: Iterable[nodes.Getattr]) -> Iterable[tuple[str, str]]:
     for each in found:
-        if isinstance(each.node, nodes.Name) and each.node.name not in LINK_NAMES:
+        if isinstance(each.node, nodes.Name) and each.node.name not in SERVICE_NAMES:
             yield each.node.name, each.attr
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from notifications.core.rules import in_app
+from notifications.core.rules.brand import DEFAULT, Brand
 from notifications.core.rules.language import locales, variables
 from notifications.core.rules.language.syntax import BrokenTemplate
 from notifications.core.rules.language.templating import Reader, Rendered, RenderError
@@ -57,7 +58,11 @@ def samples(texts: Iterable[TextSource], declared: object) -> dict[str, Any]:
 
 
 def preview(
-    words: TextSource, given: Mapping[str, Any], *, url_schemes: Collection[str] = ()
+    words: TextSource,
+    given: Mapping[str, Any],
+    *,
+    url_schemes: Collection[str] = (),
+    brand: Brand = DEFAULT,
 ) -> Preview:
     """Render a text with sample variables, for a reader of the text's locale.
 
@@ -65,14 +70,16 @@ def preview(
         words: the text.
         given: the sample variables.
         url_schemes: app schemes that links of in-app and push texts may have.
+        brand: the brand of the text.
     """
     missing = tuple(sorted(wording.mentions(words) - given.keys()))
     reader = Reader(words.locale)
     links = variables.link_examples() if words.channel is Channel.EMAIL else NO_LINKS
     try:
         text = wording.compile_text(words)
-        whole = text.text.render({**links._asdict(), **given}, reader)
-        rendered = text.render(given, reader, mail_links=links)
+        known = {**links._asdict(), **given}
+        whole = text.text.render(text.with_brand(known, brand), reader)
+        rendered = text.render(given, reader, mail_links=links, brand=brand)
     except BrokenTemplate as error:
         faults = tuple(wording.fault_sentences(words)) or (f"{words.label}, HTML, {error}.",)
         return _without_text(words, missing, faults)

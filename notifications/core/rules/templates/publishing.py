@@ -13,7 +13,7 @@ from notifications.core.rules.language import variables
 from notifications.core.rules.language.templating import BrokenTemplate, Reader, RenderError
 from notifications.core.rules.language.variables import LINK_NAMES, Variable
 from notifications.core.rules.templates import derived
-from notifications.core.rules.texts import short_links, sms_segments, wording
+from notifications.core.rules.texts import brand_uses, short_links, sms_segments, wording
 from notifications.core.rules.texts.wording import TextSource, Wording
 from providers.contract import Channel
 
@@ -72,6 +72,7 @@ def _to_source(
     except BrokenTemplate as error:
         yield str(error)
         return
+    yield from _to_brand(source)
     if source.shorten_links and wording.mentions(source) & set(sensitive):
         yield "its links may hold what is sensitive, and short links are stored in the clear"
     if source.channel is not Channel.EMAIL and wording.has_link(source):
@@ -83,6 +84,13 @@ def _to_source(
             yield from _to_example(text, declared, public_url)
     elif source.max_segments is not None:
         yield "segments can be counted when the variables are declared, with examples"
+
+
+def _to_brand(source: TextSource) -> Iterator[str]:
+    """Yield the objections to uses of the brand that no brand can fill in."""
+    if not source.declares_brand:
+        for name, part in source.named_parts:
+            yield from (f"{name}: {fault}" for fault in brand_uses.faults(part))
 
 
 def _to_part(

@@ -6,6 +6,7 @@
 `mail_markup` limits the HTML of a mail, and `mail_styles` the work of its style sheets, of which
 `mail_sheets` keeps some rules.
 `in_app_text` has the link, image and actions of an in-app message. `sms_segments` counts the
-segments of an SMS, and `mail_tracking` adds a pixel and tracked links to a rendered mail. Other
-packages import `wording`, `short_links` and `mail_tracking` only.
+segments of an SMS, `brand_uses` checks the uses of the brand, and `mail_tracking` adds a pixel and
+tracked links to a rendered mail. Other packages import `wording`, `short_links` and `mail_tracking`
+only.
 """

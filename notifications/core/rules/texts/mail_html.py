@@ -1,6 +1,6 @@
 """An author's HTML as mail programs need it: a whole document, its styles on the elements.
 
-    fragment  -> framed (`mail_frame.html`: width, fonts, dark mode)  -+
+    fragment  -> framed (`mail_frame.html`: brand, width, dark mode)  -+
     document  -> kept                                                 -+-> CSS inlined, lang, dir
 
 The template's source is prepared once for each version, instead of 2 ms for each mail. Parts that
@@ -19,10 +19,22 @@ from typing import Final
 
 import css_inline
 
+from notifications.core.rules import brand
 from notifications.core.rules.language import locales, templating
 from notifications.core.rules.texts import mail_markup, mail_sheets, mail_styles
 
-_FRAME: Final = Path(__file__).with_name("mail_frame.html").read_text()
+_FOLDER: Final = Path(__file__).parent
+_FRAME: Final = (_FOLDER / "mail_frame.html").read_text()
+_HEADER: Final = (_FOLDER / "mail_brand_header.html").read_text()
+_FOOTER: Final = (_FOLDER / "mail_brand_footer.html").read_text()
+_BRANDED: Final = {
+    "font": ' style="font-family: {{ brand.font }}"',
+    "link_color": "{{ brand.color }}",
+    "header": _HEADER,
+    "footer": _FOOTER,
+}
+"""The parts of the frame that show the brand (`rules.brand`)."""
+_UNBRANDED: Final = {"font": "", "link_color": brand.COLOR, "header": "", "footer": ""}
 _DOCUMENT: Final = re.compile(r"<(?:!doctype|html|body)\b", re.IGNORECASE)
 _OPENING: Final = re.compile(r"<html(?P<attributes>[^>]*)>")
 _BEGIN: Final = "\ue000"
@@ -44,8 +56,13 @@ _STANDS_FOR: Final = {
 _BEGINS: Final = frozenset({"variable_begin", "block_begin", "comment_begin"})
 
 
-def prepare(source: str, *, locale: str) -> str:
+def prepare(source: str, *, locale: str, shows_brand: bool = True) -> str:
     """Return the HTML source of a mail, framed, inlined and marked with its language.
+
+    Args:
+        source: the HTML of the author.
+        locale: language of the text.
+        shows_brand: the frame shows the variable `brand`.
 
     Raises:
         BrokenTemplate: a tag is not closed, or the source is too large.
@@ -53,7 +70,7 @@ def prepare(source: str, *, locale: str) -> str:
     if not source:
         return ""
     mail_markup.measure(_bare(source))
-    whole = _with_frame(source, locale=locale)
+    whole = _with_frame(source, locale=locale, shows_brand=shows_brand)
     if not style_fault(source, locale=locale):
         whole = _inline_styles(whole)
     return _with_language(whole, locale=locale)
@@ -66,6 +83,16 @@ def style_fault(source: str, *, locale: str) -> str:
         BrokenTemplate: a tag is not closed, or the source is too large.
     """
     return mail_styles.fault(mail_markup.measure(_bare(_with_frame(source, locale=locale))))
+
+
+def is_document(source: str) -> bool:
+    """Return True for a whole document, which gets no frame."""
+    return _DOCUMENT.search(source) is not None
+
+
+def with_footer(source: str) -> str:
+    """Return a fragment with the footer of the frame, for the text part."""
+    return source + _FOOTER
 
 
 def statements(source: str) -> Iterator[tuple[str, str]]:
@@ -98,11 +125,12 @@ def _bare(source: str) -> str:
     )
 
 
-def _with_frame(source: str, *, locale: str) -> str:
-    if _DOCUMENT.search(source):
+def _with_frame(source: str, *, locale: str, shows_brand: bool = True) -> str:
+    if is_document(source):
         return source
     words = {"lang": locales.normalize(locale), "dir": locales.direction(locale)}
-    return _FRAME % {**words, "content": source}
+    parts = _BRANDED if shows_brand else _UNBRANDED
+    return _FRAME % {**words, **parts, "content": source}
 
 
 def _with_language(source: str, *, locale: str) -> str:

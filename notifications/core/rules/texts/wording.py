@@ -13,21 +13,26 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from jinja2 import nodes
 
+from notifications.core.rules import brand as brands
 from notifications.core.rules import in_app
+from notifications.core.rules.brand import Brand
 from notifications.core.rules.in_app import InAppPart
 from notifications.core.rules.language import locales, syntax, templating, variables
 from notifications.core.rules.language.templating import CompiledText, Reader, Rendered
 from notifications.core.rules.language.variables import (
+    BRAND,
     LINK_NAMES,
     NO_LINKS,
     PREFERENCES_URL,
+    SERVICE_NAMES,
     UNSUBSCRIBE_URL,
     MailLinks,
+    Variable,
 )
 from notifications.core.rules.texts import (
     in_app_text,
@@ -93,6 +98,8 @@ class TextSource:
     shorten_links: bool = False
     in_app: InAppPart = in_app.EMPTY
     """In-app and push: link and image; in-app: actions."""
+    declares_brand: bool = False
+    """The version declares a variable `brand`, which the producer sends. New versions cannot."""
 
     @property
     def most_segments(self) -> int:
@@ -129,6 +136,14 @@ def source_of(channel: Channel, stored: Mapping[str, Any]) -> TextSource:
     return TextSource(channel=channel, **told | {"in_app": in_app.read(stored["in_app"])})
 
 
+def for_declarations(
+    sources: Iterable[TextSource], declared: Iterable[Variable]
+) -> list[TextSource]:
+    """Return the texts of a version with these declarations."""
+    has_own = variables.declares_brand(declared)
+    return [replace(each, declares_brand=True) if has_own else each for each in sources]
+
+
 @dataclass(frozen=True, slots=True)
 class Wording:
     """A compiled text, shared by all threads."""
@@ -137,6 +152,8 @@ class Wording:
     text: CompiledText
     has_link: bool = False
     """The text holds a link of `MailLinks`."""
+    has_brand: bool = False
+    """The text, or the frame of a mail, holds the brand."""
     part: CompiledPart | None = None
     """The compiled `TextSource.in_app`; None: empty."""
 
@@ -147,6 +164,7 @@ class Wording:
         *,
         shorten: Shorten | None = None,
         mail_links: MailLinks = NO_LINKS,
+        brand: Brand = brands.DEFAULT,
     ) -> Rendered:
         """Render the message for a reader.
 
@@ -154,6 +172,7 @@ class Wording:
             RenderError: the variables do not match the template, or the result is too large.
         """
         source = self.source
+        variables = self.with_brand(variables, brand)
         if self.has_link:
             ours = mail_links._asdict()
             variables = {**ours, **variables, UNSUBSCRIBE_URL: mail_links.unsubscribe_url}
@@ -164,6 +183,10 @@ class Wording:
         if source.channel is Channel.SMS:
             return self._reduce_segments(rendered, shorten)
         return fit(source.channel, rendered)
+
+    def with_brand(self, variables: Mapping[str, Any], brand: Brand) -> Mapping[str, Any]:
+        """Return the variables, with the brand if the text shows the brand."""
+        return {**variables, BRAND: brand.variables} if self.has_brand else variables
 
     def _reduce_segments(self, rendered: Rendered, shorten: Shorten | None) -> Rendered:
         body = rendered.body
@@ -181,12 +204,21 @@ def compile_text(source: TextSource) -> Wording:
         BrokenTemplate: one of its parts would not be safe to render.
     """
     body, html = source.body, source.html
+    has_brand = BRAND in _names(source)
     if source.channel is Channel.EMAIL and html:
-        html = mail_html.prepare(source.html, locale=source.locale)
-        body = body or mail_text.text_of(source.html)
+        is_framed = not mail_html.is_document(html) and not source.declares_brand
+        has_brand = has_brand or is_framed
+        html = mail_html.prepare(source.html, locale=source.locale, shows_brand=is_framed)
+        whole = mail_html.with_footer(source.html) if is_framed else source.html
+        body = body or mail_text.text_of(whole)
     text = templating.compile_text(source.title, body, html)
-    part = in_app_text.compile_part(source.in_app)
-    return Wording(source, text, has_link=has_link(source), part=part)
+    return Wording(
+        source,
+        text,
+        has_link=has_link(source),
+        has_brand=has_brand and not source.declares_brand,
+        part=in_app_text.compile_part(source.in_app),
+    )
 
 
 def style_fault(source: TextSource) -> str:
@@ -211,7 +243,7 @@ def fault_sentences(source: TextSource) -> Iterator[str]:
 
 def mentions(source: TextSource) -> frozenset[str]:
     """Return the producer's variables mentioned in a text; empty for an invalid text."""
-    return _names(source) - LINK_NAMES
+    return _names(source) - SERVICE_NAMES
 
 
 def has_link(source: TextSource) -> bool:
@@ -234,7 +266,7 @@ def required_variables(source: TextSource) -> frozenset[str]:
         BrokenTemplate: a part would not be safe to render.
     """
     names = frozenset[str]().union(*map(required_by_source, source.parts))
-    return names - LINK_NAMES
+    return names - SERVICE_NAMES
 
 
 def fit(channel: Channel, rendered: Rendered) -> Rendered:

@@ -6,6 +6,7 @@ answers for all readers.
 
     producers     notification_types, retry_presets, producer_windows, topic_texts, attributes,
                   sms_countries
+                  brands (of the feature that stores them)
     providers     provider_overrides (and routes), prices
     operators     switches, paused_lanes
 """

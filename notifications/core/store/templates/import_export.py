@@ -144,7 +144,7 @@ def _check_meaning(candidate: Template) -> None:
         BrokenFiles: the declarations or the locale make no sense.
     """
     try:
-        variables.parse_declarations(candidate.variables)
+        variables.parse_new_declarations(candidate.variables)
     except variables.MalformedDeclaration as error:
         raise BrokenFiles(f"{file_format.SETTINGS_FILE}: {error}") from error
     if not locales.is_known(candidate.default_locale):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from notifications.core import conf
 from notifications.core.models import Template, TemplateText
 from notifications.core.rules.language import variables
@@ -18,9 +20,17 @@ def source_of(text: TemplateText) -> TextSource:
     return wording.source_of(Channel(text.channel), stored)
 
 
+def sources_of(template: Template) -> list[TextSource]:
+    """Return the sources of the texts of a version, before compilation."""
+    with contextlib.suppress(MalformedDeclaration):  # of a draft, whose publication is refused
+        declared = variables.parse_declarations(template.variables)
+        return wording.for_declarations(map(source_of, template.texts.all()), declared)
+    return [source_of(text) for text in template.texts.all()]
+
+
 def objections(template: Template) -> list[str]:
     """Return the objections to publishing a version, a sentence per objection."""
-    sources = [source_of(text) for text in template.texts.all()]
+    sources = sources_of(template)
     if not sources:
         return ["a version without a text cannot be published"]
     try:

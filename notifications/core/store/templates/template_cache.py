@@ -173,16 +173,17 @@ def _load(*, ids: Sequence[int] = (), names: Sequence[str] = ()) -> list[Templat
 
 def _version(rows: list[dict[str, Any]]) -> TemplateVersion:
     texts: dict[Channel, dict[str, TextSource]] = defaultdict(dict)
+    declared = _declarations(rows[0]["variables"])
     sensitive = frozenset(rows[0]["sensitive_variables"])
     for row in rows:
         if row["channel"] not in _CHANNELS:  # of a newer release
             continue
         row["in_app"] = orjson.loads(row["in_app"])
-        source = wording.source_of(Channel(row["channel"]), row)
+        stored = wording.source_of(Channel(row["channel"]), row)
+        [source] = wording.for_declarations([stored], declared)
         if source.shorten_links and wording.mentions(source) & sensitive:
             source = dataclasses.replace(source, shorten_links=False)
         texts[source.channel][source.locale] = source
-    declared = _declarations(rows[0]["variables"])
     return TemplateVersion(
         id=rows[0]["id"],
         template_id=rows[0]["template_id"],

@@ -53,7 +53,7 @@ def settings() -> frozenset[str]:
 def content_of(version: Template) -> TemplateContent:
     """Return the content of a version."""
     return contents.content(
-        (contents.normalize(rows.source_of(text)) for text in version.texts.all()),
+        map(contents.normalize, rows.sources_of(version)),
         {name: getattr(version, name) for name in settings()},
     )
 

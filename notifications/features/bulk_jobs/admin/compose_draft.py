@@ -19,12 +19,14 @@ from notifications.core import clock, conf
 from notifications.core.admin.preview_panel import Panel
 from notifications.core.intake.validation import Caller
 from notifications.core.models import BulkJob, Producer, Recipient, Template
+from notifications.core.rules.brand import Brand
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.language import locales
 from notifications.core.rules.problems import Problem
 from notifications.core.rules.sensitive import MASK
 from notifications.core.rules.templates import previews
 from notifications.core.rules.texts.wording import TextSource
+from notifications.core.store.cached import brands
 from notifications.core.store.templates import versions
 from notifications.features.audiences import expressions
 from notifications.features.audiences.rows import estimates, members
@@ -321,7 +323,9 @@ def _preview_panels(
     wanted = [Channel(each) for each in draft.value.get("channels") or ()]
     there = sorted({text.channel for text in texts})
     shown = [each for each in wanted if each in there] or there
-    return list(_each_preview_panel(texts, shown, locale, version.default_locale, masked))
+    producer: Producer | None = draft.value.get("producer")
+    brand = brands.of(producer.pk if producer else None)
+    return list(_each_preview_panel(texts, shown, locale, version.default_locale, masked, brand))
 
 
 def _each_preview_panel(
@@ -330,10 +334,11 @@ def _each_preview_panel(
     locale: str,
     default: str,
     variables: Mapping[str, Any],
+    brand: Brand,
 ) -> Iterator[Panel]:
     schemes = conf.current().inbox_url_schemes
     for channel in shown:
         words = previews.chosen(texts, channel, locale, default=default)
         if words is not None:
-            made = previews.preview(words, variables, url_schemes=schemes)
+            made = previews.preview(words, variables, url_schemes=schemes, brand=brand)
             yield Panel(words=words, instead="", preview=made)

@@ -40,6 +40,7 @@ from notifications.core.rules.templates.contents import LINKED, UNTITLED
 from notifications.core.rules.templates.previews import Preview
 from notifications.core.rules.texts import wording
 from notifications.core.rules.texts.wording import TextSource
+from notifications.core.store.cached import brands
 from notifications.core.store.postgres import audit
 from notifications.core.store.templates import rows, versions
 from notifications.features.template_studio import test_send
@@ -252,7 +253,7 @@ def _panel(
 
 def _preview(words: TextSource, variables: Mapping[str, Any]) -> Preview:
     schemes = conf.current().inbox_url_schemes
-    return previews.preview(words, variables, url_schemes=schemes)
+    return previews.preview(words, variables, url_schemes=schemes, brand=brands.of(None))
 
 
 def _parse_texts(request: HttpRequest, version: Template) -> list[TextSource]:

@@ -92,7 +92,7 @@ class TemplateForm(forms.ModelForm[Template]):
         """
         declared = self.cleaned_data["variables"] or []
         try:
-            variables.parse_declarations(declared)
+            variables.parse_new_declarations(declared)
         except variables.MalformedDeclaration as error:
             raise forms.ValidationError(str(error)) from error
         return list(declared)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from anymail.exceptions import AnymailConfigurationError, AnymailWarning
@@ -16,10 +17,12 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.views.generic import View
 
 from providers.contract import Channel, ReceiptRequest
+from providers.email import mime
 from providers.email.anymail.callbacks import AnymailReceipts
 from providers.email.anymail.encoding import Backend, EncodedRequest
 from providers.email.anymail.services import SERVICES, AnymailService, code_in, value_at
 from providers.errors import InvalidSignature
+from providers.mail_headers import MailHeaders
 from tests.providers.email.anymail.services_fake import PASSWORD
 from tests.providers.messages import message
 
@@ -41,7 +44,9 @@ def options(service: AnymailService) -> dict[str, str]:
 
 
 def backend(name: str, given: dict[str, str]) -> Backend:
-    return Backend(name, options=given, sender="Shop <no-reply@shop.example>", codes={})
+    return Backend(
+        name, options=given, sender=mime.mailbox("Shop <no-reply@shop.example>"), codes={}
+    )
 
 
 @contextmanager
@@ -71,6 +76,24 @@ def test_every_service_is_told_where_to_unsubscribe(name: str) -> None:
     assert isinstance(encoded, EncodedRequest)
     assert b"List-Unsubscribe" in encoded.request.body
     assert b"One-Click" in encoded.request.body
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_service_gets_the_sender_the_answers_and_the_thread_of_a_brand(name: str) -> None:
+    headers = MailHeaders(
+        sender_name="Shop",
+        sender_address="news@brand.example",
+        reply_to="help@brand.example",
+        list_id="social.notify.example",
+        thread_id="0f2c.thread@notify.example",
+    )
+    mail = message("maria@mailbox.example", Channel.EMAIL, mail=headers)
+    with unofficial():
+        encoded = backend(name, options(SERVICES[name])).encode(mail)
+    assert isinstance(encoded, EncodedRequest)
+    for part in (b"news@brand.example", b"help@brand.example", b"social.notify.example"):
+        assert part in encoded.request.body or quote(part).encode() in encoded.request.body
+    assert b"References" in encoded.request.body
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from providers.conformance import Act
 from providers.contract import Accepted, Channel, Rejected, Unanswered
 from providers.email import ses, ses_bodies
 from providers.email.ses import Ses
+from providers.mail_headers import MailHeaders
 from providers.sandbox_server.wire import ServerAnswer, ServerRequest
 from providers.transport import Transport
 from tests.providers.aws.fakes import AwsFake, SesSpeaker, json_answer
@@ -57,6 +58,50 @@ def test_each_mail_says_where_its_own_person_unsubscribes(
         [
             {"Name": "List-Unsubscribe", "Value": f"<https://us.example/u/{n}>"},
             {"Name": "List-Unsubscribe-Post", "Value": "List-Unsubscribe=One-Click"},
+        ]
+        for n in range(number)
+    ]
+    if number == 1:
+        assert said["Content"]["Simple"]["Headers"][1:] == own[0]
+    else:
+        assert [entry["ReplacementHeaders"] for entry in said["BulkEmailEntries"]] == own
+
+
+def test_mails_of_two_brands_go_into_two_calls(server: AwsFake, provider: Ses) -> None:
+    shop = MailHeaders(
+        sender_name="Shop", sender_address="news@shop.example", reply_to="a@b.example"
+    )
+    batch = [
+        message(f"p{n}@mailbox.example", Channel.EMAIL, mail=shop if n % 2 else MailHeaders())
+        for n in range(6)
+    ]
+    found = outcomes(provider, batch)
+    assert all(isinstance(each, Accepted) for each in found)
+    of_shop, plain = sorted(bodies(server), key=lambda said: "ReplyToAddresses" not in said)
+    assert of_shop["FromEmailAddress"] == "Shop <news@shop.example>"
+    assert of_shop["ReplyToAddresses"] == ["a@b.example"]
+    assert plain["FromEmailAddress"] == "=?utf-8?b?R3LDvMOfZQ==?= <no-reply@shop.example>"
+    assert "ReplyToAddresses" not in plain
+    assert [len(said["BulkEmailEntries"]) for said in (of_shop, plain)] == [3, 3]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_each_mail_has_its_own_list_and_thread(server: AwsFake, provider: Ses, number: int) -> None:
+    batch = [
+        message(
+            f"p{n}@mailbox.example",
+            Channel.EMAIL,
+            mail=MailHeaders(list_id=f"l{n}.example", thread_id=f"{n}@example"),
+        )
+        for n in range(number)
+    ]
+    outcomes(provider, batch)
+    (said,) = bodies(server)
+    own = [
+        [
+            {"Name": "List-Id", "Value": f"<l{n}.example>"},
+            {"Name": "In-Reply-To", "Value": f"<{n}@example>"},
+            {"Name": "References", "Value": f"<{n}@example>"},
         ]
         for n in range(number)
     ]

@@ -8,6 +8,7 @@ from typing import Final, Self, Unpack
 
 from notify_client import _call
 from notify_client._async.audiences import AsyncAttributes, AsyncAudiences, AsyncTopics
+from notify_client._async.brand import AsyncBrand
 from notify_client._async.bulk_jobs import AsyncBulkJobs
 from notify_client._async.engine import AsyncEngine
 from notify_client._async.inbox import AsyncInbox
@@ -83,6 +84,7 @@ class AsyncClient:
         self.inbox: Final = AsyncInbox(self._engine)
         self.suppressions: Final = AsyncSuppressions(self._engine)
         self.templates: Final = AsyncTemplates(self._engine)
+        self.brand: Final = AsyncBrand(self._engine)
         self.bulk_jobs: Final = AsyncBulkJobs(self._engine)
         self.series: Final = AsyncSeries(self._engine)
         self.events: Final = AsyncEvents(self._engine)

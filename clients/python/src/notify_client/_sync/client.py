@@ -10,6 +10,7 @@ from notify_client import _call
 from notify_client._http import Http, Target
 from notify_client._retries import Limits
 from notify_client._sync.audiences import Attributes, Audiences, Topics
+from notify_client._sync.brand import Brand
 from notify_client._sync.bulk_jobs import BulkJobs
 from notify_client._sync.engine import Engine
 from notify_client._sync.inbox import Inbox
@@ -83,6 +84,7 @@ class Client:
         self.inbox: Final = Inbox(self._engine)
         self.suppressions: Final = Suppressions(self._engine)
         self.templates: Final = Templates(self._engine)
+        self.brand: Final = Brand(self._engine)
         self.bulk_jobs: Final = BulkJobs(self._engine)
         self.series: Final = Series(self._engine)
         self.events: Final = Events(self._engine)

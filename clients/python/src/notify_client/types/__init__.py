@@ -29,6 +29,9 @@ from notify_client.types.audiences import TopicSizeAnswer as TopicSizeAnswer
 from notify_client.types.audiences import UploadAnswer as UploadAnswer
 from notify_client.types.audiences import UploadAudienceQuery as UploadAudienceQuery
 from notify_client.types.audiences import UploadFault as UploadFault
+from notify_client.types.brand import BrandAnswer as BrandAnswer
+from notify_client.types.brand import BrandLinkRequest as BrandLinkRequest
+from notify_client.types.brand import BrandRequest as BrandRequest
 from notify_client.types.campaigns import AbortLimits as AbortLimits
 from notify_client.types.campaigns import BulkJobAnswer as BulkJobAnswer
 from notify_client.types.campaigns import BulkJobChange as BulkJobChange

@@ -211,7 +211,7 @@ class TextRequest(TypedDict):
     An e-mail may use `unsubscribe_url`, which the service fills in: the page for
     unsubscribing from messages of the type. The variable is empty for P0, P1 and test mode:
     `{% if unsubscribe_url %}`. `preferences_url` is the recipient's preference page, in each
-    e-mail.
+    e-mail. `brand` is the brand of the producer, in each text: `{{ brand.name }}`.
     """
 
     html: NotRequired[str]
