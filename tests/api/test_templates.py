@@ -41,6 +41,7 @@ def test_a_template_is_drafted_and_read_again(caller: Caller) -> None:
     assert made["sensitive_variables"] == ["code"]
     assert made["texts"] == [
         {"channel": "push", "locale": "pt-BR", "title": "Hi", "body": "Olá", "html": ""}
+        | {"blocks": ""}
         | {"transliterate": False, "max_segments": None, "shorten_links": False}
         | {"url": None, "image_url": None, "actions": []}
     ]
@@ -64,6 +65,48 @@ def test_a_push_text_has_a_link_and_an_image_but_no_actions(caller: Caller) -> N
     assert made["texts"][0].items() >= {**asked, "actions": []}.items()
     told = caller.post(f"{HELLO}/preview", {"channel": "push", "variables": {"name": "Ana"}})
     assert (told.json()["url"], told.json()["image_url"]) == ("/orders/Ana", "/a.png")
+
+
+def mail(blocks: str, **more: str) -> dict[str, str]:
+    return {"channel": "email", "locale": "en", "title": "Hi", "blocks": blocks, **more}
+
+
+def test_a_mail_in_blocks_is_read_again_as_its_blocks(caller: Caller) -> None:
+    blocks = "# Hello {{ name }}\n\n::: button [Pay](https://shop.example)"
+    made = draft(caller, mail(f"{blocks}\r\n"))
+    kept = made["texts"][0]
+    assert (kept["blocks"], kept["body"], kept["html"]) == (blocks, "", "")
+    shown = caller.post(f"{HELLO}/preview", {"channel": "email", "variables": {"name": "<Ada>"}})
+    assert "Hello &lt;Ada&gt;</h1>" in shown.json()["html"]
+    assert shown.json()["body"].split() == ["Hello", "<Ada>", "Pay", "(https://shop.example)"]
+    assert shown.json()["problems"] == []
+    assert caller.post(f"{HELLO}/publish", {"version": 1}).status_code == 200
+    again = draft(caller, {name: kept[name] for name in ("channel", "locale", "title", "blocks")})
+    assert again["texts"] == made["texts"]
+    draft(caller, mail("# Bye"))
+    patch = caller.get(f"{HELLO}/diff?from=1&to=3").json()["diff"].splitlines()
+    assert [line for line in patch if line[:1] in {"-", "+"} and line[1:2] not in {"-", "+"}] == [
+        *("-# Hello {{ name }}", "-", "-::: button [Pay](https://shop.example)", "+# Bye")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "pointer", "detail"),
+    [
+        ({"blocks": "a\n::: if"}, "/texts/0/blocks", "line 2: if: the condition is missing"),
+        ({"html": "<p>a</p>"}, "/texts/0/html", "blocks make the html of a mail"),
+        ({"body": "a"}, "/texts/0/body", "blocks make the body of a mail"),
+        ({"channel": "push"}, "/texts/0/blocks", "only an e-mail has blocks"),
+        ({"blocks": "a" * 20_001}, "/texts/0/blocks", ""),
+    ],
+)
+def test_broken_blocks_are_refused_at_their_place(
+    caller: Caller, more: dict[str, str], pointer: str, detail: str
+) -> None:
+    answer = caller.post(PATH, {"template_id": "hello", "texts": [mail("Hi") | more]})
+    assert answer.status_code == 422
+    assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
+    assert detail in answer.json()["errors"][0]["detail"]
 
 
 def test_a_wrong_action_of_an_in_app_text_has_its_pointer(caller: Caller) -> None:

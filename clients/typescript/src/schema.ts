@@ -2528,8 +2528,12 @@ export interface components {
             channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
             locale: string;
             title: string;
+            /** @description Empty for a text with blocks; the preview has the text part. */
             body: string;
+            /** @description Empty for a text with blocks; the preview has the HTML part. */
             html: string;
+            /** @description The source of a mail in blocks; empty for other texts. */
+            blocks: string;
             transliterate: boolean;
             max_segments: number | null;
             shorten_links: boolean;
@@ -2553,6 +2557,8 @@ export interface components {
             body?: string;
             /** @description HTML part of an e-mail; variables are escaped. */
             html?: string;
+            /** @description E-mail: Markdown with `:::` directives, in place of `body` and `html`. */
+            blocks?: string;
             /** @description SMS: replace characters outside GSM-7 where possible. Default: `false`. */
             transliterate?: boolean;
             /** @description SMS: publishing fails if the examples render to more segments; null: to more than one. */

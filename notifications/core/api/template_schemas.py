@@ -21,7 +21,9 @@ from notifications.core.rules.request_fields import AskedChannel
 from notifications.core.rules.templates import contents
 from notifications.core.rules.templates.contents import TemplateContent
 from notifications.core.rules.templates.sms_policy import MAX_SEGMENTS
-from notifications.core.rules.texts import wording
+from notifications.core.rules.texts import mail_blocks, wording
+from notifications.core.rules.texts.mail_blocks import MAX_BLOCK_SOURCE
+from providers.contract import Channel
 
 MAX_TEXTS: Final = 600
 """Texts of a version: six channels in a hundred locales."""
@@ -37,6 +39,16 @@ def _renderable(source: str) -> str:
 
 
 Source = Annotated[Text, Field(max_length=MAX_SOURCE), AfterValidator(_renderable)]
+
+
+def _compilable(source: str) -> str:
+    for fault in mail_blocks.faults(source) if source else ():
+        msg = f"line {fault.line}: {fault.detail}"
+        raise ValueError(msg)
+    return source
+
+
+Blocks = Annotated[Text, Field(max_length=MAX_BLOCK_SOURCE), AfterValidator(_compilable)]
 TemplateId = Annotated[
     str, StringConstraints(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_\-]+$")
 ]
@@ -85,6 +97,8 @@ class TextRequest(RequestModel):
     of the producer, in each text: `{{ brand.name }}`."""
     html: Source = ""
     """HTML part of an e-mail; variables are escaped."""
+    blocks: Blocks = ""
+    """E-mail: Markdown with `:::` directives, in place of `body` and `html`."""
     transliterate: bool = False
     """SMS: replace characters outside GSM-7 where possible."""
     max_segments: Annotated[int, Field(ge=1, le=MAX_SEGMENTS)] | None = None
@@ -107,10 +121,19 @@ class TextRequest(RequestModel):
 
     @model_validator(mode="after")
     def _check_that_it_says_something(self) -> Self:
-        if not self.body and not self.html:
-            raise request_faults.error_at("a text needs a body or html", "body")
+        if not self.body and not self.html and not self.blocks:
+            raise request_faults.error_at("a text needs a body, html or blocks", "body")
+        self._check_blocks()
         in_app_fields.check_structure(self.part)
         return self
+
+    def _check_blocks(self) -> None:
+        if self.blocks and self.channel is not Channel.EMAIL:
+            raise request_faults.error_at("only an e-mail has blocks", "blocks")
+        for name, source in (("html", self.html), ("body", self.body)):
+            if self.blocks and source:
+                detail = f"blocks make the {name} of a mail; send blocks or {name}"
+                raise request_faults.error_at(detail, name)
 
     def as_words(self) -> wording.TextSource:
         """Return the text as the store keeps texts."""
@@ -269,7 +292,11 @@ class TextAnswer(InAppAnswer):
     locale: str
     title: str
     body: str
+    """Empty for a text with blocks; the preview has the text part."""
     html: str
+    """Empty for a text with blocks; the preview has the HTML part."""
+    blocks: str
+    """The source of a mail in blocks; empty for other texts."""
     transliterate: bool
     max_segments: int | None
     shorten_links: bool

@@ -392,6 +392,8 @@ def _version(version: Template) -> VersionAnswer:
 
 def _text(words: TextSource) -> TextAnswer:
     told = dataclasses.asdict(words) | InAppAnswer.fields_of(words.in_app)
+    if words.blocks:
+        told |= {"body": "", "html": ""}
     return TextAnswer.model_validate(told)
 
 

@@ -96,6 +96,12 @@ class TemplateText(models.Model):
     title = models.TextField(blank=True, help_text="Title or subject.")
     body = models.TextField(blank=True, help_text="Empty for e-mail: derived from the HTML.")
     html = models.TextField(blank=True, help_text="HTML part of an e-mail.")
+    blocks = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Source of an e-mail in blocks, compiled to the body and the HTML.",
+    )
     transliterate = models.BooleanField(
         default=False,
         db_default=False,

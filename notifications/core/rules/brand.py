@@ -21,16 +21,18 @@ from notifications.core.rules import colors
 
 COLOR: Final = "#1d4ed8"
 FONTS: Final[Mapping[str, str]] = {
-    "system": "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif",
+    "system": "system-ui, -apple-system, Segoe UI, Roboto, sans-serif",
     "arial": "Arial, Helvetica, sans-serif",
-    "courier": "'Courier New', Courier, monospace",
-    "georgia": "Georgia, 'Times New Roman', serif",
+    "courier": "Courier New, Courier, monospace",
+    "georgia": "Georgia, Times New Roman, serif",
     "tahoma": "Tahoma, Verdana, Geneva, sans-serif",
-    "times": "'Times New Roman', Times, serif",
-    "trebuchet": "'Trebuchet MS', Tahoma, sans-serif",
+    "times": "Times New Roman, Times, serif",
+    "trebuchet": "Trebuchet MS, Tahoma, sans-serif",
     "verdana": "Verdana, Geneva, sans-serif",
 }
-"""Name -> CSS font families that mail programs have without a download."""
+"""Name -> CSS font families that mail programs have without a download.
+
+Without quotes, which would be escaped in a style sheet."""
 DEFAULT_FONT: Final = "system"
 MOST_LINKS: Final = 5
 DARK_PAPER: Final = "#18191d"

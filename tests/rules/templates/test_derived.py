@@ -33,6 +33,15 @@ def test_types_follow_the_use_and_the_texts_render_with_the_examples() -> None:
     assert publishing.objections(TEXTS, declared=declared) == []
 
 
+def test_a_list_has_objects_with_the_fields_of_its_loop() -> None:
+    body = "{% for item in items %}{{ item.name }} {{ item.price|money }}{% endfor %}"
+    texts = [contents.words(Channel.EMAIL, "en", title="x", body=body)]
+    item = {"name": "Name", "price": {"amount": "9.90", "currency": "EUR"}}
+    found = derived.declarations(texts)
+    assert found == [{"name": "items", "type": "list", "required": True, "example": [item, item]}]
+    assert publishing.objections(texts, declared=variables.parse_declarations(found)) == []
+
+
 def test_a_name_that_one_language_alone_needs_is_not_published_undeclared() -> None:
     texts = [
         contents.words(Channel.PUSH, "en", title="Hi", body="{{ order_id }}"),

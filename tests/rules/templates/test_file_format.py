@@ -51,6 +51,29 @@ def test_what_is_written_is_read_again(texts: list[TextSource], sensitive: list[
     assert file_format.write(file_format.parse(files)) == files
 
 
+def test_a_mail_in_blocks_is_a_file_of_markdown() -> None:
+    blocks = "# Hello {{ name }}\n\n- one"
+    files = {"email.en.md": f"{blocks}\n", "email.en.txt": "Hi\n\n\n"}
+    content = file_format.parse(files)
+    assert (content.texts[0].blocks, content.texts[0].title) == (blocks, "Hi")
+    assert "Hello {{ name }}</h1>" in content.texts[0].html
+    assert file_format.write(content) == files | {"template.json": "{}\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "detail"),
+    [
+        ({"email.en.md": "a\n::: end"}, "email.en.md: line 2: end: no block is open"),
+        ({"email.en.md": "a", "email.en.html": "<p>"}, "email.en.md: the blocks make the body"),
+        ({"email.en.md": "a", "email.en.txt": "Hi\n\nbody"}, "email.en.md: the blocks make"),
+        ({"push.en.md": "a", "push.en.txt": "Hi\n\na"}, "push.en.md: only an email text"),
+    ],
+)
+def test_broken_files_of_blocks_are_refused(files: dict[str, str], detail: str) -> None:
+    with pytest.raises(BrokenFiles, match=re.escape(detail)):
+        file_format.parse({"email.en.txt": "Hi\n\n"} | files)
+
+
 def test_a_browsers_line_ends_and_a_files_last_newline_are_no_difference() -> None:
     typed = contents.words(Channel.EMAIL, "pt_br", title=" Oi\n", body="a\r\nb", html="<p>")
     read = file_format.parse({"email.pt-BR.txt": "Oi\n\na\nb\n\n", "email.pt-BR.html": "<p>\n"})

@@ -14,6 +14,7 @@ from typing import Any, Final
 from notifications.core.rules import in_app
 from notifications.core.rules.in_app import InAppPart
 from notifications.core.rules.language import locales
+from notifications.core.rules.texts import wording
 from notifications.core.rules.texts.wording import TextSource
 from providers.contract import Channel
 
@@ -53,7 +54,7 @@ def normalize(source: TextSource) -> TextSource:
 
     A title becomes a single line, and an SMS has no title. SMS settings are dropped on other
     channels, and so are link, image and actions (see LINKED); a limit of zero segments means no
-    limit (see `publishing`).
+    limit (see `publishing`). Blocks without HTML are compiled.
     """
     one_way = dataclasses.replace(
         source,
@@ -61,9 +62,11 @@ def normalize(source: TextSource) -> TextSource:
         title="" if source.channel in UNTITLED else " ".join(source.title.split()),
         body=_lines(source.body),
         html=_lines(source.html),
+        blocks=_lines(source.blocks) if source.channel is Channel.EMAIL else "",
         max_segments=source.max_segments or None,
         in_app=in_app.normalize(_part_for(source.channel, source.in_app)),
     )
+    one_way = wording.with_compiled_blocks(one_way)
     if source.channel is Channel.SMS:
         return one_way
     return dataclasses.replace(one_way, transliterate=False, max_segments=None, shorten_links=False)

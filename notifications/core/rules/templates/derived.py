@@ -1,7 +1,8 @@
 """Declarations derived from the texts of a version, for an author to confirm.
 
 The type is the type that the text's use asks for: `total|money` is money, `item in items` a list,
-`user.name` an object, everything else a string. The example is made from the name.
+`user.name` an object, everything else a string. The example is made from the name; `item.price` in
+a loop over `items` gives a list of objects with a price.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def declarations(texts: Sequence[TextSource]) -> list[dict[str, Any]]:
     mentioned = frozenset[str]().union(*map(wording.mentions, texts))
     required = frozenset[str]().union(*map(wording.required_variables, texts))
     types: dict[str, Type] = {}
-    fields: dict[str, dict[str, str]] = {}
+    fields: dict[str, Any] = {}
     for text in texts:
         for part in text.parts:
             _read(part, types, fields)
@@ -92,23 +93,31 @@ def _needs(text: TextSource) -> frozenset[str]:
         return frozenset()
 
 
-def _read(source: str, types: dict[str, Type], fields: dict[str, dict[str, str]]) -> None:
+def _read(source: str, types: dict[str, Type], fields: dict[str, Any]) -> None:
     tree = syntax.parse(source, parser=templating.environment(autoescape=False))
     for use in tree.find_all(nodes.Filter):
         if isinstance(use.node, nodes.Name) and use.name in _BY_FILTER:
             types[use.node.name] = _BY_FILTER[use.name]
-    for loop in tree.find_all(nodes.For):
-        if isinstance(loop.iter, nodes.Name):
-            types[loop.iter.name] = Type.LIST
-    for name, field in _lookups(tree.find_all(nodes.Getattr)):
+    for name, field, example in _fields(tree):
         types[name] = Type.OBJECT
-        fields.setdefault(name, {})[field] = _words(field)
+        fields.setdefault(name, {})[field] = example
+    for loop in tree.find_all(nodes.For):
+        if isinstance(loop.iter, nodes.Name) and isinstance(loop.target, nodes.Name):
+            types[loop.iter.name] = Type.LIST
+            if item := fields.pop(loop.target.name, None):
+                fields[loop.iter.name] = [item, item]
 
 
-def _lookups(found: Iterable[nodes.Getattr]) -> Iterable[tuple[str, str]]:
-    for each in found:
-        if isinstance(each.node, nodes.Name) and each.node.name not in SERVICE_NAMES:
-            yield each.node.name, each.attr
+def _fields(tree: nodes.Template) -> Iterable[tuple[str, str, Any]]:
+    """Yield the fields of objects: name of the object, field and example."""
+    formatted = {
+        use.node: _EXAMPLES[_BY_FILTER[use.name]]
+        for use in tree.find_all(nodes.Filter)
+        if use.name in _BY_FILTER and isinstance(use.node, nodes.Getattr)
+    }
+    for use in tree.find_all(nodes.Getattr):
+        if isinstance(use.node, nodes.Name) and use.node.name not in SERVICE_NAMES:
+            yield use.node.name, use.attr, formatted.get(use, _words(use.attr))
 
 
 def _words(name: str) -> str:

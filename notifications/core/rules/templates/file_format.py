@@ -4,12 +4,14 @@
                                              (see `language.variables` and `sms_policy`)
     <template_id>/<channel>.<locale>.txt     title, an empty line, body; an SMS is its body alone
     <template_id>/<channel>.<locale>.html    the HTML part of that text
+    <template_id>/email.<locale>.md          the blocks of that text, which then has no body and no
+                                             HTML of its own
     <template_id>/in_app.<locale>.json       its link, image and actions: {"url": "/orders/7",
                                              "image_url": ..., "actions": [{"id", "label", "url"}]}
     <template_id>/push.<locale>.json         its link and image: {"url": ..., "image_url": ...}
 
-`parse(write(content)) == content`, and equal contents produce equal files, so an export followed
-by an import changes nothing.
+`parse(write(content))` has the sources of `content`, and equal contents produce equal files, so an
+export followed by an import changes nothing.
 """
 
 from __future__ import annotations
@@ -25,11 +27,12 @@ from notifications.core.rules.in_app import InAppPart
 from notifications.core.rules.language import locales, templating
 from notifications.core.rules.templates import contents, sms_policy
 from notifications.core.rules.templates.contents import LINKED, UNTITLED, TemplateContent
+from notifications.core.rules.texts import mail_blocks
 from notifications.core.rules.texts.wording import TextSource
 from providers.contract import Channel
 
 SETTINGS_FILE: Final = "template.json"
-_TEXT_FILE: Final = re.compile(r"([a-z_]+)\.([A-Za-z0-9_\-]{1,35})\.(txt|html|json)")
+_TEXT_FILE: Final = re.compile(r"([a-z_]+)\.([A-Za-z0-9_\-]{1,35})\.(txt|html|json|md)")
 
 
 class BrokenFiles(Exception):
@@ -43,9 +46,12 @@ def write(content: TemplateContent) -> dict[str, str]:
     files = {SETTINGS_FILE: f"{settings.decode()}\n"}
     for text in content.texts:
         name = f"{text.channel.label}.{text.locale}"
-        titled = text.body if text.channel in UNTITLED else f"{text.title}\n\n{text.body}"
+        body = "" if text.blocks else text.body  # compiled from the blocks
+        titled = body if text.channel in UNTITLED else f"{text.title}\n\n{body}"
         files[f"{name}.txt"] = f"{titled}\n"
-        if text.html:
+        if text.blocks:
+            files[f"{name}.md"] = f"{text.blocks}\n"
+        elif text.html:
             files[f"{name}.html"] = f"{text.html}\n"
         if part := in_app.written(text.in_app):
             written = orjson.dumps(part, option=orjson.OPT_INDENT_2).decode()
@@ -104,8 +110,30 @@ def _text(channel: Channel, locale: str, parts: Mapping[str, str]) -> TextSource
         for fault in templating.check(source):
             raise BrokenFiles(f"{name}.{kind}: line {fault.line}: {fault.detail}")
     part = _in_app_part(channel, f"{name}.json", parts.get("json", ""))
-    html = parts.get("html", "")
+    html, blocks = parts.get("html", ""), parts.get("md", "")
+    if blocks:
+        _check_blocks(channel, name, blocks, others=body.strip() + html)
+        return contents.normalize(
+            TextSource(channel=channel, locale=locale, title=title, blocks=blocks)
+        )
     return contents.words(channel, locale, title=title, body=body, html=html, part=part)
+
+
+def _check_blocks(channel: Channel, name: str, blocks: str, *, others: str) -> None:
+    """Check the blocks of a mail.
+
+    Raises:
+        BrokenFiles: with the line.
+    """
+    if channel is not Channel.EMAIL:
+        raise BrokenFiles(f"{name}.md: only an email text has blocks")
+    if others:
+        raise BrokenFiles(
+            f"{name}.md: the blocks make the body and the HTML; leave {name}.txt with the subject"
+            f" alone, and remove {name}.html"
+        )
+    for fault in mail_blocks.faults(blocks):
+        raise BrokenFiles(f"{name}.md: line {fault.line}: {fault.detail}")
 
 
 def _in_app_part(channel: Channel, name: str, text: str) -> InAppPart:

@@ -12,6 +12,7 @@ from notifications.core.rules.language import locales, variables
 from notifications.core.rules.language.syntax import BrokenTemplate
 from notifications.core.rules.language.templating import Reader, Rendered, RenderError
 from notifications.core.rules.language.variables import LINK_NAMES, NO_LINKS
+from notifications.core.rules.templates import derived
 from notifications.core.rules.texts import sms_segments, wording
 from notifications.core.rules.texts.sms_segments import SmsSize
 from notifications.core.rules.texts.wording import TextSource
@@ -48,9 +49,9 @@ def chosen(
 
 
 def samples(texts: Iterable[TextSource], declared: object) -> dict[str, Any]:
-    """Return a value for each variable: the declared example, or words made from the name."""
-    names = frozenset[str]().union(*map(wording.mentions, texts))
-    made = {name: name.replace("_", " ").title() for name in sorted(names)}
+    """Return a value for each variable: the declared example, or one made from name and use."""
+    readable = [text for text in texts if not any(wording.fault_sentences(text))]
+    made = {each["name"]: each["example"] for each in derived.declarations(readable)}
     try:
         return made | variables.examples(variables.parse_declarations(declared))
     except variables.MalformedDeclaration:
@@ -77,9 +78,10 @@ def preview(
     links = variables.link_examples() if words.channel is Channel.EMAIL else NO_LINKS
     try:
         text = wording.compile_text(words)
-        known = {**links._asdict(), **given}
-        whole = text.text.render(text.with_brand(known, brand), reader)
         rendered = text.render(given, reader, mail_links=links, brand=brand)
+        whole = rendered
+        if words.channel is not Channel.EMAIL:
+            whole = text.text.render(text.with_brand(given, brand), reader)
     except BrokenTemplate as error:
         faults = tuple(wording.fault_sentences(words)) or (f"{words.label}, HTML, {error}.",)
         return _without_text(words, missing, faults)

@@ -1,8 +1,10 @@
 """Texts for channels: compiled from a template once, adapted in each message.
 
               +-  mail_html, mail_text                  frame, inlined CSS; plain text from the HTML
+              |   mail_blocks                           an e-mail in blocks, compiled to HTML
     wording  -+-  short_links, sms_segments             fewer and cheaper characters
 
+`mail_block_tree` reads the directives of a mail in blocks, and `mail_block_markup` writes its HTML.
 `mail_markup` limits the HTML of a mail, and `mail_styles` the work of its style sheets, of which
 `mail_sheets` keeps some rules.
 `in_app_text` has the link, image and actions of an in-app message. `sms_segments` counts the

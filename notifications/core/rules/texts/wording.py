@@ -36,6 +36,7 @@ from notifications.core.rules.language.variables import (
 )
 from notifications.core.rules.texts import (
     in_app_text,
+    mail_blocks,
     mail_html,
     mail_text,
     short_links,
@@ -47,7 +48,7 @@ from providers.contract import Channel
 from providers.graphemes import ELLIPSIS
 
 COLUMNS: Final = (
-    *("locale", "title", "body", "html"),
+    *("locale", "title", "body", "html", "blocks"),
     *("transliterate", "max_segments", "shorten_links", "in_app"),
 )
 """Fields of a `TextSource` besides the channel, which are columns of the table as well; `columns`
@@ -90,6 +91,9 @@ class TextSource:
     title: str = ""
     body: str = ""
     html: str = ""
+    blocks: str = ""
+    """E-mail: the source of `html` and `body` (see `mail_blocks`); empty: the author wrote these.
+    """
     transliterate: bool = False
     """SMS: into GSM-7, if all of it can be written there."""
     max_segments: int | None = None
@@ -197,12 +201,30 @@ class Wording:
         return rendered if body is rendered.body else rendered._replace(body=body)
 
 
+def with_compiled_blocks(source: TextSource) -> TextSource:
+    """Return the text with the HTML and the text part of its blocks.
+
+    A text that has an HTML part keeps it: a stored text is sent as it was published. Broken blocks
+    stay without HTML; `fault_sentences` names the faults.
+    """
+    if not source.blocks or source.html or mail_blocks.faults(source.blocks):
+        return source
+    return _compiled(source)
+
+
+def _compiled(source: TextSource) -> TextSource:
+    compiled = mail_blocks.compile_blocks(source.blocks, locale=source.locale)
+    return replace(source, html=compiled.html, body=compiled.body)
+
+
 def compile_text(source: TextSource) -> Wording:
     """Compile a text; callers keep it as long as the source is the same.
 
     Raises:
         BrokenTemplate: one of its parts would not be safe to render.
     """
+    if source.blocks and not source.html:
+        source = _compiled(source)
     body, html = source.body, source.html
     has_brand = BRAND in _names(source)
     if source.channel is Channel.EMAIL and html:
@@ -236,7 +258,10 @@ def fault_sentences(source: TextSource) -> Iterator[str]:
     """Yield a sentence for each fault: channel, language, field, line and error."""
     for place, fault_text in in_app.structure_faults(source.in_app):
         yield f"{source.label}, {'.'.join(map(str, place))} {fault_text}."
-    for field, part in source.named_parts:
+    for fault in mail_blocks.faults(source.blocks) if source.blocks else ():
+        yield f"{source.label}, blocks, line {fault.line}: {fault.detail}."
+    parts = source.named_parts[:1] if source.blocks else source.named_parts
+    for field, part in parts:
         for fault in templating.check(part):
             yield f"{source.label}, {field}, line {fault.line}: {fault.detail}."
 

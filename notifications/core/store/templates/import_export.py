@@ -80,14 +80,19 @@ def _change(template_id: str, content: TemplateContent, *, publish: bool) -> Imp
     newest = versions.newest(template_id)
     current = versions.current(template_id)
     compared = current if publish else newest
-    if compared is not None and versions.content_of(compared) == content:
+    if compared is not None and _is_same(compared, content):
         return ImportEffect.NOTHING
     if not publish:
         return ImportEffect.DRAFT
     is_draft = newest is not None and newest.published_at is None
-    if is_draft and newest and versions.content_of(newest) == content:
+    if is_draft and newest and _is_same(newest, content):
         return ImportEffect.PUBLISH_DRAFT
     return ImportEffect.PUBLISH
+
+
+def _is_same(version: Template, content: TemplateContent) -> bool:
+    """Return True if both have the same files: a later release may compile blocks otherwise."""
+    return file_format.write(versions.content_of(version)) == file_format.write(content)
 
 
 def _content(template_id: str, files: Mapping[str, str]) -> TemplateContent:

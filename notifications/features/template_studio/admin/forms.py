@@ -11,7 +11,9 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications.core.models import Template, TemplateText
 from notifications.core.rules.language import locales, templating, variables
+from notifications.core.rules.texts import mail_blocks
 from notifications.core.store.templates import versions
+from providers.contract import Channel
 
 _TEXTS_A_PAGE: Final = 6
 """Texts per page: a form with fifty languages would exceed Django's limit of form fields."""
@@ -38,10 +40,24 @@ class TextForm(forms.ModelForm[TemplateText]):
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         for source in ("body", "html"):
             cleaned[source] = (cleaned.get(source) or "").replace("\r\n", "\n")
+        cleaned["blocks"] = (cleaned.get("blocks") or "").replace("\r\n", "\n")
+        if cleaned["blocks"]:
+            self._compile_blocks(cleaned)
         for source in versions.SOURCES:
             for fault in templating.check(cleaned.get(source) or ""):
                 self.add_error(source, f"Line {fault.line}: {fault.detail}.")
         return cleaned
+
+    def _compile_blocks(self, cleaned: dict[str, Any]) -> None:
+        if cleaned.get("channel") != Channel.EMAIL:
+            self.add_error("blocks", "Only an e-mail has blocks.")
+            return
+        for fault in mail_blocks.faults(cleaned["blocks"]):
+            self.add_error("blocks", f"Line {fault.line}: {fault.detail}.")
+            return
+        locale = cleaned.get("locale") or locales.DEFAULT
+        compiled = mail_blocks.compile_blocks(cleaned["blocks"], locale=locale)
+        cleaned |= compiled._asdict()
 
 
 class TextInline(StackedInline):

@@ -189,7 +189,14 @@ class TextAnswer(TypedDict):
     locale: str
     title: str
     body: str
+    """Empty for a text with blocks; the preview has the text part."""
+
     html: str
+    """Empty for a text with blocks; the preview has the HTML part."""
+
+    blocks: str
+    """The source of a mail in blocks; empty for other texts."""
+
     transliterate: bool
     max_segments: int | None
     shorten_links: bool
@@ -216,6 +223,9 @@ class TextRequest(TypedDict):
 
     html: NotRequired[str]
     """HTML part of an e-mail; variables are escaped."""
+
+    blocks: NotRequired[str]
+    """E-mail: Markdown with `:::` directives, in place of `body` and `html`."""
 
     transliterate: NotRequired[bool]
     """SMS: replace characters outside GSM-7 where possible. Default: `false`."""
