@@ -87,7 +87,7 @@ class _Parser(MarkdownIt):
         self.enable(["emphasis", "escape", "image", "link", "newline"])
 
     def validateLink(self, url: str) -> bool:  # noqa: N802, ARG002 - markdown-it's name
-        """Accept each address: `_checked` refuses with the line."""
+        """Accept each address: `_address` refuses with the line."""
         return True
 
     def normalizeLink(self, url: str) -> str:  # noqa: N802 - markdown-it's name
@@ -113,16 +113,16 @@ def document(blocks: Sequence[Block], *, is_right_to_left: bool) -> str:
         if isinstance(block, Preheader)
     )
     content = "".join(_Blocks(start=start, width=WIDTH).of(blocks))
-    return _framed(content, preheader=preheader, header=_HEADER, start=start)
+    return _page(content, preheader=preheader, header=_HEADER, start=start)
 
 
 def source_of_text(blocks: Sequence[Block]) -> str:
     """Return the page of which the text part is made: without preheader and header."""
     content = "".join(_Blocks(start="left", width=WIDTH).of(blocks))
-    return _framed(content, preheader="", header="", start="left")
+    return _page(content, preheader="", header="", start="left")
 
 
-def _framed(content: str, *, preheader: str, header: str, start: str) -> str:
+def _page(content: str, *, preheader: str, header: str, start: str) -> str:
     parts = {"PREHEADER": preheader, "HEADER": header, "START": start, "CONTENT": content}
     return _PLACE.sub(lambda found: parts[found[0]], _FRAME)
 
@@ -141,7 +141,7 @@ class _Blocks:
     def _one(self, block: Block) -> Iterator[str]:
         match block:
             case Markdown(line, text):
-                yield from self._markdown(_parsed(text, line), line)
+                yield from self._markdown(_tokens_of(text, line), line)
             case Button(line, text):
                 yield _button(line, text)
             case Columns():
@@ -167,7 +167,7 @@ class _Blocks:
 
     def _table(self, block: Table) -> Iterator[str]:
         first = block.content[0]
-        tokens = _parsed(first.text, first.line) if isinstance(first, Markdown) else []
+        tokens = _tokens_of(first.text, first.line) if isinstance(first, Markdown) else []
         kinds = [token.type for token in tokens]
         if kinds[:1] != ["table_open"] or kinds.index("table_close") != len(kinds) - 1:
             refuse(block.line, "table: the block holds one Markdown table and nothing else")
@@ -228,7 +228,7 @@ class _Inline:
             case "image":
                 return self._image(token)
             case "link_open":
-                url = _checked(_LINK, token.attrGet("href"), self._line)
+                url = _address(_LINK, token.attrGet("href"), self._line)
                 return f'<a class="link" href="{url}" style="color: {{{{ brand.color }}}}">'
             case "strong_open" | "em_open":
                 return f"<{token.tag}>"
@@ -238,7 +238,7 @@ class _Inline:
                 return _text(token.content)
 
     def _image(self, token: Token) -> str:
-        url = _checked(_IMAGE, token.attrGet("src"), self._line)
+        url = _address(_IMAGE, token.attrGet("src"), self._line)
         title = str(token.attrGet("title") or "")
         if title and not (title.isascii() and title.isdigit() and 0 < int(title[:4]) <= WIDTH):
             refuse(self._line, f'image: the width is a number up to {WIDTH}: ![Logo](URL "120")')
@@ -249,7 +249,7 @@ class _Inline:
         return f'<img src="{url}" alt="{_alternative(token)}"{size} style="{style}">'
 
 
-def _parsed(text: str, line: int) -> list[Token]:
+def _tokens_of(text: str, line: int) -> list[Token]:
     tokens = _parser().parse(text)
     for token in tokens:
         if token.level >= _MAX_LEVEL:
@@ -265,7 +265,7 @@ def _button(line: int, text: str) -> str:
     label = _Inline(line, width=0).of(tokens[1:-1])
     if not label.strip():
         refuse(line, "button: the label is missing: ::: button [Pay now](https://example.com/pay)")
-    url = _checked(_LINK, tokens[0].attrGet("href"), line)
+    url = _address(_LINK, tokens[0].attrGet("href"), line)
     return _BUTTON % {"url": url, "label": label}
 
 
@@ -283,7 +283,7 @@ def _alternative(token: Token) -> str:
     )
 
 
-def _checked(allowed: re.Pattern[str], url: object, line: int) -> str:
+def _address(allowed: re.Pattern[str], url: object, line: int) -> str:
     """Return an address as the value of an attribute."""
     if not isinstance(url, str) or not allowed.fullmatch(url):
         kind = "image" if allowed is _IMAGE else "link"

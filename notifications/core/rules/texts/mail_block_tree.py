@@ -154,20 +154,20 @@ def read(marked: Marked) -> list[Block]:
     Raises:
         BrokenTemplate: a directive is unknown, misplaced or not ended.
     """
-    reader = _Reader()
+    reader = _TreeReader()
     for number, line in enumerate(marked.text.split("\n"), start=1):
         reader.add(number, line)
     return reader.end()
 
 
-class _Reader:
+class _TreeReader:
     """Reads the lines of a source into a tree."""
 
     def __init__(self) -> None:
         self._top: list[Block] = []
         self._open: list[Columns | Table | If] = []
         self._into = [self._top]
-        """Where the next block goes, of each open directive."""
+        """Destinations of the next block: the page, then a list for each open directive."""
         self._lines: list[str] = []
         self._begin = 1
         self._count = 0

@@ -68,12 +68,12 @@ def faults(source: str) -> tuple[TemplateFault, ...]:
 @functools.lru_cache(maxsize=128)
 def _compile(source: str, *, is_right_to_left: bool) -> CompiledBlocks | tuple[TemplateFault, ...]:
     try:
-        return _compiled(source, is_right_to_left=is_right_to_left)
+        return _build(source, is_right_to_left=is_right_to_left)
     except BrokenTemplate as error:
         return tuple(error.faults)
 
 
-def _compiled(source: str, *, is_right_to_left: bool) -> CompiledBlocks:
+def _build(source: str, *, is_right_to_left: bool) -> CompiledBlocks:
     if len(source) > MAX_BLOCK_SOURCE:
         raise BrokenTemplate([TemplateFault(1, f"longer than {MAX_BLOCK_SOURCE} characters")])
     if source.count("\n") >= MAX_LINES:

@@ -53,6 +53,27 @@ _ACTION_LABELS: Final = {
 }
 
 
+_BLOCK_KINDS: Final = (
+    ("Heading", "# Heading"),
+    ("Text", "Text"),
+    ("Button", "::: button [Label](https://example.com)"),
+    ("Image", "![Description](https://example.com/picture.png)"),
+    ("List", "- One\n- Two"),
+    ("Divider", "---"),
+    ("Columns", "::: columns\nLeft\n::: column\nRight\n::: end"),
+    (
+        "Table",
+        (
+            "::: table item in items\n| Article | Price |\n| --- | --: |\n"
+            "| {{ item.name }} | {{ item.price }} |\n::: end"
+        ),
+    ),
+    ("Condition", "::: if name\nText\n::: else\nOther text\n::: end"),
+    ("Preheader", "::: preheader The line beside the subject"),
+)
+"""Label and source of each block that the editor inserts."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditorPanel(Panel):
     """A preview beside the sources of the text."""
@@ -60,22 +81,39 @@ class EditorPanel(Panel):
     @property
     def sources(self) -> list[tuple[str, str, str, int]]:
         """Return the parts of the channel: field, label, source, rows of the text box."""
-        label, html = self.words.channel.label, self.words.channel is Channel.EMAIL
-        title = "Subject" if html else "Title"
-        found = [(f"{label}-body", "Text", self.words.body, 6 if html else 4)]
-        if self.words.channel not in UNTITLED:
-            found.insert(0, (f"{label}-title", title, self.words.title, 1))
-        if html:
-            found.append((f"{label}-html", "HTML", self.words.html, 8))
-        if self.words.channel in LINKED:
-            found += _part_fields(self.words.channel, self.words.in_app)
+        label, words = self.words.channel.label, self.words
+        if self.is_mail:
+            return [(f"{label}-title", "Subject", words.title, 1)]
+        found = [(f"{label}-body", "Text", words.body, 4)]
+        if words.channel not in UNTITLED:
+            found.insert(0, (f"{label}-title", "Title", words.title, 1))
+        if words.channel in LINKED:
+            found += _part_fields(words.channel, words.in_app)
         return found
+
+    @property
+    def is_mail(self) -> bool:
+        """Return True for an e-mail, which is written in blocks or as HTML."""
+        return self.words.channel is Channel.EMAIL
+
+    @property
+    def block_kinds(self) -> tuple[tuple[str, str], ...]:
+        """Return label and source of each block to insert."""
+        return _BLOCK_KINDS
+
+    @property
+    def is_in_blocks(self) -> bool:
+        """Return True for a mail in blocks, and for a new mail."""
+        return bool(self.words.blocks) or not (self.words.body or self.words.html)
 
 
 def show(
     model_admin: admin.ModelAdmin[Any], request: HttpRequest, version: Template
 ) -> HttpResponse:
-    """Show the page; `?locale=` chooses the locale, `?channel=` adds a channel without text."""
+    """Show the page; `?locale=` chooses the locale, `?channel=` adds a channel without text.
+
+    `?copy=` fills the boxes of a locale without a text with the text that its readers get.
+    """
     texts = versions.content_of(version).texts
     there = sorted({text.locale for text in texts}) or [locales.DEFAULT]
     locale = locales.normalize(request.GET.get("locale", "") or _first(there))
@@ -83,7 +121,8 @@ def show(
     channels |= {each for each in Channel if each.label == request.GET.get("channel")}
     samples = previews.samples(texts, version.variables)
     is_draft = version.published_at is None
-    panels = [_panel(texts, channel, locale, samples) for channel in sorted(channels)]
+    copies = "copy" in request.GET
+    panels = [_panel(texts, each, locale, samples, copies=copies) for each in sorted(channels)]
     return base.page(
         model_admin,
         request,
@@ -131,7 +170,8 @@ def answer(request: HttpRequest, version: Template) -> JsonResponse:
                 return _send_to_operator(request, version, words, variables)
             return _send(words, variables)
         case _:
-            return JsonResponse({"frames": _frames(version, typed, variables), "fault": fault})
+            answer = {"frames": _frames(version, typed, variables), "fault": fault}
+            return JsonResponse(answer | {"samples": previews.samples(typed, version.variables)})
 
 
 def may_write(request: HttpRequest) -> bool:
@@ -226,7 +266,7 @@ def _json_response(
 
 
 def _says_something(words: TextSource) -> bool:
-    return bool(words.body or words.title or words.html)
+    return bool(words.body or words.title or words.html or words.blocks)
 
 
 def _instead(texts: Sequence[TextSource], words: TextSource) -> TextSource | None:
@@ -240,10 +280,15 @@ def _first(there: Sequence[str]) -> str:
 
 
 def _panel(
-    texts: Sequence[TextSource], channel: Channel, locale: str, variables: Mapping[str, Any]
+    texts: Sequence[TextSource],
+    channel: Channel,
+    locale: str,
+    variables: Mapping[str, Any],
+    *,
+    copies: bool,
 ) -> EditorPanel:
     chosen = previews.chosen(texts, channel, locale)
-    own = chosen if chosen and chosen.locale == locale else None
+    own = chosen if chosen and (copies or chosen.locale == locale) else None
     return EditorPanel(
         words=own or contents.words(channel, locale, body=""),
         instead="" if own or chosen is None else chosen.locale,
@@ -268,9 +313,7 @@ def _parse_texts(request: HttpRequest, version: Template) -> list[TextSource]:
         contents.normalize(
             dataclasses.replace(
                 there.get(channel, TextSource(channel=channel, locale=locale)),
-                title=request.POST.get(f"{channel.label}-title", ""),
-                body=request.POST.get(f"{channel.label}-body", ""),
-                html=request.POST.get(f"{channel.label}-html", ""),
+                **_sources_of_form(channel, request.POST),
                 in_app=_part_of_form(channel, request.POST),
             )
         )
@@ -280,7 +323,7 @@ def _parse_texts(request: HttpRequest, version: Template) -> list[TextSource]:
 
 
 def _faults(words: TextSource) -> Iterator[str]:
-    if not words.body and not words.html:
+    if not words.body and not words.html and not words.blocks:
         yield f"{words.channel.label}: the text is empty."
     yield from wording.fault_sentences(words)
 
@@ -311,6 +354,15 @@ def _part_fields(channel: Channel, part: InAppPart) -> list[tuple[str, str, str,
             name = f"{prefix}-action-{number}-{field}"
             found.append((name, f"Action {number}: {_ACTION_LABELS[field]}", source, 1))
     return found
+
+
+def _sources_of_form(channel: Channel, form: Mapping[str, str]) -> dict[str, Any]:
+    """Return the sources of a submitted form; a mail has blocks, or a text and HTML."""
+    names = ("title", "body", "html", "blocks")
+    given = {name: form.get(f"{channel.label}-{name}", "") for name in names}
+    written_as = form.get(f"{channel.label}-written-as", "blocks" if given["blocks"] else "html")
+    others = {"body": "", "html": ""} if written_as == "blocks" else {"blocks": ""}
+    return given | others
 
 
 def _part_of_form(channel: Channel, form: Mapping[str, str]) -> InAppPart:

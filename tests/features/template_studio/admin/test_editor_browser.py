@@ -38,7 +38,7 @@ def test_a_template_is_written_beside_its_screens_and_published(browser: Browser
         TemplateText.objects.create(template=template, channel=channel, title="Hi", body="Hello")
     browser.open(f"notifications/template/{template.pk}/editor")
     write(browser, "[name=push-body]", "Good morning {{ name }}")
-    write(browser, "[name=variables]", '{"name": "Maria"}')
+    write(browser, "[data-sample=name]", "Maria")
     browser.wait_for(".nc-push", "Good morning Maria")
     write(browser, "[name=sms-body]", "{{ absent }}")
     browser.wait_for("[data-channel=sms] .nc-bad", "the variable 'absent' is missing")

@@ -17,6 +17,7 @@ from notifications.core.rules.in_app import Action, InAppPart
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.templates import contents
 from notifications.core.rules.templates.contents import TemplateContent
+from notifications.core.rules.texts.wording import TextSource
 from notifications.core.store.redis import state
 from notifications.core.store.templates import versions
 from notifyproj.csp import HEADER
@@ -74,6 +75,26 @@ def test_what_is_typed_is_rendered_escaped_and_measured(door: Client, draft: Tem
     assert "&amp;lt;i&amp;gt;é" in frame
     assert "title 2 bytes, body 11 bytes, html " in frame
     assert said(draft)["email en"] == "Hello {{ name }}"
+
+
+def mail_of(version: Template) -> TextSource:
+    texts = versions.content_of(version).texts
+    return next(text for text in texts if text.channel is Channel.EMAIL)
+
+
+def test_a_mail_is_saved_in_blocks_or_as_html(door: Client, draft: Template) -> None:
+    fields = typed(email_title="Hi", email_body="b", email_html="<i>h</i>", email_blocks="# B")
+    assert not ask(door, draft, "save", **fields | {"email-written-as": "blocks"})["fault"]
+    mail = mail_of(draft)
+    assert (mail.blocks, "B</h1>" in mail.html) == ("# B", True)
+    assert "B</h1>" not in door.get(url(draft)).content.decode().partition("nc-frame")[0]
+    broken = fields | {"email-written-as": "blocks", "email-blocks": "a\n::: end"}
+    fault = ask(door, draft, "save", **broken)["fault"]
+    assert fault == "email en, blocks, line 2: end: no block is open that it belongs to."
+    assert mail_of(draft) == mail
+    assert not ask(door, draft, "save", **fields | {"email-written-as": "html"})["fault"]
+    mail = mail_of(draft)
+    assert (mail.blocks, mail.html, mail.body) == ("", "<i>h</i>", "b")
 
 
 def test_an_in_app_text_has_fields_for_its_link_image_and_actions(

@@ -47,6 +47,7 @@
       for (const panel of form.querySelectorAll("[data-channel]")) {
         panel.querySelector(".nc-frame").innerHTML = answer.frames[panel.dataset.channel];
       }
+      form.dispatchEvent(new CustomEvent("rendered", { detail: answer }));
     } catch (error) {
       complain(error.message);
     }
