@@ -20,6 +20,7 @@ from notifications.core.rules.csv_reader import BadRecord, CsvReader, InvalidFil
 from notifications.features.moving.export import (
     ExportFile,
     ExportPlace,
+    Found,
     NotUnderstood,
     WrongExport,
 )
@@ -135,6 +136,18 @@ def _page(
             yield below, value
             return
     yield place, page
+
+
+def in_form(place: ExportPlace, parts: Iterator[Found]) -> list[Found]:
+    """Return the parts of an entry; an entry of another form is one fault with its place.
+
+    A reader takes the form of the vendor's documents for granted, so a list in the place of an
+    object ends the reading of the entry by one of these errors.
+    """
+    try:
+        return list(parts)
+    except (AttributeError, KeyError, TypeError):
+        return [NotUnderstood(place, "has another form than the documents of the vendor say")]
 
 
 def read_csv(

@@ -185,6 +185,11 @@ def test_test_mode_has_no_suppression_list(import_from: ImportFrom) -> None:
             "/data/0/steps/0: a step of the kind 'digest'",
         ),
         ("novu", {"s.json": {"data": [{"subscriberId": "u", "phone": "123"}]}}, "/data/0/phone: "),
+        (
+            "novu",
+            {"s.json": {"data": [{"subscriberId": "u", "channels": 5}]}},
+            "/data/0: has another",
+        ),
         ("knock", {"w/workflow.json": {"steps": [{"type": "delay"}]}}, "/steps/0: a step of"),
         (
             "govuk_notify",

@@ -18,7 +18,7 @@ from typing import Final
 from notifications.features.moving.languages import converted
 from notifications.features.moving.languages.converted import NotConvertible
 
-_TAG: Final = re.compile(r"\{\{(-?)\s*(.*?)\s*(-?)\}\}", re.DOTALL)
+_TAG: Final = re.compile(r"\{\{(-?)([^{}]*?)(-?)\}\}")
 _SUBSCRIBER: Final = {
     ".Subscriber.Name": "name",
     ".Subscriber.FirstName": "first_name",
@@ -29,7 +29,7 @@ _LINKS: Final = {"UnsubscribeURL": "unsubscribe_url", "ManageURL": "preferences_
 _OBJECTS: Final = (".Subscriber.Attribs.", ".Tx.Data.")
 _TRACKED: Final = re.compile(r'TrackLink\s+"([^"{}]+)"(?:\s+[.$])?')
 _WITHOUT_TEXT: Final = re.compile(r"/\*.*\*/|TrackView(?:\s+[.$])?", re.DOTALL)
-_MARKED: Final = re.compile(r"(https?://[^\s\"'<>]+?)@TrackLink")
+_MARKED: Final = re.compile(r"(https?://[^\s\"'<>]{1,2000}?)@TrackLink")
 
 
 def convert(source: str) -> str:
@@ -56,7 +56,7 @@ class _GoConverter:
         return converted_text
 
     def _tag(self, found: re.Match[str]) -> str:
-        before, inner, after = found[1], found[2], found[3]
+        before, inner, after = found[1], found[2].strip(), found[3]
         if tracked := _TRACKED.fullmatch(inner):
             return tracked[1]
         if _WITHOUT_TEXT.fullmatch(inner):

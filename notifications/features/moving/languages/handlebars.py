@@ -16,7 +16,7 @@ from typing import Final
 from notifications.features.moving.languages import converted
 from notifications.features.moving.languages.converted import NotConvertible
 
-_TAG: Final = re.compile(r"\{\{\{.*?\}\}\}|\{\{!--.*?--\}\}|\{\{(.*?)\}\}", re.DOTALL)
+_TAG: Final = re.compile(r"\{\{\{[^{}]*\}\}\}|\{\{!--.{0,5000}?--\}\}|\{\{([^{}]*)\}\}", re.DOTALL)
 _ITEMS: Final = ("item", "inner")
 """Names of the items of a loop and of a loop within it."""
 _FACTS: Final = {"@index": "loop.index0", "@first": "loop.first", "@last": "loop.last"}

@@ -18,8 +18,10 @@ from typing import Final
 from notifications.features.moving.languages import converted
 from notifications.features.moving.languages.converted import NotConvertible
 
-_TAG: Final = re.compile(r"\{\{(-?)(.*?)(-?)\}\}|\{%(-?)(.*?)(-?)%\}", re.DOTALL)
-_COMMENT: Final = re.compile(r"\{%-?\s*comment\s*-?%\}.*?\{%-?\s*endcomment\s*-?%\}", re.DOTALL)
+_TAG: Final = re.compile(r"\{\{(-?)([^{}]*?)(-?)\}\}|\{%(-?)([^{}]*?)(-?)%\}")
+_COMMENT: Final = re.compile(
+    r"\{%-?\s*comment\s*-?%\}.{0,5000}?\{%-?\s*endcomment\s*-?%\}", re.DOTALL
+)
 _LITERAL: Final = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"|-?\d+(?:\.\d+)?|true|false")
 _COMPARISON: Final = re.compile(r"(.+?)\s*(==|!=|<=|>=|<|>)\s*(.+)")
 _FILTERS: Final[Mapping[str, str]] = MappingProxyType({

@@ -53,12 +53,16 @@ def read(given: Sequence[ExportFile]) -> Iterator[Found]:
     for file in given:
         folder, slash, name = file.name.rpartition("/")
         if name == _WORKFLOW:
-            yield from _workflow(file, f"{folder}{slash}", by_name)
+            parts = _workflow(file, f"{folder}{slash}", by_name)
+            yield from files.in_form(file.place, parts)
         elif _is_part(folder, by_name):
             continue
         elif name.endswith(".json"):
             for each in files.read_entries(file, "entries", wanted="id"):
-                yield from [each] if isinstance(each, NotUnderstood) else _user(*each)
+                if isinstance(each, NotUnderstood):
+                    yield each
+                else:
+                    yield from files.in_form(each[0], _user(*each))
         else:
             yield NotUnderstood(file.place, f"no {_WORKFLOW} is above the file")
 

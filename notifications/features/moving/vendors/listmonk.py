@@ -50,7 +50,7 @@ def read(given: Sequence[ExportFile]) -> Iterator[Found]:
     Raises:
         WrongExport: a file is no export of listmonk.
     """
-    opt_in = {}
+    opt_in: dict[object, object] = {}
     others = []
     for file in given:
         if file.is_csv:
@@ -58,11 +58,14 @@ def read(given: Sequence[ExportFile]) -> Iterator[Found]:
             continue
         for each in files.read_entries(file, *_KEYS, wanted="id"):
             if not isinstance(each, NotUnderstood) and _is_list(each[1]):
-                opt_in[each[1]["id"]] = each[1]["optin"]
+                opt_in[str(each[1]["id"])] = each[1]["optin"]
             else:
                 others.append(each)
     for each in others:
-        yield from [each] if isinstance(each, NotUnderstood) else _entry(*each, opt_in)
+        if isinstance(each, NotUnderstood):
+            yield each
+        else:
+            yield from files.in_form(each[0], _entry(*each, opt_in))
 
 
 def _is_list(entry: Mapping[str, Any]) -> bool:
@@ -143,7 +146,7 @@ def _add_list(
         person.fault("must be a list with a name", "lists", number)
         return
     topic = people.topic_name(entry["name"])
-    way = entry.get("optin") or opt_in.get(entry.get("id"))
+    way = entry.get("optin") or opt_in.get(str(entry.get("id")))
     match entry.get("subscription_status"), way:
         case ("confirmed", _) | ("unconfirmed", "single"):
             person.subscribe(topic, "lists", number)

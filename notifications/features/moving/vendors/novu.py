@@ -46,9 +46,9 @@ def read(given: Sequence[ExportFile]) -> Iterator[Found]:
             if isinstance(each, NotUnderstood):
                 yield each
             elif wanted == "steps":
-                yield from _workflow(*each)
+                yield from files.in_form(each[0], _workflow(*each))
             else:
-                yield from _subscriber(*each)
+                yield from files.in_form(each[0], _subscriber(*each))
 
 
 def _workflow(place: ExportPlace, entry: Mapping[str, Any]) -> Iterator[Found]:
