@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Final
@@ -147,7 +147,7 @@ class Sandbox:
                 for each in message.attachments
             ]
         if message.channel is Channel.EMAIL:
-            body["mail"] = asdict(message.mail)
+            body["mail"] = message.mail  # orjson writes dataclasses
         return Request(url=self._url, headers=headers, body=rounds.json_body(body))
 
 

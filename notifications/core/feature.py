@@ -71,6 +71,8 @@ class MenuEntry:
     """Name of the model in lower case, whose view permission opens the page."""
     page: str = ""
     """Name of the page's URL; empty: the list of the model."""
+    right: str = ""
+    """Permission that opens the page, such as `change_recipient`; empty: the view permission."""
     is_folded: bool = False
     """True for a rare page, below "More"."""
 

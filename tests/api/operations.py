@@ -136,6 +136,8 @@ BODIES: Final[Mapping[str, object]] = {
     "DELETE /v1/audience-uploads/{upload_id}": None,
     "POST /v1/audience-snapshots": {"audience": {"everyone": True}},
     "DELETE /v1/audience-snapshots/{snapshot_id}": None,
+    "POST /v1/recipient-imports contacts": b"user_id,email\nmaria,m@example.com\n",
+    "POST /v1/recipient-imports preferences": b"user_id,topics_off\nmaria,news\n",
     "POST /v1/recipient-imports": b"user_id,locale,email,topics_off\nmaria,de,m@example.com,news\n",
     "POST /v1/suppressions": {"channel": "email", "address": "nobody@example.com"},
     "DELETE /v1/suppressions/{suppression_id}": None,

@@ -131,7 +131,11 @@ def _is_let_in(caller: Caller, operation: str) -> bool:
         named += "".join(f"?{name}=*" for name in part)
     scopes = [name for name in part if name in set(TokenScope)]
     body = {"scopes": scopes} if scopes else {name: [] for name in part}
-    answer = caller.send(method, named, body)
+    own = operations.BODIES.get(operation)
+    if part and isinstance(own, bytes):
+        answer = caller.send(method, named, own, media_type="text/csv")
+    else:
+        answer = caller.send(method, named, body)
     assert answer.resolver_match.route
     assert answer.status_code < 500
     return answer.status_code != 403

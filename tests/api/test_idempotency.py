@@ -43,6 +43,7 @@ _OUTSIDE = {
     "/v1/recipients/{user_id}/client-tokens",
     "/v1/templates/{template_id}/preview",
     "/v1/bulk-jobs/dry-run",
+    "/v1/attachments",
     "/v1/audience-uploads",
     "/v1/recipient-imports",
 }

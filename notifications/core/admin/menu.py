@@ -28,7 +28,9 @@ class Item(NamedTuple):
     model: str
     """Model or page; `app.model` is a model of another Django app."""
     page: str = ""
-    """Name of the URL of a feature's page, which opens with the view permission of the model."""
+    """Name of the URL of a feature's page."""
+    right: str = ""
+    """Permission that opens the page; empty: the view permission of the model."""
 
 
 class Group(NamedTuple):
@@ -157,7 +159,7 @@ def groups() -> tuple[Group, ...]:
 def _items_of(entries: Iterable[MenuEntry], group: str, *, is_folded: bool) -> Iterator[Item]:
     for entry in entries:
         if (entry.group, entry.is_folded) == (group, is_folded):
-            yield Item(entry.title, entry.symbol, entry.model, entry.page)
+            yield Item(entry.title, entry.symbol, entry.model, entry.page, entry.right)
 
 
 def items() -> Iterator[Item]:
@@ -168,7 +170,7 @@ def items() -> Iterator[Item]:
 
 def visible_items(request: HttpRequest) -> Iterator[Item]:
     """Yield the entries that the operator may view."""
-    return (item for item in items() if _may_view(request, item.model))
+    return (item for item in items() if _may_view(request, item.model, item.right))
 
 
 def link(item: Item) -> str:
@@ -238,6 +240,6 @@ def _names(model: str) -> tuple[str, str]:
     return app or "notifications", name
 
 
-def _may_view(request: HttpRequest, model: str) -> bool:
+def _may_view(request: HttpRequest, model: str, right: str = "") -> bool:
     app, name = _names(_MODELS.get(model, model))
-    return model in _OPEN or bool(request.user.has_perm(f"{app}.view_{name}"))
+    return model in _OPEN or bool(request.user.has_perm(f"{app}.{right or f'view_{name}'}"))

@@ -1,4 +1,4 @@
-"""`/v1/templates/{template_id}/files`: a template as the files of `manage.py export_templates`.
+"""A template as the files of `manage.py export_templates`: read, store, compare two versions.
 
 The command line `notify templates` of the Python client keeps these files in git and carries them
 from one installation to another.
@@ -17,7 +17,13 @@ from notifications.core.api.examples import TEMPLATE, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import RequestModel, ResponseModel
-from notifications.core.api.template_schemas import MAX_TEXTS, TemplateId, Version
+from notifications.core.api.template_schemas import (
+    MAX_TEXTS,
+    DiffAnswer,
+    DiffQuery,
+    TemplateId,
+    Version,
+)
 from notifications.core.api.templates import version_of
 from notifications.core.models import Template
 from notifications.core.rules.access import BOTH, LIVE
@@ -25,12 +31,14 @@ from notifications.core.rules.language.syntax import MAX_SOURCE
 from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.core.rules.request import Text
 from notifications.core.rules.scopes import Scope
-from notifications.core.rules.templates import file_format
+from notifications.core.rules.templates import diff, file_format
 from notifications.core.rules.templates.file_format import BrokenFiles
 from notifications.core.store.templates import import_export, versions
 from notifications.core.store.templates.import_export import ImportEffect
 
 _PATH: Final = "v1/templates/<slug:template_id>/files"
+_DRAFTED: Final = {"template_id": "rental_reminder"}
+_READERS: Final = Access(Scope.TEMPLATES_READ, BOTH, "view_template")
 _TAG: Final = "Templates"
 _ID: Final = TypeAdapter(TemplateId)
 _MAX_FILES: Final = 3 * MAX_TEXTS + 1
@@ -81,13 +89,13 @@ class FilesStored(ResponseModel):
 @operation(
     f"GET {_PATH}",
     "Read a version as files",
-    Access(Scope.TEMPLATES_READ, BOTH, "view_template"),
+    _READERS,
     FilesQuery,
     answers={200: FilesAnswer},
     tag=_TAG,
     examples={
         "minimal": Example("The current version", path={"template_id": TEMPLATE}),
-        "usual": Example("A draft", path={"template_id": "rental_reminder"}, query={"version": 3}),
+        "usual": Example("A draft", path=_DRAFTED, query={"version": 3}),
     },
 )
 def get_template_files(call: Call, query: FilesQuery) -> FilesAnswer:
@@ -146,6 +154,41 @@ def put_template_files(call: Call, wanted: FilesRequest) -> FilesStored:
         version=newest.version,
         effect="drafted" if effect is ImportEffect.DRAFT else "unchanged",
         review_url=_review_url(newest),
+    )
+
+
+@operation(
+    "GET v1/templates/<slug:template_id>/diff",
+    "Compare two versions",
+    _READERS,
+    DiffQuery,
+    answers={200: DiffAnswer},
+    tag=_TAG,
+    examples={
+        "minimal": Example(
+            "The current version and the newest one", path={"template_id": "rental_reminder"}
+        ),
+        "usual": Example(
+            "Two versions by number",
+            path={"template_id": "rental_reminder"},
+            query={"from": 1, "to": 2},
+        ),
+    },
+)
+def diff_template(call: Call, query: DiffQuery) -> DiffAnswer:
+    """Compare two versions line by line, in the format of exported files."""
+    template_id = call.path["template_id"]
+    old = version_of(call, query.old)
+    new = versions.newest(template_id) if query.new is None else None
+    new = new or version_of(call, query.new)
+    patch = diff.unified_diff(
+        versions.content_of(old),
+        versions.content_of(new),
+        old_name=f"v{old.version}",
+        new_name=f"v{new.version}",
+    )
+    return DiffAnswer(
+        template_id=template_id, old_version=old.version, new_version=new.version, diff=patch
     )
 
 

@@ -24,8 +24,6 @@ from notifications.core.api.pagination import page
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.template_schemas import (
     MAX_VERSION,
-    DiffAnswer,
-    DiffQuery,
     InAppAnswer,
     PreviewAnswer,
     PreviewRequest,
@@ -45,7 +43,7 @@ from notifications.core.rules import in_app
 from notifications.core.rules.access import BOTH, LIVE
 from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.core.rules.scopes import Scope
-from notifications.core.rules.templates import diff, previews
+from notifications.core.rules.templates import previews
 from notifications.core.rules.texts.wording import TextSource
 from notifications.core.store.cached import brands
 from notifications.core.store.templates import versions
@@ -298,35 +296,6 @@ def _preview(version: Template, wanted: PreviewRequest, *, producer_id: int) -> 
         segments=shown.sms and shown.sms.segments,
         missing=list(shown.missing),
         problems=list(shown.problems),
-    )
-
-
-@operation(
-    f"GET {_PATH}/diff",
-    "Compare two versions",
-    _READERS,
-    DiffQuery,
-    answers={200: DiffAnswer},
-    tag=_TAG,
-    examples={
-        "minimal": Example("The current version and the newest one", path=_DRAFTED),
-        "usual": Example("Two versions by number", path=_DRAFTED, query={"from": 1, "to": 2}),
-    },
-)
-def diff_template(call: Call, query: DiffQuery) -> DiffAnswer:
-    """Compare two versions line by line, in the format of exported files."""
-    template_id = call.path["template_id"]
-    old = version_of(call, query.old)
-    new = versions.newest(template_id) if query.new is None else None
-    new = new or version_of(call, query.new)
-    patch = diff.unified_diff(
-        versions.content_of(old),
-        versions.content_of(new),
-        old_name=f"v{old.version}",
-        new_name=f"v{new.version}",
-    )
-    return DiffAnswer(
-        template_id=template_id, old_version=old.version, new_version=new.version, diff=patch
     )
 
 

@@ -88,7 +88,7 @@ def take(
     kept: list[ClaimedDelivery] = []
     while waiting and len(taken) < count:
         claimed = waiting.popleft()
-        size = claimed.attachment_bytes
+        size = claimed.attachment_bytes if claimed.notification.attachments else 0
         if not size or memory.take(size):
             claimed.held_bytes = size
             taken.append(claimed)
@@ -110,7 +110,12 @@ def release(deliveries: Iterable[ClaimedDelivery], *, memory: Memory | None = No
 
 def contents(deliveries: Iterable[ClaimedDelivery]) -> Mapping[UUID, bytes]:
     """Read the contents of the attachments of deliveries, each once; no query without any."""
-    wanted = {each.id for claimed in deliveries for each in claimed.attachments}
+    wanted = {
+        each.id
+        for claimed in deliveries
+        if claimed.notification.attachments
+        for each in claimed.attachments
+    }
     found: dict[UUID, bytes] = {}
     if wanted:
         for read in CONTENTS:

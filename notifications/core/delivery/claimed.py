@@ -86,7 +86,7 @@ class ClaimedDelivery:
     @property
     def attachment_bytes(self) -> int:
         """Bytes of the attachments together."""
-        return attachments.size_of(self.attachments)
+        return attachments.size_of(self.attachments) if self.notification.attachments else 0
 
     @property
     def preset(self) -> Preset:

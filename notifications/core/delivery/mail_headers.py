@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
+from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -39,17 +40,24 @@ def of(claimed: ClaimedDelivery, *, brand: Brand) -> MailHeaders:
     if claimed.delivery.channel is not Channel.EMAIL:
         return _NONE
     notification = claimed.notification
-    topic = notification.category or notification.type
-    return MailHeaders(
-        sender_name=brand.sender_name,
-        sender_address=brand.sender_address,
-        reply_to=brand.reply_to,
-        list_id="" if claimed.delivery.priority.is_urgent else list_id(topic),
-        thread_id=_thread_id(claimed) if notification.collapse_key else "",
-    )
+    is_urgent = claimed.delivery.priority.is_urgent
+    topic = "" if is_urgent else notification.category or notification.type
+    headers = _without_thread(brand.sender_name, brand.sender_address, brand.reply_to, topic)
+    if not notification.collapse_key:
+        return headers
+    return replace(headers, thread_id=_thread_id(claimed))
 
 
 @functools.lru_cache(maxsize=1024)
+def _without_thread(name: str, address: str, reply_to: str, topic: str) -> MailHeaders:
+    return MailHeaders(
+        sender_name=name,
+        sender_address=address,
+        reply_to=reply_to,
+        list_id=list_id(topic) if topic else "",
+    )
+
+
 def list_id(topic: str) -> str:
     """Return the List-Id of a topic: `order_shipped.notify.example`."""
     label = _NOT_OF_LABEL.sub("-", topic.lower()).strip("-")[:_LONGEST_LABEL]

@@ -93,7 +93,8 @@ def messages(
     for claimed in deliveries:
         try:
             message_ = _built(claimed, versions, now=now, links=links)
-            message_ = attached.attach(claimed, message_, files)
+            if claimed.notification.attachments:
+                message_ = attached.attach(claimed, message_, files)
         except RenderError as error:
             broken.append((claimed, str(error)))
             continue

@@ -70,7 +70,8 @@ def choose_providers(batch: Batch) -> None:
     for claimed in batch.deliveries:
         channel, to = claimed.delivery.channel, claimed.destination
         beginning = to.address[: reach.get(channel, 0)]
-        place = _Place(channel, claimed.delivery.mode, to.kind, beginning, claimed.attachment_bytes)
+        size = claimed.attachment_bytes if claimed.notification.attachments else 0
+        place = _Place(channel, claimed.delivery.mode, to.kind, beginning, size)
         choice = choices.get(place)
         if choice is None:
             choice = choices[place] = _choose(place, stored.get(channel, ()))

@@ -88,13 +88,10 @@ def send(
     outcomes of locked rows, which takes as long as the locks.
 
     Raises:
-        OperationalError: Postgres failed; every call that had begun is settled.
-        Exception: the error of a wave; every call that had begun is settled.
+        Exception: Postgres or a wave failed; every call that had begun is settled.
     """
-    try:
-        _Sending(batch, deliveries, provider).run(at_end)
-    finally:
-        attached.release(deliveries)
+    at_end.callback(attached.release, deliveries)
+    _Sending(batch, deliveries, provider).run(at_end)
 
 
 class _Sending:
@@ -201,7 +198,8 @@ class _Sending:
 
     def _expires_at(self, calls: Iterable[Call]) -> float:
         """Return the time on the steady clock at which the first of the messages expires."""
-        left = min(each.claimed.notification.expires_at for each in calls) - self._batch.now
+        ends = [each.claimed.notification.expires_at for each in calls]
+        left = min(ends) - self._batch.now
         return clock.steady() + left.total_seconds()
 
     def _prepare(self, deliveries: Sequence[ClaimedDelivery]) -> Mapping[UUID, Call]:

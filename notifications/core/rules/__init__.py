@@ -9,7 +9,7 @@ Modules:
                   recipient, addresses, attributes, recipient_lists, stored_audiences
     bulk jobs     bulk_job: states and counts, which tables, webhooks and costs use
     requests      request, request_fields, request_faults, in_app_fields, attachments, problems,
-                  sensitive, ids, schedule_limits
+                  sensitive, ids, schedule_limits, accepted_answer
     money         prices
     rights        scopes, access, roles, recipient_tokens, signed_token, origins, single_sign_on
     operators     alerts, alert_causes, alert_notices, alert_links, alert_thresholds, audit_facts,

@@ -18,6 +18,7 @@ class MovingConfig(feature.Feature):
             symbol="upload_file",
             model="recipient",
             page="admin:moving_recipients",
+            right="change_recipient",
             is_folded=True,
         ),
     )

@@ -36,6 +36,7 @@ _UNSUPPORTED: Final = {
     "<body> element": "becomes a div; the background is that of a table",
     "display:none": "Gmail with an account of another service shows the preheader above the mail",
     "border-radius": "a button has square corners",
+    "white-space": "Outlook for Windows joins the lines of footer and address",
 }
 _PARTIAL: Final = {
     "<body> element": "becomes a div",
@@ -53,6 +54,7 @@ _PARTIAL: Final = {
     "max-width": "not on an image, which has a width; Outlook has a table of 600 pixels",
     "padding": "on cells only; a button has `mso-padding-alt`",
     "text-decoration": "of one value only",
+    "white-space": "of one value; Outlook for Windows joins the lines",
     "width attribute": "in pixels only on an image",
 }
 

@@ -176,7 +176,8 @@ class Wording:
             RenderError: the variables do not match the template, or the result is too large.
         """
         source = self.source
-        variables = self.with_brand(variables, brand)
+        if self.has_brand:
+            variables = self.with_brand(variables, brand)
         if self.has_link:
             ours = mail_links._asdict()
             variables = {**ours, **variables, UNSUBSCRIBE_URL: mail_links.unsubscribe_url}

@@ -12,7 +12,8 @@
                   contacts_by_address, dead_contacts, device_owners, merged_recipients,
                   opted_out_contacts, suppressions, preferences, short_links, erasure
     sensitive     secret_variables (encryption), late_encryption (of values stored earlier)
-    accept        idempotency, api_keys, token_revocations, ordering_queues, fair_queue
+    accept        idempotency, packed_responses, api_keys, token_revocations, ordering_queues,
+                  fair_queue
     broker        publish (ids of committed rows)
     bulk_jobs     bulk_job_expansions
     webhooks      webhook_messages

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
+import orjson
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
@@ -91,8 +92,16 @@ def _change(template_id: str, content: TemplateContent, *, publish: bool) -> Imp
 
 
 def _is_same(version: Template, content: TemplateContent) -> bool:
-    """Return True if both have the same files: a later release may compile blocks otherwise."""
-    return file_format.write(versions.content_of(version)) == file_format.write(content)
+    """Return True if both have the same files, whatever the order of keys in the settings.
+
+    The files decide, because a later release may compile blocks otherwise.
+    """
+    return _files(versions.content_of(version)) == _files(content)
+
+
+def _files(content: TemplateContent) -> dict[str, Any]:
+    files = file_format.write(content)
+    return {**files, file_format.SETTINGS_FILE: orjson.loads(files[file_format.SETTINGS_FILE])}
 
 
 def _content(template_id: str, files: Mapping[str, str]) -> TemplateContent:

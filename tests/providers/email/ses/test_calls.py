@@ -235,6 +235,8 @@ def test_a_bad_mail_is_rejected_here_and_its_neighbours_go(
     first, second, third = outcomes(provider, [bad, big, good])
     assert isinstance(first, Rejected)
     assert first.code == "malformed_address"
-    assert second == Rejected(code="payload_too_large", detail="1,032 bytes of text, at most 1,000")
+    assert second == Rejected(
+        code="payload_too_large", detail="1,032 bytes of text and attachments, at most 1,000"
+    )
     assert isinstance(third, Accepted)
     assert len(server.requests) == 1
