@@ -11,7 +11,7 @@ from notifyproj.service_urls import foreign_variables
 from providers import registry
 
 PREFIX: Final = "NOTIFY_"
-_OF_PRODUCERS: Final = frozenset({"NOTIFY_URL", "NOTIFY_KEY"})
+_OF_PRODUCERS: Final = frozenset({"NOTIFY_URL", "NOTIFY_KEY", "NOTIFY_LISTEN_SECRET"})
 """Variables of a producer's program: no settings, but often in the shell of `manage.py`."""
 
 

@@ -35,7 +35,7 @@ class Notify:
 
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
         self.folder = folder
-        self._environ = {
+        self.environ = {
             **os.environ,
             "XDG_CONFIG_HOME": str(folder / "config"),
             "PYTHONPATH": str(_SOURCES),
@@ -46,7 +46,7 @@ class Notify:
         """Return the output of a command that ends with the status, and its errors with it."""
         done = subprocess.run(
             [sys.executable, "-m", "notify_client", *arguments],
-            env=self._environ,
+            env=self.environ,
             cwd=self.folder,
             input=stdin,
             capture_output=True,
@@ -63,7 +63,7 @@ class Notify:
         """Run a command that does not end, for at most a minute."""
         process = subprocess.Popen(
             [sys.executable, "-m", "notify_client", *arguments],
-            env=self._environ,
+            env=self.environ,
             cwd=self.folder,
             stdout=subprocess.PIPE,
             text=True,
@@ -117,6 +117,13 @@ def test_a_wrong_key_is_not_stored(stranger: Notify, service: Service) -> None:
 def test_a_missing_profile_is_named_with_what_to_do(stranger: Notify) -> None:
     said = stranger("templates", "list", "--profile", "live", status=1)
     assert "there is no profile 'live': run `notify login URL --profile live`" in said
+
+
+@pytest.mark.parametrize("name", ["NOTIFY_URL", "NOTIFY_KEY"])
+def test_one_variable_of_two_is_no_installation(stranger: Notify, name: str) -> None:
+    """The other half must not come from the profile of another installation."""
+    stranger.environ[name] = "https://staging.example"
+    assert f"{name} is set and " in stranger("templates", "list", status=1)
 
 
 def test_a_damaged_file_of_profiles_is_named(stranger: Notify) -> None:
@@ -180,6 +187,16 @@ def test_templates_go_to_files_and_back(notify: Notify, name: str) -> None:
     assert notify("templates", "push", name, "--publish") == f"{name}: v3 published\n"
     assert notify("templates", "push", name, "--publish") == f"{name}: v3 unchanged\n"
     assert f"{name}: v3\n" in notify("templates", "list")
+
+
+def test_a_pull_deletes_texts_that_are_gone_and_no_other_file(notify: Notify, name: str) -> None:
+    folder = notify.folder / "templates" / name
+    (folder / "drafts").mkdir(parents=True)
+    for file in ("main.py", "README.md", "sms.de.txt"):
+        (folder / file).write_text("of the author")
+    notify("templates", "pull", name)
+    there = {path.name for path in folder.iterdir()}
+    assert there == {"drafts", "main.py", "README.md", "push.en.txt", "template.json"}
 
 
 def test_a_file_that_is_wrong_is_named_and_nothing_is_stored(notify: Notify, name: str) -> None:
@@ -260,7 +277,8 @@ def test_changes_are_printed_as_they_come(notify: Notify, service: Service) -> N
 def test_a_local_url_gets_signed_webhooks(
     notify: Notify, service: Service, endpoint: HttpFake
 ) -> None:
-    with notify.running("listen", endpoint.url, "--secret", _SECRET, "--type", "CLI") as listen:
+    notify.environ["NOTIFY_LISTEN_SECRET"] = _SECRET
+    with notify.running("listen", endpoint.url, "--type", "CLI") as listen:
         assert _read(listen, "Signing secret") == f"Signing secret: {_SECRET}\n"
         sent = _cancelled(service)
         line = _read(listen, f"{sent} cancelled")
@@ -272,8 +290,9 @@ def test_a_local_url_gets_signed_webhooks(
 
 
 def test_a_secret_of_another_form_is_refused(notify: Notify, endpoint: HttpFake) -> None:
-    said = notify("listen", endpoint.url, "--secret", "whsec_&", status=1)
-    assert "--secret is a webhook secret: whsec_ and base64" in said
+    notify.environ["NOTIFY_LISTEN_SECRET"] = "whsec_&"
+    said = notify("listen", endpoint.url, status=1)
+    assert "NOTIFY_LISTEN_SECRET is a webhook secret: whsec_ and base64" in said
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])

@@ -113,7 +113,7 @@ def _entry(
     packed_response: bytes | None,
 ) -> IdempotencyRecord:
     key = IdempotencyKey(producer_id, Mode(mode), name)
-    if packed_response is not None:
+    if response is None and packed_response is not None:
         answer = accepted_answer.as_json(accepted_answer.unpack(bytes(packed_response)))
     else:
         answer = orjson.loads(response or "null")

@@ -3,7 +3,7 @@
 A process of the release before reads no packed response. Such a process works beside this release
 during an upgrade, and again after a rollback. So packed responses begin a day after the migration
 that adds their column; until then the responses are JSON. A new database, to which `migrate`
-applied the first migration within the same hour, never had such a process: packed responses begin
+applied the first migration in the same run, never had such a process: packed responses begin
 at once.
 """
 
@@ -20,7 +20,7 @@ from notifications.core.store.postgres import unapplied_migrations
 COLUMN_ADDED_BY: Final = "0002_packed_responses"
 _UPGRADE: Final = dt.timedelta(days=1)
 """Time for an upgrade and its rollback."""
-_ONE_RUN: Final = dt.timedelta(hours=1)
+_ONE_RUN: Final = dt.timedelta(minutes=5)
 """Longest time between the two migrations of a new database."""
 _NEXT_LOOK: Final = 60.0
 """Seconds between two looks at the migrations while the answer is no."""

@@ -123,9 +123,13 @@ def _add_names(command: ArgumentParser) -> None:
 def _add_following(commands: Commands) -> None:
     tail = _command(commands, "tail", "print status changes as they come", following.tail)
     tail.add_argument("--json", action="store_true", help="print each change as a line of JSON")
-    listen = _command(commands, "listen", "call a local URL with status webhooks", following.listen)
+    listen = _command(
+        commands,
+        "listen",
+        "call a local URL with status webhooks; NOTIFY_LISTEN_SECRET signs",
+        following.listen,
+    )
     listen.add_argument("url", metavar="URL", help="such as http://localhost:3000/webhooks")
-    listen.add_argument("--secret", help="signing secret, whsec_...; default: a new one")
     for command in (tail, listen):
         command.add_argument(
             "--since",

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import hmac
 import json
+import os
 import secrets
 import sys
 from argparse import Namespace
@@ -25,6 +26,8 @@ from notify_client.cli.faults import Fault
 from notify_client.errors import NoAnswer, RateLimited, ServiceError
 from notify_client.types import StatusChangeLine
 
+_VARIABLE: Final = "NOTIFY_LISTEN_SECRET"
+"""Variable with the signing secret: an argument would be in the list of processes."""
 _PAUSE_SECONDS: Final = 2.0
 _TIMEOUT_SECONDS: Final = 30.0
 _FILTERS: Final = ("user_id", "type", "status", "channel")
@@ -42,7 +45,9 @@ def tail(chosen: Namespace) -> int:
 
 def listen(chosen: Namespace) -> int:
     """Call a URL for each status change until Ctrl-C."""
-    secret = chosen.secret or "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
+    secret = (
+        os.environ.get(_VARIABLE) or "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
+    )
     key = _key_of(secret)
     with profiles.client(chosen.profile) as client, httpx.Client(timeout=_TIMEOUT_SECONDS) as http:
         producer = client.me()["producer"]
@@ -133,4 +138,4 @@ def _key_of(secret: str) -> bytes:
     try:
         return base64.b64decode(secret.removeprefix("whsec_"), validate=True)
     except ValueError as error:
-        raise Fault("--secret is a webhook secret: whsec_ and base64") from error
+        raise Fault(f"{_VARIABLE} is a webhook secret: whsec_ and base64") from error

@@ -26,6 +26,9 @@ def client(profile: str | None) -> Client:
     url, key = os.environ.get("NOTIFY_URL"), os.environ.get("NOTIFY_KEY")
     if profile is None and url and key:
         return Client(url, key)
+    if profile is None and (url or key):
+        given, missing = ("NOTIFY_URL", "NOTIFY_KEY") if url else ("NOTIFY_KEY", "NOTIFY_URL")
+        raise Fault(f"{given} is set and {missing} is not: set both, or name a profile")
     name = profile or DEFAULT
     stored = _read()
     if name not in stored:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from argparse import Namespace
 from getpass import getpass
@@ -68,11 +67,9 @@ def variable(text: str) -> tuple[str, Any]:
 
 
 def _key() -> str:
-    if key := os.environ.get("NOTIFY_KEY"):
-        return key
     key = getpass("Key: ") if sys.stdin.isatty() else sys.stdin.readline()
     if not key.strip():
-        raise Fault("a key is missing: type the key, or give it on standard input or as NOTIFY_KEY")
+        raise Fault("a key is missing: type the key, or give it on standard input")
     return key.strip()
 
 

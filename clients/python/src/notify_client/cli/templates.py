@@ -23,6 +23,8 @@ from notify_client.errors import NotFound
 
 Files = Mapping[str, str]
 
+_FILE: Final = re.compile(r"template\.json|[a-z_]+\.[A-Za-z0-9_\-]{1,35}\.(txt|html|md|json)")
+"""Settings, or a text by channel and locale."""
 _NAME: Final = re.compile(r"[A-Za-z0-9_\-][A-Za-z0-9_.\-]{0,63}")
 
 
@@ -38,7 +40,7 @@ def names(chosen: Namespace) -> int:
 
 
 def pull(chosen: Namespace) -> int:
-    """Write the files of templates; other files in the folder of a template are deleted."""
+    """Write the files of templates, and delete files of texts that a template no longer has."""
     with profiles.client(chosen.profile) as client:
         for name in chosen.names or _all(client):
             found = client.templates.files(name)
@@ -150,9 +152,6 @@ def _write(folder: Path, name: str, files: Files) -> int:
             raise Fault(f"{each!r} cannot be the name of a file")
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)
-    gone = [path for path in place.iterdir() if _is_visible(path) and path.name not in files]
-    for path in gone:
-        path.unlink()
     changed = [
         (place / file, text.encode())
         for file, text in files.items()
@@ -160,6 +159,9 @@ def _write(folder: Path, name: str, files: Files) -> int:
     ]
     for path, content in changed:
         path.write_bytes(content)
+    gone = [path for path in place.iterdir() if path.name not in files and _is_of_template(path)]
+    for path in gone:
+        path.unlink()
     return len(gone) + len(changed)
 
 
@@ -168,6 +170,11 @@ def _text(path: Path) -> str:
         return path.read_bytes().decode()
     except UnicodeDecodeError as error:
         raise Fault(f"{path} is not UTF-8") from error
+
+
+def _is_of_template(path: Path) -> bool:
+    """Return True for a file that the service can have written."""
+    return _FILE.fullmatch(path.name) is not None and path.is_file()
 
 
 def _is_visible(path: Path) -> bool:
