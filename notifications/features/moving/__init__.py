@@ -10,11 +10,13 @@
     plans         check all files, then write in parts; the report
     texts         a template, built from the texts of an export
     recipients    the recipients that an import would change, and the changes
+    stored_recipients    the stored state of these recipients, and what earlier imports changed
     recipient_uploads    a CSV of recipients over the API and the admin
     comparison    messages of an earlier system beside those of this service
     management    `import_from` and `compare_sent`
 
 An import sends nothing. The same files a second time change nothing, so an import that died is
 repeated. An import switches channels and topics off and never on, adds contacts and never replaces
-a primary contact: the answer of a person to this service has precedence over an older file.
+a primary contact. An opt-out or a subscription that an import stored once is not stored again, so a
+later change in this service stays, as long as the audit log has the entry of the import.
 """

@@ -42,9 +42,25 @@ MAX_CONTACTS: Final = 100
 """Contacts of a recipient; every device is a contact."""
 
 
-def topic_name(written: str) -> str:
-    """Return a topic for a name in any characters: `Weekly news` gives `Weekly-news`."""
-    return re.sub(r"[^A-Za-z0-9_.:-]+", "-", written).strip("-")[:64]
+class TopicNames:
+    """Topics for the names of one export: `Weekly news` gives `Weekly-news`."""
+
+    def __init__(self) -> None:
+        """Begin without a name."""
+        self._written: dict[str, str] = {}
+
+    def topic(self, written: str) -> str:
+        """Return the topic for a name in any characters.
+
+        Raises:
+            ValueError: no character of the name can stay, or another name has the same topic.
+        """
+        topic = re.sub(r"[^A-Za-z0-9_.:-]+", "-", written).strip("-")[:64]
+        if not topic:
+            raise ValueError("the name needs a letter A to Z or a digit to become a topic")
+        if self._written.setdefault(topic, written) != written:
+            raise ValueError(f"another name of the export gives the topic {topic}, too; rename one")
+        return topic
 
 
 class ExportedPerson:
@@ -105,11 +121,13 @@ class ExportedPerson:
             if name not in faults
         }
 
+    def switch_channel_off(self, channel: Channel) -> None:
+        """Switch off everything on a channel."""
+        self._off.add(Cell(WHOLE_CHANNEL, channel))
+
     def switch_off(self, topic: object, channel: Channel | None, *names: str | int) -> None:
-        """Switch off a topic, or with an empty topic a whole channel."""
-        if topic == WHOLE_CHANNEL and channel is not None:
-            self._off.add(Cell(WHOLE_CHANNEL, channel))
-        elif (name := self._name(topic, *names)) is not None:
+        """Switch off a topic on a channel; None: on each channel."""
+        if (name := self._name(topic, *names)) is not None:
             self._off.add(Cell(name, channel))
 
     def subscribe(self, topic: object, *names: str | int) -> None:

@@ -1,14 +1,16 @@
 """An import: all files are read and checked, then read again and written in parts.
 
     read -> faults?  yes: nothing is written, unless the import is partial
-                     no:  parts of PART items, each a transaction
+                     no:  one part: a transaction, rolled back for a fault of the write
+                          several parts: a dry run, and without a fault each part in a transaction
 
-The memory of an import is that of one part, of the user ids, and of one JSON document. A part is
-safe to repeat, so an import that died is repeated and finds the written parts unchanged.
+The memory of an import is that of one part, of the user ids and devices, and of one JSON document.
+A part is safe to repeat, so an import that died is repeated and finds the written parts unchanged.
 """
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,10 +21,12 @@ from django.db import transaction
 
 from notifications.core.feedback import preference_matrix
 from notifications.core.models import Suppression
+from notifications.core.rules import addresses
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.suppression import address_fault
 from notifications.core.rules.templates.file_format import BrokenFiles
 from notifications.core.store.postgres import audit, suppressions
+from notifications.core.store.postgres.contact_book import Address
 from notifications.core.store.templates import import_export
 from notifications.core.store.templates.import_export import ImportEffect
 from notifications.features.moving import recipients
@@ -39,7 +43,8 @@ from notifications.features.moving.export import (
     TemplateItem,
     WrongExport,
 )
-from notifications.features.moving.recipients import Author
+from notifications.features.moving.recipients import HELD, Author
+from providers.contract import Channel
 
 PART: Final = 500
 """Items in a transaction, which holds row locks for about a second."""
@@ -54,6 +59,8 @@ _log = structlog.get_logger(__name__)
 class Report:
     """The result of an import, or of its check."""
 
+    items: int = 0
+    """Understood items of the files."""
     is_written: bool = False
     """False: a dry run, or an import with faults that is not partial."""
     imported: Counter[str] = field(default_factory=Counter)
@@ -73,6 +80,11 @@ class Report:
         if len(self.not_understood) < MAX_TOLD:
             self.not_understood.append(fault)
 
+    def add_remark(self, remark: Remark) -> None:
+        """Keep the first remarks."""
+        if len(self.remarks) < MAX_TOLD:
+            self.remarks.append(remark)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import:
@@ -86,6 +98,8 @@ class Import:
     is_dry: bool = False
     is_partial: bool = False
     """Import the understood items although others are not understood."""
+    part: int = field(default_factory=lambda: PART)
+    """Items in a transaction."""
 
 
 def run(wanted: Import) -> Report:
@@ -97,6 +111,36 @@ def run(wanted: Import) -> Report:
     report = _check(wanted)
     if report.fault_count and not wanted.is_partial:
         return report
+    if wanted.is_dry or wanted.is_partial:
+        _write_all(wanted, report)
+    elif report.items <= wanted.part:
+        with transaction.atomic():
+            _write_all(wanted, report)
+            if report.fault_count:
+                transaction.set_rollback(True)
+                return _refused(report)
+    else:
+        trial = copy.deepcopy(report)
+        _write_all(replace(wanted, is_dry=True), trial)
+        if trial.fault_count:
+            return _refused(trial)
+        _write_all(wanted, report)
+    report.is_written = not wanted.is_dry
+    if report.is_written:
+        counts = {"imported": report.imported.total(), "not_understood": report.fault_count}
+        _log.info("import_finished", vendor=wanted.vendor, by=wanted.author.by, **counts)
+    return report
+
+
+def _refused(report: Report) -> Report:
+    """Return the report of an import that wrote nothing."""
+    report.imported.clear()
+    report.unchanged.clear()
+    return report
+
+
+def _write_all(wanted: Import, report: Report) -> None:
+    """Read the files again and write the parts; a fault of the write is added to the report."""
     faults_before = report.fault_count
     part: list[Item] = []
     again = 0
@@ -105,17 +149,12 @@ def run(wanted: Import) -> Report:
             again += 1
         elif isinstance(found, TemplateItem | RecipientItem | SuppressionItem):
             part.append(found)
-        if len(part) >= PART:
+        if len(part) >= wanted.part:
             _write(part, wanted, report)
             part = []
     _write(part, wanted, report)
     if again != faults_before:
         report.add_fault(NotUnderstood(wanted.files[0].place, _CHANGED))
-    report.is_written = not wanted.is_dry
-    if report.is_written:
-        counts = {"imported": report.imported.total(), "not_understood": report.fault_count}
-        _log.info("import_finished", vendor=wanted.vendor, by=wanted.author.by, **counts)
-    return report
 
 
 def _check(wanted: Import) -> Report:
@@ -130,12 +169,11 @@ def _check(wanted: Import) -> Report:
             case NotUnderstood():
                 report.add_fault(found)
             case Remark():
-                if len(report.remarks) < MAX_TOLD:
-                    report.remarks.append(found)
+                report.add_remark(found)
             case LeftOutField():
                 report.left_out[found.name] += 1
             case TemplateItem() | RecipientItem() | SuppressionItem():
-                pass
+                report.items += 1
     return report
 
 
@@ -147,6 +185,7 @@ def _items(wanted: Import) -> Iterator[Found]:
     """
     mandatory = preference_matrix.mandatory_topics()
     people: set[object] = set()
+    owners: dict[str, object] = {}
     template_ids: set[str] = set()
     for found in wanted.read(wanted.files):
         match found:
@@ -159,14 +198,25 @@ def _items(wanted: Import) -> Iterator[Found]:
                     yield NotUnderstood(found.place, said)
                 off = frozenset(cell for cell in found.off if cell.topic not in mandatory)
                 name = found.user_id or found.to
+                kept = [each for each in found.addresses if _is_free(each, name, owners)]
+                for _ in found.addresses[len(kept) :]:
+                    yield NotUnderstood(found.place, HELD)
                 is_first = name not in people
                 people.add(name)
                 same = found if is_first else replace(found, profile={}, attributes={})
-                yield replace(same, off=off) if refused else same
+                yield replace(same, off=off, addresses=tuple(kept))
             case SuppressionItem():
                 yield _suppression_fault(found, wanted.mode) or found
             case _:
                 yield found
+
+
+def _is_free(address: Address, name: object, owners: dict[str, object]) -> bool:
+    """Return False for a device of an earlier recipient of the files."""
+    if address.channel is not Channel.PUSH:
+        return True
+    key = addresses.key(Channel.PUSH, address.address)
+    return owners.setdefault(key, name) == name
 
 
 def _template_fault(item: TemplateItem, known: set[str]) -> NotUnderstood | None:
@@ -199,8 +249,11 @@ def _write(part: Sequence[Item], wanted: Import, report: Report) -> None:
         )
         report.imported["recipients"] += done.changed
         report.unchanged["recipients"] += done.unchanged
+        report.left_out += done.left_out
         for fault in done.faults:
             report.add_fault(fault)
+        for remark in done.remarks:
+            report.add_remark(remark)
     listed = [item for item in part if isinstance(item, SuppressionItem)]
     if listed:
         _write_suppressions(listed, wanted, report)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -47,6 +48,19 @@ def parts_of(raw: bytes) -> Sequence[str]:
     return [part for part, of_part in columns.items() if not names.isdisjoint(of_part)]
 
 
+def count_records(raw: bytes) -> int:
+    """Return the number of lines with a text, at most MAX_LINES + 1; whatever ends the lines.
+
+    Raises:
+        WrongExport: the first line is unusable, or a line cannot be separated.
+    """
+    try:
+        records = CsvReader(io.BytesIO(raw), required=("user_id",), known=recipient_csv.COLUMNS)
+        return sum(1 for _ in itertools.islice(records, MAX_LINES + 1))
+    except InvalidFile as error:
+        raise WrongExport(f"{_NAME}: {error}") from error
+
+
 def run(raw: bytes, *, mode: Mode, by: str, is_dry: bool, is_partial: bool) -> Report:
     """Import a file; a second time everything is unchanged.
 
@@ -61,7 +75,7 @@ def run(raw: bytes, *, mode: Mode, by: str, is_dry: bool, is_partial: bool) -> R
         WrongExport: the file is too long, or has no usable first line; nothing was imported.
         ImportsBusy: the process runs AT_ONCE imports already; nothing was imported.
     """
-    if len(raw) > MAX_BYTES or raw.count(b"\n") > MAX_LINES + 1:
+    if len(raw) > MAX_BYTES or count_records(raw) > MAX_LINES:
         raise WrongExport(
             f"{_NAME}: a file may have {MAX_LINES} lines and {MAX_BYTES} bytes; split the file, or"
             " run manage.py import_from csv"
@@ -74,6 +88,7 @@ def run(raw: bytes, *, mode: Mode, by: str, is_dry: bool, is_partial: bool) -> R
         author=Author(by=by),
         is_dry=is_dry,
         is_partial=is_partial,
+        part=MAX_LINES,
     )
     with _place():
         return plans.run(wanted)

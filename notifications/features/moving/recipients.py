@@ -1,18 +1,22 @@
 """Recipients of an export: the ones that differ from the stored recipients, and the changes.
 
-A part of an import is read with four queries, and a recipient that would not change is not locked.
-A change adds: contacts that the recipient does not have, in any state, and cells that are on. The
-file of another system is older than the answers that this service got, so no contact becomes valid
-again, no primary contact is replaced, no device moves from another recipient, and no cell is
-switched on. Locale, timezone and attributes become those of the file.
+A recipient that would not change is not locked; the others are locked, and compared again. A change
+adds: contacts that the recipient does not have, in any state, and cells that are on. No contact
+becomes valid again, no primary contact is replaced, no device moves from another recipient, and no
+cell is switched on. Locale, timezone and attributes become those of the file.
+
+Imports switch a cell off, and subscribe to a topic, once for a recipient: the audit log has what
+earlier imports changed, and a later change in this service stays. An opt-out by address holds for
+each recipient with the address as a valid contact.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Final
 
 from django.db import transaction
@@ -20,13 +24,13 @@ from django.db import transaction
 from notifications.core.feedback import preference_matrix
 from notifications.core.intake import contact_changes
 from notifications.core.intake.contact_changes import TooManyChanges
-from notifications.core.models import Contact, Preference, Recipient, Topic, TopicSubscriber
+from notifications.core.models import Contact, Preference, Recipient
 from notifications.core.rules import addresses, preferences
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.preferences import Cell, CellChange
 from notifications.core.store.postgres import (
     audit,
-    contacts_by_address,
+    merged_recipients,
     recipients,
     recipients_by_address,
 )
@@ -34,12 +38,18 @@ from notifications.core.store.postgres import preferences as stored_preferences
 from notifications.core.store.postgres.contact_book import Address, ContactChange
 from notifications.core.store.postgres.preferences import MandatoryTopic, TooManyTopics
 from notifications.features.audiences.rows import topics
-from notifications.features.moving.export import NotUnderstood, RecipientItem
+from notifications.features.moving import stored_recipients
+from notifications.features.moving.export import NotUnderstood, RecipientItem, Remark
+from notifications.features.moving.stored_recipients import OPERATION, TOPICS, StoredRecipients
 from providers.contract import Channel
 
-OPERATION: Final = "import_recipients"
-"""The operation in the audit log."""
-_HELD: Final = "the device is registered by another recipient, who keeps the device"
+HELD: Final = "the device is registered by another recipient, who keeps the device"
+_NO_USER: Final = (
+    "no recipient had the address, so the opt-out is at a new recipient by address; import the"
+    " users first, or import this file again after the users"
+)
+_SWITCHED_ON: Final = "opt-out of an earlier import, switched on in this service"
+_LEFT: Final = "topic of an earlier import, left in this service"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +70,9 @@ class WrittenPart:
     changed: int = 0
     unchanged: int = 0
     faults: list[NotUnderstood] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Choices of the file that a later change in this service outweighs, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,25 +87,12 @@ class _Difference:
     attributes: Mapping[str, object]
     off: Collection[Cell]
     topics: Collection[str]
+    faults: Sequence[NotUnderstood]
+    left_out: Counter[str]
 
     def __bool__(self) -> bool:
         parts = (self.profile, self.addresses, self.attributes, self.off, self.topics)
         return self.is_new or any(parts)
-
-
-@dataclass(slots=True)
-class _Stored:
-    """The stored state of the recipients of a part, by user id."""
-
-    rows: dict[str, Recipient] = field(default_factory=dict)
-    contacts: defaultdict[int, set[tuple[int, str]]] = field(
-        default_factory=lambda: defaultdict(set)
-    )
-    """Recipient id -> channel and key of each contact, valid or not."""
-    off: dict[int, preferences.Cells] = field(default_factory=dict)
-    topics: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
-    devices: dict[str, str] = field(default_factory=dict)
-    """Key of a push address -> user id of the recipient with the valid contact."""
 
 
 def write(
@@ -113,25 +113,31 @@ def _write(
     items: Sequence[RecipientItem], *, mode: Mode, author: Author, is_dry: bool
 ) -> WrittenPart:
     done = WrittenPart()
-    people, registered = _by_user_id(items, mode=mode, by=author.by)
-    stored = _read(people, mode=mode)
-    found = [_difference(item, user_id, stored, done) for user_id, item in people.items()]
-    found = [replace(each, is_new=each.is_new or each.user_id in registered) for each in found]
-    differing = [each for each in found if each]
-    done.unchanged = len(found) - len(differing)
+    people, registered = _by_user_id(items, mode=mode, by=author.by, done=done)
+    found = _compare(people, registered, mode=mode)
+    differing = {each.user_id: people[each.user_id] for each in found if each}
+    found = [each for each in found if not each]
     if differing:
-        _store_all(differing, mode=mode, author=author, is_dry=is_dry, done=done)
+        stored_recipients.lock(differing, mode=mode)
+        found += _compare(differing, registered, mode=mode)
+    for each in found:
+        done.faults += each.faults
+        done.left_out += each.left_out
+    changes = sorted((each for each in found if each), key=attrgetter("user_id"))
+    done.unchanged = len(found) - len(changes)
+    if changes:
+        _store_all(changes, mode=mode, author=author, is_dry=is_dry, done=done)
     return done
 
 
 def _store_all(
-    differing: Sequence[_Difference], *, mode: Mode, author: Author, is_dry: bool, done: WrittenPart
+    changes: Sequence[_Difference], *, mode: Mode, author: Author, is_dry: bool, done: WrittenPart
 ) -> None:
-    rows = Recipient.objects.filter(mode=mode, user_id__in=[each.user_id for each in differing])
+    rows = Recipient.objects.filter(mode=mode, user_id__in=[each.user_id for each in changes])
     parts = [model.objects.filter(recipient__in=rows) for model in (Contact, Preference)]
     subscribers: defaultdict[str, list[str]] = defaultdict(list)
     with audit.changes(author.by, OPERATION, rows, *parts):
-        for each in differing:
+        for each in changes:
             if not _store(each, mode=mode, author=author, is_dry=is_dry, done=done):
                 continue
             for topic in each.topics:
@@ -141,13 +147,15 @@ def _store_all(
 
 
 def _by_user_id(
-    items: Sequence[RecipientItem], *, mode: Mode, by: str
+    items: Sequence[RecipientItem], *, mode: Mode, by: str, done: WrittenPart
 ) -> tuple[dict[str, RecipientItem], set[str]]:
     """Return the items by user id, several items of one recipient as one, and the new user ids.
 
     A recipient by address is found, or registered in the open transaction.
     """
     wanted = {item.to for item in items if item.to is not None}
+    if wanted:
+        merged_recipients.hold()
     found = recipients_by_address.ensure(mode, wanted, by=by) if wanted else {}
     registered = {each.user_id: each.id for each in found.values() if each.is_new}
     if registered:
@@ -157,12 +165,23 @@ def _by_user_id(
             *Contact.objects.filter(recipient__in=ids).order_by("pk"),
         ]
         audit.record_made({(by, OPERATION): made})
+    holders = stored_recipients.holders(items, mode=mode)
     people: dict[str, RecipientItem] = {}
     for item in items:
-        user_id = item.user_id if item.to is None else found[item.to].user_id
-        known = people.get(user_id)
-        people[user_id] = item if known is None else _joined(known, item)
+        named = item.user_id if item.to is None else found[item.to].user_id
+        _add(people, named, item)
+        if item.to is None or not item.off:
+            continue
+        if named in registered:
+            done.remarks.append(Remark(item.place, _NO_USER))
+        for user_id in holders[item.to]:
+            _add(people, user_id, RecipientItem(place=item.place, user_id=user_id, off=item.off))
     return people, set(registered)
+
+
+def _add(people: dict[str, RecipientItem], user_id: str, item: RecipientItem) -> None:
+    known = people.get(user_id)
+    people[user_id] = item if known is None else _joined(known, item)
 
 
 def _joined(first: RecipientItem, other: RecipientItem) -> RecipientItem:
@@ -176,56 +195,25 @@ def _joined(first: RecipientItem, other: RecipientItem) -> RecipientItem:
     )
 
 
-def _read(people: Mapping[str, RecipientItem], *, mode: Mode) -> _Stored:
-    stored = _Stored()
-    rows = Recipient.objects.filter(mode=mode, user_id__in=people)
-    stored.rows = {row.user_id: row for row in rows}
-    ids = [row.pk for row in stored.rows.values()]
-    columns = ("recipient_id", "channel", "address")
-    for owner, channel, address in Contact.objects.filter(recipient__in=ids).values_list(*columns):
-        stored.contacts[owner].add((channel, addresses.key(Channel(channel), address)))
-    for row in Preference.objects.filter(recipient__in=ids):
-        stored.off[row.recipient_id] = stored_preferences.off(row)
-    wanted = {topic for item in people.values() for topic in item.topics}
-    known = Topic.objects.filter(mode=mode, name__in=wanted, deleted_at=None)
-    names = dict(known.values_list("pk", "name")) if wanted else {}
-    subscribed = TopicSubscriber.objects.filter(topic_id__in=names, recipient_id__in=ids)
-    for topic_id, owner in subscribed.values_list("topic_id", "recipient_id") if names else ():
-        stored.topics[owner].add(names[topic_id])
-    keys = {
-        addresses.key(Channel.PUSH, each.address)
-        for item in people.values()
-        for each in item.addresses
-        if each.channel is Channel.PUSH
-    }
-    held = contacts_by_address.of_keys(keys).filter(
-        channel=Channel.PUSH, recipient__mode=mode, invalidated_at=None
-    )
-    for user_id, address in held.values_list("recipient__user_id", "address") if keys else ():
-        stored.devices[addresses.key(Channel.PUSH, address)] = user_id
-    return stored
+def _compare(
+    people: Mapping[str, RecipientItem], registered: Collection[str], *, mode: Mode
+) -> list[_Difference]:
+    stored = stored_recipients.read(people, mode=mode)
+    found = [_difference(item, user_id, stored) for user_id, item in people.items()]
+    return [replace(each, is_new=each.is_new or each.user_id in registered) for each in found]
 
 
-def _difference(
-    item: RecipientItem, user_id: str, stored: _Stored, done: WrittenPart
-) -> _Difference:
+def _difference(item: RecipientItem, user_id: str, stored: StoredRecipients) -> _Difference:
     """Return the changes; a device of another recipient is a fault."""
     row = stored.rows.get(user_id)
     owner = 0 if row is None else row.pk
     given = {} if row is None else {"locale": row.locale, "timezone": row.timezone}
     values = {} if row is None else row.attributes
-    has = set(stored.contacts[owner]) if owner else set()
-    fresh = []
-    for each in item.addresses:
-        key = addresses.key(each.channel, each.address)
-        if (each.channel, key) in has:
-            continue
-        has.add((each.channel, key))
-        if each.channel is Channel.PUSH and stored.devices.setdefault(key, user_id) != user_id:
-            done.faults.append(NotUnderstood(item.place, _HELD))
-        else:
-            fresh.append(each)
     off = stored.off.get(owner, frozenset())
+    cells = sorted(cell for cell in item.off if not preferences.covers(off, cell))
+    topics = item.topics - stored.topics[owner]
+    ended, left = stored.past_off[owner].intersection(cells), stored.past_topics[owner] & topics
+    fresh, held = _new_addresses(item, user_id, stored, owner)
     return _Difference(
         item=item,
         user_id=user_id,
@@ -235,9 +223,29 @@ def _difference(
         attributes={
             name: each for name, each in item.attributes.items() if values.get(name) != each
         },
-        off=sorted(cell for cell in item.off if not preferences.covers(off, cell)),
-        topics=item.topics - (stored.topics[owner] if owner else set()),
+        off=[cell for cell in cells if cell not in ended],
+        topics=topics - left,
+        faults=[NotUnderstood(item.place, HELD)] * held,
+        left_out=+Counter({_SWITCHED_ON: len(ended), _LEFT: len(left)}),
     )
+
+
+def _new_addresses(
+    item: RecipientItem, user_id: str, stored: StoredRecipients, owner: int
+) -> tuple[list[Address], int]:
+    """Return the addresses to add, and the number of devices of other recipients."""
+    has = set(stored.contacts[owner])
+    fresh, held = [], 0
+    for each in item.addresses:
+        key = addresses.key(each.channel, each.address)
+        if (each.channel, key) in has:
+            continue
+        has.add((each.channel, key))
+        if each.channel is Channel.PUSH and stored.devices.setdefault(key, user_id) != user_id:
+            held += 1
+        else:
+            fresh.append(each)
+    return fresh, held
 
 
 def _store(
@@ -262,7 +270,10 @@ def _store(
                     attributes=wanted.attributes,
                 )
             if wanted.off:
-                _switch_off(row, wanted.off, author=author)
+                # A dry run counts no opt-out: the metric is outside of the transaction.
+                _switch_off(row, wanted.off, is_for_person=author.is_for_person and not is_dry)
+            if wanted.topics:
+                audit.record(author.by, OPERATION, row, after={TOPICS: sorted(wanted.topics)})
     except (MandatoryTopic, TooManyTopics, TooManyChanges) as error:
         done.faults.append(NotUnderstood(wanted.item.place, str(error)))
         return False
@@ -279,12 +290,12 @@ def _watch(
     return contact_changes.watch(mode, wanted.user_id, by=by)
 
 
-def _switch_off(row: Recipient, cells: Collection[Cell], *, author: Author) -> None:
+def _switch_off(row: Recipient, cells: Collection[Cell], *, is_for_person: bool) -> None:
     stored_preferences.change(
         row,
         {},
         choices=[CellChange(cell, on=False) for cell in cells],
-        by_recipient=author.is_for_person,
+        by_recipient=is_for_person,
         mandatory=preference_matrix.mandatory_topics(),
         known=preference_matrix.known_topics(),
     )

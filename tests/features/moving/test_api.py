@@ -71,6 +71,25 @@ def test_a_long_file_is_refused(caller: Caller, monkeypatch: pytest.MonkeyPatch)
     assert "split the file" in str(problem)
 
 
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
+def test_lines_count_whatever_ends_them(
+    end: str, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recipient_uploads, "MAX_LINES", 2)
+    lines = ["user_id", "u_1", "", "u_2"]
+    assert post(caller, end.join([*lines, "u_3"]))[0] == 422
+    assert not Recipient.objects.exists()
+    assert post(caller, end.join(lines))[0] == 200
+
+
+def test_a_refused_file_imports_nothing_although_the_write_found_the_fault(caller: Caller) -> None:
+    assert post(caller, "user_id,fcm_token\nowner,held\n")[0] == 200
+    status, problem = post(caller, "user_id,fcm_token\nu_1,free\nu_2,held\n")
+    assert status == 422
+    assert "nothing was imported" in str(problem["detail"])
+    assert Recipient.objects.get().user_id == "owner"
+
+
 def test_a_busy_process_answers_503(caller: Caller) -> None:
     held = [recipient_uploads._room.acquire(blocking=False) for _ in range(2)]
     try:

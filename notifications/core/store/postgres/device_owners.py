@@ -33,10 +33,14 @@ def lock(recipient: Recipient, registered: Iterable[str] = ()) -> None:
     the same time. The caller has locked the recipient. Devices are locked in the order of the keys,
     so an exchange between two recipients has no deadlock.
     """
-    push = Channel.PUSH
-    known = recipient.contacts.filter(channel=push, invalidated_at=None)
+    known = recipient.contacts.filter(channel=Channel.PUSH, invalidated_at=None)
     mine = known.values_list("address", flat=True)
-    keys = {f"{recipient.mode}:{addresses.key(push, each)}" for each in (*mine, *registered)}
+    lock_addresses(recipient.mode, [*mine, *registered])
+
+
+def lock_addresses(mode: int, devices: Iterable[str]) -> None:
+    """Lock devices of several recipients, all of which the caller has locked before."""
+    keys = {f"{int(mode)}:{addresses.key(Channel.PUSH, each)}" for each in devices}
     if not keys:
         return
     with db.cursor() as running:

@@ -117,7 +117,7 @@ def import_recipients(call: Call) -> RecipientsImported:
         _raise_invalid(str(error), ())
     except recipient_uploads.ImportsBusy as error:
         raise_problem(Problem(Kind.UNAVAILABLE, str(error), retry_after=_WAIT))
-    call.charge(raw.count(b"\n") // _PAID_BY)
+    call.charge(recipient_uploads.count_records(raw) // _PAID_BY)
     if report.fault_count and not (query.partial or query.dry_run):
         _refuse(report)
     return _answer(report)

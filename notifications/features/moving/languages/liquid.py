@@ -33,6 +33,8 @@ _FILTERS: Final[Mapping[str, str]] = MappingProxyType({
     "first": "first",
     "last": "last",
 })
+_NOTHING: Final = frozenset({"nil", "null", "blank", "empty"})
+"""Words of Liquid that are no names of variables."""
 _LOOP: Final = re.compile(r"for\s+(\w+)\s+in\s+([\w.]+)")
 
 
@@ -81,8 +83,6 @@ class _LiquidConverter:
             name, _, argument = (part.strip() for part in written.partition(":"))
             if name in _FILTERS and not argument:
                 pieces.append(_FILTERS[name])
-            elif name == "default" and _LITERAL.fullmatch(argument):
-                pieces.append(f"default({argument}, true)")
             elif name == "join" and _LITERAL.fullmatch(argument):
                 pieces.append(f"join({argument})")
             else:
@@ -173,6 +173,8 @@ class _LiquidConverter:
         if found is None:
             raise self._refuse(f"{text} is no variable and no plain value")
         root, _, rest = found.partition(".")
+        if root in _NOTHING:
+            raise self._refuse(f"{root} has no exact counterpart")
         if root in items or root not in self._roots:
             return found
         name = self._roots[root]

@@ -174,7 +174,7 @@ def _add_preferences(person: ExportedPerson, given: object) -> bool:
             person.fault(said, "preferences", number)
             continue
         whole = each.get("channel_types") or {}
-        steps.switch_off(person, "", whole, "preferences", "channel_types")
+        steps.switch_off(person, None, whole, "preferences", "channel_types")
         is_whole_off |= isinstance(whole, dict) and False in whole.values()
         for kind in ("categories", "workflows"):
             for topic, choice in (each.get(kind) or {}).items():

@@ -13,12 +13,13 @@ https://listmonk.app/docs/apis/subscribers
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
 
 from notifications.core.rules.suppression import Cause
-from notifications.features.moving import files, people
+from notifications.features.moving import files
 from notifications.features.moving.export import (
     ExportFile,
     ExportPlace,
@@ -29,7 +30,7 @@ from notifications.features.moving.export import (
 )
 from notifications.features.moving.files import CsvLine
 from notifications.features.moving.languages import go_templates
-from notifications.features.moving.people import ExportedPerson
+from notifications.features.moving.people import ExportedPerson, TopicNames
 from notifications.features.moving.texts import Source, Texts
 from notifications.features.moving.vendors import suppressed
 from providers.contract import Channel
@@ -44,13 +45,22 @@ _UNCONFIRMED: Final = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    """The lists of an export."""
+
+    opt_in: dict[object, object] = field(default_factory=dict)
+    """Id of a list -> `single` or `double`."""
+    names: TopicNames = field(default_factory=TopicNames)
+
+
 def read(given: Sequence[ExportFile]) -> Iterator[Found]:
     """Yield the templates and the subscribers.
 
     Raises:
         WrongExport: a file is no export of listmonk.
     """
-    opt_in: dict[object, object] = {}
+    lists = _Lists()
     others = []
     for file in given:
         if file.is_csv:
@@ -58,30 +68,28 @@ def read(given: Sequence[ExportFile]) -> Iterator[Found]:
             continue
         for each in files.read_entries(file, *_KEYS, wanted="id"):
             if not isinstance(each, NotUnderstood) and _is_list(each[1]):
-                opt_in[str(each[1]["id"])] = each[1]["optin"]
+                lists.opt_in[str(each[1]["id"])] = each[1]["optin"]
             else:
                 others.append(each)
     for each in others:
         if isinstance(each, NotUnderstood):
             yield each
         else:
-            yield from files.in_form(each[0], _entry(*each, opt_in))
+            yield from files.in_form(each[0], _entry(*each, lists))
 
 
 def _is_list(entry: Mapping[str, Any]) -> bool:
     return "optin" in entry and "email" not in entry
 
 
-def _entry(
-    place: ExportPlace, entry: Mapping[str, Any], opt_in: Mapping[object, object]
-) -> Iterator[Found]:
+def _entry(place: ExportPlace, entry: Mapping[str, Any], lists: _Lists) -> Iterator[Found]:
     """Yield the parts of a subscriber or a template.
 
     Raises:
         WrongExport: the object is neither.
     """
     if "email" in entry:
-        yield from _subscriber(place, entry, opt_in)
+        yield from _subscriber(place, entry, lists)
     elif "body" in entry:
         yield from _template(place, entry)
     else:
@@ -114,12 +122,10 @@ def _line(line: CsvLine) -> Iterator[Found]:
             attributes = orjson.loads(written)
         except orjson.JSONDecodeError:
             yield NotUnderstood(line.place.below("attributes"), "is no JSON")
-    yield from _subscriber(line.place, {**line.cells, "attribs": attributes}, {})
+    yield from _subscriber(line.place, {**line.cells, "attribs": attributes}, _Lists())
 
 
-def _subscriber(
-    place: ExportPlace, entry: Mapping[str, Any], opt_in: Mapping[object, object]
-) -> Iterator[Found]:
+def _subscriber(place: ExportPlace, entry: Mapping[str, Any], lists: _Lists) -> Iterator[Found]:
     person = ExportedPerson(place, "")
     person.add(Channel.EMAIL, entry["email"], "email")
     attributes = entry.get("attribs")
@@ -130,7 +136,7 @@ def _subscriber(
     if entry.get("name"):
         person.leave_out("name")
     for number, each in enumerate(entry.get("lists") or ()):
-        _add_list(person, each, opt_in, number)
+        _add_list(person, each, lists, number)
     yield from person.parts()
     status = entry.get("status")
     if status in _NOT_SENT_TO:
@@ -139,14 +145,16 @@ def _subscriber(
         yield NotUnderstood(place.below("status"), "must be enabled, disabled or blocklisted")
 
 
-def _add_list(
-    person: ExportedPerson, entry: object, opt_in: Mapping[object, object], number: int
-) -> None:
+def _add_list(person: ExportedPerson, entry: object, lists: _Lists, number: int) -> None:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         person.fault("must be a list with a name", "lists", number)
         return
-    topic = people.topic_name(entry["name"])
-    way = entry.get("optin") or opt_in.get(str(entry.get("id")))
+    try:
+        topic = lists.names.topic(entry["name"])
+    except ValueError as error:
+        person.fault(str(error), "lists", number)
+        return
+    way = entry.get("optin") or lists.opt_in.get(str(entry.get("id")))
     match entry.get("subscription_status"), way:
         case ("confirmed", _) | ("unconfirmed", "single"):
             person.subscribe(topic, "lists", number)

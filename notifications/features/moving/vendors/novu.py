@@ -217,7 +217,7 @@ def _add_preferences(person: ExportedPerson, given: object) -> bool:
     channels = whole.get("channels") or {}
     if whole.get("enabled") is False:
         channels = dict.fromkeys(channels or ("email", "sms", "push", "in_app", "chat"), False)
-    steps.switch_off(person, "", channels, "preferences", "global", "channels")
+    steps.switch_off(person, None, channels, "preferences", "global", "channels")
     return False in channels.values()
 
 

@@ -65,7 +65,7 @@ def _parts(line: CsvLine) -> Iterator[Found]:
     else:
         person.add(channel, line.get("identifier"), "identifier", kind=kind)
     if is_off and channel is not Channel.PUSH:
-        person.switch_off("", channel, "notification_types")
+        person.switch_channel_off(channel)
     person.set("locale", line.get("language"), "language")
     person.set("timezone", line.get("timezone_id"), "timezone_id")
     if line.get("tags") not in {"", "{}"}:

@@ -37,6 +37,8 @@ PREFERENCES: Final = ("channels_off", "topics_off")
 _PROFILE: Final = ("locale", "timezone")
 _TOPICS: Final = "topics"
 COLUMNS: Final = ("user_id", *CONTACTS, *_PROFILE, *PREFERENCES, _TOPICS)
+MAX_WORDS: Final = 100
+"""Values of a cell."""
 _CHANNELS: Final = {each.label: each for each in Channel}
 
 
@@ -79,25 +81,34 @@ def _checked(file: ExportFile, line: CsvLine) -> tuple[str, ...]:
 def _person(line: CsvLine, user_id: str) -> Iterator[Found]:
     person = ExportedPerson(line.place, user_id)
     for name, (channel, kind) in CONTACTS.items():
-        values = line.get(name).split() if channel is Channel.PUSH else [line.get(name)]
+        values = _words(person, line, name) if channel is Channel.PUSH else [line.get(name)]
         for value in values:
             person.add(channel, value, name, kind=kind)
     for name in _PROFILE:
         person.set(name, line.get(name), name)
     _switch_off(person, line)
-    for topic in line.get(_TOPICS).split():
+    for topic in _words(person, line, _TOPICS):
         person.subscribe(topic, _TOPICS)
     yield from person.parts()
 
 
+def _words(person: ExportedPerson, line: CsvLine, name: str) -> list[str]:
+    """Return the values of a cell; too many are one fault, and none of them is read."""
+    words = line.get(name).split(maxsplit=MAX_WORDS)
+    if len(words) <= MAX_WORDS:
+        return words
+    person.fault(f"has more than {MAX_WORDS} values", name)
+    return []
+
+
 def _switch_off(person: ExportedPerson, line: CsvLine) -> None:
-    for label in line.get("channels_off").split():
+    for label in _words(person, line, "channels_off"):
         if label in _CHANNELS:
-            person.switch_off("", _CHANNELS[label], "channels_off")
+            person.switch_channel_off(_CHANNELS[label])
         else:
             said = f"{label[:40]!r} is no channel; channels are {', '.join(_CHANNELS)}"
             person.fault(said, "channels_off")
-    for word in line.get("topics_off").split():
+    for word in _words(person, line, "topics_off"):
         label, mark, topic = word.partition(":")
         if mark and label in _CHANNELS:
             person.switch_off(topic, _CHANNELS[label], "topics_off")

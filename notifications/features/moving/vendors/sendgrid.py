@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from notifications.core.rules.suppression import Cause
-from notifications.features.moving import files, people
+from notifications.features.moving import files
 from notifications.features.moving.export import (
     ExportFile,
     ExportPlace,
@@ -27,7 +27,7 @@ from notifications.features.moving.export import (
     WrongExport,
 )
 from notifications.features.moving.files import CsvLine
-from notifications.features.moving.people import ExportedPerson
+from notifications.features.moving.people import ExportedPerson, TopicNames
 from notifications.features.moving.vendors import suppressed
 from providers.contract import Channel
 
@@ -43,6 +43,7 @@ _BLOCKS: Final = "blocks"
 
 def read(given: Sequence[ExportFile]) -> Iterator[Found]:
     """Yield the suppressed addresses, and the opt-outs of unsubscribe groups."""
+    topics = TopicNames()
     for file in given:
         name = _list_of(file)
         lines = (
@@ -54,9 +55,9 @@ def read(given: Sequence[ExportFile]) -> Iterator[Found]:
             if isinstance(each, NotUnderstood):
                 yield each
             elif isinstance(each, CsvLine):
-                yield from _parts(name, each.place, each.cells)
+                yield from _parts(name, each.place, each.cells, topics)
             else:
-                yield from _parts(name, *each)
+                yield from _parts(name, *each, topics)
 
 
 def _list_of(file: ExportFile) -> str:
@@ -76,23 +77,29 @@ def _list_of(file: ExportFile) -> str:
     return found[0]
 
 
-def _parts(name: str, place: ExportPlace, entry: Mapping[str, Any]) -> Iterator[Found]:
+def _parts(
+    name: str, place: ExportPlace, entry: Mapping[str, Any], topics: TopicNames
+) -> Iterator[Found]:
     if name == _BLOCKS:
         yield LeftOutField("address of the list of blocks")
         return
     if name == _GROUPS:
-        yield from _opt_out(place, entry)
+        yield from _opt_out(place, entry, topics)
         return
     reason = entry.get("reason")
     note = f"SendGrid {name}" + (f": {reason}" if isinstance(reason, str) and reason else "")
     yield suppressed.entry(place, entry["email"], _LISTS[name], note=note)
 
 
-def _opt_out(place: ExportPlace, entry: Mapping[str, Any]) -> Iterator[Found]:
+def _opt_out(place: ExportPlace, entry: Mapping[str, Any], topics: TopicNames) -> Iterator[Found]:
     group = entry.get("group_name")
-    topic = people.topic_name(group) if isinstance(group, str) else ""
-    if not topic:
+    if not isinstance(group, str) or not group:
         yield NotUnderstood(place.below("group_name"), "has no name of an unsubscribe group")
+        return
+    try:
+        topic = topics.topic(group)
+    except ValueError as error:
+        yield NotUnderstood(place.below("group_name"), str(error))
         return
     person = ExportedPerson(place, "")
     person.add(Channel.EMAIL, entry["email"], "email")

@@ -36,8 +36,11 @@ def chain(place: ExportPlace, name: str, channels: Sequence[Channel]) -> Remark:
     )
 
 
-def switch_off(person: ExportedPerson, topic: str, given: object, *names: str | int) -> None:
-    """Read `{"email": false, "sms": true}`: False switches the topic off on the channel."""
+def switch_off(person: ExportedPerson, topic: str | None, given: object, *names: str | int) -> None:
+    """Read `{"email": false, "sms": true}`: False switches the topic off on the channel.
+
+    None as the topic switches off the whole channel.
+    """
     if not isinstance(given, Mapping):
         person.fault("must be an object of channels", *names)
         return
@@ -45,7 +48,11 @@ def switch_off(person: ExportedPerson, topic: str, given: object, *names: str | 
         channel = CHANNELS.get(str(name))
         if not isinstance(is_on, bool):
             person.fault("must be true or false; conditions have no counterpart", *names, name)
-        elif channel is not None and not is_on:
-            person.switch_off(topic, channel, *names, name)
-        elif channel is None and not is_on:
+        elif is_on:
+            continue
+        elif channel is None:
             person.fault(f"{str(name)[:40]!r} is no channel here", *names, name)
+        elif topic is None:
+            person.switch_channel_off(channel)
+        else:
+            person.switch_off(topic, channel, *names, name)

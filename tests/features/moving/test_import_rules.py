@@ -1,0 +1,167 @@
+"""What an import never does: a half import, a choice of somebody else, a choice taken back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.management import CommandError
+
+from notifications.core.models import AuditEntry, Preference, Recipient
+from notifications.core.rules.lane import Mode
+from notifications.core.rules.preferences import Cell, CellChange
+from notifications.core.store.postgres import preferences, recipients
+from notifications.core.store.postgres.contact_book import Address, ContactChange
+from notifications.features.audiences.rows import topics
+from notifications.features.moving import plans
+from providers.contract import Channel
+from tests.features.moving.conftest import ImportFrom
+
+pytestmark = pytest.mark.django_db
+
+
+def store(user_id: str, *addresses: Address) -> Recipient:
+    row, _ = recipients.upsert(
+        mode=Mode.LIVE,
+        user_id=user_id,
+        profile={},
+        addresses=addresses,
+        change=ContactChange(by="tests"),
+    )
+    return row
+
+
+def listmonk(*lists: tuple[str, str]) -> dict[str, Any]:
+    entries = [{"id": 1, "name": name, "subscription_status": status} for name, status in lists]
+    entry = {"id": 1, "email": "a@example.com", "status": "enabled", "lists": entries}
+    return {"subscribers.json": {"data": [entry]}}
+
+
+@pytest.mark.parametrize(
+    ("vendor", "files", "place"),
+    [
+        ("csv", {"r.csv": "user_id,topics_off\nu_1,email:\n"}, "line 2: topics_off: a topic has"),
+        ("listmonk", listmonk(("新聞", "unsubscribed")), "/data/0/lists/0: the name needs"),
+        (
+            "listmonk",
+            listmonk(("日本 news", "unsubscribed"), ("中国 news", "confirmed")),
+            "/data/0/lists/1: another name of the export gives the topic news",
+        ),
+        (
+            "novu",
+            {
+                "s.json": [
+                    {
+                        "subscriberId": "u_1",
+                        "preferences": {
+                            "workflows": [
+                                {"channels": {"email": False}, "workflow": {"identifier": ""}}
+                            ]
+                        },
+                    }
+                ]
+            },
+            "/0/preferences/workflows/0/channels/email: a topic has",
+        ),
+        (
+            "knock",
+            {
+                "users.json": [
+                    {
+                        "id": "u_1",
+                        "preferences": {"categories": {"": {"channel_types": {"email": False}}}},
+                    }
+                ]
+            },
+            "email: a topic has",
+        ),
+        (
+            "sendgrid",
+            {"asm.json": [{"email": "a@example.com", "group_name": "新聞"}]},
+            "/0/group_name: the name needs",
+        ),
+        (
+            "sendgrid",
+            {
+                "asm.json": [
+                    {"email": "a@example.com", "group_name": "日本 news"},
+                    {"email": "b@example.com", "group_name": "中国 news"},
+                ]
+            },
+            "/1/group_name: another name of the export gives the topic news",
+        ),
+    ],
+)
+def test_a_name_without_a_topic_of_its_own_is_a_fault(
+    vendor: str, files: dict[str, Any], place: str, import_from: ImportFrom
+) -> None:
+    assert place in import_from(vendor, files, "--partial")
+    assert not Preference.objects.exclude(channels_off=[]).exists()
+
+
+@pytest.mark.parametrize("part", [1, 500])
+@pytest.mark.parametrize("last", ["u_2,held,\n", "u_2,, {topics}\n", "u_2,free,\n"])
+def test_a_fault_of_the_write_keeps_everything_out(
+    part: int, last: str, import_from: ImportFrom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store("owner", Address(channel=Channel.PUSH, address="held", kind="fcm_token"))
+    off = [CellChange(Cell(f"old-{number}", None), on=False) for number in range(60)]
+    preferences.change(store("u_2"), {}, choices=off)
+    before = list(Preference.objects.values())
+    monkeypatch.setattr(plans, "PART", part)
+    new = " ".join(f"new-{number}" for number in range(60))
+    lines = f"user_id,fcm_token,topics_off\nu_1,free,news\n{last.format(topics=new)}"
+    with pytest.raises(CommandError, match=r"1 parts were not understood\. Nothing was imported"):
+        import_from("csv", {"r.csv": lines})
+    assert Recipient.objects.count() == 2
+    assert list(Preference.objects.values()) == before
+    assert not AuditEntry.objects.filter(operation="import_recipients").exists()
+    assert "recipients: 1 imported" in import_from("csv", {"r.csv": lines}, "--partial")
+
+
+def test_a_cell_with_too_many_values_is_one_fault(import_from: ImportFrom) -> None:
+    words = " ".join(f"t{number}" for number in range(101))
+    for column in ("fcm_token", "apns_token", "channels_off", "topics_off", "topics"):
+        told = import_from("csv", {"r.csv": f"user_id,{column}\nu_1,{words}\n"}, "--partial")
+        assert told.count("not understood") == 1
+        assert f"line 2: {column}: has more than 100 values" in told
+
+
+def test_what_was_changed_here_after_an_import_stays(import_from: ImportFrom) -> None:
+    files = {"r.csv": "user_id,channels_off,topics_off,topics\nu_1,sms,email:social,news\n"}
+    import_from("csv", files)
+    row = Recipient.objects.get()
+    topic = topics.ensure(mode=Mode.LIVE, name="news", by="tests")
+    topics.unsubscribe(topic, ["u_1"])
+    cells = (Cell("", Channel.SMS), Cell("social", Channel.EMAIL))
+    on = [CellChange(cell, on=True) for cell in cells]
+    preferences.change(row, {}, choices=on, by_recipient=True)
+    told = import_from("csv", files)
+    assert "recipients: 0 imported, 1 unchanged" in told
+    assert "left out: opt-out of an earlier import, switched on in this service (2)" in told
+    assert "left out: topic of an earlier import, left in this service (1)" in told
+    assert not preferences.off(Preference.objects.get())
+    assert topics.names_of(row.pk, mode=Mode.LIVE) == []
+    more = {"r.csv": "user_id,channels_off,topics_off,topics\nu_1,sms,marketing,news offers\n"}
+    import_from("csv", more)
+    assert preferences.off(Preference.objects.get()) == {Cell("marketing", None)}
+    assert topics.names_of(row.pk, mode=Mode.LIVE) == ["offers"]
+
+
+def test_an_opt_out_by_address_holds_for_each_user_with_the_address(
+    import_from: ImportFrom,
+) -> None:
+    asm = {"asm.json": [{"email": "A@example.com", "group_name": "Offers"}]}
+    assert "no recipient had the address" in import_from("sendgrid", asm)
+    mailbox = Address(channel=Channel.EMAIL, address="a@example.com", primary=True)
+    other = Address(channel=Channel.EMAIL, address="b@example.com", primary=True)
+    for user_id in ("u_1", "u_2"):
+        store(user_id, mailbox)
+    store("u_3", other)
+    told = import_from("sendgrid", asm)
+    assert "recipients: 2 imported, 1 unchanged" in told
+    assert "no recipient" not in told
+    off = Preference.objects.filter(recipient__user_id__startswith="u_")
+    assert set(off.values_list("recipient__user_id", flat=True)) == {"u_1", "u_2"}
+    assert {str(each.topics_off) for each in off} == {"{'email': ['Offers']}"}
+    assert "recipients: 0 imported, 3 unchanged" in import_from("sendgrid", asm)
