@@ -25,7 +25,7 @@ class StandIn(BaseHTTPRequestHandler):
     """Answers 200 with its own name and the path, before the body where the body is long."""
 
     name = "web"
-    read_bytes = 16 * _MIB
+    read_bytes = 32 * _MIB
     """A longer body is not read."""
     protocol_version = "HTTP/1.1"
 

@@ -32,7 +32,6 @@ _SECONDS: Final = 30
 class _Web(StandIn):
     """Answers with the headers that a proxy may set, and notes each path."""
 
-    read_bytes = 32 * _MIB
     seen: ClassVar[list[str]] = []
 
     def _answer(self) -> None:

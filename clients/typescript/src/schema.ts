@@ -2023,6 +2023,8 @@ export interface components {
             imported: number;
             /** @description Recipients that have everything in the file already. */
             unchanged: number;
+            /** @description Choices of an earlier import that were changed since; the later change stays. */
+            left_out: number;
             /** @description Lines, and parts of lines, with a fault. */
             not_understood: number;
             /** @description The first 100 faults. */

@@ -10,7 +10,10 @@ from django.urls import reverse
 
 from notifications.core.models import AuditEntry, Preference, Recipient
 from notifications.core.rules.lane import Mode
+from notifications.core.rules.preferences import Cell, CellChange
+from notifications.core.store.postgres import preferences
 from notifications.features.moving import recipient_uploads
+from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller, _fresh_state, caller, make_caller
 from tests.features.moving import exports
 from tests.features.operators import *  # noqa: F403 - fixtures
@@ -28,7 +31,7 @@ def post(caller: Caller, text: str, query: str = "") -> tuple[int, dict[str, obj
 
 
 def test_a_file_is_checked_imported_and_unchanged(caller: Caller) -> None:
-    told = {"imported": 2, "unchanged": 0, "not_understood": 0, "faults": []}
+    told = {"imported": 2, "unchanged": 0, "left_out": 0, "not_understood": 0, "faults": []}
     assert post(caller, exports.RECIPIENTS_CSV, "?dry_run=true") == (200, told)
     assert not Recipient.objects.exists()
     assert post(caller, exports.RECIPIENTS_CSV) == (200, told)
@@ -88,6 +91,16 @@ def test_a_refused_file_imports_nothing_although_the_write_found_the_fault(calle
     assert status == 422
     assert "nothing was imported" in str(problem["detail"])
     assert Recipient.objects.get().user_id == "owner"
+
+
+def test_a_choice_that_was_changed_after_an_import_is_told(caller: Caller, door: Client) -> None:
+    lines = "user_id,channels_off\nu_1,sms\n"
+    assert post(caller, lines)[1]["left_out"] == 0
+    on = [CellChange(Cell("", Channel.SMS), on=True)]
+    preferences.change(Recipient.objects.get(), {}, choices=on)
+    told = post(caller, lines)[1]
+    assert (told["imported"], told["unchanged"], told["left_out"]) == (0, 1, 1)
+    assert "Left out: opt-out of an earlier import" in page(door, lines, "check")
 
 
 def test_a_busy_process_answers_503(caller: Caller) -> None:

@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
-from notifications.core.models import AuditEntry, Preference, Recipient
+from notifications.core.models import AuditEntry, Contact, Preference, Recipient
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.preferences import Cell, CellChange
 from notifications.core.store.postgres import preferences, recipients
 from notifications.core.store.postgres.contact_book import Address, ContactChange
 from notifications.features.audiences.rows import topics
-from notifications.features.moving import plans
+from notifications.features.moving import plans, stored_recipients
 from providers.contract import Channel
 from tests.features.moving.conftest import ImportFrom
 
@@ -165,3 +167,49 @@ def test_an_opt_out_by_address_holds_for_each_user_with_the_address(
     assert set(off.values_list("recipient__user_id", flat=True)) == {"u_1", "u_2"}
     assert {str(each.topics_off) for each in off} == {"{'email': ['Offers']}"}
     assert "recipients: 0 imported, 3 unchanged" in import_from("sendgrid", asm)
+
+
+def test_a_device_that_is_registered_during_the_import_stays_there(
+    import_from: ImportFrom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = stored_recipients.lock
+
+    def register_first(*args: Any, **named: Any) -> None:  # noqa: ANN401 - handed on
+        store("owner", Address(channel=Channel.PUSH, address="d", kind="fcm_token"))
+        lock(*args, **named)
+
+    monkeypatch.setattr(stored_recipients, "lock", register_first)
+    told = import_from("csv", {"r.csv": "user_id,fcm_token\nu_1,d\n"}, "--partial")
+    assert "line 2: the device is registered by another recipient" in told
+    assert Contact.objects.get(invalidated_at=None).recipient.user_id == "owner"
+
+
+def test_merges_wait_and_rows_are_locked_in_the_order_of_user_ids(
+    import_from: ImportFrom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mailbox = Address(channel=Channel.EMAIL, address="a@example.com", primary=True)
+    for user_id in ("u_2", "u_1"):
+        store(user_id, mailbox)
+    lock, held = stored_recipients.lock, []
+
+    def watched(*args: Any, **named: Any) -> None:  # noqa: ANN401 - handed on
+        held.append(shared_locks())
+        lock(*args, **named)
+
+    monkeypatch.setattr(stored_recipients, "lock", watched)
+    assert shared_locks() == 0
+    asm = {"asm.json": [{"email": "a@example.com", "group_name": "Offers"}]}
+    with CaptureQueriesContext(connection) as ran:
+        import_from("sendgrid", asm)
+    assert held == [1]
+    first = next(each["sql"] for each in ran.captured_queries if "FOR UPDATE" in each["sql"])
+    assert 'ORDER BY "notifications_recipient"."user_id"' in first
+
+
+def shared_locks() -> int:
+    with connection.cursor() as running:
+        running.execute(
+            "SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid()"
+            " AND locktype = 'advisory' AND mode = 'ShareLock'"
+        )
+        return int(running.fetchone()[0])

@@ -88,6 +88,7 @@ def show(request: HttpRequest) -> HttpResponseBase:
         "counts": None
         if report is None
         else (report.imported["recipients"], report.unchanged["recipients"]),
+        "left_out": () if report is None else sorted(report.left_out.items()),
         "is_refused": bool(report and not report.is_written and request.POST.get("do") == _IMPORT),
         "columns": ", ".join(recipient_csv.COLUMNS),
         "most": recipient_uploads.MAX_LINES,

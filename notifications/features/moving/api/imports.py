@@ -57,6 +57,8 @@ class RecipientsImported(ResponseModel):
     """New and changed recipients; with `dry_run` those that an import would create or change."""
     unchanged: int
     """Recipients that have everything in the file already."""
+    left_out: int
+    """Choices of an earlier import that were changed since; the later change stays."""
     not_understood: int
     """Lines, and parts of lines, with a fault."""
     faults: list[RecipientImportFault]
@@ -98,7 +100,8 @@ def import_recipients(call: Call) -> RecipientsImported:
 
     Columns: `user_id`, `email`, `phone`, `locale`, `timezone`, `fcm_token`, `apns_token`,
     `channels_off`, `topics_off` and `topics`; several values of one cell have spaces between them.
-    Contacts are added, and topics and channels are switched off, never on. Sends nothing.
+    Contacts are added, and topics and channels are switched off, never on. Sends nothing. A choice
+    that an earlier import stored and that was changed since stays changed.
     """
     query, raw = parse_query(call.request, RecipientImportQuery), call.request.data
     if not isinstance(raw, bytes):
@@ -127,6 +130,7 @@ def _answer(report: Report) -> RecipientsImported:
     return RecipientsImported(
         imported=report.imported["recipients"],
         unchanged=report.unchanged["recipients"],
+        left_out=report.left_out.total(),
         not_understood=report.fault_count,
         faults=[
             RecipientImportFault(place=each.place.where, detail=each.why)

@@ -224,6 +224,9 @@ class RecipientsImported(TypedDict):
     unchanged: int
     """Recipients that have everything in the file already."""
 
+    left_out: int
+    """Choices of an earlier import that were changed since; the later change stays."""
+
     not_understood: int
     """Lines, and parts of lines, with a fault."""
 
