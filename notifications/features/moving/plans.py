@@ -47,7 +47,7 @@ from notifications.features.moving.recipients import HELD, Author
 from providers.contract import Channel
 
 PART: Final = 500
-"""Items in a transaction, which holds row locks for about a second."""
+"""Items in a transaction, which holds row locks for some seconds."""
 MAX_TOLD: Final = 100
 """Faults and remarks with a place in a report; all of them are counted."""
 _OPERATION: Final = "import_suppressions"

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import io
-import itertools
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from notifications.core.rules.csv_reader import CsvReader, InvalidFile
+from notifications.core.rules.csv_reader import CsvReader, InvalidFile, Record
 from notifications.core.rules.lane import Mode
 from notifications.features.moving import plans
 from notifications.features.moving.export import ExportFile, WrongExport
 from notifications.features.moving.plans import Import, Report
 from notifications.features.moving.recipients import Author
 from notifications.features.moving.vendors import recipient_csv
+from providers.contract import Channel
 
 MAX_BYTES: Final = 4 * 1024 * 1024
 MAX_LINES: Final = 2_000
 """Lines of a file, so that a request ends within its time limit; `manage.py import_from csv` has no
 limit."""
+MAX_TOKENS: Final = 5_000
+"""Device tokens of a file; the transaction of the import holds a lock of PostgreSQL for each."""
 AT_ONCE: Final = 2
 """Imports that a process runs at the same time; each holds a connection to the database."""
 _NAME: Final = "file"
+_TOKENS: Final = frozenset(
+    name for name, (channel, _) in recipient_csv.CONTACTS.items() if channel is Channel.PUSH
+)
+_TOO_LONG: Final = (
+    f"{_NAME}: a file may have {MAX_LINES} lines, {MAX_TOKENS} device tokens and {MAX_BYTES} bytes;"
+    " split the file, or run manage.py import_from csv"
+)
 
 _room = threading.BoundedSemaphore(AT_ONCE)
 
@@ -49,16 +58,25 @@ def parts_of(raw: bytes) -> Sequence[str]:
 
 
 def count_records(raw: bytes) -> int:
-    """Return the number of lines with a text, at most MAX_LINES + 1; whatever ends the lines.
+    """Return the number of lines with a text, whatever ends the lines.
 
     Raises:
-        WrongExport: the first line is unusable, or a line cannot be separated.
+        WrongExport: the first line is unusable, a line cannot be separated, or the file is too
+            long.
     """
+    lines = tokens = 0
     try:
         records = CsvReader(io.BytesIO(raw), required=("user_id",), known=recipient_csv.COLUMNS)
-        return sum(1 for _ in itertools.islice(records, MAX_LINES + 1))
+        places = [at for at, name in enumerate(records.names) if name in _TOKENS]
+        for record in records:
+            lines += 1
+            cells = record.cells if isinstance(record, Record) else []
+            tokens += sum(len(cells[at].split()) for at in places if at < len(cells))
+            if lines > MAX_LINES or tokens > MAX_TOKENS:
+                raise WrongExport(_TOO_LONG)
     except InvalidFile as error:
         raise WrongExport(f"{_NAME}: {error}") from error
+    return lines
 
 
 def run(raw: bytes, *, mode: Mode, by: str, is_dry: bool, is_partial: bool) -> Report:
@@ -75,11 +93,9 @@ def run(raw: bytes, *, mode: Mode, by: str, is_dry: bool, is_partial: bool) -> R
         WrongExport: the file is too long, or has no usable first line; nothing was imported.
         ImportsBusy: the process runs AT_ONCE imports already; nothing was imported.
     """
-    if len(raw) > MAX_BYTES or count_records(raw) > MAX_LINES:
-        raise WrongExport(
-            f"{_NAME}: a file may have {MAX_LINES} lines and {MAX_BYTES} bytes; split the file, or"
-            " run manage.py import_from csv"
-        )
+    if len(raw) > MAX_BYTES:
+        raise WrongExport(_TOO_LONG)
+    count_records(raw)
     wanted = Import(
         vendor="csv",
         read=recipient_csv.read,

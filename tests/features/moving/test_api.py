@@ -85,6 +85,14 @@ def test_lines_count_whatever_ends_them(
     assert post(caller, end.join(lines))[0] == 200
 
 
+def test_a_file_with_too_many_devices_is_refused(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recipient_uploads, "MAX_TOKENS", 2)
+    assert post(caller, "user_id,fcm_token,apns_token\nu_1,a b,c\n")[0] == 422
+    assert post(caller, "user_id,fcm_token,apns_token\nu_1,a,c\n")[0] == 200
+
+
 def test_a_refused_file_imports_nothing_although_the_write_found_the_fault(caller: Caller) -> None:
     assert post(caller, "user_id,fcm_token\nowner,held\n")[0] == 200
     status, problem = post(caller, "user_id,fcm_token\nu_1,free\nu_2,held\n")
