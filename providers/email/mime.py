@@ -175,7 +175,7 @@ def _file(attachment: Attachment, *, disposition: str) -> bytes:
     """Write a file in base64, whose bytes the recipient gets unchanged."""
     name = _file_name(attachment.name)
     head = [
-        f"Content-Type: {attachment.media_type}",
+        f"Content-Type: {attachment.media_type}{_charset(attachment)}",
         "Content-Transfer-Encoding: base64",
         f"Content-Disposition: {disposition};\r\n {name}",
     ]
@@ -183,6 +183,11 @@ def _file(attachment: Attachment, *, disposition: str) -> bytes:
         head.append(f"Content-ID: <{attachment.inline_id}>")
     encoded = encodebytes(attachment.content).replace(b"\n", b"\r\n")
     return "\r\n".join(head).encode() + b"\r\n\r\n" + encoded
+
+
+def _charset(attachment: Attachment) -> str:
+    """Return the parameter of a text, which is UTF-8 (`features.attachments.rules`)."""
+    return '; charset="utf-8"' if attachment.media_type.startswith("text/") else ""
 
 
 def _invitation(attachment: Attachment) -> bytes:

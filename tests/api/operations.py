@@ -28,6 +28,7 @@ from notifications.core.store.postgres.suppressions import SuppressionEntry
 from notifications.core.store.templates import versions
 from notifications.features.audiences import expressions, uploads
 from notifications.features.audiences.rows import topics
+from notifications.features.brands.models import Brand
 from notifications.features.bulk_jobs import changes
 from notifications.features.cancel_jobs import jobs as cancel_jobs
 from notifications.features.cancel_jobs.jobs import CancelFilter
@@ -186,6 +187,7 @@ def furnish(caller: Caller, user_id: str = "maria") -> dict[str, object]:
     person, _ = Recipient.objects.get_or_create(mode=caller.mode, user_id=user_id)
     sent = {**SENT, "user_id": user_id}
     person.contacts.create(channel=Channel.EMAIL, address="maria@example.com", is_primary=True)
+    Brand.objects.get_or_create(producer=caller.producer, defaults={"name": "First"})
     contact = person.contacts.create(channel=Channel.WEBHOOK, address="https://hooks.example/1")
     letter = DeadLetter.objects.create(
         delivery_id=uuid4(),

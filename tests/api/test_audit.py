@@ -28,13 +28,14 @@ SENDING = (
     "POST /v1/bulk-jobs/dry-run",
     "POST /v1/recipients/{user_id}/client-tokens",
     "POST /v1/audiences/estimate",
+    "POST /v1/attachments",
     "POST /v1/events",
     "POST /v1/series/{series_name}/enrolments",
     "POST /v1/inbox/",
     "DELETE /v1/inbox/",
 )
-"""Operations that the timeline of a notification, an inbox item or an enrolment itself records, and
-operations that change nothing."""
+"""Operations that the timeline of a notification, an inbox item or an enrolment records, those
+that store a file for a notification, and operations that change nothing."""
 CHANGING = [
     each
     for each in operations.WRITING

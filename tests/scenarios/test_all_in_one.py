@@ -149,7 +149,7 @@ def test_a_killed_supervisor_leaves_no_process(container: Container) -> None:
 
 def test_a_stop_lets_calls_end_and_hands_the_rest_back(world: World, container: Container) -> None:
     _start(container)
-    slow = world.person(email="x+slow-2s+receipt-never@sandbox.example")
+    slow = world.person(email="x+slow-5s+receipt-never@sandbox.example")
     sent = world.send_mails(4, user_id=slow, priority="P1")
     until(lambda: len(world.got(sent)) == len(sent), what="the calls are in flight")
     container.ask_to_stop()
@@ -164,7 +164,7 @@ def test_a_stop_while_postgres_is_away_leaves_answers_to_the_rescue(
     world: World, container: Container
 ) -> None:
     _start(container)
-    slow = world.person(email="x+slow-2s+receipt-never@sandbox.example")
+    slow = world.person(email="x+slow-5s+receipt-never@sandbox.example")
     sent = world.send_mails(4, user_id=slow, priority="P1")
     until(lambda: len(world.got(sent)) == len(sent), what="the calls are in flight")
     world.stack.postgres.kill()

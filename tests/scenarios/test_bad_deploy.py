@@ -104,6 +104,13 @@ class _NewRelease:
         assert {name for name, each in self.processes.items() if not each.exit_code} == set()
         return {name: each.log.read_text() for name, each in self.processes.items()}
 
+    def stop(self) -> None:
+        """Stop the processes as a deploy does: a killed worker would leave calls to the rescue."""
+        for each in self.processes.values():
+            each.ask_to_stop()
+        for name, each in self.processes.items():
+            assert each.wait_for_end(_STOP_SECONDS), name
+
     def status(self, path: str) -> int:
         """Return the status of the answer of web."""
         link = http.client.HTTPConnection(LOOPBACK, self.ports.web, timeout=30)
@@ -189,8 +196,7 @@ def test_a_release_without_access_to_the_database_is_not_ready_until_it_has_acce
             for name, each in release.processes.items():
                 until(each.is_healthy, what=f"{name} is healthy")
             assert release.status("/startupz") == 200
-            for each in release.processes.values():
-                each.kill()
+            release.stop()
     load.check()
     assert {row["attempts"] for row in world.deliveries(list(load.accepted.values()))} == {1}
 
@@ -212,8 +218,5 @@ def test_a_process_that_waits_for_its_database_stops_when_asked(
     with release.started(small=True):
         for name, each in release.processes.items():
             until(partial(each.says, _TRIED), what=f"{name} asks")
-        for each in release.processes.values():
-            each.ask_to_stop()
-        for name, each in release.processes.items():
-            assert each.wait_for_end(_STOP_SECONDS), name
+        release.stop()
         assert {each.exit_code for each in release.processes.values()} == {0}

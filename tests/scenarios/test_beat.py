@@ -83,4 +83,5 @@ def test_two_beats_are_named_by_readyz_within_a_minute_until_one_ends(world: Wor
     extra.kill()
     until(lambda: not doubled(), what="/readyz names no second beat")
     rows = world.rows("SELECT resolved_at FROM notifications_alert WHERE kind = 'beat_doubled'")
-    assert [row["resolved_at"] is not None for row in rows] == [True]
+    # Scenarios before this one may have had two beats, too.
+    assert {row["resolved_at"] is not None for row in rows} == {True}

@@ -218,7 +218,7 @@ class Recipients extends Group {
     query: api.ImportRecipientsQuery = {},
     options?: CallOptions,
   ): Promise<api.RecipientsImported> {
-    return this.call({ operation: "POST /v1/recipient-imports", csv, query, options });
+    return this.call({ operation: "POST /v1/recipient-imports", file: csv, query, options });
   }
 
   get(userId: string, options?: CallOptions): Promise<api.RecipientAnswer> {

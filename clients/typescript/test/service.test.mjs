@@ -169,6 +169,8 @@ test("each operation has a method that the service takes, or a reason", async ()
   assert.equal(await notify.templates.getIfChanged(template_id, template), undefined);
   await notify.templates.diff(template_id, { from: 1, to: 2 });
   await notify.templates.preview(template_id, { channel: "push", variables: {} });
+  const { files } = await notify.templates.files(template_id);
+  assert.equal((await notify.templates.putFiles(template_id, { files })).template_id, template_id);
   await notify.templates.rollBack(template_id, { version: 1 }, { ifMatch: template });
 
   const soon = new Date(Date.now() + 86_400_000).toISOString();

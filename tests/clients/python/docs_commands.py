@@ -61,6 +61,11 @@ NOT_RUN: Final = (
         "tests/features/moving/test_page.py runs them with exports made by hand",
     ),
     Exemption(
+        r"docs/failover-rabbitmq",
+        r"systemctl (stop|start) rabbitmq-server ",
+        "tests/scenarios/test_rabbitmq_nodes.py stops and starts nodes without systemd",
+    ),
+    Exemption(
         r"docs/start/",
         r"export NOTIFY_ROUTES=",
         "tests/management/test_first_messages.py gives the value to the demo's settings",

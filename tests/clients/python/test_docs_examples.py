@@ -40,6 +40,7 @@ def test_each_command_of_a_page_works_with_the_key_that_the_demo_prints(
     page: str, service: Service, tmp_path: Path
 ) -> None:
     # Keeps curl's own options out of the page: the status goes to standard error.
+    (tmp_path / "invoice.pdf").write_bytes(b"%PDF-1.7\n")  # a file of the reader
     (tmp_path / ".curlrc").write_text('silent\nwrite-out = "%{stderr}HTTP %{http_code}\\n"\n')
     text = "\n".join(block.text for block in script(page))
     text = text.replace("http://127.0.0.1:8025", service.sandbox_url)

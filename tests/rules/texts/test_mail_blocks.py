@@ -193,6 +193,9 @@ def test_a_text_from_right_to_left_begins_at_the_right() -> None:
         ('[a](https://{{ x }} "t")\n\n- x\n- [a](data:x)', 4, "link: the address"),
         ("![a](mailto:a)", 1, "image: the address begins with https:// or http://"),
         ('![a](https://x "wide")', 1, "image: the width is a number up to 552"),
+        ('![a](https://x "00019999")', 1, "image: the width is a number up to 552"),
+        (f'![a](https://x "0001{"9" * 5_000}")', 1, "image: the width is a number up to 552"),
+        ("::: table brand in b\n|a|\n|-|\n::: end", 1, "table: brand is a name of the service"),
         ("::: columns\na\n::: end", 1, "columns: one column is none"),
         (
             "::: columns\na\n::: column\n::: columns\n",

@@ -42,6 +42,7 @@ _FRAME: Final = Path(__file__).with_name("mail_block_frame.html").read_text()
 _PLACE: Final = re.compile("PREHEADER|HEADER|START|CONTENT")
 _LINK: Final = re.compile("(?:https?://|mailto:|tel:|\ue000)[^\\s\0-\x20\x7f]+", re.IGNORECASE)
 _IMAGE: Final = re.compile("(?:https?://|\ue000)[^\\s\0-\x20\x7f]+", re.IGNORECASE)
+_WIDTH: Final = re.compile("[0-9]{1,3}")
 _STATEMENT: Final = re.compile("\\{(?=[{%#\ue000]|\\Z)")
 """A brace that could begin a statement of the template language."""
 _TABLE: Final = 'width="100%" border="0" cellpadding="0" cellspacing="0"'
@@ -240,7 +241,7 @@ class _Inline:
     def _image(self, token: Token) -> str:
         url = _address(_IMAGE, token.attrGet("src"), self._line)
         title = str(token.attrGet("title") or "")
-        if title and not (title.isascii() and title.isdigit() and 0 < int(title[:4]) <= WIDTH):
+        if title and not (_WIDTH.fullmatch(title) and 0 < int(title) <= WIDTH):
             refuse(self._line, f'image: the width is a number up to {WIDTH}: ![Logo](URL "120")')
         width = int(title or self._width)
         width = min(width, self._width) if self._width else width

@@ -17,6 +17,7 @@ from typing import Final, NoReturn
 
 from notifications.core.rules.language import templating
 from notifications.core.rules.language.syntax import BrokenTemplate, TemplateFault
+from notifications.core.rules.language.variables import SERVICE_NAMES
 from notifications.core.rules.texts import mail_html
 
 MAX_BLOCKS: Final = 300
@@ -235,6 +236,8 @@ class _TreeReader:
     def _enter_table(self, line: int, loop: str) -> None:
         if not _LOOP.fullmatch(loop):
             refuse(line, "table: write the repetition as ::: table item in items")
+        if (name := loop.split(maxsplit=1)[0]) in SERVICE_NAMES:
+            refuse(line, f"table: {name} is a name of the service; choose another for a row")
         _check(line, "table", f"{{% for {loop} %}}{{% endfor %}}")
         made = Table(line, loop)
         self._enter(made, made.content)
