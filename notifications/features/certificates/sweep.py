@@ -19,7 +19,7 @@ _KINDS: Final = (AlertKind.CERTIFICATE_ENDED, AlertKind.CERTIFICATE_ENDS)
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Raise the alerts of certificates that end, and resolve those of renewed ones."""
+    """Raise the alerts of certificates that end; resolve the alerts of renewed certificates."""
     del limit  # an installation has less than ten certificates
     found = [*ends.of_files(), *ends.of_public_url()]
     unread = {each.setting for each in found if each.ends_at is None}

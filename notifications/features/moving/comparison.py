@@ -180,6 +180,6 @@ def _pair(
 
 
 def _add_alone(named: str, other: _Here, result: Comparison) -> None:
-    """Add a message that only this service sent; one that nobody sent is no difference."""
+    """Add a message that this service alone sent; a message without a send is no difference."""
     if other.status in _SENT:
         result.add("sent here alone", f"{named}, {other.at.isoformat()}: sent here alone")

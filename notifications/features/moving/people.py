@@ -64,7 +64,7 @@ class TopicNames:
 
 
 class ExportedPerson:
-    """The fields of one recipient, with their faults."""
+    """The fields of a recipient, with the faults of the fields."""
 
     def __init__(self, place: ExportPlace, user_id: str) -> None:
         """Begin with the user id; empty: the recipient with the addresses."""

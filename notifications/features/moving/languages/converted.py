@@ -40,7 +40,7 @@ def rewrite(source: str, tags: re.Pattern[str], tag: Callable[[re.Match[str]], s
 
 
 def literal(text: str, source: str, at: int) -> str:
-    """Return a text that both languages take as it is.
+    """Return a text with the same meaning in both languages.
 
     Raises:
         NotConvertible: the text has a mark of Jinja.
