@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 
 from selenium.common.exceptions import (
     NoSuchElementException,
+    NoSuchFrameException,
     StaleElementReferenceException,
     WebDriverException,
 )
@@ -16,9 +17,13 @@ from selenium.webdriver.support.wait import WebDriverWait
 Found = TypeVar("Found")
 
 WAIT_SECONDS: Final = 30
-_REPLACED: Final = ("does not belong to the document", "aborted by navigation")
+_REPLACED: Final = (
+    "does not belong to the document",
+    "aborted by navigation",
+    "frame detached",
+)
 """Parts of errors of chromedriver, which are not the standard's error for a stale element: the page
-was replaced between the search for an element and the read."""
+or the frame was replaced between the search for an element and the read."""
 
 
 def wait_until(
@@ -33,7 +38,7 @@ def wait_until(
     def answer(_: Chrome) -> Found | None:
         try:
             return look()
-        except (NoSuchElementException, StaleElementReferenceException):
+        except (NoSuchElementException, NoSuchFrameException, StaleElementReferenceException):
             return None
         except WebDriverException as error:
             if any(each in str(error.msg) for each in _REPLACED):

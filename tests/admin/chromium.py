@@ -40,6 +40,18 @@ class Browser:
     def wait_for(self, selector: str, text: str) -> None:
         wait_until(self.chrome, lambda: text in self._find(selector).text, f"{selector}: {text}")
 
+    def wait_for_in_frame(self, frame: str, selector: str, text: str) -> None:
+        """Wait for the text of an element in a frame, which may be replaced during the wait."""
+
+        def has_text() -> bool:
+            self.chrome.switch_to.frame(self._find(frame))
+            try:
+                return text in self._find(selector).text
+            finally:
+                self.chrome.switch_to.default_content()
+
+        wait_until(self.chrome, has_text, f"{frame} {selector}: {text}")
+
     def text(self, selector: str) -> str:
         """The text of the element, as soon as there is some."""
         return wait_until(self.chrome, lambda: self._find(selector).text)

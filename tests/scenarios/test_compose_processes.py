@@ -44,8 +44,8 @@ _WITHIN: Final = timedelta(seconds=120)
 
 @pytest.fixture
 def world(_world: World) -> World:
-    """The servers and the sandbox of the scenarios, without their other processes."""
-    _world.stop(but=_world.processes["sandbox"])
+    """The servers and an empty sandbox, without the other processes of the scenarios."""
+    _world.stop()
     _world.start("sandbox")
     return _world
 

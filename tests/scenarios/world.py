@@ -156,11 +156,10 @@ class World:
             self.processes[name] = self.process(name, **environ)
         self.start(*names)
 
-    def stop(self, *, but: Process | None = None) -> None:
-        """Kill every process, the extra processes too, except `but`."""
+    def stop(self) -> None:
+        """Kill every process, the extra processes too."""
         for process in (*self._extra, *self.processes.values()):
-            if process is not but:
-                process.kill()
+            process.kill()
 
     # --- As a producer
 

@@ -28,8 +28,7 @@ def test_a_mails_html_is_shown_and_its_scripts_are_not_run(browser: Browser) -> 
         html="<p id=hello>Hello</p><img src=none: onerror=\"document.body.textContent = 'ran'\">",
     )
     browser.open(f"notifications/template/{template.pk}/editor")
-    browser.chrome.switch_to.frame(browser.see("iframe[sandbox]"))
-    assert browser.text("#hello") == "Hello"
+    browser.wait_for_in_frame("iframe[sandbox]", "#hello", "Hello")
 
 
 def test_a_template_is_written_beside_its_screens_and_published(browser: Browser) -> None:

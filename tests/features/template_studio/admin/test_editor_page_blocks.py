@@ -17,7 +17,6 @@ from notifications.core.store.templates import versions
 from providers.contract import Channel
 from tests.admin import axe
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, Browser, write
-from tests.browser_wait import wait_until
 
 pytestmark = [
     pytest.mark.skipif(
@@ -43,14 +42,10 @@ def blocks(browser: Browser) -> list[str]:
     return [each.text for each in found]
 
 
-def look(browser: Browser, name: str) -> str:
-    """Press a look of the preview; return the text of the mail in it."""
+def wait_for_look(browser: Browser, name: str, text: str) -> None:
+    """Press a look of the preview, and wait until the mail in the look has the text."""
     browser.click(f"[data-look={name}]")
-    browser.chrome.switch_to.frame(browser.see(".nc-frame iframe"))
-    try:
-        return browser.text("td.sheet")
-    finally:
-        browser.chrome.switch_to.default_content()
+    browser.wait_for_in_frame(".nc-frame iframe", "td.sheet", text)
 
 
 def test_a_mail_is_made_of_blocks_translated_tested_and_published(browser: Browser) -> None:
@@ -89,6 +84,7 @@ def _make(browser: Browser) -> None:
 
 
 def _arrange(browser: Browser) -> None:
+    browser.see("[data-sample=items]")  # the boxes of the variables move the list
     # By the keyboard: the button moves above the table.
     browser.see(".nc-blocks li:nth-child(4) [data-act=select]").send_keys(Keys.ALT, Keys.ARROW_UP)
     assert [name.partition(":")[0] for name in blocks(browser)] == [
@@ -110,9 +106,9 @@ def _preview(browser: Browser) -> None:
     assert named == {"items", "name", "number"}
     field.clear()
     field.send_keys("Ada")
-    wait_until(browser.chrome, lambda: "Thank you, Ada" in look(browser, "desktop"))
-    assert "Follow your order" in look(browser, "phone")
-    assert "Article" in look(browser, "dark")
+    wait_for_look(browser, "desktop", "Thank you, Ada")
+    wait_for_look(browser, "phone", "Follow your order")
+    wait_for_look(browser, "dark", "Article")
     browser.click("[data-look=text]")
     browser.wait_for(".nc-frame pre", "Follow your order (https://shop.example)")
     # A broken block has its line and its name, and nothing is lost.
@@ -131,7 +127,7 @@ def _translate(browser: Browser) -> str:
     german = english.replace("Thank you", "Danke").replace("Follow your order", "Ansehen")
     field.clear()
     field.send_keys(german)
-    wait_until(browser.chrome, lambda: "Danke, Ada" in look(browser, "desktop"))
+    wait_for_look(browser, "desktop", "Danke, Ada")
     browser.click("[data-channel=email] [value=send]")
     browser.wait_for("[data-channel=email] .nc-told", "Sent to the sandbox.")
     browser.see(_BLOCKS).send_keys(Keys.CONTROL, "s")
@@ -148,7 +144,7 @@ def test_the_editor_of_a_mail_follows_wcag_at_each_size(browser: Browser) -> Non
     browser.open(f"notifications/template/{template.pk}/editor")
     found: list[str] = []
     for name in axe.looks(browser.chrome):
-        assert "Hello Name" in look(browser, "desktop")
+        wait_for_look(browser, "desktop", "Hello Name")
         found += axe.violations(browser.chrome, name=f"mail-editor-{name}")
         assert not axe.scrolls_sideways(browser.chrome), name
     assert found == []
