@@ -22,6 +22,7 @@ SLOW: Final = (
     # npm, tsc and linters.
     "tests/clients/test_typescript.py",
     "tests/clients/test_npm_package.py",
+    "tests/clients/test_react.py",
     "tests/architecture/test_openapi_page.py::test_the_linters_",
     # A process of the streams is killed, frozen and asked for a thousand streams.
     "tests/features/inbox/live/test_service.py",

@@ -81,7 +81,7 @@ _CORE: Final = (
         "Texts",
         (
             Item("Notification types", "alt_route", "notificationtype"),
-            Item("Topic texts", "translate", "topictext"),
+            Item("Preference topics", "translate", "topictext"),
         ),
         (Item("Short links", "link", "shortlink"),),
     ),

@@ -43,13 +43,27 @@ class NotificationTypeForm(forms.ModelForm[NotificationType]):
             self.fields["name"].validators.append(_NAME)
         self.fields["category"].validators.append(_NAME)
 
+    def clean(self) -> dict[str, Any]:
+        """Return the values.
+
+        Raises:
+            ValidationError: a batch window without digest template.
+        """
+        values = super().clean() or self.cleaned_data
+        if values.get("batch_window_seconds") and not values.get("digest_template"):
+            raise ValidationError({
+                "batch_window_seconds": "A batch window needs the digest template that replaces the"
+                " messages."
+            })
+        return values
+
 
 @admin.register(NotificationType)
 class NotificationTypeAdmin(AuditedAdmin):
     """Editable list. Accepted notifications keep the values of acceptance."""
 
     form = NotificationTypeForm
-    exclude = () if gate.is_taken(Place.DIGEST) else ("digest_template",)
+    exclude = () if gate.is_taken(Place.DIGEST) else ("digest_template", "batch_window_seconds")
     list_display = (
         "name",
         "priority",

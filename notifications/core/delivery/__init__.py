@@ -21,6 +21,7 @@
 
     claimed         a claimed delivery with its notification, contact and providers
     batch           the deliveries of one claim, and the decisions about them
+    quiet_waits     waits for the end of the recipient's quiet times
     fall_back       opens the next channel of a fallback chain (confirm: waits for a receipt)
     push_addresses  push addresses that a recipient token may register
     withholding     removes text that can quote a sensitive variable

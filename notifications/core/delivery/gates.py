@@ -19,28 +19,23 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from notifications.core import conf
-from notifications.core.delivery import fall_back, switches
+from notifications.core.delivery import fall_back, quiet_waits, switches
 from notifications.core.delivery.batch import Batch
 from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.gate import Place, function_at
 from notifications.core.rules import preferences
-from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.lane import Mode
 from notifications.core.rules.outcomes import Decision
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.suppression import CONTACT_CHANGED
-from notifications.core.rules.times import deferral, quiet_hours
-from notifications.core.rules.times.deferral import Deferral, ProducerDay, Wishes
 from notifications.core.rules.transitions import CANCEL_CLAIMED, EXPIRE, HOLD, SUPPRESS, Transition
-from notifications.core.store.cached import notification_types, producer_windows, sms_countries
+from notifications.core.store.cached import notification_types, sms_countries
 from notifications.core.store.postgres import reads
 from providers.contract import Channel
 
 Verdict = Decision | None
 """The decision of a gate; None lets the delivery pass."""
-_NO_WINDOWS: Final = "[]"
 _NO_TOPICS: Final = frozenset[str]()
-_ANY_DAY: Final = ProducerDay()
-"""Send window of a recipient with a known timezone: all day."""
 
 
 def run_gates(batch: Batch) -> None:
@@ -123,7 +118,7 @@ def _expiry(claimed: ClaimedDelivery, now: dt.datetime) -> Verdict:
         return None
     if switches.message_switch(claimed, now=now):
         return _stop(EXPIRE, Reason.TTL_PASSED_WHILE_PAUSED)
-    held = _deferral(claimed, claimed.notification.expires_at)
+    held = quiet_waits.deferral_of(claimed, claimed.notification.expires_at)
     return _stop(EXPIRE, _EXPIRED_DURING[held.reason] if held else Reason.TTL_PASSED)
 
 
@@ -162,7 +157,7 @@ def _contact(claimed: ClaimedDelivery, _now: dt.datetime) -> Verdict:
 
 def _quiet(claimed: ClaimedDelivery, now: dt.datetime) -> Verdict:
     """Hold during quiet hours and do-not-disturb, by the recipient's clock."""
-    hold = _quiet_wait(claimed, now=now)
+    hold = quiet_waits.wait(claimed, now=now)
     if hold is None:
         return None
     wait, reason = hold
@@ -222,43 +217,3 @@ GATES: Final[Sequence[Gate]] = (
     _ordering,
 )
 """The gates, in the order of the calls."""
-
-
-def _quiet_wait(
-    claimed: ClaimedDelivery, *, now: dt.datetime
-) -> tuple[dt.timedelta, Reason] | None:
-    """Return the wait and the reason; the wait ends with the time to live at the latest."""
-    found = _deferral(claimed, now)
-    if found is None:
-        return None
-    end = min(_release_time(claimed, found.until), claimed.notification.expires_at)
-    return end - now, found.reason
-
-
-def _deferral(claimed: ClaimedDelivery, now: dt.datetime) -> Deferral | None:
-    to, priority = claimed.destination, claimed.delivery.priority
-    has_preferences = to.quiet_hours != _NO_WINDOWS or to.do_not_disturb_until is not None
-    is_lost = not to.timezone and priority is Priority.P3
-    if priority is Priority.P0 or not (has_preferences or is_lost):
-        return None
-    wishes = Wishes(
-        channel=claimed.delivery.channel,
-        timezone=to.timezone,
-        windows=quiet_hours.parse_stored(to.quiet_hours),
-        do_not_disturb_until=to.do_not_disturb_until,
-    )
-    day = _ANY_DAY if to.timezone else producer_windows.of(claimed.notification.producer_id)
-    return deferral.deferral(wishes, priority=priority, day=day, now=now)
-
-
-def _release_time(claimed: ClaimedDelivery, end: dt.datetime) -> dt.datetime:
-    """Return a time on the release ramp after quiet hours.
-
-    The ramp ends before the time to live and before the next quiet hours.
-    """
-    room = max(dt.timedelta(0), claimed.notification.expires_at - end)
-    ramp = min(conf.current().release_ramp, room / 2)
-    release = end + deferral.place_on(
-        ramp, priority=claimed.delivery.priority, notification_id=claimed.notification.id
-    )
-    return end if _deferral(claimed, release) else release

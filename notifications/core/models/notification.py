@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.contrib.postgres.fields import ArrayField
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 
@@ -11,6 +13,9 @@ from notifications.core.models.choices import CHANNELS, MODES, PRIORITIES
 from notifications.core.rules.fallback import FallbackOn
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.roles import permissions_of
+
+LONGEST_BATCH_WINDOW: Final = 86_400
+"""Seconds of the longest batch window of a type."""
 
 
 class NotificationType(models.Model):
@@ -36,6 +41,14 @@ class NotificationType(models.Model):
         db_index=False,
         help_text="Template of a message which replaces several P2 held by a frequency cap;"
         " its variables are count, items and type. Empty: no digest.",
+    )
+    batch_window_seconds = models.PositiveIntegerField(
+        "batch window",
+        default=0,
+        db_default=0,
+        validators=[MaxValueValidator(LONGEST_BATCH_WINDOW)],
+        help_text="Seconds for which P2 and P3 of the type wait for further messages to the same"
+        " recipient; the digest template replaces them. 0: each message leaves at once.",
     )
     tracks_opens = models.BooleanField(
         default=False,

@@ -18,7 +18,7 @@ class TopicText(models.Model):
     )
 
     class Meta:
-        verbose_name = "topic text"
+        verbose_name = "preference topic"
         ordering = ("topic", "locale")
         constraints = (
             models.UniqueConstraint(fields=("topic", "locale"), name="topic_text_once_per_locale"),

@@ -24,6 +24,10 @@ class Reason(Described):
         "digest",
         "The recipient chose a daily or weekly digest for this topic.",
     )
+    BATCH_WINDOW = (
+        "batch_window",
+        "The message waits for the batch window of its type, to be merged with others.",
+    )
     CAP_UNKNOWN = "cap_unknown", "The state store is away, so the frequency cap cannot be checked."
     ORDERING = "ordering", "An earlier message with the same ordering key goes first."
     BREAKER = "breaker", "The provider fails; calls are paused until a probe succeeds."

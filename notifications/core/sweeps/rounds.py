@@ -40,7 +40,7 @@ DATABASE_TROUBLE: Final = (OperationalError, InterfaceError)
 _OF_NO_ROW: Final = (*DATABASE_TROUBLE, ProgrammingError)
 """The same with errors of the code, such as an unknown column."""
 NO_GRACE: Final = dt.timedelta(0)
-MERGED: Final = [Reason.CAP, Reason.DIGEST]
+MERGED: Final = [Reason.CAP, Reason.DIGEST, Reason.BATCH_WINDOW]
 """Reasons of holds that the feature `digests` merges."""
 MERGED_FOR: Final = dt.timedelta(minutes=5)
 """Time that the sweep `release` leaves such a due row to the sweep `digests`."""

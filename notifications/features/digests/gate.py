@@ -1,16 +1,20 @@
-"""Holds of e-mails for the recipient's digest: daily or weekly for a topic.
+"""Holds for digests: by the choice of the recipient, or for the batch window of a type.
 
-A hold ends at the digest time (`rules.times.digest_times`). The sweep `digests` merges the held
-e-mails. Some e-mails leave at once in spite of the choice:
+    choice         e-mails of a topic, daily or weekly (`rules.times.digest_times`)
+    batch window   each channel; the first message to a recipient opens the window. A window that
+                   would end in quiet hours ends after the quiet hours
+
+The sweep `digests` merges the held messages. Some messages leave at once:
 
     P0, P1, mandatory types       the recipient must see the message soon
     types without digest template nothing can replace the messages
     a digest                      or else it would wait for the next digest
-    fallback chains               the next channel depends on the e-mail
+    fallback chains               the next channel depends on the message
     messages with ordering key    later messages of the key would wait
     attachments                   the digest would not have the files
     sensitive variables           the variables are wiped at the end of the time to live
-    a shorter time to live        the producer gave `ttl_seconds`, and the digest comes later
+    a shorter time to live        the producer gave `ttl_seconds`, and the digest comes later; the
+                                  batch window counts with each time to live
     after a provider call         the message may have been sent
 """
 
@@ -19,6 +23,7 @@ from __future__ import annotations
 import datetime as dt
 
 from notifications.core import conf
+from notifications.core.delivery import quiet_waits
 from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.rules.outcomes import Decision
 from notifications.core.rules.reasons import Reason
@@ -33,26 +38,29 @@ from notifications.core.store.cached import notification_types
 
 
 def hold(claimed: ClaimedDelivery, now: dt.datetime) -> Decision | None:
-    """Hold an e-mail for the digest that the recipient chose for the topic."""
-    if not claimed.destination.digests:
+    """Hold a message for a digest."""
+    windows = notification_types.with_batch_window()
+    if not (claimed.destination.digests or windows) or not _may_wait(claimed):
         return None
-    until = _digest_time(claimed, now)
-    if until is None:
+    rule = windows.get(claimed.notification.type)
+    if claimed.destination.digests and (until := _digest_time(claimed)) and until > now:
+        reason = Reason.DIGEST
+    elif rule and (until := _window_end(claimed, rule.batch_window)) and until > now:
+        reason = Reason.BATCH_WINDOW
+    else:
         return None
     # The worker does not publish the row again: the sweep `digests` takes the row.
     detail = f"till {until:%Y-%m-%d %H:%M} UTC"
-    return Decision(transition=HOLD, reason=Reason.DIGEST, detail=detail, due_in=until - now)
+    return Decision(transition=HOLD, reason=reason, detail=detail, due_in=until - now)
 
 
-def _digest_time(claimed: ClaimedDelivery, now: dt.datetime) -> dt.datetime | None:
-    """Return the digest time of a delivery; None: the delivery leaves now."""
-    if not _may_wait(claimed):
-        return None
+def _digest_time(claimed: ClaimedDelivery) -> dt.datetime | None:
+    """Return the digest time by the recipient's choice; None: the delivery leaves at once."""
     notification = claimed.notification
     choice = digest_times.choice_of(
         claimed.destination.digests, type_=notification.type, category=notification.category
     )
-    if choice is DigestChoice.AT_ONCE:
+    if choice is DigestChoice.AT_ONCE or claimed.delivery.channel is not DIGEST_CHANNEL:
         return None
     begins = notification.begins_at
     until = digest_times.leaves_at(choice, timezone=claimed.destination.timezone, after=begins)
@@ -60,15 +68,27 @@ def _digest_time(claimed: ClaimedDelivery, now: dt.datetime) -> dt.datetime | No
     lives = until < notification.expires_at or digest_times.has_usual_life(
         begins, notification.expires_at, usual=usual
     )
-    return until if lives and until > now else None
+    return until if lives else None
+
+
+def _window_end(claimed: ClaimedDelivery, window: dt.timedelta) -> dt.datetime | None:
+    """Return the end of the batch window; None: the time to live ends earlier.
+
+    Quiet hours delay the end to the next morning, so a change of the quiet hours acts then. A
+    do-not-disturb can last for days: the digest waits for its end, which a change can move.
+    """
+    end = claimed.notification.begins_at + window
+    quiet = quiet_waits.wait(claimed, now=end)
+    if quiet and quiet[1] is not Reason.DO_NOT_DISTURB:
+        end += quiet[0]
+    return end if end < claimed.notification.expires_at else None
 
 
 def _may_wait(claimed: ClaimedDelivery) -> bool:
     delivery, notification = claimed.delivery, claimed.notification
     rule = notification_types.every().get(notification.type)
     return (
-        delivery.channel is DIGEST_CHANNEL
-        and delivery.priority in DIGEST_PRIORITIES
+        delivery.priority in DIGEST_PRIORITIES
         and rule is not None
         and bool(rule.digest_template)
         and not rule.is_mandatory

@@ -1,6 +1,7 @@
 """Digests: merge held deliveries of a recipient, type, producer and channel into one message.
 
     held by a frequency cap    all held deliveries are merged when the first one comes due
+    held for a batch window    the same
     held by a digest choice    all deliveries past their digest time are merged
 
 Digests apply to types with a digest template. The digest is a new notification that passes every
@@ -204,7 +205,10 @@ def _digest(rows: Sequence[Row], *, template: TemplateVersion) -> _Digest | None
         "variables": variables,
         "channels": [Channel(first["channel"]).label],
     }
-    if first["reason"] == Reason.CAP:
+    if first["reason"] == Reason.BATCH_WINDOW:
+        # Of marketing alone, the digest stays marketing: the producer's night, caps, consent.
+        body["priority"] = Priority(max(row["priority"] for row in rows)).name
+    if first["reason"] != Reason.DIGEST:
         # The digest expires with the last of its originals. By choice the default counts.
         life = max(row["expires_at"] for row in rows) - clock.now()
         body["ttl_seconds"] = max(1, int(life.total_seconds()))

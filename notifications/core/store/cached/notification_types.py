@@ -22,6 +22,8 @@ class TypeRule:
     retry_preset: str
     digest_template: str = ""
     """Template of the digest that replaces several capped notifications; empty: no digest."""
+    batch_window: dt.timedelta = dt.timedelta(0)
+    """Time for which messages wait for the digest; zero: messages leave at once."""
     fallback_on: FallbackOn = FallbackOn.RECEIPT
     confirm_within: dt.timedelta | None = None
     """Confirm window; None: the default of the priority."""
@@ -48,6 +50,7 @@ def every() -> Mapping[str, TypeRule]:
             category=row.category,
             retry_preset=row.retry_preset,
             digest_template=row.digest_template,
+            batch_window=dt.timedelta(seconds=row.batch_window_seconds),
             fallback_on=FallbackOn(row.fallback_on),
             confirm_within=dt.timedelta(seconds=row.confirm_seconds)
             if row.confirm_seconds
@@ -59,6 +62,12 @@ def every() -> Mapping[str, TypeRule]:
         )
         for row in NotificationType.objects.all()
     }
+
+
+@Fresh
+def with_batch_window() -> Mapping[str, TypeRule]:
+    """Return the types whose messages wait for a digest for a batch window."""
+    return {name: rule for name, rule in every().items() if rule.batch_window}
 
 
 def unknown(type_: str) -> str:
@@ -78,4 +87,7 @@ def topics(type_: str, category: str) -> tuple[str, ...]:
     return () if is_mandatory(type_) else (category, type_)
 
 
-forget = every.forget
+def forget() -> None:
+    """Clear the cache."""
+    every.forget()
+    with_batch_window.forget()
