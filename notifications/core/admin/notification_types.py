@@ -42,6 +42,12 @@ class NotificationTypeForm(forms.ModelForm[NotificationType]):
         if "name" in self.fields:
             self.fields["name"].validators.append(_NAME)
         self.fields["category"].validators.append(_NAME)
+        if "batch_window_seconds" in self.fields:
+            self.fields["batch_window_seconds"].required = False
+
+    def clean_batch_window_seconds(self) -> int:
+        """Return the seconds; an empty field is no window."""
+        return self.cleaned_data["batch_window_seconds"] or 0
 
     def clean(self) -> dict[str, Any]:
         """Return the values.

@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
                 db_default=0,
                 default=0,
                 help_text="Seconds for which P2 and P3 of the type wait for further messages to the same recipient; the digest template replaces them. 0: each message leaves at once.",
-                validators=[django.core.validators.MaxValueValidator(86400)],
+                validators=[django.core.validators.MaxValueValidator(43200)],
                 verbose_name="batch window",
             ),
         ),

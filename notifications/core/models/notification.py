@@ -14,8 +14,8 @@ from notifications.core.rules.fallback import FallbackOn
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.roles import permissions_of
 
-LONGEST_BATCH_WINDOW: Final = 86_400
-"""Seconds of the longest batch window of a type."""
+LONGEST_BATCH_WINDOW: Final = 43_200
+"""Seconds of the longest batch window of a type: below the usual times to live of P2 and P3."""
 
 
 class NotificationType(models.Model):

@@ -36,6 +36,9 @@ from notifications.core.rules.times.digest_times import (
 from notifications.core.rules.transitions import HOLD
 from notifications.core.store.cached import notification_types
 
+_LEAST_LIFE = dt.timedelta(minutes=10)
+"""Least time to live after a window: for a late sweep, the queue and retries of the digest."""
+
 
 def hold(claimed: ClaimedDelivery, now: dt.datetime) -> Decision | None:
     """Hold a message for a digest."""
@@ -81,7 +84,7 @@ def _window_end(claimed: ClaimedDelivery, window: dt.timedelta) -> dt.datetime |
     quiet = quiet_waits.wait(claimed, now=end)
     if quiet and quiet[1] is not Reason.DO_NOT_DISTURB:
         end += quiet[0]
-    return end if end < claimed.notification.expires_at else None
+    return end if end + _LEAST_LIFE < claimed.notification.expires_at else None
 
 
 def _may_wait(claimed: ClaimedDelivery) -> bool:

@@ -59,8 +59,9 @@ _LONGEST_HOLD: Final = dt.timedelta(days=9)
 
 Row = dict[str, Any]
 """A row of `held_for_digests.sql`."""
-_Place = tuple[int, int, str, int]
-"""Producer, recipient, type, channel."""
+_Place = tuple[int, int, str, int, int]
+"""Producer, recipient, type, channel, and the priority in a batch window: a P3 of the window must
+not let a P2 be dropped at a cap, nor a P2 let marketing leave in the producer's night."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def merge(held: Sequence[Mapping[str, Any]], *, bounds: Mapping[str, UUID]) -> s
     for reason in {row["reason"] for row in held} if templates else ():
         due = [row["id"] for row in held if row["reason"] == reason]
         read = partial(_lock_alike, due, templates, bounds, reason=reason)
-        moved |= db.in_transaction(partial(_merge, read, templates))
+        moved |= db.in_transaction(partial(_merge, read, templates, due=due))
     return moved
 
 
@@ -128,10 +129,13 @@ def _lock_alike(
     )
 
 
-def _merge(read: Callable[[], list[Row]], templates: Mapping[str, TemplateVersion]) -> set[UUID]:
+def _merge(
+    read: Callable[[], list[Row]], templates: Mapping[str, TemplateVersion], *, due: Sequence[UUID]
+) -> set[UUID]:
     """Merge locked deliveries; returns the ids of merged deliveries and of deliveries held longer.
 
-    `read` locks and returns the deliveries.
+    `read` locks and returns the deliveries. Of more than `_AT_ONCE`, the `due` deliveries that were
+    not read are held longer: alone they would leave beside the digest.
     """
     now = clock.now()
     held = read()
@@ -142,7 +146,9 @@ def _merge(read: Callable[[], list[Row]], templates: Mapping[str, TemplateVersio
     found = [row for row in held if row["id"] not in later and _is_alive(row, now)]
     places: dict[_Place, list[Row]] = defaultdict(list)
     for row in found:
-        places[row["producer_id"], row["recipient_id"], row["type"], row["channel"]].append(row)
+        priority = row["priority"] if row["reason"] == Reason.BATCH_WINDOW else Priority.P2
+        place = row["producer_id"], row["recipient_id"], row["type"], row["channel"], priority
+        places[place].append(row)
     by_producer: dict[tuple[int, int], list[_Digest]] = defaultdict(list)
     for rows in places.values():
         made = _digest(rows, template=templates[rows[0]["type"]])
@@ -157,7 +163,8 @@ def _merge(read: Callable[[], list[Row]], templates: Mapping[str, TemplateVersio
     secret_variables.wipe({ids.notification_of(each) for each in moved})
     if moved:
         _log.info("digested", merged=len(moved))
-    return {*moved, *later}
+    unread = set(due) - {row["id"] for row in held} if len(held) == _AT_ONCE else ()
+    return {*moved, *later, *unread}
 
 
 def _digest_time(row: Row) -> dt.datetime:
@@ -206,8 +213,7 @@ def _digest(rows: Sequence[Row], *, template: TemplateVersion) -> _Digest | None
         "channels": [Channel(first["channel"]).label],
     }
     if first["reason"] == Reason.BATCH_WINDOW:
-        # Of marketing alone, the digest stays marketing: the producer's night, caps, consent.
-        body["priority"] = Priority(max(row["priority"] for row in rows)).name
+        body["priority"] = Priority(first["priority"]).name
     if first["reason"] != Reason.DIGEST:
         # The digest expires with the last of its originals. By choice the default counts.
         life = max(row["expires_at"] for row in rows) - clock.now()

@@ -34,7 +34,7 @@ from notifications.core.store.cached import notification_types, provider_overrid
 from notifications.core.store.redis import state
 from notifications.core.store.templates import template_cache
 from notifications.core.sweeps import release, rounds
-from notifications.features.digests import sweep
+from notifications.features.digests import merge, sweep
 from providers.contract import Channel
 
 pytestmark = pytest.mark.usefixtures("maria")
@@ -174,13 +174,14 @@ def test_a_single_message_leaves_unchanged_at_the_end_of_the_window(caller: Call
     assert _digests() == []
 
 
-def test_channels_are_not_mixed_and_a_digest_of_marketing_is_marketing(caller: Caller) -> None:
-    pushes = _like(caller, 2, priority="P3")
+def test_channels_and_priorities_are_not_mixed(caller: Caller) -> None:
+    marketing = _like(caller, 2, priority="P3")
+    pushes = _like(caller, 2)
     mails = _like(caller, 2, channels=["email"])
     _turn(WINDOW + GRACE)
     _sweep()
-    assert _statuses(pushes + mails) == [DIGESTED] * 4
-    assert {each.priority for each in _digests()} == {Priority.P3, Priority.P2}
+    assert _statuses(marketing + pushes + mails) == [DIGESTED] * 6
+    assert sorted(each.priority for each in _digests()) == [Priority.P2, Priority.P2, Priority.P3]
 
 
 @pytest.mark.parametrize(
@@ -189,13 +190,14 @@ def test_channels_are_not_mixed_and_a_digest_of_marketing_is_marketing(caller: C
         {"priority": "P1"},
         {"ordering_key": "likes"},
         {"ttl_seconds": 300},
+        {"ttl_seconds": int(WINDOW.total_seconds()) + 60},
         {"type": "COMMENT"},
     ],
 )
 def test_other_messages_leave_at_once(caller: Caller, fields: dict[str, object]) -> None:
     NotificationType.objects.create(name="COMMENT", priority=Priority.P2, batch_window_seconds=60)
     notification_types.forget()
-    assert _statuses(_like(caller, **fields)) == [SENT]
+    assert _statuses(_like(caller, count=1, **fields)) == [SENT]
 
 
 def test_a_window_that_would_end_in_quiet_hours_ends_after_them(
@@ -213,6 +215,18 @@ def test_a_window_that_would_end_in_quiet_hours_ends_after_them(
     _turn(WINDOW + GRACE)
     _sweep()
     assert _statuses(held) == [HELD] * 2
+
+
+def test_more_messages_than_a_transaction_merges_leave_in_digests(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merge, "_AT_ONCE", 4)
+    held = _like(caller, 10)
+    _turn(WINDOW + GRACE)
+    for _ in range(3):
+        _sweep()
+    assert _statuses(held) == [DIGESTED] * 10
+    assert sum(each.variables["count"] for each in _digests()) == 10
 
 
 def test_a_digest_waits_for_the_end_of_a_do_not_disturb(caller: Caller, maria: Recipient) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from notifications.core.models import NotificationType
 from notifications.core.rules import request_faults
@@ -87,7 +88,10 @@ def topics(type_: str, category: str) -> tuple[str, ...]:
     return () if is_mandatory(type_) else (category, type_)
 
 
+_CACHES: Final = (every, with_batch_window)
+
+
 def forget() -> None:
     """Clear the cache."""
-    every.forget()
-    with_batch_window.forget()
+    for cache in _CACHES:
+        cache.forget()
