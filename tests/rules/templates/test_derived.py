@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from notifications.core.rules.language import variables
 from notifications.core.rules.templates import contents, derived, publishing
+from notifications.core.rules.texts.wording import TextSource
 from providers.contract import Channel
 
 TEXTS = (
@@ -39,6 +40,20 @@ def test_a_list_has_objects_with_the_fields_of_its_loop() -> None:
     item = {"name": "Name", "price": {"amount": "9.90", "currency": "EUR"}}
     found = derived.declarations(texts)
     assert found == [{"name": "items", "type": "list", "required": True, "example": [item, item]}]
+    assert publishing.objections(texts, declared=variables.parse_declarations(found)) == []
+
+
+def test_the_example_of_an_address_in_blocks_is_an_address() -> None:
+    blocks = "[a]({{ url }}) {{ name }}\n\n::: table b in c\n|x|\n|-|\n|[d]({{ b.url }})|\n::: end"
+    source = TextSource(channel=Channel.EMAIL, locale="en", title="x", blocks=blocks)
+    texts = [contents.normalize(source)]
+    found = derived.declarations(texts)
+    row = {"url": "https://example.com"}
+    assert {each["name"]: each["example"] for each in found} == {
+        "url": "https://example.com",
+        "name": "Name",
+        "c": [row, row],
+    }
     assert publishing.objections(texts, declared=variables.parse_declarations(found)) == []
 
 

@@ -5,6 +5,7 @@
     rewrites        the cost of comparisons of lists and texts, and the name of a missing key
     formats         numbers, money, days and plurals in the recipient's language; filters and slices
                     that keep grapheme clusters whole
+    addresses       schemes of a link or an image whose address a variable begins
     locales         choice of the recipient's language
     page_languages  languages of the pages for recipients
     variables       declared variables: name, type and example

@@ -16,7 +16,7 @@ from typing import Final
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
 
-from notifications.core.rules.language import plain_faults
+from notifications.core.rules.language import addresses, plain_faults
 from notifications.core.rules.language.formats import PLURALS
 
 MAX_SOURCE: Final = 200_000
@@ -39,9 +39,25 @@ FORMATS: Final = frozenset({
     "time",
 })
 """The filters of `formats`, which ask CLDR."""
-FILTERS: Final = FORMATS | frozenset(
-    {"abs", "capitalize", "d", "default", "e", "escape", "first", "float", "int", "join", "last"}
-    | {"length", "lower", "round", "title", "trim", "truncate", "upper", "urlencode"}
+FILTERS: Final = (
+    FORMATS
+    | addresses.FILTERS
+    | frozenset(
+        {
+            "abs",
+            "capitalize",
+            "d",
+            "default",
+            "e",
+            "escape",
+            "first",
+            "float",
+            "int",
+            "join",
+            "last",
+        }
+        | {"length", "lower", "round", "title", "trim", "truncate", "upper", "urlencode"}
+    )
 )
 READERS: Final = frozenset(
     {"capitalize", "e", "escape", "float", "int", "join", "lower", "title", "trim", "truncate"}

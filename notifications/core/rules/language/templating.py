@@ -37,7 +37,7 @@ from jinja2.tests import TESTS
 
 from notifications.core.rules import in_app
 from notifications.core.rules.in_app import InAppPart
-from notifications.core.rules.language import formats, plain_faults, rewrites, syntax
+from notifications.core.rules.language import addresses, formats, plain_faults, rewrites, syntax
 from notifications.core.rules.language.formats import READER, Reader, RenderError
 from notifications.core.rules.language.rewrites import ITEM, NamedKeys
 from notifications.core.rules.language.syntax import BrokenTemplate, TemplateFault
@@ -181,7 +181,7 @@ def environment(*, autoescape: bool) -> ImmutableSandboxedEnvironment:
     listed = {name: FILTERS[name] for name in syntax.FILTERS if name in FILTERS}
     own = {"int": _int, "join": _join, "round": _round}
     own |= {"first": formats.first_of, "truncate": formats.truncate_text}
-    all_filters = {**listed, **formats.filters(), **own}
+    all_filters = {**listed, **formats.filters(), **addresses.filters(), **own}
     readers = {name: _paid(all_filters[name]) for name in syntax.READERS}
     own_words = {_METERED: _meter, rewrites.COMPARED: _paid(_same), ITEM: _item}
     own_words[rewrites.SLICED] = _pay_copy

@@ -1,8 +1,9 @@
 """Declarations derived from the texts of a version, for an author to confirm.
 
 The type is the type that the text's use asks for: `total|money` is money, `item in items` a list,
-`user.name` an object, everything else a string. The example is made from the name; `item.price` in
-a loop over `items` gives a list of objects with a price.
+`user.name` an object, everything else a string. The example is made from the name, except for the
+address of a link or an image; `item.price` in a loop over `items` gives a list of objects with a
+price.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, Final
 
 from jinja2 import nodes
 
-from notifications.core.rules.language import syntax, templating
+from notifications.core.rules.language import addresses, syntax, templating
 from notifications.core.rules.language.syntax import BrokenTemplate
 from notifications.core.rules.language.variables import SERVICE_NAMES, Type
 from notifications.core.rules.texts import wording
@@ -31,6 +32,8 @@ _BY_FILTER: Final[Mapping[str, Type]] = {
     "listed": Type.LIST,
     "join": Type.LIST,
 }
+_ADDRESS: Final = "https://example.com"
+"""Example of a variable that begins the address of a link or an image."""
 _EXAMPLES: Final[Mapping[Type, Any]] = {
     Type.MONEY: {"amount": "9.90", "currency": "EUR"},
     Type.DATE: "2026-05-01",
@@ -54,13 +57,17 @@ def declarations(texts: Sequence[TextSource]) -> list[dict[str, Any]]:
     for text in texts:
         for part in text.parts:
             _read(part, types, fields)
+    in_addresses = frozenset[str]().union(
+        *(_names_in_addresses(part) for text in texts for part in text.parts)
+    )
     return [
         {
             "name": name,
             "type": str(types.get(name, Type.STRING)),
             "required": name in required,
             "example": fields.get(name)
-            or _EXAMPLES.get(types.get(name, Type.STRING), _words(name)),
+            or _EXAMPLES.get(types.get(name, Type.STRING))
+            or (_ADDRESS if name in in_addresses else _words(name)),
         }
         for name in sorted(mentioned)
     ]
@@ -108,12 +115,23 @@ def _read(source: str, types: dict[str, Type], fields: dict[str, Any]) -> None:
                 fields[loop.iter.name] = [item, item]
 
 
+def _names_in_addresses(source: str) -> frozenset[str]:
+    tree = syntax.parse(source, parser=templating.environment(autoescape=False))
+    return frozenset(
+        use.node.name
+        for use in tree.find_all(nodes.Filter)
+        if use.name in addresses.FILTERS and isinstance(use.node, nodes.Name)
+    )
+
+
 def _fields(tree: nodes.Template) -> Iterable[tuple[str, str, Any]]:
     """Yield the fields of objects: name of the object, field and example."""
+    examples = {name: _EXAMPLES[kind] for name, kind in _BY_FILTER.items()}
+    examples |= dict.fromkeys(addresses.FILTERS, _ADDRESS)
     formatted = {
-        use.node: _EXAMPLES[_BY_FILTER[use.name]]
+        use.node: examples[use.name]
         for use in tree.find_all(nodes.Filter)
-        if use.name in _BY_FILTER and isinstance(use.node, nodes.Getattr)
+        if use.name in examples and isinstance(use.node, nodes.Getattr)
     }
     for use in tree.find_all(nodes.Getattr):
         if isinstance(use.node, nodes.Name) and use.node.name not in SERVICE_NAMES:

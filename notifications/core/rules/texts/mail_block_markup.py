@@ -22,6 +22,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from notifications.core.rules.texts.mail_block_tree import (
+    IMAGE_END,
+    LINK_END,
     Block,
     Button,
     Columns,
@@ -29,6 +31,7 @@ from notifications.core.rules.texts.mail_block_tree import (
     Markdown,
     Preheader,
     Table,
+    as_address,
     refuse,
 )
 
@@ -285,12 +288,12 @@ def _alternative(token: Token) -> str:
 
 
 def _address(allowed: re.Pattern[str], url: object, line: int) -> str:
-    """Return an address as the value of an attribute."""
+    """Return an address as the value of an attribute; rendering checks a variable at the begin."""
     if not isinstance(url, str) or not allowed.fullmatch(url):
         kind = "image" if allowed is _IMAGE else "link"
         others = "" if allowed is _IMAGE else ", mailto: or tel:"
         refuse(line, f"{kind}: the address begins with https:// or http://{others}, or a variable")
-    return _text(url)
+    return _text(as_address(url, IMAGE_END if allowed is _IMAGE else LINK_END))
 
 
 def _text(text: str) -> str:

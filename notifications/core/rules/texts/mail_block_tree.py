@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
-from notifications.core.rules.language import templating
+from notifications.core.rules.language import addresses, templating
 from notifications.core.rules.language.syntax import BrokenTemplate, TemplateFault
 from notifications.core.rules.language.variables import SERVICE_NAMES
 from notifications.core.rules.texts import mail_html
@@ -28,9 +28,17 @@ MAX_COLUMNS: Final = 4
 """Columns side by side; a fifth is narrower than a word."""
 MAX_CELLS: Final = 12
 """Columns of a Markdown table; a thirteenth is narrower than a word."""
-MARK: Final = re.compile("\ue000(\\d{1,6})\ue001")
-"""A mark, with the number of the variable."""
-_OURS: Final = re.compile("[\ue000\ue001]")
+_MARK: Final = re.compile("\ue000(\\d{1,6})([\ue001-\ue003])")
+"""A mark, with the number of the variable and the place of the mark."""
+_BEGIN: Final = "\ue000"
+_END: Final = "\ue001"
+LINK_END: Final = "\ue002"
+"""Ends the mark of a variable that begins the address of a link."""
+IMAGE_END: Final = "\ue003"
+"""Ends the mark of a variable that begins the address of an image."""
+_OURS: Final = re.compile("[\ue000-\ue003]")
+_FILTERS: Final = {LINK_END: addresses.LINK, IMAGE_END: addresses.IMAGE}
+_EXPRESSION: Final = re.compile(r"\{\{[-+]?(.*?)-?\}\}")
 _UNSENDABLE: Final = re.compile("[\0\ud800-\udfff]")
 _DIRECTIVE: Final = re.compile(r"[ \t]{0,3}:::(.*)")
 _LOOP: Final = re.compile(r"[A-Za-z]\w* in [A-Za-z][\w.]*", re.ASCII)
@@ -102,10 +110,26 @@ class Marked:
 
     def restore(self, html: str) -> str:
         """Return the text with the variables in place of their marks."""
-        return MARK.sub(lambda found: self._kept(int(found[1])), html)
+        return _MARK.sub(self._restored, html)
 
-    def _kept(self, number: int) -> str:
-        return self.kept[number] if number < len(self.kept) else ""
+    def _restored(self, found: re.Match[str]) -> str:
+        number, name = int(found[1]), _FILTERS.get(found[2])
+        kept = self.kept[number] if number < len(self.kept) else ""
+        expression = _EXPRESSION.fullmatch(kept)
+        if name is None or expression is None:
+            return kept
+        is_whole = found.string.startswith('"', found.end())
+        return f"{{{{ ({expression[1].strip()})|{name}{'' if is_whole else '(required=true)'} }}}}"
+
+
+def as_address(marked: str, end: str) -> str:
+    """Return the marked address of a link or an image; a variable at its begin is checked later.
+
+    Args:
+        marked: the address, with marks.
+        end: `LINK_END` or `IMAGE_END`.
+    """
+    return marked.replace(_END, end, 1) if marked.startswith(_BEGIN) else marked
 
 
 def refuse(line: int, detail: str) -> NoReturn:
@@ -302,7 +326,7 @@ def _faults_of(kind: str, text: str, line: int) -> Iterator[TemplateFault]:
 def _condition(line: int, written: str) -> str:
     if not written:
         refuse(line, "if: the condition is missing: ::: if total > 100")
-    if MARK.search(written) or "%}" in written:
+    if _MARK.search(written) or "%}" in written:
         refuse(line, "if: write the condition without braces: ::: if total > 100")
     _check(line, "if", f"{{% if {written} %}}{{% endif %}}")
     return written
