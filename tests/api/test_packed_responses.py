@@ -16,6 +16,7 @@ from notifications.core.models import Contact, Delivery, Event, IdempotencyKey, 
 from notifications.core.rules import accepted_answer
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import packed_responses, unapplied_migrations
+from providers.contract import Channel
 from tests.api.conftest import Caller
 
 _SALE = {"user_id": "maria", "type": "SALE", "priority": "P2", "content": {"body": "Half price"}}
@@ -122,6 +123,47 @@ def test_a_row_that_a_process_of_the_release_before_inserts_is_read(caller: Call
     response = accepted_answer.as_json(accepted_answer.unpack(_packed()))
     IdempotencyKey.objects.update(packed_response=None, response=response)
     assert orjson.loads(_bytes(caller, _USUAL)) == orjson.loads(first)
+
+
+def _keep_channel_of_a_later_release() -> None:
+    """Replace the channel of the first delivery by a number above the known ones."""
+    packed = bytearray(_packed())
+    packed[28] = max(Channel) + 1
+    IdempotencyKey.objects.update(packed_response=bytes(packed))
+
+
+def test_a_repeat_whose_answer_is_of_a_later_release_is_asked_to_come_again(caller: Caller) -> None:
+    _bytes(caller, _USUAL)
+    _keep_channel_of_a_later_release()
+    reply = caller.post(_PATH, _USUAL)
+    assert (reply.status_code, reply.json()["code"]) == (503, "unavailable")
+    assert reply.headers["Retry-After"] == "60"
+    assert "another release" in reply.json()["detail"]
+    assert Notification.objects.count() == 1
+
+
+def test_an_answer_of_a_later_release_refuses_no_other_item_of_a_batch(caller: Caller) -> None:
+    _bytes(caller, _USUAL)
+    _keep_channel_of_a_later_release()
+    batch = {"notifications": [_USUAL, {**_SALE, "idempotency_key": "other"}]}
+    reply = caller.post(f"{_PATH}/batch", batch)
+    refused, taken = reply.json()["results"]
+    assert refused["problem"]["code"] == "unavailable"
+    assert taken["result"] == "accepted"
+
+
+def test_a_batch_with_a_key_and_an_answer_of_a_later_release_stores_nothing(caller: Caller) -> None:
+    first = _bytes(caller, _USUAL)
+    packed = _packed()
+    _keep_channel_of_a_later_release()
+    batch = {"notifications": [_USUAL, _SALE]}
+    reply = caller.post(f"{_PATH}/batch", batch, Idempotency_Key="whole")
+    assert (reply.status_code, reply.json()["code"]) == (503, "unavailable")
+    assert Notification.objects.count() == 1
+    IdempotencyKey.objects.update(packed_response=packed)
+    reply = caller.post(f"{_PATH}/batch", batch, Idempotency_Key="whole")
+    assert reply.json()["results"][0]["notification"] == orjson.loads(first)
+    assert Notification.objects.count() == 2
 
 
 def test_the_migration_that_adds_the_column_has_the_known_name() -> None:

@@ -51,6 +51,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "inbox_not_cleared": "Cached inboxes could not be cleared; old pages stay for an hour at most.",
     "inbox_away": "In-app messages could not be stored, because the database was away; they wait.",
     "import_finished": "`manage.py import_from`, the API or the admin has imported files.",
+    "kept_answer_unreadable": "A repeat got 503: the first answer has the form of another release.",
     "lane_not_relayed": "A lane could not be published because of a lock or a lost connection.",
     "lane_not_swept": "A sweep left out a lane because of a lock or a lost connection.",
     "lane_paused": "The tasks of a lane fail: each process tries one of its rows a second.",

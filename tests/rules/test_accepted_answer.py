@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -83,5 +84,31 @@ def test_the_form_of_this_release_stays_readable() -> None:
 
 def test_the_form_of_a_later_release_is_an_error() -> None:
     later = b"\x02" + accepted_answer.pack(_ANSWER)[1:]
-    with pytest.raises(ValueError, match="has the form 2"):
+    with pytest.raises(ValueError, match="has the form 02"):
         accepted_answer.unpack(later)
+
+
+_UNKNOWN_CHANNEL = max(Channel) + 1
+_UNKNOWN_STATUS = max(Status) + 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "fault"),
+    [
+        ({"deliveries": [(_UNKNOWN_CHANNEL, Status.QUEUED)]}, f"channel {_UNKNOWN_CHANNEL}"),
+        ({"skipped": [(_UNKNOWN_CHANNEL, "no_contact")]}, f"channel {_UNKNOWN_CHANNEL}"),
+        ({"deliveries": [(Channel.SMS, _UNKNOWN_STATUS)]}, f"status {_UNKNOWN_STATUS}"),
+        ({"priority": max(Priority) + 1}, "Priority"),
+    ],
+)
+def test_a_number_of_a_later_release_is_an_error(changed: dict[str, Any], fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        accepted_answer.unpack(accepted_answer.pack(_ANSWER._replace(**changed)))
+
+
+def test_a_form_that_is_cut_off_is_an_error() -> None:
+    packed = accepted_answer.pack(_ANSWER)
+    without_skipped = len(accepted_answer.pack(_ANSWER._replace(skipped=())))
+    for length in {*range(len(packed))} - {without_skipped}:
+        with pytest.raises(ValueError, match="kept answer"):
+            accepted_answer.unpack(packed[:length])

@@ -91,7 +91,7 @@ class _Locked(Exception):
     problem: Final = IN_PROGRESS
 
 
-_CONFLICTS: Final = (_Locked, attachments.FilesGone)
+_CONFLICTS: Final = (_Locked, attachments.FilesGone, idempotency_keys.AnswerOfAnotherRelease)
 
 
 @dataclass(slots=True)

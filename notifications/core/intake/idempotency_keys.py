@@ -31,6 +31,19 @@ KEY_REUSED: Final = Problem(
     "this idempotency key was used in the last 24 hours with another body; use a new key",
 )
 
+OF_ANOTHER_RELEASE: Final = Problem(
+    Kind.UNAVAILABLE,
+    "a request with this idempotency key was accepted, and its answer has the form of another"
+    " release of the service, which is being upgraded; repeat the request with the same key",
+    retry_after=dt.timedelta(minutes=1),
+)
+
+
+class AnswerOfAnotherRelease(Exception):
+    """An item of a whole call has such an answer; the result of the call cannot be stored."""
+
+    problem: Final = OF_ANOTHER_RELEASE
+
 
 @dataclass(frozen=True, slots=True)
 class AcceptedRequest:
@@ -57,10 +70,16 @@ class BatchResult:
 
 
 def to_json(result: AcceptedRequest | Refused) -> dict[str, Any]:
-    """Serialise a result of a whole call for later repeats."""
+    """Serialise a result of a whole call for later repeats.
+
+    Raises:
+        AnswerOfAnotherRelease: another process can answer, so the result is not final.
+    """
     if isinstance(result, AcceptedRequest):
         return {"taken": result.response, "replayed": result.replayed}
     problem = result.problem
+    if problem is OF_ANOTHER_RELEASE:
+        raise AnswerOfAnotherRelease
     errors = [[error.pointer, error.detail] for error in problem.errors]
     return {"refused": {"kind": problem.kind.value, "detail": problem.detail, "errors": errors}}
 
@@ -161,7 +180,12 @@ def confirm_repeats(plans: Sequence[Entry], found: KeyResolution) -> None:
 def repeat_result(
     earlier: IdempotencyRecord, fingerprint: Fingerprint | None
 ) -> AcceptedRequest | Refused:
-    """Return the first answer of a key; a request with another body is refused."""
+    """Return the first answer of a key.
+
+    A request with another body, or whose answer this release cannot read, is refused.
+    """
     if fingerprint is None or not fingerprint.is_of(earlier.body_hash):
         return Refused(KEY_REUSED)
+    if earlier.response is None:
+        return Refused(OF_ANOTHER_RELEASE)
     return AcceptedRequest(earlier.response, replayed=True)

@@ -83,21 +83,42 @@ def unpack(packed: bytes) -> AcceptedAnswer:
     """Read the packed form.
 
     Raises:
-        ValueError: the form, or the priority, is of a later release.
+        ValueError: the form, the priority, a channel or a status is of another release, or the form
+            is cut off.
     """
-    version, notification_id, at, priority, count = _HEAD.unpack_from(packed)
-    if version != _VERSION:
-        msg = f"a kept answer has the form {version}, and this release reads {_VERSION}"
+    if packed[:1] != bytes([_VERSION]):
+        msg = f"a kept answer has the form {packed[:1].hex()}, and this release reads {_VERSION:02}"
         raise ValueError(msg)
+    if len(packed) < _HEAD.size:
+        raise ValueError("a kept answer is cut off")
+    _, notification_id, at, priority, count = _HEAD.unpack_from(packed)
     end = _HEAD.size + 2 * count
+    if len(packed) < end:
+        raise ValueError("a kept answer is cut off")
     pairs = packed[_HEAD.size : end]
-    return AcceptedAnswer(
+    answer = AcceptedAnswer(
         UUID(bytes=notification_id),
         Priority(priority),
         list(zip(pairs[::2], pairs[1::2], strict=True)),
         _EPOCH + at * _MICROSECOND,
         list(_each_skipped(packed[end:])),
     )
+    _refuse_unknown(answer)
+    return answer
+
+
+def _refuse_unknown(answer: AcceptedAnswer) -> None:
+    """Refuse numbers without a name in this release.
+
+    Raises:
+        ValueError: a channel or a status is unknown.
+    """
+    channels = {channel for channel, _ in (*answer.deliveries, *answer.skipped)}
+    statuses = {status for _, status in answer.deliveries}
+    if unknown := channels - _CHANNELS.keys():
+        raise ValueError(f"a kept answer has the channel {min(unknown)}, unknown to this release")
+    if unknown := statuses - _STATUSES.keys():
+        raise ValueError(f"a kept answer has the status {min(unknown)}, unknown to this release")
 
 
 @functools.lru_cache(maxsize=256)
@@ -107,7 +128,9 @@ def _skipped(channel: int, reason: str) -> bytes:
 
 def _each_skipped(rest: bytes) -> Iterator[tuple[int, str]]:
     while rest:
-        channel, end = rest[0], 2 + rest[1]
+        channel, end = rest[0], 2 + int.from_bytes(rest[1:2])
+        if len(rest) < end:
+            raise ValueError("a kept answer is cut off")
         yield channel, rest[2:end].decode("ascii")
         rest = rest[end:]
 

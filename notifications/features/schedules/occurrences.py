@@ -57,7 +57,11 @@ class UnreadableSchedule(Exception):
 
 
 class _Busy(Exception):
-    """An ordering key is locked: no row is stored, and the next sweep tries again."""
+    """The intake cannot answer now: no row is stored, and the next sweep tries again."""
+
+
+_TEMPORARY: Final = frozenset({Kind.IN_PROGRESS, Kind.UNAVAILABLE})
+"""Refusals after which the occurrence is tried again."""
 
 
 def materialise(schedule_id: int, *, now: dt.datetime) -> int:
@@ -195,14 +199,14 @@ def _accept(source: _OccurrenceSource, due: Sequence[Pair], *, now: dt.datetime)
     """Accept the occurrences.
 
     Raises:
-        _Busy: an ordering key stayed locked.
+        _Busy: an ordering key stayed locked, or another release stored an answer.
     """
     if not due:
         return
     answers = accept.accept(source.caller, [_request_at(source.body, at, now=now) for _, at in due])
     rows = []
     for (local, at), answer in zip(due, answers, strict=True):
-        if isinstance(answer, Refused) and answer.problem.kind is Kind.IN_PROGRESS:
+        if isinstance(answer, Refused) and answer.problem.kind in _TEMPORARY:
             raise _Busy
         rows.append(_occurrence(source, local, at, answer))
     Occurrence.objects.bulk_create(rows)

@@ -15,12 +15,14 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import orjson
+import structlog
 
 from notifications.core import conf
 from notifications.core.rules import accepted_answer
 from notifications.core.rules.lane import Mode
 from notifications.core.store.postgres import db, packed_responses
 
+_log = structlog.get_logger(__name__)
 _COLUMNS: Final = (
     *("producer_id", "mode", "key", "body_hash", "response", "packed_response", "expires_at"),
 )
@@ -41,6 +43,7 @@ class IdempotencyRecord:
     key: IdempotencyKey
     body_hash: bytes
     response: Any
+    """The answer; None: the stored answer has the form of another release."""
     packed_response: bytes | None = None
     """The same response in the packed form, if the form can hold it. Of a new key only."""
 
@@ -114,7 +117,16 @@ def _entry(
 ) -> IdempotencyRecord:
     key = IdempotencyKey(producer_id, Mode(mode), name)
     if response is None and packed_response is not None:
-        answer = accepted_answer.as_json(accepted_answer.unpack(bytes(packed_response)))
+        answer = _unpacked(bytes(packed_response))
     else:
         answer = orjson.loads(response or "null")
     return IdempotencyRecord(key, bytes(body_hash), answer)
+
+
+def _unpacked(packed_response: bytes) -> dict[str, Any] | None:
+    """Return the answer of the packed form; None for the form of another release."""
+    try:
+        return accepted_answer.as_json(accepted_answer.unpack(packed_response))
+    except ValueError as error:
+        _log.warning("kept_answer_unreadable", detail=str(error))
+        return None
