@@ -23,6 +23,8 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 from prometheus_client.parser import text_string_to_metric_families
 
 from notifications.core.api.metrics import Metric
+from notifications.core.rules import service_levels
+from notifications.core.rules.alert_thresholds import AlertThresholds
 from notifications.core.tasks.metrics import WorkerGauges
 from notifications.core.telemetry.instruments import INSTRUMENTS
 
@@ -105,6 +107,47 @@ def test_each_alert_is_silent_first_and_fires_then() -> None:
     tested = {each["name"] for each in yaml.safe_load(_TESTS.read_text())["tests"]}
     assert tested == {rule["alert"] for rule in _RULES if "alert" in rule}
     assert "SUCCESS" in _promtool("test", "rules", str(_TESTS))
+
+
+_BUDGETS: Final = {
+    "unsent": 1 - AlertThresholds().delivery_rate_low / 100,
+    "late": service_levels.URGENT_CALLED.budget,
+    "unaccepted": 0.0005,
+    "repeated": 0.0001,
+}
+"""Error budget of each recorded ratio; the product has no service level for the last two."""
+_RATES: Final = {f"{window.rate:g}" for window in service_levels.WINDOWS}
+_LIMIT: Final = re.compile(r"notifications:(\w+):ratio_rate\w+(?:{[^}]*})? > ([\d.]+) \* ([\d.]+)")
+_BURN_RATE: Final = re.compile(r"notifications:(\w+):ratio_rate\w+ / ([\d.]+)")
+
+
+def test_rules_and_dashboards_have_the_error_budgets_of_the_service_levels() -> None:
+    expressions = [expression for _, expression in _expressions()]
+    limits = [each for expression in expressions for each in _LIMIT.findall(expression)]
+    assert {name for name, _, _ in limits} == _BUDGETS.keys()
+    assert {rate for _, rate, _ in limits} <= _RATES
+    shown = [each for expression in expressions for each in _BURN_RATE.findall(expression)]
+    assert {name for name, _ in shown} == _BUDGETS.keys()
+    for name, budget in [*((name, budget) for name, _, budget in limits), *shown]:
+        assert float(budget) == pytest.approx(_BUDGETS[name]), name
+    for level, _ in service_levels.PUNCTUAL.values():
+        assert level.budget == pytest.approx(_BUDGETS["late"])
+
+
+def test_the_documents_have_the_targets_of_the_service_levels() -> None:
+    page = (_FOLDER.parent / "alerts.md").read_text()
+    for level in (service_levels.DELIVERED, service_levels.REACHED, service_levels.URGENT_CALLED):
+        assert f"| {level.name} | {100 * level.target:g} % |" in page
+    low = f"{AlertThresholds().delivery_rate_low:g} %"
+    assert f"| `delivery_rate_low` | {low} |" in page
+    # The lines of a comment and of a paragraph end anywhere.
+    rules = " ".join((_FOLDER / "alerts.yml").read_text().replace("\n#", "").split())
+    page = " ".join(page.split())
+    assert f"{low} of the deliveries of a channel sent" in rules
+    assert f"`delivery_rate_low`: {low} of the deliveries sent" in page
+    for text in (rules, page):
+        for name in ("unaccepted", "repeated"):
+            assert f"{100 * (1 - _BUDGETS[name]):g} % of the" in text
 
 
 @needs_promtool

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from notifications.core import conf
 from notifications.core.admin.monitoring import words
 from notifications.core.admin.monitoring.group_names import GroupNames
 from notifications.core.admin.monitoring.scope import Scope
@@ -92,7 +93,7 @@ def _tile(spec: TileSpec, scope: Scope, earlier: Scope) -> Tile:
         value=value,
         before=earlier.sum_of(metrics),
         unit=unit,
-        is_bad=metrics == ("failure_rate",) and (value or 0) > _HIGH,
+        is_bad=metrics == ("failure_rate",) and (value or 0) > _tolerated_failures(),
         meaning=meaning,
     )
 
@@ -103,8 +104,9 @@ def tiles_of(specs: Sequence[TileSpec], scope: Scope) -> list[Tile]:
     return [_tile(spec, scope, earlier) for spec in specs]
 
 
-_HIGH: Final = 0.005
-"""The service level: 99.5 % of the deliveries of a channel are sent."""
+def _tolerated_failures() -> float:
+    """Return the failure rate above which the alert `delivery_rate_low` is raised."""
+    return 1 - conf.current().alert_thresholds.delivery_rate_low / 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
