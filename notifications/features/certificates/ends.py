@@ -16,6 +16,7 @@ from django.db import connections
 
 from notifications.core import conf, server_tls
 from notifications.core.deploy_checks import DATABASES
+from notifications.core.store.postgres.alerts import SUBJECT_LENGTH
 
 SOON: Final = dt.timedelta(days=14)
 """A certificate that ends earlier is named."""
@@ -39,6 +40,11 @@ class Certificate:
     ends_at: dt.datetime | None
     """None: it could not be read."""
     cure: str
+
+    @property
+    def subject(self) -> str:
+        """Return setting and place, as the subject of an alert."""
+        return f"{self.setting} {self.place}"[:SUBJECT_LENGTH]
 
     def ends_within(self, time: dt.timedelta, *, now: dt.datetime) -> bool:
         """Return True if the certificate is known to end within a time from now."""

@@ -1,7 +1,8 @@
 """The sweep `certificates`: an alert before the end of a certificate, and another after it.
 
 It may run twice, late or never: each run reads all certificates again. A certificate that cannot be
-read leaves its alerts as they are: a host may not reach its own public address.
+read leaves its alerts as they are: a host may not reach its own public address. The subject of an
+alert is the setting with the file or the host, so an alert ends when the setting names another one.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Raise the alerts of certificates that end; resolve the alerts of renewed certificates."""
     del limit  # an installation has less than ten certificates
     found = [*ends.of_files(), *ends.of_public_url()]
-    unread = {each.setting for each in found if each.ends_at is None}
-    raised = {(kind, each.setting): each for each in found if (kind := _kind(each, now=now))}
-    for (kind, setting), each in raised.items():
-        alerts.raise_once(kind, setting, each.sentence(now=now))
+    unread = {each.subject for each in found if each.ends_at is None}
+    raised = {(kind, each.subject): each for each in found if (kind := _kind(each, now=now))}
+    for (kind, subject), each in raised.items():
+        alerts.raise_once(kind, subject, each.sentence(now=now))
     over = [
-        (kind, setting)
+        (kind, subject)
         for kind in _KINDS
-        for setting in alerts.open_subjects(kind) - unread
-        if (kind, setting) not in raised
+        for subject in alerts.open_subjects(kind) - unread
+        if (kind, subject) not in raised
     ]
     alerts.resolve_each(over)
     return Swept(len(over))

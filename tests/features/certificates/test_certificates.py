@@ -144,6 +144,42 @@ def test_a_certificate_that_cannot_be_read_keeps_its_alert(
     assert _open() == {}
 
 
+def test_an_alert_ends_when_the_setting_names_another_host(
+    authority: Authority, use: Use, server: Callable[[ssl.SSLContext], str]
+) -> None:
+    use(public_url=server(authority.server_context("localhost")))
+    sweep.run_once(now=clock.now(), limit=1)
+    assert list(_open()) == ["certificate_ends"]
+    use(public_url=f"https://127.0.0.1:{free_port()}")
+    sweep.run_once(now=clock.now(), limit=1)
+    assert _open() == {}
+
+
+def test_an_alert_ends_when_the_setting_names_another_file_that_cannot_be_read(
+    authority: Authority, use: Use, tmp_path: Path
+) -> None:
+    use(state_url=f"rediss://state/0?ssl_certfile={authority.server_file('a')}")
+    sweep.run_once(now=clock.now(), limit=1)
+    assert list(_open()) == ["certificate_ends"]
+    use(state_url=f"rediss://state/0?ssl_certfile={tmp_path / 'absent'}")
+    sweep.run_once(now=clock.now(), limit=1)
+    assert _open() == {}
+
+
+def test_an_alert_about_a_long_path_stays_while_the_file_cannot_be_read(
+    authority: Authority, use: Use, tmp_path: Path
+) -> None:
+    file = tmp_path / ("a" * 200)
+    file.write_bytes(authority.server_file("a").read_bytes())
+    use(state_url=f"rediss://state/0?ssl_certfile={file}")
+    sweep.run_once(now=clock.now(), limit=1)
+    file.unlink()
+    for _ in range(2):
+        sweep.run_once(now=clock.now(), limit=1)
+    assert list(_open()) == ["certificate_ends"]
+    assert Alert.objects.count() == 1
+
+
 def test_a_silent_server_of_the_public_address_holds_no_sweep(
     use: Use, monkeypatch: pytest.MonkeyPatch
 ) -> None:

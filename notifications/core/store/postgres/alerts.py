@@ -28,6 +28,8 @@ from notifications.core.store.postgres import db
 from providers import graphemes
 from providers.alert_destinations.events import NoticeEvent
 
+SUBJECT_LENGTH: Final = 128
+"""Characters of a subject; a longer subject is cut."""
 _LINKED: Final = 1_000
 """Open alerts compared at most: the newest."""
 _OWNER: Final = 128
@@ -48,13 +50,13 @@ def raise_once(kind: AlertKind, subject: str, detail: str) -> None:
             " VALUES (%s, %s, %s, now(), now())"
             " ON CONFLICT (kind, subject) WHERE resolved_at IS NULL"
             " DO UPDATE SET seen_at = now(), detail = excluded.detail",
-            [kind.value, subject[:128], graphemes.cut(detail, _DETAIL)],
+            [kind.value, subject[:SUBJECT_LENGTH], graphemes.cut(detail, _DETAIL)],
         )
 
 
 def resolve(kind: AlertKind, subject: str) -> None:
     """Resolve the open alert of a kind and subject."""
-    Alert.objects.filter(kind=kind, subject=subject[:128], resolved_at=None).update(
+    Alert.objects.filter(kind=kind, subject=subject[:SUBJECT_LENGTH], resolved_at=None).update(
         resolved_at=clock.now()
     )
 
@@ -63,7 +65,7 @@ def resolve_each(subjects: Iterable[tuple[AlertKind, str]]) -> None:
     """Resolve the open alerts of kinds and subjects in one statement."""
     wanted = Q()
     for kind, subject in subjects:
-        wanted |= Q(kind=kind, subject=subject[:128])
+        wanted |= Q(kind=kind, subject=subject[:SUBJECT_LENGTH])
     if wanted:
         Alert.objects.filter(wanted, resolved_at=None).update(resolved_at=clock.now())
 
