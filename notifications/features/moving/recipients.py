@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Final
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from notifications.core.feedback import preference_matrix
 from notifications.core.intake import contact_changes
@@ -31,11 +31,13 @@ from notifications.core.rules.preferences import Cell, CellChange
 from notifications.core.store.postgres import (
     audit,
     merged_recipients,
+    new_recipients,
     recipients,
     recipients_by_address,
 )
 from notifications.core.store.postgres import preferences as stored_preferences
 from notifications.core.store.postgres.contact_book import Address, ContactChange
+from notifications.core.store.postgres.new_recipients import NewRecipient
 from notifications.core.store.postgres.preferences import MandatoryTopic, TooManyTopics
 from notifications.features.audiences.rows import topics
 from notifications.features.moving import stored_recipients
@@ -81,6 +83,8 @@ class _Difference:
 
     item: RecipientItem
     user_id: str
+    row: Recipient | None
+    """The stored recipient."""
     is_new: bool
     profile: Mapping[str, str]
     addresses: Sequence[Address]
@@ -137,8 +141,10 @@ def _store_all(
     parts = [model.objects.filter(recipient__in=rows) for model in (Contact, Preference)]
     subscribers: defaultdict[str, list[str]] = defaultdict(list)
     with audit.changes(author.by, OPERATION, rows, *parts):
+        made = _create([each for each in changes if each.row is None], mode=mode, by=author.by)
         for each in changes:
-            if not _store(each, mode=mode, author=author, is_dry=is_dry, done=done):
+            new = made.get(each.user_id)
+            if not _store(each, new, mode=mode, author=author, is_dry=is_dry, done=done):
                 continue
             for topic in each.topics:
                 subscribers[topic].append(each.user_id)
@@ -217,6 +223,7 @@ def _difference(item: RecipientItem, user_id: str, stored: StoredRecipients) -> 
     return _Difference(
         item=item,
         user_id=user_id,
+        row=row,
         is_new=row is None,
         profile={name: text for name, text in item.profile.items() if given.get(name) != text},
         addresses=fresh,
@@ -248,37 +255,79 @@ def _new_addresses(
     return fresh, held
 
 
-def _store(
-    wanted: _Difference, *, mode: Mode, author: Author, is_dry: bool, done: WrittenPart
-) -> bool:
-    """Store the changes of one recipient, all or none; False for a fault."""
+def _create(wanted: Sequence[_Difference], *, mode: Mode, by: str) -> Mapping[str, Recipient]:
+    """Store new recipients with their contacts; none if another call has stored one meanwhile."""
+    new = [
+        NewRecipient(
+            user_id=each.user_id,
+            profile=each.profile,
+            addresses=each.addresses,
+            attributes=each.attributes,
+        )
+        for each in wanted
+    ]
     try:
-        with transaction.atomic():
-            row, _ = recipients.upsert(
-                mode=mode,
-                user_id=wanted.user_id,
-                profile=wanted.profile,
-                addresses=None,
-                change=ContactChange(by=author.by),
-            )
-            with _watch(wanted, mode=mode, by=author.by, is_dry=is_dry) as change:
-                row = recipients.merge(
-                    row,
-                    profile={},
-                    addresses=wanted.addresses,
-                    change=change,
-                    attributes=wanted.attributes,
-                )
+        return new_recipients.store(new, mode=mode, by=by)
+    except IntegrityError:
+        return {}
+
+
+def _store(
+    wanted: _Difference,
+    made: Recipient | None,
+    *,
+    mode: Mode,
+    author: Author,
+    is_dry: bool,
+    done: WrittenPart,
+) -> bool:
+    """Store the changes of one recipient, all or none; False for a fault.
+
+    Args:
+        wanted: the changes.
+        made: the new recipient, with profile, contacts and attributes; None: all is to be stored.
+        mode: mode of the recipient.
+        author: the actor.
+        is_dry: True: the transaction will be rolled back.
+        done: gets the result.
+    """
+    try:
+        with transaction.atomic() if made is None or wanted.off else nullcontext():
+            row = made or _merge(wanted, mode=mode, by=author.by, is_dry=is_dry)
             if wanted.off:
                 # A dry run counts no opt-out: the metric is outside of the transaction.
                 _switch_off(row, wanted.off, is_for_person=author.is_for_person and not is_dry)
             if wanted.topics:
                 audit.record(author.by, OPERATION, row, after={TOPICS: sorted(wanted.topics)})
     except (MandatoryTopic, TooManyTopics, TooManyChanges) as error:
+        if made is not None:
+            made.delete()
         done.faults.append(NotUnderstood(wanted.item.place, str(error)))
         return False
     done.changed += 1
     return True
+
+
+def _merge(wanted: _Difference, *, mode: Mode, by: str, is_dry: bool) -> Recipient:
+    """Store profile, contacts and attributes of a recipient, known or new."""
+    row = (
+        wanted.row
+        or recipients.upsert(
+            mode=mode,
+            user_id=wanted.user_id,
+            profile={},
+            addresses=None,
+            change=ContactChange(by=by),
+        )[0]
+    )
+    with _watch(wanted, mode=mode, by=by, is_dry=is_dry) as change:
+        return recipients.merge(
+            row,
+            profile=wanted.profile,
+            addresses=wanted.addresses,
+            change=change,
+            attributes=wanted.attributes,
+        )
 
 
 def _watch(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -12,8 +14,9 @@ from django.test.utils import CaptureQueriesContext
 from notifications.core.models import AuditEntry, Contact, Preference, Recipient
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.preferences import Cell, CellChange
-from notifications.core.store.postgres import preferences, recipients
+from notifications.core.store.postgres import new_recipients, preferences, recipients
 from notifications.core.store.postgres.contact_book import Address, ContactChange
+from notifications.core.store.postgres.new_recipients import NewRecipient
 from notifications.features.audiences.rows import topics
 from notifications.features.moving import plans, stored_recipients
 from providers.contract import Channel
@@ -182,6 +185,96 @@ def test_a_device_that_is_registered_during_the_import_stays_there(
     told = import_from("csv", {"r.csv": "user_id,fcm_token\nu_1,d\n"}, "--partial")
     assert "line 2: the device is registered by another recipient" in told
     assert Contact.objects.get(invalidated_at=None).recipient.user_id == "owner"
+
+
+def _lines(count: int) -> str:
+    head = "user_id,email,phone,locale,timezone,fcm_token\n"
+    rows = (
+        f"u_{n},u{n}@example.com,+49151234{n:05},de,Europe/Berlin,token-{n}a token-{n}b\n"
+        for n in range(count)
+    )
+    return head + "".join(rows)
+
+
+def _statements(import_from: ImportFrom, lines: str) -> int:
+    with CaptureQueriesContext(connection) as captured:
+        import_from("csv", {"r.csv": lines})
+    return len(captured)
+
+
+def test_the_number_of_statements_does_not_grow_with_new_recipients(
+    import_from: ImportFrom,
+) -> None:
+    import_from("csv", {"r.csv": "user_id\nwarm\n"})  # what a process reads once
+    few = _statements(import_from, _lines(3))
+    Recipient.objects.all().delete()
+    # A cache of the process may be read again.
+    assert _statements(import_from, _lines(60)) < few + 10
+    assert Recipient.objects.count() == 60
+    assert Contact.objects.count() == 4 * 60
+
+
+def test_a_new_recipient_of_an_import_equals_one_of_the_api(import_from: ImportFrom) -> None:
+    import_from("csv", {"r.csv": _lines(1)})
+    addresses = [
+        Address(channel=Channel.EMAIL, address="u0@example.com"),
+        Address(channel=Channel.SMS, address="+4915123400000"),
+        Address(channel=Channel.PUSH, address="token-0a", kind="fcm_token"),
+        Address(channel=Channel.PUSH, address="token-0b", kind="fcm_token"),
+    ]
+    recipients.upsert(
+        mode=Mode.TEST,
+        user_id="u_0",
+        profile={"locale": "de", "timezone": "Europe/Berlin"},
+        addresses=addresses,
+        change=ContactChange(by="tests"),
+    )
+    imported, stored = Recipient.objects.order_by("mode").filter(user_id="u_0")
+    assert {imported.mode, stored.mode} == {Mode.LIVE, Mode.TEST}
+    for name in ("locale", "timezone", "phone_timezone", "attributes"):
+        assert getattr(imported, name) == getattr(stored, name), name
+    columns = ("channel", "kind", "address", "is_primary", "invalidated_at", "changed_at")
+    of_import, of_api = (set(each.contacts.values_list(*columns)) for each in (imported, stored))
+    assert of_import == of_api
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_recipient_that_is_stored_during_the_import_is_merged(
+    import_from: ImportFrom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def store_first(wanted: Iterable[NewRecipient], *, mode: Mode, by: str) -> dict[str, Recipient]:
+        monkeypatch.undo()
+        with ThreadPoolExecutor(1) as others:
+            others.submit(_store_and_close, "u_1").result()
+        return new_recipients.store(wanted, mode=mode, by=by)
+
+    monkeypatch.setattr(new_recipients, "store", store_first)
+    import_from("csv", {"r.csv": _lines(3)})
+    assert Recipient.objects.count() == 3
+    merged = Recipient.objects.get(user_id="u_1")
+    assert merged.locale == "de"
+    assert merged.contacts.filter(invalidated_at=None).count() == 5
+
+
+def test_a_fault_of_a_new_recipient_leaves_no_row_of_it(
+    import_from: ImportFrom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preferences, "MOST_UNKNOWN", 1)
+    lines = (
+        "user_id,email,topics_off,topics\nu_1,a@example.com,a b,offers\n"
+        "u_2,b@example.com,a,offers\n"
+    )
+    import_from("csv", {"r.csv": lines}, "--partial")
+    assert [each.user_id for each in Recipient.objects.all()] == ["u_2"]
+    assert not Contact.objects.filter(address="a@example.com").exists()
+    assert not AuditEntry.objects.filter(object_name="u_1").exists()
+    row = Recipient.objects.get()
+    assert topics.names_of(row.pk, mode=Mode.LIVE) == ["offers"]
+
+
+def _store_and_close(user_id: str) -> None:
+    store(user_id, Address(channel=Channel.EMAIL, address="first@example.com"))
+    connection.close()
 
 
 def test_merges_wait_and_rows_are_locked_in_the_order_of_user_ids(

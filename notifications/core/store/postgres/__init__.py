@@ -8,9 +8,10 @@
     reads         reads, replica (reads from the read replica), timelines, search, activity,
                   change_feed, rollups, plot_annotations
     lanes         backlog, lane_work, lane_lag, unreachable, service_levels
-    recipients    recipients, recipients_by_address, contact_addresses, contact_book,
-                  contacts_by_address, dead_contacts, device_owners, merged_recipients,
-                  opted_out_contacts, suppressions, preferences, short_links, erasure
+    recipients    recipients, new_recipients, recipients_by_address, contact_addresses,
+                  contact_book, contacts_by_address, dead_contacts, device_owners,
+                  merged_recipients, opted_out_contacts, suppressions, preferences, short_links,
+                  erasure
     sensitive     secret_variables (encryption), late_encryption (of values stored earlier)
     accept        idempotency, packed_responses, api_keys, token_revocations, ordering_queues,
                   fair_queue

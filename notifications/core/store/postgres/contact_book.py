@@ -54,10 +54,13 @@ class Address:
 class ContactBook:
     """The contacts of a recipient, oldest first."""
 
-    def __init__(self, recipient: Recipient, change: ContactChange) -> None:
+    def __init__(
+        self, recipient: Recipient, change: ContactChange, rows: Iterable[Contact] | None = None
+    ) -> None:
+        """Read the contacts, unless they are given in `rows`."""
         self._recipient = recipient
         self._change = change
-        self._rows = list(recipient.contacts.order_by("pk"))
+        self._rows = list(recipient.contacts.order_by("pk") if rows is None else rows)
         self._known = [(row, _columns(row)) for row in self._rows]
         self._added: list[Contact] = []
         self._given: list[Contact] = []
@@ -111,8 +114,7 @@ class ContactBook:
 
     def store(self) -> None:
         """Write new and changed contacts, move devices, and store the timezone of the number."""
-        for channel in self._channels:
-            self._ensure_primary(channel)
+        self.choose_primary()
         changed = [row for row, before in self._known if before != _columns(row)]
         # A channel has one primary contact at any time, so the others come first.
         for row in sorted(changed, key=lambda each: each.is_primary):
@@ -121,6 +123,12 @@ class ContactBook:
         for row in self._given:
             device_owners.take(row, by=self._change.by)
         store_timezone(self._recipient, self._rows)
+
+    def choose_primary(self) -> list[Contact]:
+        """Choose the primary contacts, and return the contacts that are not stored yet."""
+        for channel in self._channels:
+            self._ensure_primary(channel)
+        return self._added
 
     def _new(self, address: Address) -> Contact:
         made = Contact(
@@ -153,18 +161,33 @@ class ContactBook:
                 row.is_primary = row is valid[0]
 
 
+def first_contacts(
+    recipient: Recipient, registered: Sequence[Address], *, by: str
+) -> list[Contact]:
+    """Return the contacts of a recipient without a contact; stores nothing."""
+    book = ContactBook(recipient, ContactChange(by=by), rows=())
+    for address in registered:
+        book.put(address)
+    return book.choose_primary()
+
+
 def store_timezone(recipient: Recipient, contacts: Iterable[Contact]) -> None:
     """Store the timezone of a recipient's primary phone number, which saves parsing at send."""
+    suggested = timezone_of(contacts)
+    if recipient.phone_timezone != suggested:
+        recipient.phone_timezone = suggested
+        Recipient.objects.filter(pk=recipient.pk).update(phone_timezone=suggested)
+
+
+def timezone_of(contacts: Iterable[Contact]) -> str:
+    """Return the timezone of the primary phone number; empty without one."""
     numbers = (
         each.address
         for each in contacts
         if each.channel == Channel.SMS and each.is_primary and each.invalidated_at is None
     )
     number = next(numbers, "")
-    suggested = phone.zone_of(number) if number else ""
-    if recipient.phone_timezone != suggested:
-        recipient.phone_timezone = suggested
-        Recipient.objects.filter(pk=recipient.pk).update(phone_timezone=suggested)
+    return phone.zone_of(number) if number else ""
 
 
 def _key(contact: Contact) -> tuple[int, str]:
