@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from babel import Locale
 
 from notifications.core.models import AuditEntry
+from notifications.core.rules.templates.contents import MAX_TEXTS
 from tests.api.conftest import Caller, MakeCaller
 
 PATH = "/v1/templates/hello/files"
@@ -76,6 +78,26 @@ def test_a_wrong_file_is_named_and_nothing_is_stored(
 @pytest.mark.parametrize("files", [{}, {"x" * 65: ""}, {"push.en.txt": "a" * 1_000_000}])
 def test_files_have_bounds(caller: Caller, files: dict[str, str]) -> None:
     assert caller.send("PUT", PATH, {"files": files}).status_code in {413, 422}
+
+
+def _texts(count: int) -> dict[str, str]:
+    """Return files of as many texts, each in another language or region."""
+    territories = map(str, Locale("en").territories)
+    regions = [each for each in territories if len(each) == 2 and each.isalpha()]
+    names = [f"push.{language}-{each}.txt" for language in ("en", "de", "fr") for each in regions]
+    return dict.fromkeys(names[:count], "Hi\n\nGood day.\n")
+
+
+def test_a_version_has_a_greatest_number_of_texts(caller: Caller) -> None:
+    answer = caller.send("PUT", PATH, {"files": _texts(MAX_TEXTS + 1)})
+    assert answer.status_code == 422
+    (error,) = answer.json()["errors"]
+    assert error["detail"] == (
+        "hello/*: 601 texts; a version has at most 600, one for each channel and locale"
+    )
+    assert caller.get(PATH).status_code == 404
+    assert stored(caller, _texts(MAX_TEXTS))["effect"] == "drafted"
+    assert len(caller.get(PATH).json()["files"]) == MAX_TEXTS + 1
 
 
 def test_a_name_that_no_template_can_have_is_not_found(caller: Caller) -> None:

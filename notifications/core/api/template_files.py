@@ -18,7 +18,6 @@ from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import RequestModel, ResponseModel
 from notifications.core.api.template_schemas import (
-    MAX_TEXTS,
     DiffAnswer,
     DiffQuery,
     TemplateId,
@@ -32,6 +31,7 @@ from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.core.rules.request import Text
 from notifications.core.rules.scopes import Scope
 from notifications.core.rules.templates import diff, file_format
+from notifications.core.rules.templates.contents import MAX_TEXTS
 from notifications.core.rules.templates.file_format import BrokenFiles
 from notifications.core.store.templates import import_export, versions
 from notifications.core.store.templates.import_export import ImportEffect

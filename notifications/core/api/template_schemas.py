@@ -19,14 +19,12 @@ from notifications.core.rules.recipient import Locale
 from notifications.core.rules.request import MAX_VARIABLES_BYTES, Name, Text, check_size
 from notifications.core.rules.request_fields import AskedChannel
 from notifications.core.rules.templates import contents
-from notifications.core.rules.templates.contents import TemplateContent
+from notifications.core.rules.templates.contents import MAX_TEXTS, TemplateContent
 from notifications.core.rules.templates.sms_policy import MAX_SEGMENTS
 from notifications.core.rules.texts import mail_blocks, wording
 from notifications.core.rules.texts.mail_blocks import MAX_BLOCK_SOURCE
 from providers.contract import Channel
 
-MAX_TEXTS: Final = 600
-"""Texts of a version: six channels in a hundred locales."""
 MAX_VERSION: Final = 2**31 - 1
 """The largest value of the column."""
 

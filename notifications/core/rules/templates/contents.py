@@ -18,6 +18,8 @@ from notifications.core.rules.texts import wording
 from notifications.core.rules.texts.wording import TextSource
 from providers.contract import Channel
 
+MAX_TEXTS: Final = 600
+"""Texts of a version: six channels in a hundred locales."""
 UNTITLED: Final = frozenset({Channel.SMS})
 """Channels without a title."""
 LINKED: Final = frozenset({Channel.IN_APP, Channel.PUSH})

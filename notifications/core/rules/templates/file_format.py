@@ -74,6 +74,11 @@ def parse(files: Mapping[str, str]) -> TemplateContent:
         if (other := names.setdefault(meaning, name)) != name:
             raise BrokenFiles(f"{other} and {name}: two files of one locale; keep one")
         found.setdefault((channel, locale), {})[kind] = text
+    if len(found) > contents.MAX_TEXTS:
+        raise BrokenFiles(
+            f"*: {len(found)} texts; a version has at most {contents.MAX_TEXTS}, one for each"
+            " channel and locale"
+        )
     texts = [_text(channel, locale, parts) for (channel, locale), parts in found.items()]
     try:
         texts = sms_policy.apply(texts, settings)
