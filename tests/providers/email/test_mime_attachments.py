@@ -123,3 +123,18 @@ def test_a_message_never_shows_a_content() -> None:
     shown = repr(_mail(FILE))
     assert "Grüße" not in shown
     assert repr(FILE.content)[2:20] not in shown
+
+
+@pytest.mark.parametrize(
+    ("media_type", "charset"),
+    [("text/csv", "utf-8"), ("text/plain", "utf-8"), ("application/json", None)],
+)
+def test_the_mail_names_the_charset_of_a_text(media_type: str, charset: str | None) -> None:
+    text = "Name;Größe\r\nÄpfel;12 €\r\n"
+    file = Attachment(name="list.txt", media_type=media_type, content=text.encode())
+    sent = _mail(file, body="Hi")
+    mail = _read(encode(sent, sender=mailbox("a@shop.example"), to=sent.address, at=noon()))
+    [part] = mail.iter_attachments()
+    assert (part.get_content_type(), part.get_content_charset()) == (media_type, charset)
+    found = part.get_content()
+    assert (found if charset else found.decode()) == text
