@@ -16,7 +16,7 @@ from providers.chat import apprise_chat
 from providers.contract import Provider
 from providers.email import ses, smtp
 from providers.email.anymail import adapter as anymail
-from providers.push import apns, fcm, web_push
+from providers.push import apns, expo, fcm, web_push
 from providers.sms import aws_eum, aws_sns, twilio, vonage
 from providers.transport import Transport, Usage
 from providers.vendor import Vendor
@@ -29,6 +29,7 @@ _BUILTIN: Final[tuple[Vendor[Any], ...]] = (
     apprise_chat.VENDOR,
     aws_eum.VENDOR,
     aws_sns.VENDOR,
+    expo.VENDOR,
     fcm.VENDOR,
     ses.VENDOR,
     smtp.VENDOR,
@@ -50,6 +51,7 @@ STATUS_PAGES: Final[Mapping[str, str]] = MappingProxyType({
     "apns": "https://developer.apple.com/system-status/",
     "aws_eum": _AWS_STATUS,
     "aws_sns": _AWS_STATUS,
+    "expo": "https://status.expo.dev/",
     "fcm": "https://status.firebase.google.com/",
     "ses": _AWS_STATUS,
     "twilio": "https://status.twilio.com/",

@@ -83,6 +83,7 @@ def test_a_browser_reads_the_key_and_registers_itself_once(caller: Caller, ana: 
         ({**DEVICE, "primary": True}, "/primary"),
         ({**DEVICE, "address": "geräte"}, "/address"),
         ({**DEVICE, "kind": "web_push"}, "/address"),
+        ({**DEVICE, "kind": "expo_token"}, "/kind"),
     ],
 )
 def test_a_token_registers_push_addresses_only(
@@ -92,6 +93,18 @@ def test_a_token_registers_push_addresses_only(
     assert answer.status_code == 422
     assert [each["pointer"] for each in answer.json()["errors"]] == [field]
     assert not ana.contacts.exists()
+
+
+@pytest.mark.parametrize("kind", ["", "fcm_token", "expo_token"])
+def test_an_expo_push_token_tells_its_kind(caller: Caller, ana: Recipient, kind: str) -> None:
+    contact = {"channel": "push", "kind": kind, "address": "ExponentPushToken[xxxxxxxxxxxx]"}
+    by_app, by_key = (
+        _add(_app(caller), contact),
+        caller.post("/v1/recipients/ana/contacts", contact),
+    )
+    for answer in (by_app, by_key):
+        assert (answer.status_code, answer.json()["kind"]) == (201, "expo_token"), answer.content
+    assert ana.contacts.get().kind == "expo_token"
 
 
 def test_a_token_needs_the_scope_and_removes_no_mailbox_and_no_stranger(

@@ -10,6 +10,7 @@ from notifications.core.delivery import push_addresses, routing
 from tests.providers.push.browser import Browser
 from tests.providers.push.credentials import p256_raw
 
+EXPO = "ExponentPushToken[xxxxxxxxxxxxxxxxxxxxxx]"
 DEVICE = "cXyz:APA91b-" + "x" * 100
 
 
@@ -66,6 +67,12 @@ def test_without_a_vapid_key_no_browser_is_registered() -> None:
 def test_an_app_registers_device_tokens_and_no_other_kind() -> None:
     assert push_addresses.normalize("fcm_token", DEVICE) == DEVICE
     assert push_addresses.normalize("apns_token", "ab" * 32) == "ab" * 32
-    for kind, address in (("", DEVICE), ("sms", "+15551234567"), ("fcm_token", "x" * 1_025)):
-        with pytest.raises(ValueError, match=r"kind|device token"):
+    assert push_addresses.normalize("expo_token", EXPO) == EXPO
+    for kind, address in (
+        ("", DEVICE),
+        ("expo_token", DEVICE),
+        ("sms", "+15551234567"),
+        ("fcm_token", "x" * 1_025),
+    ):
+        with pytest.raises(ValueError, match=r"kind|device token|Expo push token"):
             push_addresses.normalize(kind, address)

@@ -37,7 +37,7 @@ from tests.providers.email import exim
 from tests.providers.email.certificates import Authority
 from tests.providers.email.exim import Exim
 from tests.providers.push.credentials import account_json, p256_pem
-from tests.providers.push.vendors import ApnsFake, FcmFake, PushFake, apns_error
+from tests.providers.push.vendors import ApnsFake, ExpoFake, FcmFake, PushFake, apns_error
 from tests.providers.sms.twilio_fake import ACCOUNT, NUMBER, TOKEN, twilio_fake
 
 PAGES: Final = Path(__file__).parents[2] / "docs" / "start"
@@ -143,6 +143,20 @@ def _apns(folder: Path) -> Iterator[Vendor]:
 
 
 @contextmanager
+def _expo(folder: Path) -> Iterator[Vendor]:
+    certificate = folder / "localhost.pem"
+    with closing(ExpoFake(certificate=certificate)) as server:
+        yield Vendor(
+            settings={
+                "NOTIFY_EXPO_ACCESS_TOKEN": "access-token",
+                "NOTIFY_EXPO_URL": server.url,
+                "SSL_CERT_FILE": str(certificate),
+            },
+            answers=_acting(server),
+        )
+
+
+@contextmanager
 def _twilio(_folder: Path) -> Iterator[Vendor]:
     with closing(twilio_fake()) as server:
         yield Vendor(
@@ -190,7 +204,14 @@ def _ses(_folder: Path) -> Iterator[Vendor]:
         )
 
 
-VENDORS: Final = {"smtp": _smtp, "fcm": _fcm, "apns": _apns, "twilio": _twilio, "ses": _ses}
+VENDORS: Final = {
+    "smtp": _smtp,
+    "fcm": _fcm,
+    "apns": _apns,
+    "expo": _expo,
+    "twilio": _twilio,
+    "ses": _ses,
+}
 
 
 def _blocks(page: str) -> list[re.Match[str]]:

@@ -26,7 +26,14 @@ from tests.providers.chat.services_fake import refusal, telegram_fake
 from tests.providers.fakes import HttpFake
 from tests.providers.messages import message
 from tests.providers.push import test_push_contract as push
-from tests.providers.push.vendors import PushFake, apns_error, fcm_error
+from tests.providers.push.vendors import (
+    PushFake,
+    apns_error,
+    expo_error,
+    expo_refusal,
+    expo_tickets,
+    fcm_error,
+)
 from tests.providers.test_webhook import send as send_webhook
 from tests.providers.trying import outcomes
 
@@ -71,6 +78,13 @@ PUSH: Final[dict[str, Answers]] = {
         AnswerClass.TOO_FAST: apns_error(429, "TooManyRequests"),
         AnswerClass.OUR_FAULT: apns_error(403, "InvalidProviderToken"),
         AnswerClass.DOWN: apns_error(503, "Shutdown"),
+    },
+    "expo": {
+        AnswerClass.GONE: expo_tickets(expo_refusal("DeviceNotRegistered")),
+        AnswerClass.REFUSED: expo_tickets(expo_refusal("MessageTooBig")),
+        AnswerClass.TOO_FAST: expo_error(429, "TOO_MANY_REQUESTS"),
+        AnswerClass.OUR_FAULT: expo_error(401, "UNAUTHORIZED"),
+        AnswerClass.DOWN: expo_error(503, "INTERNAL_SERVER_ERROR"),
     },
     "fcm": {
         AnswerClass.GONE: fcm_error(404, "NOT_FOUND", code="UNREGISTERED"),
@@ -146,6 +160,7 @@ _NO_BOX: Final[dict[AnswerClass, str]] = {
 _OF_THE_ADDRESS: Final = "the credentials are a part of the address: a wrong one is gone"
 ABSENT: Final[Mapping[str, Mapping[AnswerClass, str]]] = {
     "apns": _NO_BOX,
+    "expo": _NO_BOX | {AnswerClass.GONE_OR_OURS: "wrong credentials have codes of their own"},
     "fcm": _NO_BOX,
     "web_push": _NO_BOX | {AnswerClass.GONE_OR_OURS: "a second 403 in a row: see test_web_push"},
     **{
@@ -173,6 +188,7 @@ ABSENT: Final[Mapping[str, Mapping[AnswerClass, str]]] = {
 
 _SUBJECTS: Final = {
     "apns": push.apns_subject,
+    "expo": push.expo_subject,
     "fcm": push.fcm_subject,
     "web_push": push.web_push_subject,
 }

@@ -98,7 +98,7 @@ class TestForm(forms.Form):
         required=False,
         max_length=32,
         widget=UnfoldAdminTextInputWidget,
-        help_text="Kind of push address: fcm_token, apns_token, web_push.",
+        help_text="Kind of push address: fcm_token, apns_token, expo_token, web_push.",
     )
 
     def __init__(self, provider: Provider, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - Django's signature

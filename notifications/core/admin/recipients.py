@@ -207,9 +207,11 @@ class ContactForm(forms.ModelForm[Contact]):
         """Check the address with the rules of the API."""
         wanted: dict[str, Any] = super().clean() or {}
         if wanted.get("channel") is not None and "address" in wanted:
+            channel = Channel(wanted["channel"])
             try:
-                wanted["address"] = contact_addresses.normalize(
-                    Channel(wanted["channel"]), wanted["address"]
+                wanted["address"] = contact_addresses.normalize(channel, wanted["address"])
+                wanted["kind"] = contact_addresses.kind_of(
+                    channel, wanted["address"], wanted.get("kind", "")
                 )
             except ValueError as error:
                 self.add_error("address", f"{error}.")

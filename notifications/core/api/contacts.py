@@ -70,7 +70,7 @@ def add_contact(call: Call, wanted: ContactRequest) -> ContactAnswer:
     """Add a contact. A known address is updated instead of added again.
 
     With a recipient token: channel `push`, kind `web_push` (the JSON of a subscription),
-    `fcm_token` or `apns_token`, and at most 20 valid push contacts (409).
+    `fcm_token`, `apns_token` or `expo_token`, and at most 20 valid push contacts (409).
     """
     recipient = call.recipient()
     address = _push_address(wanted) if call.token else wanted.as_address()

@@ -33,7 +33,7 @@ class ContactRequest(RequestModel):
     domain in lower-case ASCII), https URL, device token or chat target. Surrounding space and
     invisible characters are removed. An address that differs in the spelling alone, as in the case
     of a mailbox, updates the contact."""
-    kind: Annotated[Text, Field(max_length=24)] = ""
+    kind: Annotated[Text, Field(max_length=24, validate_default=True)] = ""
     """The kind of address on a channel with several kinds, such as `fcm_token` or `apns_token`."""
     primary: bool = False
     """Use this contact when a channel sends to a single contact. Push sends to every device."""
@@ -44,6 +44,15 @@ class ContactRequest(RequestModel):
         channel: Channel | None = info.data.get("channel")
         # Without a valid channel, only the channel's error is reported.
         return address if channel is None else contact_addresses.normalize(channel, address)
+
+    @field_validator("kind")
+    @classmethod
+    def _check_kind(cls, kind: str, info: ValidationInfo) -> str:
+        channel, address = info.data.get("channel"), info.data.get("address")
+        # Without a valid channel and address, only their errors are reported.
+        if channel is None or address is None:
+            return kind
+        return contact_addresses.kind_of(channel, address, kind)
 
     def as_address(self) -> Address:
         """Return the contact as an address of the store."""

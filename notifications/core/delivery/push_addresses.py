@@ -11,10 +11,12 @@ from typing import Final
 
 from notifications.core.delivery import routing
 from notifications.core.rules import addresses
+from notifications.core.store.postgres import contact_addresses
 from providers.contract import Channel
+from providers.push import expo_token
 from providers.push.web_push import NAME, WebPush
 
-KINDS: Final = ("web_push", "fcm_token", "apns_token")
+KINDS: Final = ("web_push", "fcm_token", "apns_token", expo_token.KIND)
 """Kinds of push addresses that a token may register."""
 MOST: Final = 20
 """Valid push contacts of a recipient up to which a token may add one."""
@@ -44,6 +46,7 @@ def normalize(kind: str, address: str) -> str:
             raise ValueError(msg)
         return adapter.normalize(address)
     address = addresses.usable_form(Channel.PUSH, address)
+    contact_addresses.kind_of(Channel.PUSH, address, kind)
     if len(address) > _LONGEST_TOKEN or not address.isascii() or not address.isprintable():
         msg = f"address must be a device token of at most {_LONGEST_TOKEN} ASCII characters"
         raise ValueError(msg)

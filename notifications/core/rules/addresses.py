@@ -18,6 +18,7 @@ from typing import Final
 from notifications.core.rules import phone
 from providers import endpoints, mailboxes
 from providers.contract import Channel
+from providers.push import expo_token
 from providers.push.web_push_encryption import Subscription
 
 _FULL_WIDTH: Final = {0xFF01 + place: 0x21 + place for place in range(0x5E)}
@@ -64,6 +65,20 @@ def _subscription(text: str) -> str:
         return Subscription.parse(text).to_json()
     except ValueError:
         raise ValueError(_WEB_PUSH) from None
+
+
+def kind_of(channel: Channel, address: str, given: str) -> str:
+    """Return the kind of a contact. The form of an Expo push token tells the kind by itself.
+
+    Raises:
+        ValueError: the given kind is of Expo push tokens, and the address has another form.
+    """
+    if channel is Channel.PUSH and expo_token.is_token(address):
+        return expo_token.KIND
+    if given == expo_token.KIND:
+        msg = f"must be an Expo push token, like ExponentPushToken[...], for the kind {given}"
+        raise ValueError(msg)
+    return given
 
 
 def key(channel: int, address: str) -> str:

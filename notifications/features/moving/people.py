@@ -90,6 +90,7 @@ class ExportedPerson:
             return
         try:
             text = contact_addresses.normalize(channel, address)
+            kind = contact_addresses.kind_of(channel, text, kind)
         except ValueError as error:
             self.fault(str(error), *names)
             return

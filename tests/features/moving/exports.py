@@ -63,6 +63,7 @@ NOVU_SECOND: Final[dict[str, Any]] = {
         ],
     }
 }
+EXPO_TOKEN: Final = "ExponentPushToken[xxxxxxxxxxxxxxxxxxxxxx]"
 NOVU_SUBSCRIBERS: Final[dict[str, Any]] = {
     "data": [
         {
@@ -73,7 +74,8 @@ NOVU_SUBSCRIBERS: Final[dict[str, Any]] = {
             "locale": "pt-BR",
             "timezone": "America/Sao_Paulo",
             "channels": [
-                {"providerId": "fcm", "credentials": {"deviceTokens": ["fcm-1", "fcm-2"]}}
+                {"providerId": "fcm", "credentials": {"deviceTokens": ["fcm-1", "fcm-2"]}},
+                {"providerId": "expo", "credentials": {"deviceTokens": [EXPO_TOKEN]}},
             ],
             "preferences": {
                 "global": {"enabled": True, "channels": {"sms": False, "email": True}},

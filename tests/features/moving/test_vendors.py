@@ -132,6 +132,7 @@ def test_novu(import_from: ImportFrom) -> None:
         ("sms", "+5511912345678"),
         ("fcm_token", "fcm-1"),
         ("fcm_token", "fcm-2"),
+        ("expo_token", exports.EXPO_TOKEN),
     }
     assert off("u_1") == ([2], ["news"], {"email": ["order-shipped"]})
     assert off("u_2")[2] == {"email": ["news"]}

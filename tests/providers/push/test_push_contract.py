@@ -1,4 +1,4 @@
-"""FCM, APNs and Web Push against the one contract."""
+"""FCM, APNs, Expo and Web Push against the one contract."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from providers.conformance import Subject
 from providers.contract import Channel
 from providers.push.apns import Apns
 from providers.push.apns import Config as ApnsConfig
+from providers.push.expo import Config as ExpoConfig
+from providers.push.expo import Expo
 from providers.push.fcm import Config as FcmConfig
 from providers.push.fcm import Fcm
 from providers.push.web_push import Config as WebPushConfig
@@ -20,7 +22,7 @@ from providers.push.web_push import WebPush
 from providers.transport import Transport
 from tests.providers.push.browser import Browser
 from tests.providers.push.credentials import account, p256, p256_pem, p256_raw, rsa_pem
-from tests.providers.push.vendors import ApnsFake, FcmFake, WebPushFake
+from tests.providers.push.vendors import ApnsFake, ExpoFake, FcmFake, WebPushFake
 
 
 def fcm_subject(transport: Transport, certificate: Path) -> Iterator[Subject]:
@@ -53,6 +55,18 @@ def apns_subject(transport: Transport, certificate: Path) -> Iterator[Subject]:
         )
 
 
+def expo_subject(transport: Transport, certificate: Path) -> Iterator[Subject]:
+    with closing(ExpoFake(certificate=certificate)) as server:
+        config = ExpoConfig(access_token="an-access-token-not-to-be-seen", url=server.url)
+        yield Subject(
+            provider=Expo(config, transport=transport),
+            server=server,
+            channel=Channel.PUSH,
+            address="ExponentPushToken[device-1]",
+            secrets=["an-access-token-not-to-be-seen"],
+        )
+
+
 def web_push_subject(transport: Transport, certificate: Path) -> Iterator[Subject]:
     with closing(WebPushFake(certificate=certificate)) as server:
         config = WebPushConfig(
@@ -71,7 +85,7 @@ def web_push_subject(transport: Transport, certificate: Path) -> Iterator[Subjec
         )
 
 
-@pytest.fixture(params=[fcm_subject, apns_subject, web_push_subject])
+@pytest.fixture(params=[fcm_subject, apns_subject, expo_subject, web_push_subject])
 def subject(
     request: pytest.FixtureRequest, transport: Transport, certificate: Path
 ) -> Iterator[Subject]:

@@ -1,4 +1,4 @@
-"""FCM, APNs and a Web Push service as their documents describe them, over HTTP/2 and TLS."""
+"""FCM, APNs, Expo and a Web Push service as their documents describe them: HTTP/2 over TLS."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Awaitable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import orjson
 
@@ -166,3 +167,71 @@ class WebPushFake(PushFake):
         headers = (("Retry-After", "90"),) if act is Act.THROTTLE else ()
         echo = b"" if status == 201 else f"{self.url}{request.path} says no".encode()
         return ServerAnswer(status=status, body=echo, headers=headers)
+
+
+class ExpoFake(PushFake):
+    """push/send and push/getReceipts of Expo."""
+
+    def __init__(self, *, certificate: Path) -> None:
+        super().__init__(certificate=certificate)
+        self.projects: dict[str, str] = {}
+        """Project of a token; another token belongs to `@shop/app`."""
+        self.malformed: set[str] = set()
+        """Tokens for which a request is refused as a whole."""
+
+    @property
+    def sent(self) -> list[list[dict[str, Any]]]:
+        """The messages of each request."""
+        return [orjson.loads(each.body) for each in self.requests if each.path.endswith("/send")]
+
+    @property
+    def keys(self) -> list[str]:
+        return [each["data"]["delivery_id"] for part in self.sent for each in part]
+
+    def answer(self, act: Act, request: ServerRequest) -> ServerAnswer:
+        match act:
+            case Act.THROTTLE:
+                return expo_error(429, "TOO_MANY_REQUESTS", retry_after="90")
+            case Act.UNAVAILABLE:
+                return expo_error(503, "INTERNAL_SERVER_ERROR")
+            case Act.BAD_CREDENTIALS:
+                return expo_error(401, "UNAUTHORIZED")
+            case _ if request.path.endswith("/getReceipts"):
+                return ServerAnswer(status=200, body=b'{"data": {}}')
+            case _:
+                return self._tickets(act, orjson.loads(request.body))
+
+    def _tickets(self, act: Act, messages: list[dict[str, Any]]) -> ServerAnswer:
+        if len(messages) > 100:
+            return expo_error(400, "PUSH_TOO_MANY_NOTIFICATIONS")
+        if any(each["to"] in self.malformed for each in messages):
+            return expo_error(400, "VALIDATION_ERROR")
+        projects: dict[str, list[str]] = {}
+        for each in messages:
+            projects.setdefault(self.projects.get(each["to"], "@shop/app"), []).append(each["to"])
+        if len(projects) > 1:
+            return expo_error(400, "PUSH_TOO_MANY_EXPERIENCE_IDS", details=projects)
+        if act is Act.REJECT:
+            return expo_tickets(
+                *(expo_refusal("DeviceNotRegistered", to=each["to"]) for each in messages)
+            )
+        return expo_tickets(*({"status": "ok", "id": str(uuid4())} for _ in messages))
+
+
+def expo_refusal(code: str, *, to: str = "") -> dict[str, Any]:
+    """Make the ticket of a refused message."""
+    said = f'"{to}" is not a registered push notification recipient'
+    return {"status": "error", "message": said, "details": {"error": code}}
+
+
+def expo_tickets(*tickets: object) -> ServerAnswer:
+    return ServerAnswer(status=200, body=orjson.dumps({"data": tickets}))
+
+
+def expo_error(
+    status: int, code: str, *, details: object = None, retry_after: str = ""
+) -> ServerAnswer:
+    """Make the answer to a request that is refused as a whole."""
+    error = {"code": code, "message": "No.", **({"details": details} if details else {})}
+    headers = (("Retry-After", retry_after),) if retry_after else ()
+    return ServerAnswer(status=status, body=orjson.dumps({"errors": [error]}), headers=headers)

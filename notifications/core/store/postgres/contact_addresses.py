@@ -34,6 +34,18 @@ def normalize(channel: Channel, address: str) -> str:
     return stored
 
 
+def kind_of(channel: Channel, address: str, given: str) -> str:
+    """Return the kind of a contact with an address in the stored form.
+
+    Raises:
+        ValueError: the address has not the form of the given kind.
+    """
+    try:
+        return addresses.kind_of(channel, address, given)
+    except ValueError as error:
+        raise ValueError(f"address {error}") from None
+
+
 def _check_url(url: str) -> None:
     try:
         AddressPolicy().check_url(url)

@@ -99,7 +99,8 @@ def import_recipients(call: Call) -> RecipientsImported:
     """Import up to 2,000 recipients; the first line names the columns. Safe to repeat.
 
     Columns: `user_id`, `email`, `phone`, `locale`, `timezone`, `fcm_token`, `apns_token`,
-    `channels_off`, `topics_off` and `topics`; several values of one cell have spaces between them.
+    `expo_token`, `channels_off`, `topics_off` and `topics`; several values of one cell have spaces
+    between them.
     Contacts are added, and topics and channels are switched off, never on. Sends nothing. A choice
     that an earlier import stored and that was changed since stays changed.
     """

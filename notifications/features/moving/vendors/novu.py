@@ -28,7 +28,7 @@ from notifications.features.moving.texts import Source, Texts
 from notifications.features.moving.vendors import steps
 from providers.contract import Channel
 
-_TOKENS: Final = {"fcm": "fcm_token", "apns": "apns_token"}
+_TOKENS: Final = {"fcm": "fcm_token", "apns": "apns_token", "expo": "expo_token"}
 """Provider of Novu -> kind of the address."""
 _NAMES: Final = ("firstName", "lastName", "avatar")
 _ROOTS: Final = {"payload": "", "steps": None}

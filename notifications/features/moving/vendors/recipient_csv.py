@@ -31,6 +31,7 @@ CONTACTS: Final = {
     "phone": (Channel.SMS, ""),
     "fcm_token": (Channel.PUSH, "fcm_token"),
     "apns_token": (Channel.PUSH, "apns_token"),
+    "expo_token": (Channel.PUSH, "expo_token"),
 }
 """Column -> channel and kind of the address."""
 PREFERENCES: Final = ("channels_off", "topics_off")
