@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 from uuid import UUID
 
 from providers.mail_headers import NO_HEADERS, MailHeaders
@@ -147,6 +147,11 @@ class Message:
     """Files of an e-mail; only for a provider with `Capabilities.attachment_bytes`."""
     unsubscribe_url: str = field(default="", repr=False)
     """URL at which one POST unsubscribes (RFC 8058), in headers of an e-mail; never logged."""
+    template_ids: Mapping[str, str] = field(default_factory=dict)
+    """Chat: provider -> id of the approved template that the provider sends in place of the text
+    (WhatsApp); empty: the text is sent."""
+    template_parameters: tuple[str, ...] = field(default=(), repr=False)
+    """Values of the template's placeholders, in order; never logged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,7 +301,7 @@ class InboundText:
     """A person's text in answer."""
 
     from_address: str = field(repr=False)
-    """Sender's number in E.164; a short code or a name as the provider writes the sender."""
+    """Sender's number in E.164, a short code or a name; on chat the address of a contact."""
     to_address: str
     """Receiving number of the installation, as the provider writes the number."""
     text: str = field(repr=False)
@@ -305,6 +310,8 @@ class InboundText:
     keyword: Keyword | None = None
     """The vendor's own reading of the text, which decides before the words; None: the vendor names
     no keyword."""
+    channel: Channel = Channel.SMS
+    """Channel whose messages STOP ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -343,6 +350,18 @@ class Finding:
     is_good: bool
     detail: str
     """The finding, or the error with its remedy; no secret, no address."""
+
+
+@runtime_checkable
+class AnswersChallenge(Protocol):
+    """A provider whose vendor verifies the URL of callbacks by a GET with a challenge (Meta)."""
+
+    def answer_challenge(self, query: Mapping[str, str]) -> str:
+        """Return the text of the answer to a GET with a query.
+
+        Raises:
+            providers.errors.InvalidSignature: the query lacks the configured verify token.
+        """
 
 
 class Provider(Protocol):

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from providers import dry_run, plugins, sandbox
-from providers.chat import apprise_chat
+from providers.chat import apprise_chat, whatsapp
 from providers.contract import Provider
 from providers.email import ses, smtp
 from providers.email.anymail import adapter as anymail
@@ -37,6 +37,7 @@ _BUILTIN: Final[tuple[Vendor[Any], ...]] = (
     vonage.VENDOR,
     web_push.VENDOR,
     webhook.VENDOR,
+    whatsapp.VENDOR,
 )
 _INBOX: Final = "inbox"
 """The provider of the channel `in_app`, which is a feature."""
@@ -56,6 +57,7 @@ STATUS_PAGES: Final[Mapping[str, str]] = MappingProxyType({
     "ses": _AWS_STATUS,
     "twilio": "https://status.twilio.com/",
     "vonage": "https://vonageapi.statuspage.io/",
+    "whatsapp": "https://metastatus.com/whatsapp-business-api",
 })
 """The vendors' public status pages by the name of the provider; alerts show the address. Providers
 without an entry have no server of a vendor, or many servers."""

@@ -1,10 +1,13 @@
-"""Twilio's Programmable Messaging.
+"""Twilio's Programmable Messaging: SMS, and with NOTIFY_TWILIO_WHATSAPP_FROM WhatsApp.
 
     POST {url}/2010-04-01/Accounts/{account}/Messages.json  ->  201 {"sid": "SM...", ...}
     receipts: see `twilio_receipts`
 
-Twilio has no idempotency key: a repeat is a second SMS. So the URL of the status callback contains
-the delivery id, and a callback proves the acceptance of a delivery even if no answer came.
+On WhatsApp a text goes as the template of Twilio's Content API that it names for `twilio`
+(`Message.template_ids`: `HX...`), or as free text within 24 hours of the person's last message.
+
+Twilio has no idempotency key: a repeat is a second message. So the URL of the status callback
+contains the delivery id, and a callback proves the acceptance of a delivery even if no answer came.
 
 | answer | outcome |
 | --- | --- |
@@ -28,6 +31,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from providers import configuration, http_outcomes, rounds, verdicts
+from providers.chat import whatsapp_number, whatsapp_text
 from providers.configuration import parse_with
 from providers.contract import (
     Accepted,
@@ -101,6 +105,17 @@ def shared_keys(text: str) -> Mapping[str, str]:
     return dict(pairs)
 
 
+def whatsapp_sender(text: str) -> str:
+    """Read a number with its country code, or the SID of a messaging service.
+
+    Raises:
+        ValueError: the text has another form.
+    """
+    if not (_SERVICE.fullmatch(text) or re.fullmatch(r"\+[1-9][0-9]{6,14}", text)):
+        raise ValueError("write a number with its country code, +14155238886, or MG...")
+    return text
+
+
 def _sid(text: str, *, prefix: str) -> str:
     if not re.fullmatch(prefix + "[0-9a-fA-F]{32}", text):
         raise ValueError(f"write {prefix} and 32 hexadecimal digits")
@@ -123,6 +138,9 @@ class Config:
         default_factory=dict, repr=False, metadata=parse_with(shared_keys)
     )
     """Secrets of receipts that name the signing key (HMAC-SHA256)."""
+    whatsapp_from: str = field(default="", metadata=parse_with(whatsapp_sender))
+    """Sender on WhatsApp: a number of the account, `+14155238886`, or a messaging service
+    (`MG...`); empty: no WhatsApp."""
     per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
     """More where a messaging service has several numbers, less where its numbers are slow."""
     public_url: str = field(
@@ -153,11 +171,12 @@ class Twilio:
             "Accept: application/json",
             "Authorization: Basic " + b64encode(user.encode()).decode(),
         ]
-        is_service = _SERVICE.fullmatch(config.from_) is not None
-        self._sender = {"MessagingServiceSid" if is_service else "From": config.from_}
+        self._sender = _sender(config.from_, prefix="")
+        self._whatsapp_sender = _sender(config.whatsapp_from, prefix=whatsapp_number.PREFIX)
+        chat = {Channel.CHAT} if config.whatsapp_from else set[Channel]()
         self.capabilities = Capabilities(
             marks_begin=True,
-            channels=frozenset({Channel.SMS}),
+            channels=frozenset({Channel.SMS} | chat),
             repeat=Repeat.VISIBLE,
             gives_receipts=True,
             receipt_headers=frozenset({"x-twilio-signature"}),
@@ -187,38 +206,84 @@ class Twilio:
             yield (_of_account, _of_balance)[index](reply)
 
     def _request(self, message: Message) -> Request:
-        if len(message.body) > BODY_LIMIT_CHARACTERS:
-            detail = f"{len(message.body)} characters, at most {BODY_LIMIT_CHARACTERS}"
-            raise Unsendable("payload_too_large", detail)
-        seconds = max(1, int(min(message.time_to_live, LONGEST_VALIDITY).total_seconds()))
         form = {
             "To": message.address,
             "StatusCallback": f"{self._callback}?delivery_id={message.delivery_id}",
-            "ValidityPeriod": seconds,
-            **self._sender,
-            "Body": message.body,
         }
+        if message.channel is Channel.CHAT:
+            form |= self._whatsapp_sender | _whatsapp_content(message)
+        else:
+            form |= _validity(message) | self._sender | _sms_content(message)
         url = self._account + "/Messages.json"
         return Request(
             url=url, headers=self._headers, body=urlencode(form, errors="replace").encode()
         )
 
     def _outcome(self, reply: Reply, message: Message) -> Outcome:
+        number = message.address.removeprefix(whatsapp_number.PREFIX)
         if isinstance(reply, Response) and reply.status >= HTTPStatus.BAD_REQUEST:
             said = str(json_object(reply.body).get("code", ""))
             for code in (said, str(reply.status)):
                 verdict = verdicts.look_up(code, REFUSALS, self._config.codes)
                 if verdict is not None:
-                    detail = http_outcomes.excerpt(reply.body, hide=message.address)
+                    detail = http_outcomes.excerpt(reply.body, hide=number)
                     wait = reply.retry_after
                     return verdicts.outcome(verdict, code=code, detail=detail, retry_after=wait)
-        return http_outcomes.outcome_of(reply, accepted=_outcome_of_success, hide=message.address)
+        is_sms = message.channel is Channel.SMS
+        accepted = _outcome_of_success if is_sms else _outcome_on_whatsapp
+        return http_outcomes.outcome_of(reply, accepted=accepted, hide=number)
+
+
+def _sender(name: str, *, prefix: str) -> dict[str, str]:
+    """Return the form's field of a sender; a number of another channel has a prefix."""
+    if _SERVICE.fullmatch(name):
+        return {"MessagingServiceSid": name}
+    return {"From": prefix + name}
+
+
+def _validity(message: Message) -> dict[str, str]:
+    """Return the form's field of the time to live."""
+    seconds = max(1, int(min(message.time_to_live, LONGEST_VALIDITY).total_seconds()))
+    return {"ValidityPeriod": str(seconds)}
+
+
+def _sms_content(message: Message) -> dict[str, str]:
+    """Return the form's fields of an SMS.
+
+    Raises:
+        Unsendable: the text is too long.
+    """
+    if len(message.body) > BODY_LIMIT_CHARACTERS:
+        detail = f"{len(message.body)} characters, at most {BODY_LIMIT_CHARACTERS}"
+        raise Unsendable("payload_too_large", detail)
+    return {"Body": message.body}
+
+
+def _whatsapp_content(message: Message) -> dict[str, str]:
+    """Return the form's fields of a template, or of a free text.
+
+    Raises:
+        Unsendable: the address is none of WhatsApp, or the message is incomplete.
+    """
+    if not whatsapp_number.is_number(message.address):
+        raise Unsendable("unsupported_address", "an address starts with whatsapp:")
+    template = message.template_ids.get(NAME)
+    if template is None:
+        return {"Body": whatsapp_text.free_text(message, limit=BODY_LIMIT_CHARACTERS)}
+    values = whatsapp_text.parameters(message)
+    numbered = {str(number): each for number, each in enumerate(values, start=1)}
+    variables = {"ContentVariables": rounds.json_body(numbered).decode()} if numbered else {}
+    return {"ContentSid": template, **variables}
 
 
 def _outcome_of_success(response: Response) -> Outcome:
     page = json_object(response.body)
     segments = outcomes.segments_of(page.get("num_segments"))
     return Accepted(message_id=str(page.get("sid", "")), segments=segments)
+
+
+def _outcome_on_whatsapp(response: Response) -> Outcome:
+    return Accepted(message_id=str(json_object(response.body).get("sid", "")))
 
 
 def _of_account(reply: Reply) -> Finding:

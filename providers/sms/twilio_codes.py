@@ -47,6 +47,18 @@ REFUSALS: Final[Table] = {
     "21602": Verdict.REJECTED,  # no body
     "21605": Verdict.REJECTED,  # body over 160 characters, where the account has that limit
     "21617": Verdict.REJECTED,  # body over 1600 characters
+    # WhatsApp
+    "63003": Verdict.DEAD,  # To is not on WhatsApp
+    "63007": Verdict.MISCONFIGURED,  # the account has no such sender on WhatsApp
+    "63013": Verdict.REJECTED,  # against a policy of WhatsApp
+    "63015": Verdict.REJECTED_HERE,  # Twilio's sandbox sends to persons who joined it
+    "63016": Verdict.REJECTED_HERE,  # over 24 hours since the person's last message: no free text
+    "63018": Verdict.THROTTLED,  # too fast for the sender
+    "63024": Verdict.DEAD,  # To is no recipient on WhatsApp
+    "63027": Verdict.REJECTED_HERE,  # no such template in this language
+    "63028": Verdict.REJECTED,  # the number of parameters is wrong
+    "63032": Verdict.REJECTED_HERE,  # the number is part of an experiment of Meta
+    "63049": Verdict.REJECTED,  # Meta withheld marketing
     # Rate and time
     "14107": Verdict.THROTTLED,  # too fast
     "20429": Verdict.THROTTLED,  # too many requests

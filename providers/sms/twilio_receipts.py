@@ -1,7 +1,8 @@
 """Twilio's callbacks: a form, signed over the public URL of the callback.
 
     status of a message   to the URL in the message's request
-    a text from a person  to the number's "a message comes in" webhook: enter .../v1/receipts/twilio
+    a text from a person  to the webhook "a message comes in" of the number or the WhatsApp sender:
+                          enter .../v1/receipts/twilio
 
 Two signatures exist: HMAC-SHA1 with the auth token and, where a header names a shared key,
 HMAC-SHA256 with that key's secret. The signatures have no timestamp, so a callback can be replayed;
@@ -20,7 +21,15 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 from uuid import UUID
 
 from providers import verdicts
-from providers.contract import InboundText, Keyword, Receipt, ReceiptKind, ReceiptRequest
+from providers.chat import whatsapp_number
+from providers.contract import (
+    Channel,
+    InboundText,
+    Keyword,
+    Receipt,
+    ReceiptKind,
+    ReceiptRequest,
+)
 from providers.errors import InvalidSignature, MalformedReceipt
 from providers.sms.outcomes import kind_of_loss
 from providers.sms.twilio_codes import FAILURES, REFUSALS
@@ -120,6 +129,7 @@ def _text(form: Mapping[str, str]) -> InboundText:
         text=form.get("Body", ""),
         provider_message_id=form.get("MessageSid", ""),
         keyword=_KEYWORDS.get(form.get("OptOutType", "").upper()),
+        channel=Channel.CHAT if whatsapp_number.is_number(form["From"]) else Channel.SMS,
     )
 
 

@@ -22,6 +22,7 @@ from notifications.core.rules.states import Status
 from providers import standard_webhooks
 from tests.api.callback_classes import configured
 from tests.providers.aws.signed_posts import Signer
+from tests.providers.chat import whatsapp_fake as whatsapp
 from tests.providers.email.ses import test_settings as ses
 from tests.providers.sms import test_aws_eum as aws_eum
 from tests.providers.sms import test_twilio as twilio
@@ -44,7 +45,13 @@ _POSTMARK: Final = {
 _RATE: Final = {"NOTIFY_SES_PER_SECOND": "14"}
 """A given rate: SES is not asked for the rate."""
 _SETTINGS: Final[Mapping[str, str]] = (
-    _POSTMARK | _RATE | ses.SETTINGS | aws_eum.ENVIRON | twilio.ENVIRON | vonage.ENVIRON
+    _POSTMARK
+    | _RATE
+    | ses.SETTINGS
+    | aws_eum.ENVIRON
+    | twilio.ENVIRON
+    | vonage.ENVIRON
+    | whatsapp.ENVIRON
 )
 
 
@@ -91,6 +98,12 @@ def _vonage(delivery_id: UUID) -> SignedCall:
     return SignedCall(body=body, headers=dict(vonage_receipts.with_token(body).headers))
 
 
+def _whatsapp(delivery_id: UUID) -> SignedCall:
+    told = whatsapp.change(statuses=[whatsapp.status("delivered", delivery_id=delivery_id)])
+    body = orjson.dumps(told)
+    return SignedCall(body=body, headers={"X-Hub-Signature-256": whatsapp.signature(body)})
+
+
 def _ses(delivery_id: UUID) -> SignedCall:
     mail = {"timestamp": _AT, "messageId": "1", "tags": {"delivery_id": [str(delivery_id)]}}
     event = {"eventType": "Delivery", "mail": mail, "delivery": {"timestamp": _AT}}
@@ -115,6 +128,7 @@ _CALLS: Final[Mapping[str, Callable[[UUID], SignedCall]]] = {
     "ses": _ses,
     "twilio": _twilio,
     "vonage": _vonage,
+    "whatsapp": _whatsapp,
 }
 of_every_provider = pytest.mark.parametrize("provider", _CALLS)
 
@@ -197,3 +211,14 @@ def test_a_forged_callback_is_refused_and_changes_nothing(
 def test_a_signed_callback_about_an_unknown_message_is_only_counted(provider: str) -> None:
     for unknown in (uuid4(), UUID(int=2**128 - 1), UUID(int=0)):
         assert _send(provider, _CALLS[provider](unknown)) == (200, {"receipts": 1, "matched": 0})
+
+
+def test_a_vendor_verifies_the_url_of_its_callbacks() -> None:
+    query = {"hub.mode": "subscribe", "hub.challenge": "<b>7", "hub.verify_token": "verify-token"}
+    answer = Client().get("/v1/receipts/whatsapp", query)
+    assert (answer.status_code, answer.content) == (200, b"<b>7")
+    assert answer.headers["Content-Type"] == "text/plain"
+    wrong = Client().get("/v1/receipts/whatsapp", query | {"hub.verify_token": "guess"})
+    assert wrong.status_code == 401
+    for provider in ("twilio", "nobody"):
+        assert Client().get(f"/v1/receipts/{provider}", query).status_code == 404

@@ -44,6 +44,7 @@ def test_a_template_is_drafted_and_read_again(caller: Caller) -> None:
         | {"blocks": ""}
         | {"transliterate": False, "max_segments": None, "shorten_links": False}
         | {"url": None, "image_url": None, "actions": []}
+        | {"vendor_template": None}
     ]
     assert caller.get(f"{HELLO}/versions/1").json() == made
 
@@ -107,6 +108,44 @@ def test_broken_blocks_are_refused_at_their_place(
     assert answer.status_code == 422
     assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
     assert detail in answer.json()["errors"][0]["detail"]
+
+
+def chat(template: object, **more: str) -> dict[str, object]:
+    return {"channel": "chat", "body": "Hi {{ name }}", "vendor_template": template, **more}
+
+
+def test_a_chat_text_names_the_template_of_a_vendor(caller: Caller) -> None:
+    template = {"ids": {"whatsapp": "hello/en", "twilio": "HX1"}, "parameters": ["{{ name }}"]}
+    made = draft(caller, chat(template))
+    assert made["texts"][0]["vendor_template"] == template
+    assert draft(caller, chat(None))["texts"][0]["vendor_template"] is None
+    patch = caller.get(f"{HELLO}/diff?from=1&to=2").json()["diff"]
+    assert '-    "whatsapp": "hello/en"' in patch
+
+
+@pytest.mark.parametrize(
+    ("words", "pointer"),
+    [
+        (chat({"ids": {"whatsapp": ""}}), "/texts/0/vendor_template/ids/whatsapp"),
+        (chat({"ids": {"Whats App": "x"}}), "/texts/0/vendor_template/ids/Whats App"),
+        (chat({"parameters": ["a"]}), "/texts/0/vendor_template/ids"),
+        (
+            chat({"ids": {"whatsapp": "x"}, "parameters": [""]}),
+            "/texts/0/vendor_template/parameters/0",
+        ),
+        (
+            chat({"ids": {"whatsapp": "x"}, "parameters": ["{{ x"]}),
+            "/texts/0/vendor_template/parameters/0",
+        ),
+        (chat({"ids": {"whatsapp": "x"}}, channel="push"), "/texts/0/vendor_template"),
+    ],
+)
+def test_a_wrong_template_of_a_vendor_has_its_pointer(
+    caller: Caller, words: dict[str, object], pointer: str
+) -> None:
+    answer = caller.post(PATH, {"template_id": "hello", "texts": [words]})
+    assert answer.status_code == 422, answer.content
+    assert [each["pointer"] for each in answer.json()["errors"]] == [pointer]
 
 
 def test_a_wrong_action_of_an_in_app_text_has_its_pointer(caller: Caller) -> None:

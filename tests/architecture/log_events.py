@@ -15,6 +15,8 @@ _LEVELS: Final = frozenset({"debug", "info", "warning", "error", "exception", "c
 MEANINGS: Final[Mapping[str, str]] = {
     "SES: %s: %s": "Amazon SES did not tell the account's sending rate; the provider's default rate"
     " holds.",
+    "WhatsApp: %s of %s items of a callback unread": "Items of a callback have another form,"
+    " such as a message without a number; the others count.",
     "alert_not_raised": "PostgreSQL did not take the alert `refusals_not_believed`.",
     "alert_notice": "A notice of an alert was sent to a destination, or was not: `error`.",
     "alert_subject_unknown": "An open alert `breaker_open` names no known channel; it stays open.",

@@ -42,6 +42,10 @@ _NUMBERS: Final = (
     Pair(Channel.SMS, "+4915112345678", "\u202a+49\u00a0151\u2011123\u200b45678\u202c "),
     Pair(Channel.SMS, "+4915112345678", "\uff0b\uff14\uff1915112345678"),
 )
+_WHATSAPP: Final = (
+    Pair(Channel.CHAT, "whatsapp:+525512345678", "WhatsApp:+52 1 55 1234 5678"),
+    Pair(Channel.CHAT, "whatsapp:+4915112345678", " whatsapp:+49 (151) 123-45678"),
+)
 _MAILBOXES: Final = (
     Pair(Channel.EMAIL, "opt.out@mailbox.example", "Opt.Out@MAILBOX.example"),
     Pair(Channel.EMAIL, "maria@faß.example", "MARIA@XN--FA-HIA.EXAMPLE"),
@@ -102,7 +106,7 @@ def _causes(api: Caller) -> list[str]:
     return causes
 
 
-@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("pair", [*PAIRS, *_WHATSAPP])
 def test_a_contact_is_one_contact_in_both_spellings(api: Caller, pair: Pair) -> None:
     contact = _register(api, pair)
     body = {"channel": pair.channel.label, "address": pair.other}
@@ -164,7 +168,7 @@ SUPPRESSING: Final = (_by_api, _by_file, _by_operator, _by_upload)
 
 
 @pytest.mark.parametrize("enter", SUPPRESSING)
-@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("pair", [*PAIRS, *_WHATSAPP])
 def test_a_suppression_counts_for_the_contact_in_the_other_spelling(
     api: Caller, operator: Client, pair: Pair, enter: Callable[[Caller, Client, Pair], None]
 ) -> None:
@@ -224,6 +228,19 @@ def test_each_search_finds_the_other_spelling(api: Caller, operator: Client, pai
     assert reverse("admin:notifications_recipient_change", args=[contact.recipient_id]) in (
         menu.content.decode()
     )
+
+
+def test_a_number_on_whatsapp_has_its_kind_and_another_chat_has_not(api: Caller) -> None:
+    contact = _register(api, _WHATSAPP[0])
+    assert (contact.address, contact.kind) == ("whatsapp:+525512345678", "whatsapp")
+    for wrong in (
+        {"channel": "chat", "kind": "whatsapp", "address": "slack://T/B/C"},
+        {"channel": "sms", "kind": "whatsapp", "address": "+525512345678"},
+        {"channel": "chat", "address": "whatsapp:+5"},
+        {"channel": "chat", "address": "whatsapp:maria"},
+    ):
+        assert api.post(CONTACTS, wrong).status_code == 422, wrong
+    assert Contact.objects.count() == 1
 
 
 @pytest.mark.parametrize("pair", PAIRS)

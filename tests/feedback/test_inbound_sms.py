@@ -42,6 +42,30 @@ def test_stop_ends_all_texts_and_start_begins_them_again(reach: Reach, take: Acc
     assert going.status == Status.QUEUED
 
 
+@pytest.mark.usefixtures("outbox")
+def test_stop_on_whatsapp_ends_messages_there_and_no_sms(reach: Reach, take: Accept) -> None:
+    reach(sms=NUMBER, chat=f"whatsapp:{NUMBER}")
+
+    def says_on_whatsapp(text: str, message_id: str) -> int:
+        reply = InboundText(
+            from_address=f"whatsapp:{NUMBER}",
+            to_address="1",
+            text=text,
+            provider_message_id=message_id,
+            channel=Channel.CHAT,
+        )
+        return inbound_sms.process("whatsapp", [reply])
+
+    assert says_on_whatsapp("stop", "1") == 1
+    raw = {"template_id": None, "variables": {}, "content": {"body": "Hi"}, "priority": "P0"}
+    rows = deliveries_of(take(channels=["sms", "chat"], delivery="all", **raw))
+    found = {Channel(row.channel): row.status for row in rows}
+    assert found == {Channel.SMS: Status.QUEUED, Channel.CHAT: Status.SUPPRESSED}
+    assert says_on_whatsapp("START", "2") == 1
+    [row] = deliveries_of(take(channels=["chat"], **raw))
+    assert row.status == Status.QUEUED
+
+
 @pytest.mark.django_db
 def test_a_text_that_comes_again_after_the_next_one_changes_nothing() -> None:
     assert [says("STOP", "1"), says("START", "2"), says("STOP", "1")] == [1, 1, 0]

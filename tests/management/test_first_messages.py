@@ -33,6 +33,8 @@ from tests.certificate import make_certificate
 from tests.providers.answering import AnsweringFake
 from tests.providers.aws.fakes import KEY_ID, REGION, SECRET, AwsFake, SesSpeaker, json_answer
 from tests.providers.aws.moto_server import client, moto
+from tests.providers.chat import whatsapp_fake as whatsapp
+from tests.providers.chat.whatsapp_fake import whatsapp_fake
 from tests.providers.email import exim
 from tests.providers.email.certificates import Authority
 from tests.providers.email.exim import Exim
@@ -51,7 +53,7 @@ _PLACES: Final = re.compile(
 _ROUTES: Final = re.compile(r"export NOTIFY_ROUTES='(.*)'")
 _VARIABLE: Final = (
     (re.compile(r"in \d+ ms"), "in N ms"),
-    (re.compile(r"(?<=Its id: )[\w-]+"), "ID"),
+    (re.compile(r"(?<=Its id: )(?:wamid\.)?[\w-]+"), "ID"),
     (re.compile(r"(?:127\.0\.0\.1|localhost):\d+"), "smtp.example.com:587"),
 )
 ACTS: Final[Mapping[str, Act]] = {
@@ -170,6 +172,15 @@ def _twilio(_folder: Path) -> Iterator[Vendor]:
         )
 
 
+@contextmanager
+def _whatsapp(_folder: Path) -> Iterator[Vendor]:
+    with closing(whatsapp_fake()) as server:
+        yield Vendor(
+            settings=whatsapp.ENVIRON | {"NOTIFY_WHATSAPP_URL": server.origin},
+            answers=_acting(server),
+        )
+
+
 def _answer_account(server: AwsFake, **fields: bool) -> None:
     """Answer GetAccount, which moto's server does not know."""
     server.act(Act.ACCEPT)
@@ -211,6 +222,7 @@ VENDORS: Final = {
     "expo": _expo,
     "twilio": _twilio,
     "ses": _ses,
+    "whatsapp": _whatsapp,
 }
 
 

@@ -256,7 +256,7 @@ def test_each_vendor_has_a_row_for_each_class_or_a_reason_why_not() -> None:
         "smtp": set(SMTP),
         "webhook": set(WEBHOOK),
     }
-    calling = {"anymail", "aws_eum", "sandbox", "ses", "twilio", "vonage"}  # tests/api
+    calling = {"anymail", "aws_eum", "sandbox", "ses", "twilio", "vonage", "whatsapp"}  # tests/api
     of_texts = {"aws_sns"}  # its table of codes: test_aws_sns
     vendors = {vendor.name for vendor in registry.VENDORS} - calling - of_texts
     assert vendors == set(PUSH) | {"apprise", "smtp", "webhook"}

@@ -17,6 +17,7 @@ LIST = AllowList.of(["u_1", "Maria@Example.com", "@shop.example", "+4930", "devi
         ("u_2", "MARIA@EXAMPLE.COM"),
         ("u_2", "anybody@Shop.Example"),
         ("u_2", "+493012345678"),
+        ("u_2", "whatsapp:+493012345678"),
         ("u_2", "device-token-1"),
     ],
 )
@@ -34,6 +35,7 @@ def test_who_is_on_the_list_is_reached(user_id: str, address: str) -> None:
         ("u_2", "anybody@sub.shop.example"),
         ("u_2", "anybody@notshop.example"),
         ("u_2", "+4989123456"),
+        ("u_2", "whatsapp:+4989123456"),
         ("u_2", "Device-Token-1"),
     ],
 )

@@ -21,6 +21,7 @@ from providers.contract import Channel
         ("+351912345678", None, "+351 *** 678"),
         ("+1555000", Channel.SMS, "+1 ***"),
         ("https://hooks.example.com/T01/secret", Channel.CHAT, "https://hooks.example.com/***"),
+        ("whatsapp:+4915112345678", Channel.CHAT, "whatsapp:+49 *** 678"),
         ("https://user:pw@hooks.example.com/x", None, "https://hooks.example.com/***"),
         ("dGhpcyBpcyBhIHRva2VuIG9mIGEgcGhvbmU", Channel.PUSH, "dGhp***vbmU"),
         ("u_1", Channel.IN_APP, "***"),

@@ -2539,6 +2539,7 @@ export interface components {
             transliterate: boolean;
             max_segments: number | null;
             shorten_links: boolean;
+            vendor_template: components["schemas"]["VendorTemplateAnswer"] | null;
         };
         /** @description The text for a channel and locale, in the template language. */
         TextRequest: {
@@ -2576,6 +2577,11 @@ export interface components {
             image_url?: string;
             /** @description In-app: the buttons. An action whose label or link renders to nothing is left out. */
             actions?: components["schemas"]["ActionSource"][];
+            /**
+             * @description Chat: the approved template that WhatsApp sends; null: WhatsApp sends the text, which it
+             *     takes within 24 hours of the person's last message.
+             */
+            vendor_template?: components["schemas"]["VendorTemplateSource"] | null;
         };
         /**
          * @description The clock of an instant.
@@ -2735,6 +2741,25 @@ export interface components {
             template_id?: string | null;
             /** @description Share of the recipients; the shares of all variants add up to 100. */
             percent: number;
+        };
+        /** @description The template that a vendor approved before. */
+        VendorTemplateAnswer: {
+            ids: {
+                [key: string]: string;
+            };
+            parameters: string[];
+        };
+        /** @description The template that a vendor approved before, in place of the text. */
+        VendorTemplateSource: {
+            /**
+             * @description Provider -> id of the template: `whatsapp` takes name and language, `order_shipped/en_US`;
+             *     `twilio` takes the Content SID, `HX...`.
+             */
+            ids?: {
+                [key: string]: string;
+            };
+            /** @description The values of the placeholders, in order, in the template language. */
+            parameters?: string[];
         };
         /** @description A version with texts. */
         VersionAnswer: {
@@ -3563,6 +3588,8 @@ export type UploadFault = components['schemas']['UploadFault'];
 export type VariableRequest = components['schemas']['VariableRequest'];
 export type VariantAnswer = components['schemas']['VariantAnswer'];
 export type VariantRequest = components['schemas']['VariantRequest'];
+export type VendorTemplateAnswer = components['schemas']['VendorTemplateAnswer'];
+export type VendorTemplateSource = components['schemas']['VendorTemplateSource'];
 export type VersionAnswer = components['schemas']['VersionAnswer'];
 export type VersionLine = components['schemas']['VersionLine'];
 export type VersionRequest = components['schemas']['VersionRequest'];

@@ -214,7 +214,7 @@ def _without_addresses(request: HttpRequest, sent: SentContent) -> SentContent:
     """Mask the addresses in a text, unless the operator may see addresses."""
     if sent.rendered is None:
         return sent
-    title, body, html, part = sent.rendered
+    title, body, html, part, _parameters = sent.rendered
     shown = [addresses.text_for(request, text) for text in (title, body, html)]
     return dataclasses.replace(sent, rendered=Rendered(shown[0], shown[1], shown[2], part))
 

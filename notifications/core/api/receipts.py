@@ -1,6 +1,7 @@
 """`/v1/receipts/{provider}`: delivery receipts and inbound SMS from providers.
 
-The path needs no key: the adapter verifies the provider's signature.
+The path needs no key: the adapter verifies the provider's signature. A GET answers the challenge of
+a vendor that verifies the URL first (Meta).
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import datetime as dt
 from typing import Final
 
+from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -25,7 +28,15 @@ from notifications.core.feedback import delivery_receipts, inbound_sms
 from notifications.core.rules.access import Entry
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.store.redis import last_receipts
-from providers.contract import InboundText, Provider, Receipt, ReceiptRequest, Removal, Said
+from providers.contract import (
+    AnswersChallenge,
+    InboundText,
+    Provider,
+    Receipt,
+    ReceiptRequest,
+    Removal,
+    Said,
+)
 from providers.errors import CannotVerify, InvalidSignature, MalformedReceipt, NoReceipts
 
 _SIGNATURE: Final = {
@@ -46,6 +57,18 @@ class ReceiptsTaken(ResponseModel):
 
 class _View(OpenView):
     parser_classes = (RawParser,)
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request, provider: str) -> HttpResponse:
+        """Answer the challenge with which a vendor verifies the URL of its callbacks."""
+        adapter = routing.provider_named(provider)
+        if not isinstance(adapter, AnswersChallenge):
+            raise_not_found("provider that verifies the URL of its callbacks")
+        try:
+            text = adapter.answer_challenge(request.query_params.dict())
+        except InvalidSignature as error:
+            raise_failed(request, Problem(Kind.UNAUTHENTICATED, str(error)))
+        return HttpResponse(text, content_type="text/plain")
 
 
 @operation(

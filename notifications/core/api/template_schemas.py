@@ -9,11 +9,18 @@ from pydantic import AfterValidator, Field, StringConstraints, field_validator, 
 
 from notifications.core.api.pagination import PageQuery
 from notifications.core.api.schemas import ChannelWord, RequestModel, ResponseModel
+from notifications.core.api.template_sources import (
+    Blocks,
+    Link,
+    Source,
+    VendorTemplateAnswer,
+    VendorTemplateSource,
+    renderable,
+)
 from notifications.core.rules import in_app_fields, request_faults
 from notifications.core.rules.in_app import MAX_ACTIONS, MAX_URL, Action, InAppPart
 from notifications.core.rules.in_app_fields import ActionId
-from notifications.core.rules.language import locales, templating
-from notifications.core.rules.language.syntax import MAX_SOURCE
+from notifications.core.rules.language import locales
 from notifications.core.rules.language.variables import MAX_DECLARED, Type, parse_new_declarations
 from notifications.core.rules.recipient import Locale
 from notifications.core.rules.request import MAX_VARIABLES_BYTES, Name, Text, check_size
@@ -21,32 +28,14 @@ from notifications.core.rules.request_fields import AskedChannel
 from notifications.core.rules.templates import contents
 from notifications.core.rules.templates.contents import MAX_TEXTS, TemplateContent
 from notifications.core.rules.templates.sms_policy import MAX_SEGMENTS
-from notifications.core.rules.texts import mail_blocks, wording
-from notifications.core.rules.texts.mail_blocks import MAX_BLOCK_SOURCE
+from notifications.core.rules.texts import vendor_template, wording
+from notifications.core.rules.texts.vendor_template import EMPTY, VendorTemplate
 from providers.contract import Channel
 
 MAX_VERSION: Final = 2**31 - 1
 """The largest value of the column."""
 
 
-def _renderable(source: str) -> str:
-    for fault in templating.check(source):
-        msg = f"line {fault.line}: {fault.detail}"
-        raise ValueError(msg)
-    return source
-
-
-Source = Annotated[Text, Field(max_length=MAX_SOURCE), AfterValidator(_renderable)]
-
-
-def _compilable(source: str) -> str:
-    for fault in mail_blocks.faults(source) if source else ():
-        msg = f"line {fault.line}: {fault.detail}"
-        raise ValueError(msg)
-    return source
-
-
-Blocks = Annotated[Text, Field(max_length=MAX_BLOCK_SOURCE), AfterValidator(_compilable)]
 TemplateId = Annotated[
     str, StringConstraints(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_\-]+$")
 ]
@@ -66,15 +55,12 @@ class VariableRequest(RequestModel):
     """
 
 
-Link = Annotated[Text, Field(max_length=MAX_URL), AfterValidator(_renderable)]
-
-
 class ActionSource(RequestModel):
     """A button of an in-app message, in the template language."""
 
     id: ActionId
     """Name of the action in the webhook `inbox.action`; unique in the text."""
-    label: Annotated[Text, Field(min_length=1, max_length=MAX_URL), AfterValidator(_renderable)]
+    label: Annotated[Text, Field(min_length=1, max_length=MAX_URL), AfterValidator(renderable)]
     url: Link | None = None
     """Null: the button tells the producer (webhook `inbox.action`)."""
 
@@ -110,6 +96,9 @@ class TextRequest(RequestModel):
     """In-app and push: an https URL or a path. A push carries it as `data.image_url`."""
     actions: list[ActionSource] = Field(default_factory=list, max_length=MAX_ACTIONS)
     """In-app: the buttons. An action whose label or link renders to nothing is left out."""
+    vendor_template: VendorTemplateSource | None = None
+    """Chat: the approved template that WhatsApp sends; null: WhatsApp sends the text, which it
+    takes within 24 hours of the person's last message."""
 
     @property
     def part(self) -> InAppPart:
@@ -123,7 +112,17 @@ class TextRequest(RequestModel):
             raise request_faults.error_at("a text needs a body, html or blocks", "body")
         self._check_blocks()
         in_app_fields.check_structure(self.part)
+        if self.template.ids and self.channel is not Channel.CHAT:
+            detail = "only a chat text has a template of a vendor"
+            raise request_faults.error_at(detail, "vendor_template")
+        for place, detail in vendor_template.structure_faults(self.template):
+            raise request_faults.error_at(detail, "vendor_template", *place)
         return self
+
+    @property
+    def template(self) -> VendorTemplate:
+        """The approved template of a chat text."""
+        return self.vendor_template.as_template() if self.vendor_template else EMPTY
 
     def _check_blocks(self) -> None:
         if self.blocks and self.channel is not Channel.EMAIL:
@@ -136,6 +135,7 @@ class TextRequest(RequestModel):
     def as_words(self) -> wording.TextSource:
         """Return the text as the store keeps texts."""
         told = {name: value for name, value in self if name not in InAppPart._fields}
+        told["vendor_template"] = self.template
         return contents.normalize(wording.TextSource(**told, in_app=self.part))
 
 
@@ -298,6 +298,7 @@ class TextAnswer(InAppAnswer):
     transliterate: bool
     max_segments: int | None
     shorten_links: bool
+    vendor_template: VendorTemplateAnswer | None
 
 
 class VersionAnswer(VersionLine):

@@ -44,6 +44,7 @@ from notifications.core.rules.access import BOTH, LIVE
 from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.core.rules.scopes import Scope
 from notifications.core.rules.templates import previews
+from notifications.core.rules.texts import vendor_template
 from notifications.core.rules.texts.wording import TextSource
 from notifications.core.store.cached import brands
 from notifications.core.store.templates import versions
@@ -361,6 +362,8 @@ def _version(version: Template) -> VersionAnswer:
 
 def _text(words: TextSource) -> TextAnswer:
     told = dataclasses.asdict(words) | InAppAnswer.fields_of(words.in_app)
+    found = vendor_template.written(words.vendor_template)
+    told["vendor_template"] = {"parameters": [], **found} if found else None
     if words.blocks:
         told |= {"body": "", "html": ""}
     return TextAnswer.model_validate(told)

@@ -153,6 +153,8 @@ def message(
         signing_keys=webhook_signing.keys_of(where.contact_id, where, now=now)
         if is_webhook
         else (),
+        template_ids=dict(text.source.vendor_template.ids) if text is not None else {},
+        template_parameters=words.parameters,
         is_signed_for_all=is_webhook and webhook_signing.is_shared(where, now=now),
     )
 

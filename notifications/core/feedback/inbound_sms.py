@@ -1,12 +1,12 @@
-"""Inbound SMS: STOP and START change the suppression list; other texts are only logged.
+"""Inbound texts: STOP and START change the suppression list; other texts are only logged.
 
-STOP puts the number on the suppression list, which stops all SMS to the number, P0 included, in
-each spelling of the number (`rules.addresses`). START removes the entry of STOP and no other entry.
-A START without an entry is stored as an undone entry, so a later report of an earlier STOP does not
-count. The vendor's own reading of a text (Twilio's
-`OptOutType`) decides before the words, because an account may have keywords of its own. A vendor
-repeats a text after a lost response, perhaps after the next text. The id of each STOP and START is
-therefore stored, and a repeat has no effect.
+STOP puts the number on the suppression list, which stops all messages to the number on the channel
+of the text (SMS; chat for WhatsApp), P0 included, in each spelling of the number
+(`rules.addresses`). START removes the entry of STOP and no other entry. A START without an entry is
+stored as an undone entry, so a later report of an earlier STOP does not count. The vendor's own
+reading of a text (Twilio's `OptOutType`) decides before the words, because an account may have
+keywords of its own. A vendor repeats a text after a lost response, perhaps after the next text. The
+id of each STOP and START is therefore stored, and a repeat has no effect.
 
 HELP is logged without a reply, because a reply would be a second text. Twilio replies by default on
 long codes and toll-free numbers (support.twilio.com 223181748). AWS replies on every number without
@@ -31,7 +31,7 @@ from notifications.core.rules.redaction import address_hash
 from notifications.core.rules.suppression import Cause, address_fault, keyword_in
 from notifications.core.store.postgres import db, suppressions
 from notifications.core.store.postgres.suppressions import SuppressionEntry
-from providers.contract import Channel, InboundText, Keyword
+from providers.contract import InboundText, Keyword
 
 _log = structlog.get_logger(__name__)
 
@@ -44,15 +44,15 @@ def process(provider: str, texts: Sequence[InboundText]) -> int:
     Texts of a sandbox that serves only test mode are ignored: test mode must not change live data.
     """
     settings = conf.current()
-    live = {each.name for each in routing.live_providers(Channel.SMS)}
-    if provider == settings.test_provider and provider not in live:
-        return 0
     changed = 0
     for text in texts:
+        live = {each.name for each in routing.live_providers(text.channel)}
+        if provider == settings.test_provider and provider not in live:
+            continue
         keyword = text.keyword or keyword_in(text.text)
-        number = addresses.usable_form(Channel.SMS, text.from_address)
+        number = addresses.usable_form(text.channel, text.from_address)
         # Senders can also be short codes and names, which are not phone numbers.
-        is_number = not address_fault(Channel.SMS, text.from_address)
+        is_number = not address_fault(text.channel, text.from_address)
         effect = is_number and _process(provider, text, keyword)
         changed += effect
         _log.info(
@@ -82,12 +82,12 @@ def _update_suppressions(
     match keyword:
         case Keyword.STOP:
             cause = Cause.STOP_KEYWORD
-            suppressions.lock([(Channel.SMS, number)])
-            entry = SuppressionEntry(channel=Channel.SMS, address=number, cause=cause, note=note)
+            suppressions.lock([(text.channel, number)])
+            entry = SuppressionEntry(channel=text.channel, address=number, cause=cause, note=note)
             return suppressions.add([entry], by=provider, provider=provider) > 0
         case Keyword.START:
             by, cause = f"the recipient, {provider}", Cause.STOP_KEYWORD
-            return suppressions.come_back(Channel.SMS, number, cause=cause, by=by, note=note)
+            return suppressions.come_back(text.channel, number, cause=cause, by=by, note=note)
         case _:
             assert_never(keyword)
 

@@ -124,6 +124,13 @@ class TemplateText(models.Model):
         help_text='In-app: {"url": ..., "image_url": ..., "actions": [{"id", "label", "url"}]}.'
         " The template editor has a field for each.",
     )
+    vendor_template = models.JSONField(
+        default=dict,
+        db_default={},
+        blank=True,
+        help_text='Chat: the approved template of WhatsApp, {"ids": {"whatsapp":'
+        ' "order_shipped/en_US", "twilio": "HX..."}, "parameters": ["{{ name }}"]}.',
+    )
 
     class Meta:
         ordering = ("channel", "locale")

@@ -98,6 +98,7 @@ TABLE: Final[list[AccessRule]] = [
     AccessRule("GET /v1/docs", Entry.OPEN),
     AccessRule("GET /o/{token}", Entry.SIGNED),
     AccessRule("GET /c/{token}", Entry.SIGNED),
+    AccessRule("GET /v1/receipts/{provider}", Entry.SIGNED),
     AccessRule("GET /unsubscribe/{token}", Entry.SIGNED),
     AccessRule("POST /unsubscribe/{token}", Entry.SIGNED),
 ]

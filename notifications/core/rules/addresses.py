@@ -2,6 +2,7 @@
 
     normal_form     stored and sent to: `+52 1 55 1234 5678` -> `+525512345678`
                     `Maria@FAß.example` -> `Maria@xn--fa-hia.example`
+                    `whatsapp:+49 151 1234-5678` -> `whatsapp:+4915112345678`
     key             compared: `maria@xn--fa-hia.example`, the endpoint of a Web Push subscription
 
 Every address from the API, a file, the admin or a vendor's callback passes `normal_form`; look-ups
@@ -17,6 +18,7 @@ from typing import Final
 
 from notifications.core.rules import phone
 from providers import endpoints, mailboxes
+from providers.chat import whatsapp_number
 from providers.contract import Channel
 from providers.push import expo_token
 from providers.push.web_push_encryption import Subscription
@@ -34,6 +36,11 @@ _OPAQUE: Final = frozenset({Channel.PUSH, Channel.IN_APP, Channel.CHAT})
 _ENDPOINT: Final = re.compile(r'"endpoint"\s*:\s*"([^"]+)"')
 """Of a subscription's JSON. The database function has the same pattern."""
 
+_WANTED_FORMS: Final = {
+    expo_token.KIND: "an Expo push token, like ExponentPushToken[...],",
+    whatsapp_number.KIND: "whatsapp: and a number with its country code, on the channel chat,",
+}
+"""Kinds that the form of an address tells."""
 _WEB_PUSH: Final = "must be a PushSubscription's JSON: endpoint, keys.p256dh, keys.auth"
 
 
@@ -56,6 +63,8 @@ def normal_form(channel: Channel, address: str) -> str:
             return endpoints.lower_host(_visible(text))
         case Channel.PUSH if text.startswith("{"):
             return _subscription(_visible(text))
+        case Channel.CHAT if whatsapp_number.is_number(text):
+            return whatsapp_number.PREFIX + phone.e164(text[len(whatsapp_number.PREFIX) :])
         case Channel.PUSH | Channel.IN_APP | Channel.CHAT:
             return _visible(text)
 
@@ -68,15 +77,17 @@ def _subscription(text: str) -> str:
 
 
 def kind_of(channel: Channel, address: str, given: str) -> str:
-    """Return the kind of a contact. The form of an Expo push token tells the kind by itself.
+    """Return the kind of a contact; an Expo push token and a WhatsApp number tell the kind.
 
     Raises:
-        ValueError: the given kind is of Expo push tokens, and the address has another form.
+        ValueError: the given kind is one of these two, and the address has another form.
     """
     if channel is Channel.PUSH and expo_token.is_token(address):
         return expo_token.KIND
-    if given == expo_token.KIND:
-        msg = f"must be an Expo push token, like ExponentPushToken[...], for the kind {given}"
+    if channel is Channel.CHAT and whatsapp_number.is_number(address):
+        return whatsapp_number.KIND
+    if given in _WANTED_FORMS:
+        msg = f"must be {_WANTED_FORMS[given]} for the kind {given}"
         raise ValueError(msg)
     return given
 

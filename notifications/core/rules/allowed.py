@@ -3,7 +3,7 @@
 u_789012              a user, on every channel
 maria@example.com     an address, in any spelling, on every channel
 @example.com          every mailbox of a domain
-+4930                 every number with this beginning
++4930                 every number with this beginning, on WhatsApp too
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Final, Self
 
 from notifications.core.rules import addresses
 from providers import mailboxes
+from providers.chat import whatsapp_number
 from providers.contract import Channel
 
 _NUMBER: Final = re.compile(r"\+[1-9]\d{0,14}")
@@ -72,9 +73,10 @@ class AllowList:
     def allows(self, *, user_id: str, address: str) -> bool:
         """Return True if a message may be sent to the user at the address."""
         mailbox = addresses.key(Channel.EMAIL, address)
+        number = address.removeprefix(whatsapp_number.PREFIX)
         return (
             not self.exact.isdisjoint((user_id, address))
-            or addresses.key(Channel.SMS, address).startswith(self.numbers)
+            or addresses.key(Channel.SMS, number).startswith(self.numbers)
             or mailbox.endswith(self.domains)
             or mailbox in self.mailboxes
         )

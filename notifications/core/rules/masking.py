@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import phonenumbers
 
+from providers.chat import whatsapp_number
 from providers.contract import Channel
 
 HIDDEN: Final = "***"
@@ -49,8 +50,9 @@ def mask(address: str, channel: Channel | int | None = None) -> str:
         return _mailbox(address)
     if address.startswith(("http://", "https://")):
         return _url(address)
-    if channel == Channel.SMS or address.startswith("+"):
-        return _number(address)
+    number = address.removeprefix(whatsapp_number.PREFIX)
+    if channel == Channel.SMS or number.startswith("+"):
+        return address.removesuffix(number) + _number(number)
     if len(address) < _SHORTEST_TOKEN:
         return HIDDEN
     return f"{address[:_ENDS]}{HIDDEN}{address[-_ENDS:]}"

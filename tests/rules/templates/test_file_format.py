@@ -14,6 +14,8 @@ from notifications.core.rules.in_app import Action, InAppPart
 from notifications.core.rules.templates import contents, diff, file_format
 from notifications.core.rules.templates.contents import TemplateContent
 from notifications.core.rules.templates.file_format import BrokenFiles
+from notifications.core.rules.texts import vendor_template
+from notifications.core.rules.texts.vendor_template import VendorTemplate
 from notifications.core.rules.texts.wording import TextSource
 from providers.contract import Channel
 
@@ -38,6 +40,16 @@ TEXTS = st.lists(
                 unique_by=lambda action: action.id,
             ).map(tuple),
         ),
+        vendor_template=st.builds(
+            VendorTemplate,
+            ids=st.dictionaries(
+                st.sampled_from(["twilio", "whatsapp"]),
+                st.sampled_from(["HX1", "order_shipped/en_US"]),
+                min_size=1,
+            ).map(lambda ids: tuple(sorted(ids.items()))),
+            parameters=st.lists(PLAIN.filter(str.strip), max_size=3).map(tuple),
+        )
+        | st.just(vendor_template.EMPTY),
     ).map(contents.normalize),
     unique_by=lambda words: (words.channel, words.locale),
 )
@@ -58,6 +70,41 @@ def test_a_mail_in_blocks_is_a_file_of_markdown() -> None:
     assert (content.texts[0].blocks, content.texts[0].title) == (blocks, "Hi")
     assert "Hello {{ name }}</h1>" in content.texts[0].html
     assert file_format.write(content) == files | {"template.json": "{}\n"}
+
+
+def test_the_template_of_a_vendor_is_a_file_beside_the_text() -> None:
+    files = {
+        "chat.en.txt": "\n\nYour order is on its way.\n",
+        "chat.en.json": orjson.dumps(
+            {"ids": {"whatsapp": "sent/en"}, "parameters": ["{{ name }}"]},
+            option=orjson.OPT_INDENT_2,
+        ).decode()
+        + "\n",
+        "template.json": "{}\n",
+    }
+    content = file_format.parse(files)
+    template = VendorTemplate((("whatsapp", "sent/en"),), ("{{ name }}",))
+    assert content.texts[0].vendor_template == template
+    assert file_format.write(content) == files
+
+
+@pytest.mark.parametrize(
+    ("stored", "detail"),
+    [
+        ("{", "chat.en.json: unexpected"),
+        ("[]", "chat.en.json: it holds ids"),
+        ('{"ids": {"whatsapp": 5}}', "chat.en.json: it holds ids"),
+        ('{"id": "x"}', "chat.en.json: it holds ids"),
+        ('{"parameters": ["a"]}', "chat.en.json: ids must name"),
+        ('{"ids": {"Whats App": "x"}}', "chat.en.json: ids.Whats App must be a provider"),
+        ('{"ids": {"whatsapp": "a b"}}', "chat.en.json: ids.whatsapp must be a provider"),
+        ('{"ids": {"whatsapp": "x"}, "parameters": [" "]}', "parameters.0 must not be empty"),
+        ('{"ids": {"whatsapp": "x"}, "parameters": ["{{ x"]}', "parameter 1 of the vendor"),
+    ],
+)
+def test_a_broken_file_of_a_vendor_template_is_refused(stored: str, detail: str) -> None:
+    with pytest.raises(BrokenFiles, match=re.escape(detail)):
+        file_format.parse({"chat.en.txt": "\n\nHi", "chat.en.json": stored})
 
 
 @pytest.mark.parametrize(

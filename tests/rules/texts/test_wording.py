@@ -11,7 +11,7 @@ from notifications.core.rules.language import variables
 from notifications.core.rules.language.templating import Reader
 from notifications.core.rules.language.variables import MailLinks, Type, Variable
 from notifications.core.rules.templates.publishing import objections
-from notifications.core.rules.texts import sms_segments, wording
+from notifications.core.rules.texts import push_size, sms_segments
 from notifications.core.rules.texts.wording import (
     TextSource,
     compile_text,
@@ -92,8 +92,8 @@ def test_a_push_gives_way_in_its_body_alone() -> None:
     rendered = compile_text(push).render({"x": "t" * 200, "y": "é" * 9_000}, Reader())
     assert rendered.title == "t" * 200
     assert (
-        wording.json_bytes(rendered.title) + wording.json_bytes(rendered.body)
-        <= wording.PUSH_TEXT_BYTES
+        push_size.json_bytes(rendered.title) + push_size.json_bytes(rendered.body)
+        <= push_size.PUSH_TEXT_BYTES
     )
     assert fit(Channel.EMAIL, rendered) is rendered
 

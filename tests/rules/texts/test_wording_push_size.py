@@ -7,7 +7,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.core.rules.texts.wording import PUSH_TEXT_BYTES, json_bytes, shorten_push
+from notifications.core.rules.texts.push_size import PUSH_TEXT_BYTES, json_bytes, shorten_push
 from providers.graphemes import ELLIPSIS
 
 

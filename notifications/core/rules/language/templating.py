@@ -98,6 +98,8 @@ class Rendered(NamedTuple):
     html: str
     in_app: InAppPart = in_app.EMPTY
     """Link, image and actions of an in-app message."""
+    parameters: tuple[str, ...] = ()
+    """Values of the parameters of a vendor's template, in order."""
 
     def __repr__(self) -> str:
         return f"Rendered({MASK})"

@@ -14,7 +14,7 @@ from typing import Any, Final
 from notifications.core.rules import in_app
 from notifications.core.rules.in_app import InAppPart
 from notifications.core.rules.language import locales
-from notifications.core.rules.texts import wording
+from notifications.core.rules.texts import vendor_template, wording
 from notifications.core.rules.texts.wording import TextSource
 from providers.contract import Channel
 
@@ -55,7 +55,8 @@ def normalize(source: TextSource) -> TextSource:
     """Return the text in the stored form.
 
     A title becomes a single line, and an SMS has no title. SMS settings are dropped on other
-    channels, and so are link, image and actions (see LINKED); a limit of zero segments means no
+    channels, so are link, image and actions (see LINKED), and the template of a vendor outside of
+    chat; a limit of zero segments means no
     limit (see `publishing`). Blocks without HTML are compiled.
     """
     one_way = dataclasses.replace(
@@ -67,6 +68,9 @@ def normalize(source: TextSource) -> TextSource:
         blocks=_lines(source.blocks) if source.channel is Channel.EMAIL else "",
         max_segments=source.max_segments or None,
         in_app=in_app.normalize(_part_for(source.channel, source.in_app)),
+        vendor_template=source.vendor_template
+        if source.channel is Channel.CHAT
+        else vendor_template.EMPTY,
     )
     one_way = wording.with_compiled_blocks(one_way)
     if source.channel is Channel.SMS:

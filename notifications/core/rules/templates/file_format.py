@@ -9,6 +9,7 @@
     <template_id>/in_app.<locale>.json       its link, image and actions: {"url": "/orders/7",
                                              "image_url": ..., "actions": [{"id", "label", "url"}]}
     <template_id>/push.<locale>.json         its link and image: {"url": ..., "image_url": ...}
+    <template_id>/chat.<locale>.json         its approved template at vendors (`vendor_template`)
 
 `parse(write(content))` has the sources of `content`, and equal contents produce equal files, so an
 export followed by an import changes nothing.
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import orjson
@@ -27,7 +29,8 @@ from notifications.core.rules.in_app import InAppPart
 from notifications.core.rules.language import locales, templating
 from notifications.core.rules.templates import contents, sms_policy
 from notifications.core.rules.templates.contents import LINKED, UNTITLED, TemplateContent
-from notifications.core.rules.texts import mail_blocks
+from notifications.core.rules.texts import mail_blocks, vendor_template
+from notifications.core.rules.texts.vendor_template import VendorTemplate
 from notifications.core.rules.texts.wording import TextSource
 from providers.contract import Channel
 
@@ -53,7 +56,7 @@ def write(content: TemplateContent) -> dict[str, str]:
             files[f"{name}.md"] = f"{text.blocks}\n"
         elif text.html:
             files[f"{name}.html"] = f"{text.html}\n"
-        if part := in_app.written(text.in_app):
+        if part := in_app.written(text.in_app) or vendor_template.written(text.vendor_template):
             written = orjson.dumps(part, option=orjson.OPT_INDENT_2).decode()
             files[f"{name}.json"] = f"{written}\n"
     return files
@@ -114,14 +117,19 @@ def _text(channel: Channel, locale: str, parts: Mapping[str, str]) -> TextSource
     for source, kind in ((title, "txt"), (body, "txt"), (parts.get("html", ""), "html")):
         for fault in templating.check(source):
             raise BrokenFiles(f"{name}.{kind}: line {fault.line}: {fault.detail}")
-    part = _in_app_part(channel, f"{name}.json", parts.get("json", ""))
+    part, template = in_app.EMPTY, vendor_template.EMPTY
+    if channel is Channel.CHAT:
+        template = _vendor_template(f"{name}.json", parts.get("json", ""))
+    else:
+        part = _in_app_part(channel, f"{name}.json", parts.get("json", ""))
     html, blocks = parts.get("html", ""), parts.get("md", "")
     if blocks:
         _check_blocks(channel, name, blocks, others=body.strip() + html)
         return contents.normalize(
             TextSource(channel=channel, locale=locale, title=title, blocks=blocks)
         )
-    return contents.words(channel, locale, title=title, body=body, html=html, part=part)
+    words = contents.words(channel, locale, title=title, body=body, html=html, part=part)
+    return replace(words, vendor_template=template)
 
 
 def _check_blocks(channel: Channel, name: str, blocks: str, *, others: str) -> None:
@@ -151,10 +159,7 @@ def _in_app_part(channel: Channel, name: str, text: str) -> InAppPart:
         return in_app.EMPTY
     if channel not in LINKED:
         raise BrokenFiles(f"{name}: only in_app and push texts have a link and an image")
-    try:
-        stored = orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise BrokenFiles(f"{name}: {error}") from error
+    stored = _json(name, text)
     part = in_app.read(stored)
     if in_app.written(part) != stored:
         raise BrokenFiles(
@@ -165,6 +170,33 @@ def _in_app_part(channel: Channel, name: str, text: str) -> InAppPart:
         raise BrokenFiles(f"{name}: only in_app texts have actions")
     _check_part(name, part)
     return part
+
+
+def _vendor_template(name: str, text: str) -> VendorTemplate:
+    """Read the approved template of a chat text.
+
+    Raises:
+        BrokenFiles: with the place.
+    """
+    if not text:
+        return vendor_template.EMPTY
+    stored = _json(name, text)
+    template = vendor_template.read(stored)
+    if vendor_template.written(template) != stored:
+        raise BrokenFiles(f"{name}: it holds ids, by provider, and parameters, a list; of texts")
+    for place, detail in vendor_template.structure_faults(template):
+        raise BrokenFiles(f"{name}: {'.'.join(map(str, place))} {detail}")
+    for label, source in vendor_template.sources(template):
+        for fault in templating.check(source):
+            raise BrokenFiles(f"{name}: {label}: {fault.detail}")
+    return template
+
+
+def _json(name: str, text: str) -> object:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise BrokenFiles(f"{name}: {error}") from error
 
 
 def _check_part(name: str, part: InAppPart) -> None:

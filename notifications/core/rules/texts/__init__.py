@@ -9,6 +9,7 @@
 `mail_sheets` keeps some rules.
 `in_app_text` has the link, image and actions of an in-app message. `sms_segments` counts the
 segments of an SMS, `brand_uses` checks the uses of the brand, and `mail_tracking` adds a pixel and
-tracked links to a rendered mail. Other packages import `wording`, `short_links` and `mail_tracking`
-only.
+tracked links to a rendered mail. `push_size` cuts the text of a push, and `vendor_template` has the
+template that a vendor sends in place of a chat text. Other packages import `wording`,
+`short_links`, `mail_tracking` and `vendor_template` only.
 """

@@ -11,9 +11,9 @@ microseconds.
 from __future__ import annotations
 
 import functools
-import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final
 
 from jinja2 import nodes
@@ -39,17 +39,18 @@ from notifications.core.rules.texts import (
     mail_blocks,
     mail_html,
     mail_text,
+    push_size,
     short_links,
     sms_segments,
+    vendor_template,
 )
 from notifications.core.rules.texts.in_app_text import CompiledPart
-from providers import graphemes
+from notifications.core.rules.texts.vendor_template import VendorTemplate
 from providers.contract import Channel
-from providers.graphemes import ELLIPSIS
 
 COLUMNS: Final = (
     *("locale", "title", "body", "html", "blocks"),
-    *("transliterate", "max_segments", "shorten_links", "in_app"),
+    *("transliterate", "max_segments", "shorten_links", "in_app", "vendor_template"),
 )
 """Fields of a `TextSource` besides the channel, which are columns of the table as well; `columns`
 and `source` convert."""
@@ -69,17 +70,6 @@ _ALWAYS_EVALUATED: Final[Mapping[type[nodes.Node], str]] = {
 """The one child that is always evaluated."""
 _NEVER_EVALUATED: Final = (nodes.Test, nodes.List, nodes.Tuple)
 """`x is none` has its answer ready, and a list looks at none of its items."""
-
-PUSH_LIMIT_BYTES: Final = 3993
-"""Web Push's plaintext, the smallest limit: APNs and FCM take 4096."""
-PUSH_ENVELOPE_BYTES: Final = 447
-"""For ids, type and collapse key (64 characters each), and JSON's own characters."""
-PUSH_TEXT_BYTES: Final = PUSH_LIMIT_BYTES - PUSH_ENVELOPE_BYTES
-"""For title, body, link and image together, as JSON."""
-_URL_BYTES: Final = len('"image_url":"",')
-"""JSON's own characters of a URL in the payload, at most."""
-_LARGEST: Final = 6
-"""Bytes of JSON for one character: a control character is written as \\u001f."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +92,8 @@ class TextSource:
     shorten_links: bool = False
     in_app: InAppPart = in_app.EMPTY
     """In-app and push: link and image; in-app: actions."""
+    vendor_template: VendorTemplate = vendor_template.EMPTY
+    """Chat: the template that a vendor sends in place of the text."""
     declares_brand: bool = False
     """The version declares a variable `brand`, which the producer sends. New versions cannot."""
 
@@ -125,19 +117,25 @@ class TextSource:
         """Return the sources with their names for authors."""
         title = "subject" if self.channel is Channel.EMAIL else "title"
         texts = [(title, self.title), ("text", self.body), ("HTML", self.html)]
-        return [*texts, *in_app.sources(self.in_app)]
+        more = (in_app.sources(self.in_app), vendor_template.sources(self.vendor_template))
+        return [*texts, *chain(*more)]
 
 
 def columns(source: TextSource) -> dict[str, Any]:
     """Return the values of COLUMNS for the table."""
     told = {name: getattr(source, name) for name in COLUMNS}
-    return told | {"in_app": in_app.written(source.in_app)}
+    return told | {
+        "in_app": in_app.written(source.in_app),
+        "vendor_template": vendor_template.written(source.vendor_template),
+    }
 
 
 def source_of(channel: Channel, stored: Mapping[str, Any]) -> TextSource:
     """Return the text of a stored row, by the names of COLUMNS."""
     told = {name: stored[name] for name in COLUMNS}
-    return TextSource(channel=channel, **told | {"in_app": in_app.read(stored["in_app"])})
+    told["in_app"] = in_app.read(stored["in_app"])
+    told["vendor_template"] = vendor_template.read(stored["vendor_template"])
+    return TextSource(channel=channel, **told)
 
 
 def for_declarations(
@@ -160,6 +158,8 @@ class Wording:
     """The text, or the frame of a mail, holds the brand."""
     part: CompiledPart | None = None
     """The compiled `TextSource.in_app`; None: empty."""
+    parameters: tuple[CompiledText, ...] = ()
+    """The compiled parameters of `TextSource.vendor_template`, each as a title: in one line."""
 
     def render(
         self,
@@ -185,6 +185,9 @@ class Wording:
         rendered = self.text.render(variables, reader)
         if self.part is not None:
             rendered = rendered._replace(in_app=self.part.render(variables, reader))
+        if self.parameters:
+            values = (each.render(variables, reader).title.strip() for each in self.parameters)
+            rendered = rendered._replace(parameters=tuple(values))
         if source.channel is Channel.SMS:
             return self._reduce_segments(rendered, shorten)
         return fit(source.channel, rendered)
@@ -241,6 +244,9 @@ def compile_text(source: TextSource) -> Wording:
         has_link=has_link(source),
         has_brand=has_brand and not source.declares_brand,
         part=in_app_text.compile_part(source.in_app),
+        parameters=tuple(
+            templating.compile_text(each, "") for each in source.vendor_template.parameters
+        ),
     )
 
 
@@ -258,6 +264,8 @@ def style_fault(source: TextSource) -> str:
 def fault_sentences(source: TextSource) -> Iterator[str]:
     """Yield a sentence for each fault: channel, language, field, line and error."""
     for place, fault_text in in_app.structure_faults(source.in_app):
+        yield f"{source.label}, {'.'.join(map(str, place))} {fault_text}."
+    for place, fault_text in vendor_template.structure_faults(source.vendor_template):
         yield f"{source.label}, {'.'.join(map(str, place))} {fault_text}."
     for fault in mail_blocks.faults(source.blocks) if source.blocks else ():
         yield f"{source.label}, blocks, line {fault.line}: {fault.detail}."
@@ -303,7 +311,7 @@ def fit(channel: Channel, rendered: Rendered) -> Rendered:
     if channel is not Channel.PUSH:
         return rendered
     part = rendered.in_app
-    body = shorten_push(rendered.title, rendered.body, urls=(part.url, part.image_url))
+    body = push_size.shorten_push(rendered.title, rendered.body, urls=(part.url, part.image_url))
     return rendered if body is rendered.body else rendered._replace(body=body)
 
 
@@ -354,31 +362,3 @@ def _operands(node: nodes.Node) -> Iterable[nodes.Node]:
             return (getattr(node, _ALWAYS_EVALUATED[type(node)]),)
         case _:
             return node.iter_child_nodes()
-
-
-def json_bytes(text: str) -> int:
-    """Return the bytes of a text in a JSON payload."""
-    return len(json.dumps(text, ensure_ascii=False).encode(errors="surrogatepass")) - len('""')
-
-
-def shorten_push(title: str, body: str, *, urls: Collection[str] = ()) -> str:
-    """Return the part of the body that fits beside the title and the URLs.
-
-    The message then fits every push service, unless title, link and image alone do not. A body is
-    cut between two grapheme clusters (never inside an emoji) and ends in an ellipsis.
-    """
-    room = PUSH_TEXT_BYTES - sum(json_bytes(url) + _URL_BYTES for url in urls if url)
-    if (len(title) + len(body)) * _LARGEST <= room:
-        return body  # as nearly all do, and nothing was counted
-    room -= json_bytes(title)
-    if json_bytes(body) <= room:
-        return body
-    room -= json_bytes(ELLIPSIS)
-    end = 0
-    # Each code point takes a byte at least, so no more of them fit.
-    for after in graphemes.ends(body[: max(room, 0) + 1]):
-        room -= json_bytes(body[end:after])
-        if room < 0:
-            break
-        end = after
-    return body[:end].rstrip() + ELLIPSIS

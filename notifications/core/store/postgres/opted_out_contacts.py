@@ -1,8 +1,8 @@
 """Contacts of recipients opted out at the provider.
 
 The live address enters the suppression list with the cause of the recipient's own opt-out on the
-channel: of an SMS as after STOP, until START; of an e-mail as after the unsubscribe link, until the
-undo on the page of the link. The contact stays valid, because the address works.
+channel: of an SMS or a chat as after STOP, until START; of an e-mail as after the unsubscribe link,
+until the undo on the page of the link. The contact stays valid, because the address works.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from providers.contract import Channel
 
 CAUSES: Final[Mapping[int, Cause]] = {
     Channel.SMS: Cause.STOP_KEYWORD,
+    Channel.CHAT: Cause.STOP_KEYWORD,
     Channel.EMAIL: Cause.UNSUBSCRIBE_ALL,
 }
 """Cause of an opt-out that a provider reports, by channel."""

@@ -178,7 +178,8 @@ def _version(rows: list[dict[str, Any]]) -> TemplateVersion:
     for row in rows:
         if row["channel"] not in _CHANNELS:  # of a newer release
             continue
-        row["in_app"] = orjson.loads(row["in_app"])
+        for name in ("in_app", "vendor_template"):
+            row[name] = orjson.loads(row[name])
         stored = wording.source_of(Channel(row["channel"]), row)
         [source] = wording.for_declarations([stored], declared)
         if source.shorten_links and wording.mentions(source) & sensitive:

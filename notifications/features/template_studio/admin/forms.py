@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from django import forms
@@ -11,7 +12,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications.core.models import Template, TemplateText
 from notifications.core.rules.language import locales, templating, variables
-from notifications.core.rules.texts import mail_blocks
+from notifications.core.rules.texts import mail_blocks, vendor_template
 from notifications.core.store.templates import versions
 from providers.contract import Channel
 
@@ -43,6 +44,8 @@ class TextForm(forms.ModelForm[TemplateText]):
         cleaned["blocks"] = (cleaned.get("blocks") or "").replace("\r\n", "\n")
         if cleaned["blocks"]:
             self._compile_blocks(cleaned)
+        for detail in _template_faults(cleaned):
+            self.add_error("vendor_template", f"{detail}.")
         for source in versions.SOURCES:
             for fault in templating.check(cleaned.get(source) or ""):
                 self.add_error(source, f"Line {fault.line}: {fault.detail}.")
@@ -123,6 +126,21 @@ class TemplateForm(forms.ModelForm[Template]):
         if Template.objects.filter(pk=self.instance.pk).exclude(published_at=None).exists():
             raise forms.ValidationError("This version is published. Make a new draft from it.")
         return cleaned
+
+
+def _template_faults(cleaned: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a clause for each fault of the vendor template of a text."""
+    stored = cleaned.get("vendor_template") or {}
+    found = vendor_template.read(stored)
+    if stored and cleaned.get("channel") != Channel.CHAT:
+        yield "Only a chat text has a template of a vendor"
+    if vendor_template.written(found) != stored:
+        yield "Write ids, by provider, and parameters, a list; all are texts"
+    for place, detail in vendor_template.structure_faults(found):
+        yield f"{'.'.join(map(str, place))} {detail}"
+    for label, source in vendor_template.sources(found):
+        for fault in templating.check(source):
+            yield f"{label}: {fault.detail}"
 
 
 def _locale(typed: str) -> str:

@@ -166,6 +166,14 @@ def test_saving_keeps_how_an_sms_is_sent(door: Client, draft: Template) -> None:
     assert (kept.body, kept.max_segments, kept.transliterate) == ("Good morning", 1, True)
 
 
+def test_saving_keeps_the_template_of_a_vendor(door: Client, draft: Template) -> None:
+    template = {"ids": {"whatsapp": "shipped/en"}, "parameters": ["{{ name }}"]}
+    draft.texts.create(channel=Channel.CHAT, locale="en", body="Hi", vendor_template=template)
+    ask(door, draft, "save", **typed(chat_body="Good morning"))
+    kept = draft.texts.get(channel=Channel.CHAT)
+    assert (kept.body, kept.vendor_template) == ("Good morning", template)
+
+
 def test_an_empty_text_shows_what_people_get_instead(door: Client, draft: Template) -> None:
     frame = ask(door, draft, "render", **typed(sms_body="") | {"locale": "en"})["frames"]["sms"]
     assert "people get pt" in frame

@@ -86,6 +86,34 @@ def test_a_fault_is_told_with_its_line_and_nothing_is_saved(door: Client) -> Non
     assert not Template.objects.exists()
 
 
+CHAT = str(int(Channel.CHAT))
+
+
+@pytest.mark.parametrize(
+    ("channel", "template", "told"),
+    [
+        (CHAT, '{"ids": {"whatsapp": 5}}', "Write ids, by provider, and parameters"),
+        (CHAT, '{"parameters": ["a"]}', "ids must name the template of a provider"),
+        (CHAT, '{"ids": {"whatsapp": "x"}, "parameters": ["{{ y"]}', "parameter 1 of the vendor"),
+        ("1", '{"ids": {"whatsapp": "x/en"}}', "Only a chat text has a template of a vendor."),
+    ],
+)
+def test_a_fault_of_a_vendor_template_is_told(
+    door: Client, channel: str, template: str, told: str
+) -> None:
+    answer = door.post(ADD, form(channel=channel, vendor_template=template))
+    assert told in answer.content.decode()
+    assert not Template.objects.exists()
+
+
+def test_a_vendor_template_is_stored_as_written(door: Client) -> None:
+    template = '{"ids": {"whatsapp": "shipped/en"}, "parameters": ["{{ name }}"]}'
+    assert door.post(ADD, form(channel=CHAT, vendor_template=template)).status_code == 302
+    [source] = versions.content_of(Template.objects.get()).texts
+    assert source.vendor_template.ids == (("whatsapp", "shipped/en"),)
+    assert source.vendor_template.parameters == ("{{ name }}",)
+
+
 def test_publishing_freezes_a_version(door: Client, draft: Template) -> None:
     door.post(page("publish", draft))
     draft.refresh_from_db()

@@ -203,6 +203,8 @@ from notify_client.types.templates import TemplateStep as TemplateStep
 from notify_client.types.templates import TextAnswer as TextAnswer
 from notify_client.types.templates import TextRequest as TextRequest
 from notify_client.types.templates import VariableRequest as VariableRequest
+from notify_client.types.templates import VendorTemplateAnswer as VendorTemplateAnswer
+from notify_client.types.templates import VendorTemplateSource as VendorTemplateSource
 from notify_client.types.templates import VersionAnswer as VersionAnswer
 from notify_client.types.templates import VersionLine as VersionLine
 from notify_client.types.templates import VersionRequest as VersionRequest

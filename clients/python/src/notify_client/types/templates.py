@@ -200,6 +200,7 @@ class TextAnswer(TypedDict):
     transliterate: bool
     max_segments: int | None
     shorten_links: bool
+    vendor_template: VendorTemplateAnswer | None
 
 
 class TextRequest(TypedDict):
@@ -247,6 +248,11 @@ class TextRequest(TypedDict):
     actions: NotRequired[Sequence[ActionSource]]
     """In-app: the buttons. An action whose label or link renders to nothing is left out."""
 
+    vendor_template: NotRequired[VendorTemplateSource | None]
+    """Chat: the approved template that WhatsApp sends; null: WhatsApp sends the text, which it
+    takes within 24 hours of the person's last message.
+    """
+
 
 class VariableRequest(TypedDict):
     """The declaration of a template variable."""
@@ -262,6 +268,25 @@ class VariableRequest(TypedDict):
     """Value for previews and for the checks before publishing; mandatory for a required
     variable.
     """
+
+
+class VendorTemplateAnswer(TypedDict):
+    """The template that a vendor approved before."""
+
+    ids: dict[str, str]
+    parameters: list[str]
+
+
+class VendorTemplateSource(TypedDict):
+    """The template that a vendor approved before, in place of the text."""
+
+    ids: NotRequired[Mapping[str, str]]
+    """Provider -> id of the template: `whatsapp` takes name and language, `order_shipped/en_US`;
+    `twilio` takes the Content SID, `HX...`.
+    """
+
+    parameters: NotRequired[Sequence[str]]
+    """The values of the placeholders, in order, in the template language."""
 
 
 class VersionAnswer(TypedDict):
