@@ -296,7 +296,7 @@ def _preview(version: Template, wanted: PreviewRequest, *, producer_id: int) -> 
         sizes=dict(shown.sizes),
         segments=shown.sms and shown.sms.segments,
         missing=list(shown.missing),
-        problems=list(shown.problems),
+        problems=[*shown.problems, *shown.warnings],
     )
 
 

@@ -10,6 +10,35 @@ BLACK: Final = "#000000"
 LEAST_RATIO: Final = 4.5
 """Ratio of text and background that WCAG 2.2 requires at least (1.4.3, level AA)."""
 _FORM: Final = re.compile(r"#[0-9a-f]{6}")
+_NAMES: Final = {
+    "black": BLACK,
+    "white": WHITE,
+    "silver": "#c0c0c0",
+    "gray": "#808080",
+    "grey": "#808080",
+    "lightgray": "#d3d3d3",
+    "lightgrey": "#d3d3d3",
+    "darkgray": "#a9a9a9",
+    "darkgrey": "#a9a9a9",
+    "red": "#ff0000",
+    "maroon": "#800000",
+    "orange": "#ffa500",
+    "yellow": "#ffff00",
+    "olive": "#808000",
+    "lime": "#00ff00",
+    "green": "#008000",
+    "aqua": "#00ffff",
+    "teal": "#008080",
+    "blue": "#0000ff",
+    "navy": "#000080",
+    "fuchsia": "#ff00ff",
+    "purple": "#800080",
+}
+"""The most frequent names of CSS Color Module Level 4, 6.1."""
+_SHORT_FORM: Final = re.compile(r"#([0-9a-f])([0-9a-f])([0-9a-f])")
+_RGB_FORM: Final = re.compile(r"rgb\(\s*([0-9]{1,3})[\s,]+([0-9]{1,3})[\s,]+([0-9]{1,3})\s*\)")
+_MOST: Final = 255
+"""Of a channel of a colour."""
 _SHADES: Final = 256
 """Number of shades between a colour and black among which `darker` chooses."""
 
@@ -17,6 +46,21 @@ _SHADES: Final = 256
 def is_color(text: str) -> bool:
     """Return True for `#rrggbb` in lower case."""
     return _FORM.fullmatch(text) is not None
+
+
+def read(css: str) -> str:
+    """Return a colour of CSS as `#rrggbb`; empty for a form that is not read, such as `hsl()`.
+
+    Read are `#rgb`, `#rrggbb`, `rgb(0, 0, 0)` and frequent names.
+    """
+    text = css.strip().lower()
+    if is_color(text):
+        return text
+    if short := _SHORT_FORM.fullmatch(text):
+        return "#" + "".join(digit * 2 for digit in short.groups())
+    if rgb := _RGB_FORM.fullmatch(text):
+        return "#" + "".join(f"{min(int(value), _MOST):02x}" for value in rgb.groups())
+    return _NAMES.get(text, "")
 
 
 def ratio(first: str, second: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from notifications.core.rules import in_app
 from notifications.core.rules.brand import DEFAULT, Brand
@@ -13,14 +13,11 @@ from notifications.core.rules.language.syntax import BrokenTemplate
 from notifications.core.rules.language.templating import Reader, Rendered, RenderError
 from notifications.core.rules.language.variables import LINK_NAMES, NO_LINKS
 from notifications.core.rules.templates import derived
-from notifications.core.rules.texts import sms_segments, wording
+from notifications.core.rules.texts import mail_warnings, sms_segments, wording
 from notifications.core.rules.texts.sms_segments import SmsSize
 from notifications.core.rules.texts.wording import TextSource
 from providers.chat import limits
 from providers.contract import Channel
-
-CLIPPED_HTML_BYTES: Final = 102_400
-"""Gmail clips a larger message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +34,8 @@ class Preview:
     missing: tuple[str, ...]
     """Mentioned variables without a value; the text may not need all of them."""
     problems: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    """Sentences of `mail_warnings`, which stop no mail."""
 
 
 def chosen(
@@ -64,6 +63,7 @@ def preview(
     *,
     url_schemes: Collection[str] = (),
     brand: Brand = DEFAULT,
+    marketing_types: Collection[str] | None = (),
 ) -> Preview:
     """Render a text with sample variables, for a reader of the text's locale.
 
@@ -72,6 +72,7 @@ def preview(
         given: the sample variables.
         url_schemes: app schemes that links of in-app and push texts may have.
         brand: the brand of the text.
+        marketing_types: types of priority P3 that use the text; None: no type has used it.
     """
     missing = tuple(sorted(wording.mentions(words) - given.keys()))
     reader = Reader(words.locale)
@@ -97,7 +98,8 @@ def preview(
         sizes=sizes,
         sms=sms,
         missing=missing,
-        problems=(*problems, *_warnings(words, sizes, sms)),
+        problems=(*problems, *_objections(words, sizes, sms)),
+        warnings=tuple(_warnings(words, rendered, brand, marketing_types)),
     )
 
 
@@ -126,13 +128,19 @@ def _without_text(
     )
 
 
-def _warnings(words: TextSource, sizes: Mapping[str, int], sms: SmsSize | None) -> Iterator[str]:
+def _warnings(
+    words: TextSource, rendered: Rendered, brand: Brand, marketing_types: Collection[str] | None
+) -> Iterator[str]:
+    if words.channel is not Channel.EMAIL:
+        return
+    yield from mail_warnings.warnings(rendered, brand=brand)
+    if not wording.has_link(words):
+        yield from mail_warnings.without_unsubscribe_link(marketing_types)
+
+
+def _objections(words: TextSource, sizes: Mapping[str, int], sms: SmsSize | None) -> Iterator[str]:
     if sms and sms.segments > words.most_segments:
         yield f"{sms.segments} segments; its limit is {words.most_segments}."
-    if words.channel is Channel.EMAIL and sizes.get("html", 0) > CLIPPED_HTML_BYTES:
-        yield f"Gmail clips a message above {CLIPPED_HTML_BYTES} bytes."
-    if words.channel is Channel.EMAIL and "title" not in sizes:
-        yield "A mail without a subject looks like spam."
     if words.channel is not Channel.EMAIL and wording.has_link(words):
         yield f"{' or '.join(sorted(LINK_NAMES))} is for e-mail, and empty here."
     if fault := wording.style_fault(words):

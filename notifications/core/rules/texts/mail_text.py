@@ -47,12 +47,12 @@ def text_of(html: str) -> str:
         kept.append(text)
     reader = _Reader()
     # At once: with each piece it would begin again at a tag that is not closed yet.
-    reader.feed(_without_comments("".join(page)))
+    reader.feed(without_comments("".join(page)))
     reader.close()
     return _MARK.sub(lambda found: kept[int(found[1])], reader.text())
 
 
-def _without_comments(page: str) -> str:
+def without_comments(page: str) -> str:
     """Return the page without comments, in a single pass.
 
     The tokenizer would search for the end of each comment from the start, down to the end of the

@@ -44,6 +44,7 @@ from notifications.core.store.cached import brands
 from notifications.core.store.postgres import audit
 from notifications.core.store.templates import rows, versions
 from notifications.features.template_studio import test_send
+from notifications.features.template_studio.admin import template_uses
 from providers.contract import Channel
 
 _ACTION_LABELS: Final = {
@@ -122,7 +123,9 @@ def show(
     samples = previews.samples(texts, version.variables)
     is_draft = version.published_at is None
     copies = "copy" in request.GET
-    panels = [_panel(texts, each, locale, samples, copies=copies) for each in sorted(channels)]
+    panels = [
+        _panel(version, texts, each, locale, samples, copies=copies) for each in sorted(channels)
+    ]
     return base.page(
         model_admin,
         request,
@@ -190,7 +193,7 @@ def _frames(
         panel = Panel(
             words=words,
             instead="" if chosen is words or chosen is None else chosen.locale,
-            preview=_preview(chosen, variables) if chosen else None,
+            preview=_preview(chosen, variables, version) if chosen else None,
         )
         shown = render_to_string("admin/preview_frame.html", {"panel": panel})
         frames[words.channel.label] = shown
@@ -280,6 +283,7 @@ def _first(there: Sequence[str]) -> str:
 
 
 def _panel(
+    version: Template,
     texts: Sequence[TextSource],
     channel: Channel,
     locale: str,
@@ -292,13 +296,24 @@ def _panel(
     return EditorPanel(
         words=own or contents.words(channel, locale, body=""),
         instead="" if own or chosen is None else chosen.locale,
-        preview=_preview(chosen, variables) if chosen else None,
+        preview=_preview(chosen, variables, version) if chosen else None,
     )
 
 
-def _preview(words: TextSource, variables: Mapping[str, Any]) -> Preview:
-    schemes = conf.current().inbox_url_schemes
-    return previews.preview(words, variables, url_schemes=schemes, brand=brands.of(None))
+def _preview(
+    words: TextSource, variables: Mapping[str, Any], version: Template | None = None
+) -> Preview:
+    """Render a text; with a version, warn about the unsubscribe link of its mails."""
+    types = None
+    if version and words.channel is Channel.EMAIL and not wording.has_link(words):
+        types = template_uses.marketing_types(template_uses.uses(version.template_id))
+    return previews.preview(
+        words,
+        variables,
+        url_schemes=conf.current().inbox_url_schemes,
+        brand=brands.of(None),
+        marketing_types=types or (),
+    )
 
 
 def _parse_texts(request: HttpRequest, version: Template) -> list[TextSource]:

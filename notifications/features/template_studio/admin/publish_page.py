@@ -3,37 +3,36 @@
 changes     differences from the current version
 languages   for each channel, the languages with a text, and the language that others get
 use         notification types of the last seven days, with notifications a day
+warnings    those of spam filters and mail programs about the mails
 variables   for a version without declarations: the declarations derived from the texts
 """
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from django.contrib import admin
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from notifications.core import clock, conf
+from notifications.core import conf
 from notifications.core.admin import base
-from notifications.core.figures.questions import Question, ask
 from notifications.core.models import NotificationType, Template, TemplateEvent
 from notifications.core.rules.language import locales
 from notifications.core.rules.language.syntax import BrokenTemplate
-from notifications.core.rules.rollups import Dimension, Step
-from notifications.core.rules.templates import derived, diff
+from notifications.core.rules.templates import derived, diff, previews
 from notifications.core.rules.templates.contents import TemplateContent
 from notifications.core.rules.texts.wording import TextSource
+from notifications.core.store.cached import brands
 from notifications.core.store.templates import rows, versions
 from notifications.core.store.templates.versions import NotPublishable
+from notifications.features.template_studio.admin import template_uses
+from notifications.features.template_studio.admin.template_uses import Use
+from providers.contract import Channel
 
-_DAYS: Final = 7
-_TYPES: Final = 20
-"""Notification types on the page."""
 Verb = TemplateEvent.Verb
 
 
@@ -47,14 +46,6 @@ class Coverage:
     """Language without a text on the channel, and the language that its readers get."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
-    """Notifications of a type with the template."""
-
-    type: str
-    a_day: float
-
-
 def show(
     model_admin: admin.ModelAdmin[Any],
     request: HttpRequest,
@@ -66,6 +57,7 @@ def show(
     content = versions.content_of(version)
     now_valid = versions.current(version.template_id)
     before = versions.content_of(now_valid) if now_valid else None
+    found = template_uses.uses(version.template_id)
     context = {
         "template": version,
         "current": now_valid,
@@ -74,13 +66,14 @@ def show(
         "refusal": _refusal(version, request.user.get_username()),
         "changes": diff.side_by_side(before, content) if before else [],
         "coverage": coverage(content.texts, default=version.default_locale),
-        "uses": uses(version.template_id),
+        "warnings": mail_warnings(version, content, found),
+        "uses": found,
         "digests": list(
             NotificationType.objects.filter(digest_template=version.template_id).values_list(
                 "name", flat=True
             )
         ),
-        "days": _DAYS,
+        "days": template_uses.DAYS,
         "derived": [] if version.variables else _derive(content),
         "lonely": {name for names in derived.lonely(content.texts).values() for name in names},
         "back": reverse("admin:notifications_template_editor", args=[version.pk]),
@@ -122,24 +115,15 @@ def coverage(texts: Sequence[TextSource], *, default: str) -> list[Coverage]:
     return found
 
 
-def uses(template_id: str) -> list[Use]:
-    """Return the types with recent notifications of the template, most frequent first."""
-    now = clock.now()
-    hour = Step.HOUR.floor(now)
-    answer = ask(
-        Question(
-            metric="accepted",
-            start=hour - dt.timedelta(days=_DAYS),
-            end=hour + Step.HOUR.length,
-            step=None,
-            by=(Dimension.TYPE,),
-            filters={Dimension.TEMPLATE: template_id},
-            now=now,
-        )
-    )
+def mail_warnings(version: Template, content: TemplateContent, found: Sequence[Use]) -> list[str]:
+    """Return the warnings about the mails of a version, rendered with the examples."""
+    samples = previews.samples(content.texts, version.variables)
+    types, brand = template_uses.marketing_types(found), brands.of(None)
     return [
-        Use(type=str(group.key[0]), a_day=float(group.total or 0) / _DAYS)
-        for group in answer.groups[:_TYPES]
+        f"{text.label}: {warning}"
+        for text in content.texts
+        if text.channel is Channel.EMAIL
+        for warning in previews.preview(text, samples, brand=brand, marketing_types=types).warnings
     ]
 
 
