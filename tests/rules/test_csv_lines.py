@@ -24,6 +24,24 @@ def test_an_escaped_text_is_restored(text: str) -> None:
     assert csv_lines.unescape(csv_lines.escape(text)) == text
 
 
+@given(
+    st.lists(
+        st.one_of(st.text("'\"=+-@;\t ax\n"), st.text(st.characters(exclude_categories=["Cs"]))),
+        min_size=2,
+    )
+)
+def test_a_restorable_line_comes_back_as_it_was(texts: list[str]) -> None:
+    line = csv_lines.restorable_line(texts)
+    [row] = csv.reader(io.StringIO(line, newline=""))
+    assert [csv_lines.restore(cell) for cell in row] == texts
+    assert not any(cell.lstrip(" ").startswith(("=", "+", "-", "@", "\t")) for cell in row)
+
+
+def test_a_text_that_a_person_types_is_restored_as_typed() -> None:
+    for typed in ("'tis", "-5 % today", "a; b", "=x", ""):
+        assert csv_lines.restore(typed) == typed
+
+
 @given(st.lists(st.text(st.characters(exclude_characters="\r\n\0", exclude_categories=["Cs"]))))
 def test_a_line_is_one_row(cells: list[str]) -> None:
     [row] = list(csv.reader(io.StringIO(csv_lines.safe_line(cells), newline=""))) or [[]]

@@ -18,6 +18,7 @@ _FORMULA: Final = (*"=+-@\uff1d\uff0b\uff0d\uff20", "\t", "\r", "\n")
 """Characters that start a formula in a spreadsheet."""
 _APOSTROPHE: Final = "'"
 _INNER: Final = re.compile("([;\t][\"' ]*)(?=[=+\\-@\uff1d\uff0b\uff0d\uff20])")
+_ESCAPED_INNER: Final = re.compile("([;\t][\"' ]*)'(?=[=+\\-@\uff1d\uff0b\uff0d\uff20])")
 
 
 def escape(text: str) -> str:
@@ -29,6 +30,21 @@ def unescape(text: str) -> str:
     """Return the text before `escape`."""
     bare = text.removeprefix(_APOSTROPHE)
     return bare if bare.lstrip(" ").startswith(_FORMULA) else text
+
+
+def restorable_line(texts: Iterable[str]) -> str:
+    """Return a line that is as safe as `safe_line`, and of which `restore` gives back each text.
+
+    A text that begins with an apostrophe gets one more.
+    """
+    return safe_line(_APOSTROPHE + text if text.startswith(_APOSTROPHE) else text for text in texts)
+
+
+def restore(cell: str) -> str:
+    """Return the text of a cell of `restorable_line`; a text without escapes stays."""
+    bare = cell.removeprefix(_APOSTROPHE)
+    is_escaped = bare.startswith(_APOSTROPHE) or bare.lstrip(" ").startswith(_FORMULA)
+    return _ESCAPED_INNER.sub(r"\1", bare if is_escaped else cell)
 
 
 def line(values: Iterable[str]) -> str:

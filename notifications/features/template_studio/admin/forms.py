@@ -8,7 +8,7 @@ from typing import Any, Final
 from django import forms
 from django.http import HttpRequest
 from unfold.admin import StackedInline
-from unfold.widgets import UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget
 
 from notifications.core.models import Template, TemplateText
 from notifications.core.rules.language import locales, templating, variables
@@ -23,6 +23,22 @@ _TEXTS_A_PAGE: Final = 6
 def is_draft(template: Template | None) -> bool:
     """Return True for a draft or a new version."""
     return template is None or template.published_at is None
+
+
+class ZipForm(forms.Form):
+    """A zip file with templates."""
+
+    archive = forms.FileField(
+        label="Zip", widget=UnfoldAdminFileFieldWidget(attrs={"accept": ".zip,application/zip"})
+    )
+
+
+class TranslationForm(forms.Form):
+    """A file of a translator."""
+
+    file = forms.FileField(
+        label="File", widget=UnfoldAdminFileFieldWidget(attrs={"accept": ".xlf,.xliff,.csv"})
+    )
 
 
 class TextForm(forms.ModelForm[TemplateText]):

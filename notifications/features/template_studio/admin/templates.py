@@ -29,8 +29,18 @@ from notifications.core.rules.templates.file_format import BrokenFiles
 from notifications.core.store.postgres import audit
 from notifications.core.store.templates import versions
 from notifications.core.store.templates.versions import Verb
-from notifications.features.template_studio.admin import editor_page, publish_page, zip_files
-from notifications.features.template_studio.admin.forms import TemplateForm, TextInline, is_draft
+from notifications.features.template_studio.admin import (
+    editor_page,
+    publish_page,
+    translation_page,
+    zip_files,
+)
+from notifications.features.template_studio.admin.forms import (
+    TemplateForm,
+    TextInline,
+    ZipForm,
+    is_draft,
+)
 
 _LIFE = ("version", "created_by", "created_at", "published_by", "published_at")
 """Read-only fields for the history of a version."""
@@ -83,7 +93,7 @@ class TemplateAdmin(AuditedAdmin):
         ),
     )
     actions_list = ("download", "upload")  # type: ignore[assignment]  # unfold types its default, an empty tuple
-    actions_detail = ("editor", "compare", "publish", "roll_back", "new_draft")  # type: ignore[assignment]  # unfold types its default, an empty tuple
+    actions_detail = ("editor", "translate", "compare", "publish", "roll_back", "new_draft")  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
     @display(description="Plots")
     def plots(self, row: Template) -> str:
@@ -190,6 +200,21 @@ class TemplateAdmin(AuditedAdmin):
             return editor_page.answer(request, version)
         return editor_page.show(self, request, version)
 
+    @action("Translate", url_path="translate", permissions=["view"], icon="translate")
+    def translate(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """Return a file for translators, or import a translated file.
+
+        Raises:
+            PermissionDenied: the operator may not change templates.
+        """
+        version = get_object_or_404(Template, pk=object_id)
+        may_write = self.has_write_permission(request)
+        if request.method != "POST":
+            return translation_page.show(self, request, version, may_write=may_write)
+        if not may_write:
+            raise PermissionDenied
+        return translation_page.load(self, request, version, by=_name(request))
+
     @action("Compare", url_path="compare", permissions=["view"], icon="difference")
     def compare(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Show the differences from another version."""
@@ -250,9 +275,8 @@ class TemplateAdmin(AuditedAdmin):
             PermissionDenied: publishing was requested without the permission to publish.
         """
         if request.method != "POST":
-            return base.page(
-                self, request, "template_studio/upload.html", title="Upload templates", context={}
-            )
+            page, form = "template_studio/upload.html", {"form": ZipForm()}
+            return base.page(self, request, page, title="Upload templates", context=form)
         publish = bool(request.POST.get("publish"))
         if publish and not self.has_publish_permission(request):
             raise PermissionDenied

@@ -1,0 +1,1 @@
+"""The management command `translate_templates`."""
