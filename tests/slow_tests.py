@@ -38,6 +38,7 @@ SLOW: Final = (
     "tests/admin/test_console_pages.py",
     "tests/admin/test_monitoring_browser.py",
     "tests/admin/test_page_weight.py",
+    "tests/features/series/admin/test_editor_browser.py",
     "tests/features/series/admin/test_series_browser.py",
     "tests/features/single_sign_on/test_browser.py",
     "tests/admin/test_switches_browser.py",

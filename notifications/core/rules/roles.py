@@ -47,7 +47,7 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
         *("change_deadletter", "change_delivery", "change_alert", "change_breaker"),
         "add_notification",
         *("add_switch", "change_switch", "add_canceljob"),
-        *("change_schedule", "change_series", "change_seriesenrolment"),
+        *("change_schedule", "add_series", "change_series", "change_seriesenrolment"),
         *("change_apikey", "change_tokensecret"),
         *("add_suppression", "change_suppression"),
         *("add_smsoverride", "change_smsoverride", "delete_smsoverride"),

@@ -28,6 +28,11 @@ class Figures:
     """Version id -> position of a step -> running enrolments."""
     by_exit: Counter[str] = field(default_factory=Counter)
     """Cause of the exit -> enrolments."""
+    ended: defaultdict[int, Counter[tuple[str, str]]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )
+    """Version id -> (position of the last step, cause of the exit) -> ended enrolments; the cause
+    is empty after the last step of the series."""
 
 
 def of_series(series_ids: Collection[int]) -> dict[int, Figures]:
@@ -47,7 +52,9 @@ def of_series(series_ids: Collection[int]) -> dict[int, Figures]:
         if state == EnrolmentState.RUNNING:
             figures.by_step[position] += count
             figures.by_version[version_id][position] += count
-        elif state == EnrolmentState.EXITED:
+            continue
+        figures.ended[version_id][position, exit_reason] += count
+        if state == EnrolmentState.EXITED:
             figures.by_exit[exit_reason] += count
     return found
 

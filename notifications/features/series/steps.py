@@ -20,13 +20,13 @@ import structlog
 from django.db import InterfaceError, OperationalError, transaction
 
 from notifications.core.intake import accept
-from notifications.core.intake.accept import AcceptedRequest, Caller, Refused
+from notifications.core.intake.accept import AcceptedRequest, Refused
 from notifications.core.rules import preferences, request
-from notifications.core.rules.lane import Mode, Priority
+from notifications.core.rules.lane import Priority
 from notifications.core.rules.problems import POSTED_AGAIN, Kind, Problem
 from notifications.core.rules.request import NotificationRequest
 from notifications.core.store.cached import notification_types
-from notifications.features.series import programs
+from notifications.features.series import programs, versions
 from notifications.features.series import rows as store
 from notifications.features.series.models import Series, SeriesEnrolment
 from notifications.features.series.rows import (
@@ -211,7 +211,8 @@ def _send(series: Series, tracks: Sequence[_Track], now: dt.datetime) -> None:
     """Accept the messages of a batch, and go on to the next message, wait or end."""
     asked = [_request_of(series, track) for track in tracks]
     good = [each for each in asked if isinstance(each, NotificationRequest)]
-    answers = iter(accept.accept(_caller(series), good)) if good else iter(())
+    caller = versions.caller_of(series.producer, series.mode)
+    answers = iter(accept.accept(caller, good)) if good else iter(())
     for track, each in zip(tracks, asked, strict=True):
         answer = Refused(each) if isinstance(each, Problem) else next(answers)
         _finish_send(track, answer, now)
@@ -240,10 +241,11 @@ def _finish_send(track: _Track, answer: AcceptedRequest | Refused, now: dt.datet
             progress.due_at = now + (problem.retry_after or _WAIT)
             return
         outcome = PassedStep(progress.position, StepOutcome.REJECTED, problem.detail)
-    progress.finish_step(track.program, outcome=outcome, now=now)
     if outcome.outcome is StepOutcome.REJECTED and step.on_rejected == "exit":
-        progress.leave(ExitReason.REJECTED)
+        progress.passed.append(outcome)
+        progress.leave(ExitReason.REJECTED)  # at this step, where the figures count the exit
         return
+    progress.finish_step(track.program, outcome=outcome, now=now)
     _go_on(track, now)
 
 
@@ -284,15 +286,4 @@ def _new_position(track: _Track) -> NewPosition:
         problem=track.problem,
         state=ending.state if ending else EnrolmentState.RUNNING,
         exit_reason=ending.reason if ending else None,
-    )
-
-
-def _caller(series: Series) -> Caller:
-    producer = series.producer
-    return Caller(
-        producer_id=producer.pk,
-        mode=Mode(series.mode),
-        priorities=frozenset(map(Priority, producer.priorities)),
-        may_send_content=producer.may_send_content,
-        is_post=True,
     )

@@ -5,6 +5,8 @@ An enrolment stays on the version of its entry. A published version applies to n
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -13,6 +15,7 @@ from django.db import transaction
 from notifications.core import clock
 from notifications.core.intake.validation import Caller
 from notifications.core.models import Producer
+from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.core.store.cached import notification_types
 from notifications.core.store.templates import template_cache
@@ -29,6 +32,19 @@ _MOVES: Final[Mapping[SeriesState, frozenset[SeriesState]]] = {
     SeriesState.ARCHIVED: frozenset(SeriesState),
 }
 """New state -> the states from which an operator or a producer can change to it."""
+CHANGED: Final = "somebody else has changed the draft since the page was opened"
+"""The detail of a conflict with a draft of another mark."""
+
+
+def caller_of(producer: Producer, mode: int) -> Caller:
+    """Return a producer as the caller for its series in a mode."""
+    return Caller(
+        producer_id=producer.pk,
+        mode=Mode(mode),
+        priorities=frozenset(map(Priority, producer.priorities)),
+        may_send_content=producer.may_send_content,
+        is_post=True,
+    )
 
 
 def create(caller: Caller, name: str, content: object) -> Series | Problem:
@@ -56,8 +72,17 @@ def create(caller: Caller, name: str, content: object) -> Series | Problem:
     return series
 
 
-def save_draft(series: Series, content: object) -> SeriesVersion | Problem:
-    """Replace the draft of a series, or begin the draft of the next version."""
+def save_draft(
+    series: Series, content: object, *, seen: str | None = None
+) -> SeriesVersion | Problem:
+    """Replace the draft of a series, or begin the draft of the next version.
+
+    Args:
+        series: the series.
+        content: the decoded definition.
+        seen: the `mark_of` the draft that the caller has read; a draft with another mark is a
+            conflict. None: any draft is replaced.
+    """
     parsed = definition.parse(content)
     if isinstance(parsed, Problem):
         return parsed
@@ -66,28 +91,43 @@ def save_draft(series: Series, content: object) -> SeriesVersion | Problem:
         if locked.state == SeriesState.ARCHIVED:
             return Problem(Kind.CONFLICT, "the series is archived and has no new versions")
         newest = locked.versions.order_by("-number").first()
-        if newest is not None and newest.published_at is None:
-            newest.definition = content
-            newest.save(update_fields=["definition", "updated_at"])
-            return newest
+        draft = newest if newest is not None and newest.published_at is None else None
+        is_repeated = draft is not None and draft.definition == content
+        if seen is not None and seen != _mark(draft) and not is_repeated:
+            return Problem(Kind.CONFLICT, CHANGED)
+        if draft is not None:
+            draft.definition = content
+            draft.save(update_fields=["definition", "updated_at"])
+            return draft
         number = 1 if newest is None else newest.number + 1
         return SeriesVersion.objects.create(series=locked, number=number, definition=content)
 
 
-def publish(caller: Caller, series: Series, *, by: str) -> Series | Problem:
+def publish(
+    caller: Caller, series: Series, *, by: str, seen: str | None = None
+) -> Series | Problem:
     """Publish the draft: new enrolments take the version. The first publication starts the series.
 
     Publishing checks the types, templates and priorities of the messages.
+
+    Args:
+        caller: the producer.
+        series: the series.
+        by: the operator or the key.
+        seen: as of `save_draft`.
     """
     with transaction.atomic():
         locked = Series.objects.select_for_update(no_key=True).get(pk=series.pk)
         if locked.state == SeriesState.ARCHIVED:
             return Problem(Kind.CONFLICT, "the series is archived and has no new versions")
-        draft = locked.versions.filter(published_at=None).first()
+        draft = draft_of(locked)
+        if seen is not None and seen != _mark(draft):
+            is_repeated = seen and seen == _mark(locked.current)
+            return locked if is_repeated else Problem(Kind.CONFLICT, CHANGED)
         if draft is None:
             return Problem(Kind.CONFLICT, "the series has no draft; PUT a definition first")
         parsed = definition.parse(draft.definition)
-        problem = parsed if isinstance(parsed, Problem) else _problem_of(caller, parsed)
+        problem = parsed if isinstance(parsed, Problem) else objection_to(caller, parsed)
         if isinstance(problem, Problem) or isinstance(parsed, Problem):
             return problem or Problem(Kind.INVALID, "the draft is invalid")
         draft.published_at, draft.published_by = clock.now(), by
@@ -120,13 +160,30 @@ def change_state(series: Series, to: SeriesState, *, by: str) -> Series | Proble
     return locked
 
 
+def draft_of(series: Series) -> SeriesVersion | None:
+    """Return the draft of a series; None without a draft."""
+    return series.versions.filter(published_at=None).first()
+
+
+def mark_of(series: Series) -> str:
+    """Return a text that differs for each draft and content; empty without a draft."""
+    return _mark(draft_of(series))
+
+
+def _mark(version: SeriesVersion | None) -> str:
+    if version is None:
+        return ""
+    content = json.dumps(version.definition, sort_keys=True).encode()
+    return f"{version.pk}-{hashlib.blake2b(content, digest_size=16).hexdigest()}"
+
+
 def content_of(version: SeriesVersion | None) -> dict[str, Any] | None:
     """Return the definition of a version as JSON."""
     return None if version is None else dict(version.definition)
 
 
-def _problem_of(caller: Caller, parsed: Definition) -> Problem | None:
-    """Check the messages against the present types, templates and priorities."""
+def objection_to(caller: Caller, parsed: Definition) -> Problem | None:
+    """Return the objection of the present types, templates and priorities to a publication."""
     sends = [
         (step, "".join(f"/{part}" for part in place))
         for step, place in definition.walk(parsed.steps, ("steps",))

@@ -1,4 +1,4 @@
-"""The page of a series: figures, steps in words with the enrolments at each, versions, failures.
+"""The page of a series: figures, the picture of a version, versions, failures.
 
 The figures come from `figures`, with three queries for any number of enrolments; the words come
 from `rules.wording`.
@@ -7,14 +7,15 @@ from `rules.wording`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from notifications.core.admin import recipient_names
 from notifications.core.rules.problems import Problem
 from notifications.core.store.postgres import audit
-from notifications.features.series import figures
+from notifications.features.series import figures, versions
+from notifications.features.series.admin import picture
 from notifications.features.series.figures import Figures
 from notifications.features.series.models import (
     Series,
@@ -30,23 +31,10 @@ FAILURES: Final = 20
 """Delayed steps, and rejected messages, on the page."""
 HISTORY: Final = 20
 """Audit entries on the page; the audit log has all."""
-_INDENT: Final = 1.5
-"""Em for each condition around a step."""
+_LONGEST_NUMBER: Final = 9
+"""Digits of the number of a version."""
 _VERSIONS: Final = 50
 """Latest versions on the page, beside the versions with running enrolments."""
-
-
-@dataclass(frozen=True, slots=True)
-class StepRow:
-    """A step with the number of enrolments at the step."""
-
-    number: str
-    indent: float
-    """Indent in em."""
-    name: str
-    text: str
-    here: int
-    """Running enrolments at the step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +45,6 @@ class VersionRow:
     running: int
     word: str
     """`current`, `draft` or `older`."""
-    steps: list[StepRow]
-    """Of an older version with running enrolments, and of the draft."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +58,19 @@ class StepFailure:
     detail: str
 
 
-def context(series: Series, *, may_see_people: bool) -> dict[str, Any]:
+def context(series: Series, *, asked: str, may_see_people: bool) -> dict[str, Any]:
     """Return the values of the page.
 
     Args:
         series: with `producer` and `current`.
+        asked: number of the version of the picture; without such a version the version for new
+            enrolments, or the first draft.
         may_see_people: False leaves out the failures, which name recipients.
     """
     found = figures.of_series([series.pk])[series.pk]
     current = read(series.current) if series.current else None
+    shown = _version(series, asked)
+    program = current if shown == series.current else shown and read(shown)
     return {
         "series": series,
         "running": found.by_state[EnrolmentState.RUNNING],
@@ -89,8 +79,13 @@ def context(series: Series, *, may_see_people: bool) -> dict[str, Any]:
         "exits": [(wording.reason(cause), count) for cause, count in sorted(found.by_exit.items())],
         "is_moving": series.state in {SeriesState.ACTIVE, SeriesState.PAUSED},
         "facts": list(_facts(series, current)),
-        "current": _step_rows(current, _here(found, series.current_id)),
-        "unreadable": raw(series.current) if series.current and current is None else "",
+        "shown": shown,
+        "picture": picture.of(
+            program, title=f"Version {shown.number}", version_id=shown.pk, found=found
+        )
+        if shown and program
+        else None,
+        "unreadable": raw(shown) if shown and program is None else "",
         "versions": list(_version_rows(series, found)),
         "may_see_people": may_see_people,
         "delayed": list(_delays(series)) if may_see_people else [],
@@ -129,23 +124,13 @@ def _facts(series: Series, current: Program | None) -> Iterator[tuple[str, str]]
     yield "Created", f"{series.created_at:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _here(found: Figures, version_id: int | None) -> Mapping[str, int]:
-    return found.by_version.get(version_id or 0, {})
-
-
-def _step_rows(read_program: Program | None, here: Mapping[str, int]) -> list[StepRow]:
-    if read_program is None:
-        return []
-    return [
-        StepRow(
-            each.number,
-            _INDENT * (1 + each.depth),
-            each.name,
-            each.text,
-            here.get(each.position, 0),
-        )
-        for each in wording.steps(read_program)
-    ]
+def _version(series: Series, asked: str) -> SeriesVersion | None:
+    """Return the asked version, the current version, or the draft of a new series."""
+    if asked.isascii() and asked.isdecimal() and len(asked) <= _LONGEST_NUMBER:
+        found = series.versions.filter(number=int(asked)).first()
+        if found is not None:
+            return found
+    return series.current or versions.draft_of(series)
 
 
 def _version_rows(series: Series, found: Figures) -> Iterator[VersionRow]:
@@ -158,10 +143,7 @@ def _version_rows(series: Series, found: Figures) -> Iterator[VersionRow]:
             word = "draft"
         elif version.pk == series.current_id:
             word = "current"
-        here = _here(found, version.pk)
-        has_steps = word == "draft" or (word == "older" and bool(here))
-        steps = _step_rows(read(version), here) if has_steps else []
-        yield VersionRow(version, sum(here.values()), word, steps)
+        yield VersionRow(version, sum(found.by_version.get(version.pk, {}).values()), word)
 
 
 def _delays(series: Series) -> Iterator[StepFailure]:

@@ -1,13 +1,14 @@
-"""Series: the list with the number of enrolments, the page of a series, and pause and resume.
+"""Series: the list with the number of enrolments, the page of a series, and its changes.
 
-`series_page` has the parts of the page, `series_enrolments` the enrolments of a recipient.
+`page` has the parts of the page, `editor` the editor, `enrolments` the enrolments of a recipient.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -20,7 +21,7 @@ from notifications.core.admin.audited import name_of
 from notifications.core.rules.problems import Problem
 from notifications.core.store.postgres import audit
 from notifications.features.series import figures, versions
-from notifications.features.series.admin import page
+from notifications.features.series.admin import editor, page
 from notifications.features.series.figures import Figures
 from notifications.features.series.models import Series
 from notifications.features.series.rules.states import EnrolmentState, SeriesState
@@ -34,6 +35,8 @@ _CONSEQUENCES: Final = {
     "pause": "A batch that runs now ends; then no further step runs. Messages that were accepted"
     " before are still sent. The series still takes enrolments and events, and due steps wait until"
     " the series is resumed.",
+    "publish": "New enrolments take the version. Running enrolments stay on the version of their"
+    " entry. A published version cannot be changed; the editor makes the next one.",
     "resume": "The steps that came due during the pause run now. The lanes limit the rate of the"
     " messages.",
 }
@@ -54,7 +57,7 @@ class SeriesList(ChangeList):
 
 @admin.register(Series)
 class SeriesAdmin(base.ReadOnlyAdmin):
-    """Series, newest first; producers create series and publish versions through the API."""
+    """Series, newest first; operators edit series here, and producers through the API."""
 
     list_display = (
         *("name", "label", "version", "in_progress", "ends", "exits"),
@@ -67,7 +70,7 @@ class SeriesAdmin(base.ReadOnlyAdmin):
     paginator = base.BoundedPaginator
     ordering = ("-pk",)
     sortable_by = ()
-    actions_detail = ("pause", "resume")  # type: ignore[assignment]  # unfold types its default, an empty tuple
+    actions_detail = ("editor", "publish", "pause", "resume")  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
     def get_changelist(  # type: ignore[override]  # unfold annotates the class as an instance
         self,
@@ -77,8 +80,12 @@ class SeriesAdmin(base.ReadOnlyAdmin):
         """Return the list with figures."""
         return SeriesList
 
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Return True if the operator may create series."""
+        return bool(request.user.has_perm("notifications.add_series"))
+
     def has_steer_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Return True if the operator may pause and resume series."""
+        """Return True if the operator may edit, publish, pause and resume series."""
         del object_id
         return bool(request.user.has_perm("notifications.change_series"))
 
@@ -107,6 +114,21 @@ class SeriesAdmin(base.ReadOnlyAdmin):
         """Return the number of enrolments that ended before the last step."""
         return f"{_figures_of(series).by_state[EnrolmentState.EXITED]:,}"
 
+    def add_view(
+        self,
+        request: HttpRequest,
+        form_url: str = "",  # noqa: ARG002 - Django's signature
+        extra_context: dict[str, Any] | None = None,  # noqa: ARG002 - Django's signature
+    ) -> HttpResponse:
+        """Show the editor for a new series; store the series.
+
+        Raises:
+            PermissionDenied: the operator may not create series.
+        """
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        return _edit(self, request, None)
+
     @base.own_page
     def change_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Show the page of a series.
@@ -120,12 +142,44 @@ class SeriesAdmin(base.ReadOnlyAdmin):
         context = {
             **page.context(
                 series,
+                asked=request.GET.get("version", ""),
                 may_see_people=request.user.has_perm("notifications.view_seriesenrolment"),
             ),
+            "may_edit": self.has_steer_permission(request) and series.state != SeriesState.ARCHIVED,
             "buttons": _buttons(series) if self.has_steer_permission(request) else [],
             "colour": STATE_COLOURS.get(series.state, ""),
         }
         return base.page(self, request, "series/series.html", title=series.name, context=context)
+
+    @action("Editor", permissions=["steer"], url_path="editor", icon="edit_note")
+    def editor(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Show the editor of the draft, or answer a request of the editor."""
+        series = _find(object_id)
+        if series.state == SeriesState.ARCHIVED:
+            messages.error(request, "An archived series has no new versions.")
+            return HttpResponseRedirect(_page_of(series))
+        return _edit(self, request, series)
+
+    @action("Publish", permissions=["steer"], url_path="publish", icon="publish")
+    def publish(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask, then publish the draft that `?seen=` marks; a refusal leads to the editor."""
+        series = _find(object_id)
+        back = reverse("admin:notifications_series_editor", args=[series.pk])
+        if request.method != "POST":
+            if "seen" not in request.GET:
+                return HttpResponseRedirect(f"?seen={versions.mark_of(series)}")
+            return self._ask(request, series, "publish", back=back)
+        by, caller = name_of(request), versions.caller_of(series.producer, series.mode)
+        drafts = series.versions.filter(published_at=None)
+        seen = request.GET.get("seen", "")
+        with audit.changes(by, "publish_series", Series.objects.filter(pk=series.pk), drafts):
+            done = versions.publish(caller, series, by=by, seen=seen)
+        if isinstance(done, Problem):
+            for line in editor.sentences(done):
+                self.message_user(request, f"Not published. {line}.", messages.ERROR)
+            return HttpResponseRedirect(back)
+        self.message_user(request, f"{done.name} is published.", messages.SUCCESS)
+        return HttpResponseRedirect(_page_of(series))
 
     @action("Pause", permissions=["steer"], url_path="pause", icon="pause")
     def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -138,11 +192,13 @@ class SeriesAdmin(base.ReadOnlyAdmin):
         return self._steer(request, object_id, "resume")
 
     def _steer(self, request: HttpRequest, object_id: str, verb: str) -> HttpResponse:
-        series = get_object_or_404(Series, pk=object_id)
-        back = reverse("admin:notifications_series_change", args=[series.pk])
+        series = _find(object_id)
         if request.method == "POST":
             self._change(request, series, verb)
-            return HttpResponseRedirect(back)
+            return HttpResponseRedirect(_page_of(series))
+        return self._ask(request, series, verb, back=_page_of(series))
+
+    def _ask(self, request: HttpRequest, series: Series, verb: str, *, back: str) -> HttpResponse:
         context = {
             "verb": f"{verb.capitalize()} the series",
             "consequence": _CONSEQUENCES[verb],
@@ -159,6 +215,20 @@ class SeriesAdmin(base.ReadOnlyAdmin):
             self.message_user(request, f"{done.detail}.", messages.ERROR)
         else:
             self.message_user(request, f"{done.name} is {done.state}.", messages.SUCCESS)
+
+
+def _edit(model_admin: SeriesAdmin, request: HttpRequest, series: Series | None) -> HttpResponse:
+    if request.method == "POST":
+        return editor.answer(model_admin, request, series)
+    return editor.show(model_admin, request, series)
+
+
+def _find(object_id: str) -> Series:
+    return get_object_or_404(Series.objects.select_related("producer", "current"), pk=object_id)
+
+
+def _page_of(series: Series) -> str:
+    return reverse("admin:notifications_series_change", args=[series.pk])
 
 
 def _buttons(series: Series) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, assert_never
 
@@ -32,6 +33,7 @@ from notifications.features.series.rules.definition import (
 from notifications.features.series.rules.program import END, Program
 from notifications.features.series.rules.states import ExitReason, Reentry, StepOutcome
 
+_STEP: Final = re.compile(r"/steps/[0-9]+(?:/(?:then|else)/[0-9]+)*")
 _HOUR: Final = 3_600
 _MINUTE: Final = 60
 _REASONS: Final[Mapping[ExitReason, str]] = {
@@ -60,8 +62,6 @@ class StepText(NamedTuple):
     """JSON pointer of the step."""
     number: str
     """Place for readers: `3 then 1`."""
-    depth: int
-    """Conditions around the step."""
     name: str
     """Empty for a step without a name."""
     text: str
@@ -71,9 +71,7 @@ class StepText(NamedTuple):
 def steps(program: Program) -> list[StepText]:
     """Return the steps in the order of the definition."""
     return [
-        StepText(
-            position, number(position), position.count("/") // 2 - 1, step.name or "", _text(step)
-        )
+        StepText(position, number(position), step.name or "", _text(step))
         for position, step in program.steps.items()
     ]
 
@@ -102,6 +100,14 @@ def number(position: str) -> str:
         return "end"
     parts = position.removeprefix("/steps/").split("/")
     return " ".join(str(int(part) + 1) if part.isdecimal() else part for part in parts)
+
+
+def place(pointer: str) -> str:
+    """Return a place in a definition for readers: `step 3 then 1, template_id`."""
+    found = _STEP.match(pointer)
+    step = f"step {number(found[0])}" if found else ""
+    rest = pointer[len(found[0]) if found else 0 :].strip("/").replace("/", " ")
+    return ", ".join(filter(None, (step, rest)))
 
 
 def reason(exit_reason: str) -> str:

@@ -71,6 +71,13 @@ def enrolment_page(user_id: str) -> str:
     return reverse("admin:notifications_seriesenrolment_change", args=[pk])
 
 
+def step_of(page: str, number: str) -> str:
+    """The words of a step in the picture, without the number."""
+    step = page.partition(f'<li data-step="{number}">')[2]
+    words = re.sub("<[^>]*>", " ", step.partition("</ul>")[0]).split()
+    return " ".join(words[1 + len(number.split()) :])
+
+
 def read(client: Client, address: str, **query: str) -> str:
     answer = client.get(address, query)
     assert answer.status_code == 200
@@ -84,21 +91,41 @@ def test_the_page_has_steps_versions_counts_exits_and_failures(
     assert "<dd>2<small>for new enrolments" in text
     assert "<dd>3<small>enrolments, all versions" in text
     assert "If the event done was posted:" in text
-    assert (
-        '<td class="nc-time">1 then 1</td><td class="nc-num">0</td><td style="padding-left: 3.0em">'
-        "End the enrolment.</td>" in text
-    )
-    assert '<td class="nc-num">2</td><td style="padding-left: 1.5em">Wait 3 h.</td>' in text
-    assert '<td class="nc-num">1</td><td style="padding-left: 1.5em">Wait 1 day.</td>' in text
-    assert "<td>1</td><td>older</td>" in text
-    assert "<td>3</td><td>draft</td>" in text
-    assert "draft_step" in text
+    assert step_of(text, "1 then 1") == "End the enrolment. 0 here 1 left"
+    assert step_of(text, "2") == "Wait 3 h. 2 here"
+    assert "Version 2: 4 steps, 2 in progress, 0 finished" in text
+    assert 'aria-label="Steps of version 1">1</a></td><td>older</td>' in text
+    assert 'aria-label="Steps of version 3">3</a></td><td>draft</td>' in text
     assert "Reached the goal</td>" in text
     assert "Came to an exit step</td>" in text
     assert "ZeroDivisionError" in text
     assert 'id="pause"' in text
     assert 'id="resume"' not in text
     assert CONTEXT not in text
+
+
+def test_each_version_has_a_picture_with_the_recipients_of_the_version(
+    door: Client, series: Series
+) -> None:
+    first = read(door, page_of(series), version="1")
+    assert step_of(first, "2") == "Wait 1 day. 1 here 1 left by the goal"
+    assert "Goal: the event order_paid ends the series at any step" in first
+    assert "<b>1</b> left by the goal" in first.partition('data-kind="goal"')[2]
+    assert "draft_step" in read(door, page_of(series), version="3")
+    for unknown in ("99", "x", "-1", "9" * 50, ""):
+        assert "Wait 3 h." in read(door, page_of(series), version=unknown)
+
+
+def test_a_rejection_that_ends_the_enrolment_is_counted_at_its_step(
+    door: Client, make: MakeSeries, reach: Reach
+) -> None:
+    reach("ana", email="ana@sandbox.example")
+    made = make(send("one", on_rejected="exit"), name="strict")
+    enrol(made, "ana")
+    NotificationType.objects.all().delete()
+    notification_types.forget()
+    sweep_once()
+    assert "0 here 1 failed" in step_of(read(door, page_of(made)), "1")
 
 
 def test_a_rejected_message_is_on_the_page_of_its_series_alone(

@@ -69,12 +69,12 @@ def test_the_steps_of_a_branch_have_their_place() -> None:
     inner = {"step": "condition", "if": {"event": "paid"}, "then": [{"step": "exit"}]}
     branch = {"step": "condition", "if": asked, "then": [inner], "else": [{**SEND, "name": "two"}]}
     rows = wording.steps(program.compile_definition(_read(SEND, branch)))
-    assert [(each.number, each.depth) for each in rows] == [
-        ("1", 0),
-        ("2", 0),
-        ("2 then 1", 1),
-        ("2 then 1 then 1", 2),
-        ("2 else 1", 1),
+    assert [each.number for each in rows] == [
+        "1",
+        "2",
+        "2 then 1",
+        "2 then 1 then 1",
+        "2 else 1",
     ]
     assert rows[1].text == (
         "If the message one is read, and not (the event paid was posted, or the event left with"
