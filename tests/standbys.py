@@ -192,11 +192,14 @@ def _session(server: Postgres) -> Iterator[psycopg.Connection]:
 # --- A server whose standby is gone
 
 _INTERRUPT: Final[dict[str, LiteralString]] = {
-    "cancel": "SELECT pg_cancel_backend(pid) FROM pg_stat_activity"
+    "cancel": "SELECT pid, query_start, pg_cancel_backend(pid) FROM pg_stat_activity"
     " WHERE wait_event = 'SyncRep' AND backend_type = 'client backend'",
-    "terminate": "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+    "terminate": "SELECT pid, query_start, pg_terminate_backend(pid) FROM pg_stat_activity"
     " WHERE wait_event = 'SyncRep' AND backend_type = 'client backend'",
 }
+_WAITS: Final = (
+    "SELECT FROM pg_stat_activity WHERE pid = %s AND query_start = %s AND wait_event = 'SyncRep'"
+)
 
 
 @contextmanager
@@ -227,7 +230,11 @@ def standby_gone(how: str = "cancel", *, times: int = 1) -> Iterator[None]:
 
 def _end_waits(link: psycopg.Connection, how: str, times: int, over: threading.Event) -> None:
     while times > 0 and not over.wait(0.05):
-        times -= len(link.execute(_INTERRUPT[how]).fetchall())
+        for pid, begun_at, _ in link.execute(_INTERRUPT[how]).fetchall():
+            times -= 1
+            # A session that has not read the signal yet would be released without a warning.
+            while link.execute(_WAITS, [pid, begun_at]).fetchall() and not over.wait(0.05):
+                pass
     _wait_for_nobody(link)
 
 
