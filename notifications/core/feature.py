@@ -121,6 +121,9 @@ class Feature(AppConfig):
     messages; a subject is the id of a notification or of a delivery."""
     inbox_erasures: tuple[str, ...] = ()
     """Functions `(recipient_id) -> int` in place of `store.postgres.erasure.erase_inbox`."""
+    erasures: tuple[str, ...] = ()
+    """Functions `(recipient_ids)`, called in the transaction of an erasure after the locks of the
+    recipients, for rows that no foreign key deletes."""
     recipient_cards: tuple[str, ...] = ()
     """Functions `(recipient, *, may_view) -> str` that return HTML for the page of a recipient;
     `may_view` tells if the operator may view a model, such as `delivery`."""

@@ -54,7 +54,7 @@ class Place(StrEnum):
     ATTACHMENTS_LIMIT = "attachments_limit"
     """In LIMITS: returns the largest size of the attachments of a message in a mode."""
     ATTACHMENTS_USED = "attachments_used"
-    """In USED: stores the recipients of files; returns False if a file or a recipient is gone."""
+    """In USED: stores the recipients of files; returns uses whose file or recipient is gone."""
     ATTACHMENT_CONTENTS = "attachment_contents"
     """In CONTENTS: returns the contents of files."""
 

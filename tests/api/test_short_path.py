@@ -23,7 +23,7 @@ from notifications.core.api.examples import TEMPLATE
 from notifications.core.api.notifications import create_notification
 from notifications.core.api.request_slots import Slots
 from notifications.core.api.short_path import Django, ShortPath
-from notifications.core.intake import accept
+from notifications.core.intake import new_rows
 from notifications.core.management import demo_data
 from notifications.core.models import Notification, NotificationType, Producer
 from notifications.core.rules.lane import Mode
@@ -295,7 +295,7 @@ def test_a_database_that_goes_away_is_told_alike_and_nothing_is_stored_twice(
 ) -> None:
     asked = request(world.secrets["live"], _USUAL)
     assert world.compare(asked) == [202]
-    usual = accept._insert
+    usual = new_rows._insert
 
     def insert(*arguments: Any, **options: Any) -> None:  # noqa: ANN401 - the product's own
         if is_stored:
@@ -303,7 +303,7 @@ def test_a_database_that_goes_away_is_told_alike_and_nothing_is_stored_twice(
         connection.close()
         raise OperationalError("the connection broke before the answer came")
 
-    monkeypatch.setattr(accept, "_insert", insert)
+    monkeypatch.setattr(new_rows, "_insert", insert)
     assert world.compare(asked) == [503]
     assert Notification.objects.count() == is_stored
 

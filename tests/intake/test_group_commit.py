@@ -14,7 +14,7 @@ from django.db import OperationalError, connection, transaction
 
 from notifications.core import clock, conf
 from notifications.core.feedback import delivery_receipts
-from notifications.core.intake import accept, plan
+from notifications.core.intake import accept, new_rows, plan
 from notifications.core.intake.accept import AcceptedRequest, Caller, IntakeRequest, Refused, Single
 from notifications.core.intake.group_commit import Finished, GroupCommit, NothingStored
 from notifications.core.models import Delivery, IdempotencyKey, Notification, Producer, Rejected
@@ -299,14 +299,14 @@ def test_what_nobody_knows_to_be_stored_is_not_stored_again(
     reach: Reach, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reach(email="maria@sandbox.example")
-    usual = accept._insert
+    usual = new_rows._insert
 
     def insert(*arguments: object, **options: object) -> None:
         usual(*arguments, **options)  # type: ignore[arg-type]  # whatever the caller gave
         connection.close()
         raise OperationalError("the connection broke before the answer came")
 
-    monkeypatch.setattr(accept, "_insert", insert)
+    monkeypatch.setattr(new_rows, "_insert", insert)
     with pytest.raises(OperationalError):
         accept._run_group([_single(caller), _single(caller)])
     assert Notification.objects.count() == 2

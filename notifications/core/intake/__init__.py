@@ -8,6 +8,7 @@
     validation            checks requests against recipients, templates and routes
     plan                  builds the rows and the response of a valid request
     idempotency_keys      separates new requests from repeats of earlier requests, by their results
+    new_rows              inserts the rows of new requests, all or none
     attachments           finds, checks and links the uploaded files of requests
     urls                  refuses URLs that an inbox does not open or the service must not call
     registration          registers recipients of requests with addresses

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 import psycopg
 import structlog
-from django.db import Error, IntegrityError, OperationalError, connection, transaction
+from django.db import Error, OperationalError, transaction
 
 from notifications.core import clock
 from notifications.core.intake import (
@@ -27,6 +26,7 @@ from notifications.core.intake import (
     attachments,
     checks,
     idempotency_keys,
+    new_rows,
     registration,
     rejections,
     validation,
@@ -46,19 +46,11 @@ from notifications.core.intake.idempotency_keys import (
     repeat_result,
     to_json,
 )
-from notifications.core.intake.plan import Plan, ordering_places, plan_request
+from notifications.core.intake.plan import Plan, plan_request
 from notifications.core.intake.validation import Caller, IntakeRequest, Lookups
 from notifications.core.rules.problems import Problem
 from notifications.core.rules.request import NotificationRequest
-from notifications.core.store.postgres import (
-    db,
-    durable_reads,
-    idempotency,
-    inserts,
-    ordering_queues,
-    partitions,
-    publish,
-)
+from notifications.core.store.postgres import db, durable_reads, idempotency, publish
 from notifications.core.store.postgres.idempotency import IdempotencyKey, IdempotencyRecord
 from notifications.core.store.postgres.secret_variables import Fingerprint
 from notifications.core.store.rate_limits import producer_limits
@@ -91,7 +83,7 @@ class _Locked(Exception):
     problem: Final = IN_PROGRESS
 
 
-_CONFLICTS: Final = (_Locked, attachments.FilesGone, idempotency_keys.AnswerOfAnotherRelease)
+_CONFLICTS: Final = (_Locked, idempotency_keys.AnswerOfAnotherRelease)
 
 
 @dataclass(slots=True)
@@ -113,7 +105,8 @@ class _PreparedList:
     """A list of requests, ready to be stored."""
 
     asks: Sequence[IntakeRequest | Problem]
-    plans: Sequence[Plan | Repeat | Problem]
+    plans: list[Plan | Repeat | Problem]
+    """A plan becomes a problem when its files are gone before the rows are stored."""
     lookups: Lookups
     undos: Sequence[Undo]
     """Called if the rows are not stored."""
@@ -313,16 +306,15 @@ def _store_rows(
             idempotency_keys.confirm_repeats(prepared.plans, found)
             return found
         try:
-            partitions.with_day(now.date(), partial(_insert, found, now=now, patience=patience))
-        except IntegrityError as error:
-            if not isinstance(error.__cause__, psycopg.errors.UniqueViolation):
-                raise
+            if new_rows.insert(found, now=now, patience=patience):
+                return found
+        except attachments.FilesGone as gone:
+            checks.refuse_gone(prepared.plans, gone)
+            continue
         except OperationalError as error:
             if isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
                 raise _Locked from error
             raise
-        else:
-            return found
         # A concurrent request inserted a key, or a key has expired and is not yet deleted.
         names = {entry.key for entry in found.entries}
         idempotency.forget_expired(names)
@@ -352,26 +344,6 @@ def _separate_repeats(
     kept = [to_json(_result(plan, found)) for plan in prepared.plans]
     found.entries.append(IdempotencyRecord(whole.key, whole.fingerprint.kept, kept))
     return found
-
-
-def _insert(found: KeyResolution, *, now: dt.datetime, patience: dt.timedelta | None) -> None:
-    """Insert new rows and keys, all or none."""
-    new_plans, places = found.new_plans, ordering_places(found.new_plans)
-    # An open transaction needs a savepoint to survive a duplicate key.
-    files = {each for plan in new_plans for each in plan.files}
-    needs_block = places or files or connection.in_atomic_block
-    with transaction.atomic() if needs_block else nullcontext():
-        attachments.link(files)
-        inserts.deliveries(
-            [delivery for plan in new_plans for delivery in plan.deliveries],
-            notification_ids=[plan.id for plan in new_plans for _ in plan.deliveries],
-            now=now,
-            notifications=[plan.row for plan in new_plans],
-            keys=idempotency.rows(found.entries, now=now),
-            patience=patience if found.entries else None,  # only keys can be locked
-        )
-        if places:
-            ordering_queues.join(places)
 
 
 def _finish(prepared: _PreparedList, found: KeyResolution) -> None:

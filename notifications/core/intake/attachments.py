@@ -1,6 +1,6 @@
 """Attachments of new requests: look-up of the uploaded files, checks, and links to recipients.
 
-    look_up    before the checks: the files of all requests, whose deletion moves to a later time
+    look_up    before the checks: the files of all requests; their deletion moves to a later time
     problem    the first fault of a request's attachments
     column     the attachments for the row of the notification
     link       with the rows: the recipient of each file, for the erasure of the recipient
@@ -28,19 +28,28 @@ KEPT: Final[Sequence[Callable[[Collection[FileKey]], Files]]] = (
     *function_at(Place.ATTACHMENTS_KEPT),
 )
 LIMITS: Final[Sequence[Callable[[Mode], int]]] = (*function_at(Place.ATTACHMENTS_LIMIT),)
-USED: Final[Sequence[Callable[[Collection[FileUse]], bool]]] = (
+USED: Final[Sequence[Callable[[Collection[FileUse]], Collection[FileUse]]]] = (
     *function_at(Place.ATTACHMENTS_USED),
 )
 _UNKNOWN: Final = ("id", "is no uploaded file of this producer and mode: POST /v1/attachments")
 
 
-class FilesGone(Exception):
-    """A file was deleted, or the recipient erased, after the checks; no row is stored."""
+GONE: Final = Problem(
+    Kind.CONFLICT,
+    "an attachment or its recipient was deleted during the request; upload the file again",
+)
 
-    problem: Final = Problem(
-        Kind.CONFLICT,
-        "an attachment or its recipient was deleted during the request; upload the file again",
-    )
+
+class FilesGone(Exception):
+    """Files were deleted, or recipients erased, after the checks; `uses` names them.
+
+    Store the other requests again, and answer the requests of `uses` with `GONE`.
+    """
+
+    def __init__(self, uses: Collection[FileUse]) -> None:
+        """Keep the uses without file or recipient."""
+        super().__init__(f"{len(uses)} uses of files")
+        self.uses = frozenset(uses)
 
 
 def keys_of(producer_id: int, mode: Mode, request: NotificationRequest) -> list[FileKey]:
@@ -106,10 +115,11 @@ def link(uses: Collection[FileUse]) -> None:
     """Store the recipients of files, in the transaction of the new rows.
 
     Raises:
-        FilesGone: a file or a recipient was deleted meanwhile.
+        FilesGone: files or recipients were deleted meanwhile; the caller undoes the transaction.
     """
-    if uses and not all(use(uses) for use in USED):
-        raise FilesGone
+    gone = [each for use in USED if uses for each in use(uses)]
+    if gone:
+        raise FilesGone(gone)
 
 
 def _invalid(pointer: str, said: str) -> Problem:

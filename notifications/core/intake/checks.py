@@ -15,7 +15,9 @@ from contextlib import contextmanager
 from typing import Final
 
 from notifications.core.gate import Place, function_at
+from notifications.core.intake.attachments import GONE, FilesGone
 from notifications.core.intake.idempotency_keys import Entry
+from notifications.core.intake.plan import Plan
 from notifications.core.rules.problems import POSTED_AGAIN, Problem
 
 Undo = Callable[[], None]
@@ -44,6 +46,13 @@ def refuse(entries: Sequence[Entry]) -> tuple[list[Entry], list[Undo]]:
     checked = list(entries)
     undos = [undo for check in ACCEPT if (undo := check(checked)) is not None]
     return checked, undos
+
+
+def refuse_gone(entries: list[Entry], gone: FilesGone) -> None:
+    """Refuse plans with files or recipients that were deleted after the checks."""
+    for place, each in enumerate(entries):
+        if isinstance(each, Plan) and not gone.uses.isdisjoint(each.files):
+            entries[place] = GONE
 
 
 @contextmanager

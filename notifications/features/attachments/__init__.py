@@ -10,6 +10,6 @@ Postgres. Each accepted notification moves the deletion of its files, so no row 
 file is deleted a day after an upload without a use, and a day after the retention of notifications
 after the last use.
 
-A file that one recipient alone got is deleted with the recipient. A file that a second recipient
-gets belongs to no recipient, such as terms and conditions.
+A file of up to ten recipients is deleted with the last of the recipients, who may be two user ids
+of one merged person. A file of more recipients belongs to nobody, such as terms and conditions.
 """

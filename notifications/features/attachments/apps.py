@@ -17,4 +17,5 @@ class AttachmentsConfig(feature.Feature):
         "attachments_used": "notifications.features.attachments.rows.link",
         "attachment_contents": "notifications.features.attachments.rows.contents",
     })
+    erasures = ("notifications.features.attachments.rows.erase",)
     deletions = ("notifications.features.attachments.rows.delete_expired",)

@@ -1,4 +1,4 @@
-"""Uploaded files with their contents."""
+"""Uploaded files with their contents, and the recipients of a file that a few people got."""
 
 from __future__ import annotations
 
@@ -42,6 +42,10 @@ class Attachment(models.Model):
     is_shared = models.BooleanField(
         default=False, db_default=False, help_text="Several recipients got the file."
     )
+    promised_until = models.DateTimeField(
+        null=True,
+        help_text="The answer of the last upload promises the file until then; empty after a use.",
+    )
     kept_until = models.DateTimeField()
     created_at = models.DateTimeField()
 
@@ -57,3 +61,24 @@ class Attachment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.type}, {self.size} bytes"
+
+
+class AttachmentRecipient(models.Model):
+    """A recipient of a file that 2 to `rows.KNOWN_RECIPIENTS` people got.
+
+    A file of more recipients is shared, belongs to nobody, and has no such row. The rows go with
+    the file, by a foreign key of the migration, and with an erasure of the recipient
+    (`rows.erase`).
+    """
+
+    pk = models.CompositePrimaryKey("attachment_id", "recipient_id")
+    attachment_id = models.UUIDField()
+    recipient_id = models.BigIntegerField()
+
+    class Meta:
+        app_label = "notifications"
+        db_table = "attachment_recipient"
+        indexes = (models.Index(fields=("recipient_id",), name="attachment_of_recipient"),)
+
+    def __str__(self) -> str:
+        return f"{self.attachment_id} of {self.recipient_id}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID, uuid4
 
@@ -15,6 +15,8 @@ from notifications.core.store.postgres import db
 
 UNUSED_KEPT: Final = dt.timedelta(days=1)
 """Time from an upload to the deletion, if no notification names the file."""
+KNOWN_RECIPIENTS: Final = 10
+"""Most recipients of a file that are stored. A file that more people got is no personal file."""
 _DAY: Final = dt.timedelta(days=1)
 _BYTES: Final = 100_000_000
 """Bytes of the contents that a statement deletes. Postgres deletes 100 MB in about a second."""
@@ -78,22 +80,39 @@ def keep(wanted: Collection[FileKey]) -> Mapping[FileKey, StoredFile]:
     }
 
 
-def link(uses: Collection[FileUse]) -> bool:
-    """Store the recipient of each file, in the caller's transaction.
+def link(uses: Collection[FileUse]) -> Collection[FileUse]:
+    """Store the recipients of files, in the caller's transaction.
 
-    The recipients are locked before the files, as an erasure does. Returns False if a file or a
-    recipient is gone; then the caller undoes its transaction.
+    The recipients are locked before the files, as an erasure does. Returns the uses whose file or
+    recipient is gone; then the caller undoes the transaction.
     """
-    recipients = {each.recipient_id for each in uses}
-    if len(db.rows("attachment_recipients", {"ids": list(recipients)})) < len(recipients):
-        return False
-    ordered = sorted(uses)
-    values = {
-        "ids": [each.id for each in ordered],
-        "recipients": [each.recipient_id for each in ordered],
-    }
-    [row] = db.rows("attachment_link", values)
-    return bool(row["count"] == len({each.id for each in uses}))
+    people = {each.recipient_id for each in uses}
+    recipients = {row["id"] for row in db.rows("attachment_recipients", {"ids": list(people)})}
+    wanted = {"ids": list({each.id for each in uses})}
+    locked = {row["id"] for row in db.rows("attachment_lock", wanted)}
+    files = {row["id"] for row in db.rows("attachment_files", wanted)}
+    gone = [each for each in uses if each.id not in files or each.recipient_id not in recipients]
+    known = [each for each in sorted(uses) if each.id in locked]
+    if known and not gone:
+        values = {
+            "ids": [each.id for each in known],
+            "recipients": [each.recipient_id for each in known],
+            "most": KNOWN_RECIPIENTS,
+        }
+        db.run("attachment_link", values)
+    return gone
+
+
+def erase(recipients: Sequence[int]) -> None:
+    """Delete the files that nobody but the erased recipients got, in the caller's transaction.
+
+    The caller has locked the recipients. An acceptance locks recipients before files too, so no use
+    by an erased recipient comes after the lock of the files.
+    """
+    values = {"recipients": recipients, "now": clock.now()}
+    files = [row["id"] for row in db.rows("attachment_erase_lock", values)]
+    if files:
+        db.run("attachment_erase", {**values, "files": files})
 
 
 def contents(ids: Iterable[UUID]) -> Mapping[UUID, bytes]:

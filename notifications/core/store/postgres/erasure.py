@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -27,6 +27,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import transaction
 from django.db.models import F, QuerySet
 
+from notifications.core import feature
 from notifications.core.models import (
     ArchiveKey,
     Audience,
@@ -56,7 +57,8 @@ from notifications.core.store.postgres import (
 
 KEPT: Final = (
     "deliveries and attempts without an address",
-    "attachments that other recipients got too, until their retention is over",
+    "attachments that other recipients got too, until their erasure or the end of retention",
+    "attachments of more than ten recipients, until the end of retention",
     "entries of the suppression list",
     "entries of the audit log, until their retention is over",
     "idempotency keys with their answers, for 24 hours, and ordering keys, for a day",
@@ -87,7 +89,9 @@ def begin(*, mode: Mode, user_id: str, requested_by: str, by: str) -> ErasureJob
         if recipient is None:
             return None
         stays = merged_recipients.survivor_of(recipient)
-        for each in {*merged_recipients.sources_of(stays), stays} - {recipient}:
+        others = {*merged_recipients.sources_of(stays), stays} - {recipient}
+        _erase_in_features([recipient.pk, *(each.pk for each in others)])
+        for each in others:
             _begin(each, requested_by=requested_by, by=by)
         return _begin(recipient, requested_by=requested_by, by=by)
 
@@ -114,6 +118,13 @@ def _begin(recipient: Recipient, *, requested_by: str, by: str) -> ErasureJob:
         _leave_audiences(mode, user_id)
         recipient.delete()
     return job
+
+
+def _erase_in_features(recipients: Sequence[int]) -> None:
+    """Lock recipients, and let the features erase rows that no foreign key deletes."""
+    list(Recipient.objects.select_for_update().filter(pk__in=recipients).order_by("pk"))
+    for erase in feature.functions("erasures"):
+        erase(recipients)
 
 
 def _delete_archive_key(recipient_id: int) -> int:
