@@ -72,6 +72,7 @@ class Scripted:
 
     name: str = "scripted"
     concurrency: int = 2_000
+    attachment_bytes: int = 0
     answer: Answer = field(default=lambda batch: ((each, Accepted()) for each in batch))
 
     @property
@@ -81,6 +82,7 @@ class Scripted:
             repeat=Repeat.VISIBLE,
             gives_receipts=True,
             concurrency=self.concurrency,
+            attachment_bytes=self.attachment_bytes,
         )
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:

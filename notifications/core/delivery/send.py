@@ -1,8 +1,8 @@
 """Send: call a provider for the deliveries of a batch, in waves of concurrent calls.
 
-    permits (in_flight) -> switches -> render -> renew (committed) -> provider.send -> outcomes
-       ^                                                                                  |
-       '---------------- given back as outcomes arrive ------------------ settle <--------'
+    memory (attached) -> permits (in_flight) -> switches -> render -> renew (committed) -> call
+          ^                    ^                                                            |
+          '--------------------'--- given back as outcomes arrive ---- settle <--- outcomes '
 
 A wave is as large as the number of permits, so `call_started_at` is set only for calls that begin.
 After a worker's death only such calls may have sent a message; the rest of the claim returns to the
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import functools
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from queue import SimpleQueue
 from typing import Final, TypeVar
@@ -115,9 +115,12 @@ class _Sending:
         self._error: Exception | None = None
 
     def run(self, at_end: ExitStack) -> None:
-        while self._waiting and not self._error and self._may_begin():
-            self._run_step(self._begin_wave)
-            self._run_step(self._handle_arrivals)
+        try:
+            while self._waiting and not self._error and self._may_begin():
+                self._run_step(self._begin_wave)
+                self._run_step(self._handle_arrivals)
+        finally:
+            attached.leave(self)
         while self._waves or self._unsettled:
             self._run_step(self._handle_arrivals)
         if self._locked:
@@ -147,13 +150,18 @@ class _Sending:
     def _begin_wave(self) -> None:
         if len(self._waves) >= _MOST_WAVES:
             return
+        has_calls = bool(self._waves)
+        patience = attached.reserve(self._waiting, task=self, has_calls=has_calls)
+        if not patience:
+            return
         permits = in_flight.acquire(
             self._provider,
             min(len(self._waiting), self._provider.capabilities.batch_limit),
             urgent=self._is_urgent,
-            timeout=0.0 if self._waves else max(0.0, self._seconds_left()),
+            timeout=0.0 if has_calls else max(0.0, min(patience, self._seconds_left())),
         )
         if not permits:
+            attached.release(self._waiting)
             return
         calls: Mapping[UUID, Call] = {}
         try:
@@ -163,12 +171,8 @@ class _Sending:
             in_flight.release(self._provider, permits - len(calls), ())
         if calls:
             wave = Wave(calls, self._provider, self._arrived)
-            waves.start(
-                wave,
-                pace=self._pace,
-                renewed_at=self._renewed_at,
-                expires_at=self._expires_at(calls.values()),
-            )
+            now = self._batch.now
+            waves.start(wave, pace=self._pace, renewed_at=self._renewed_at, now=now)
             self._waves.append(wave)
 
     def _take_waiting(self, count: int) -> list[ClaimedDelivery]:
@@ -181,7 +185,7 @@ class _Sending:
                 lambda: gates.look_again(batch, waiting), within=_RENEW_WITHIN
             )
             self._waiting = deque(self._without_stopped(waiting, free))
-        taken = attached.take(self._waiting, count, has_calls=bool(self._waves))
+        taken = attached.take(self._waiting, count, task=self)
         unexpired = gates.stop_expired(batch, taken)
         free = switches.stop_before_calls(batch, list(unexpired), provider=self._provider.name)
         return self._without_stopped(taken, free)
@@ -195,12 +199,6 @@ class _Sending:
             stopped = [claimed for claimed in deliveries if claimed.delivery.id not in ids]
             provider_health.return_capacity(stopped, self._provider)
         return list(free)
-
-    def _expires_at(self, calls: Iterable[Call]) -> float:
-        """Return the time on the steady clock at which the first of the messages expires."""
-        ends = [each.claimed.notification.expires_at for each in calls]
-        left = min(ends) - self._batch.now
-        return clock.steady() + left.total_seconds()
 
     def _prepare(self, deliveries: Sequence[ClaimedDelivery]) -> Mapping[UUID, Call]:
         """Render deliveries and mark the calls as begun; returns the calls of valid leases."""

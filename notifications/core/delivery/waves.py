@@ -44,28 +44,24 @@ _ANY_DELIVERY: Final = UUID(int=0)
 """The entry is the same for all deliveries of a claim: the key has the delivery."""
 
 
-def start(
-    wave: Wave,
-    *,
-    pace: Pace,
-    renewed_at: float,
-    expires_at: float,
-) -> None:
+def start(wave: Wave, *, pace: Pace, renewed_at: float, now: dt.datetime) -> None:
     """Start the calls of a wave; the results come by its queue, after the ledger has them.
 
     Args:
         wave: the wave, whose leases are renewed.
         pace: the time limits of the calls.
         renewed_at: a time on the steady clock before the renewal.
-        expires_at: the time on the steady clock at which the first message expires.
+        now: the present of the batch, for the end of the first message's time to live.
     """
     provider = wave.provider
+    ends = [call.claimed.notification.expires_at for call in wave.calls.values()]
+    expires_at = clock.steady() + (min(ends) - now).total_seconds()
     messages = [call.message for call in wave.calls.values()]
 
     def send() -> Iterator[Result]:
         ends_by = renewed_at + _RENEWED * pace.lease.total_seconds()
-        now = clock.steady()
-        if now + pace.deadline.total_seconds() > ends_by or now >= expires_at:
+        begins_at = clock.steady()
+        if begins_at + pace.deadline.total_seconds() > ends_by or begins_at >= expires_at:
             return _no_calls(messages, provider, cause="late")
         if not provider.capabilities.marks_begin:
             for call in wave.calls.values():
