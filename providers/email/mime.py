@@ -11,10 +11,11 @@ import functools
 import re
 from base64 import b64encode, encodebytes
 from binascii import b2a_qp
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from email.headerregistry import Address
 from email.utils import format_datetime, formataddr, getaddresses
+from io import BytesIO
 from typing import Final
 from urllib.parse import quote
 
@@ -41,6 +42,9 @@ _METHOD: Final = re.compile(
     rb"^METHOD:(PUBLISH|REQUEST|CANCEL|REPLY)[ \t]*\r?$", re.MULTILINE | re.IGNORECASE
 )
 """The property of an invitation (RFC 5546, 1.4)."""
+
+_ENCODED_AT_ONCE: Final = 57 * 4_096
+"""Octets of a piece of a file; 57 octets make a line."""
 
 _NAME_OCTETS: Final = 20
 """Octets of a file name in a line; an escaped octet takes three characters."""
@@ -126,9 +130,18 @@ def header_lines(message: Message, *, sender: Address, to: str, at: datetime) ->
 
 
 def encode(message: Message, *, sender: Address, to: str, at: datetime) -> bytes:
+    """Write the e-mail as `pieces` does, whole."""
+    whole = BytesIO()
+    for piece in pieces(message, sender=sender, to=to, at=at):
+        whole.write(piece)
+    return whole.getvalue()
+
+
+def pieces(message: Message, *, sender: Address, to: str, at: datetime) -> Iterator[bytes]:
     """Write the e-mail with its attachments, with CRLF line ends and in seven bits.
 
-    An e-mail with all parts is nested as mail programs expect (RFC 2046, 5.1 and RFC 2387):
+    The pieces of a file are short, so that a mail in pieces takes no memory beside its files. An
+    e-mail with all parts is nested as mail programs expect (RFC 2046, 5.1 and RFC 2387):
 
         mixed ─┬─ alternative ─┬─ plain
                │               ├─ related ─┬─ html
@@ -139,39 +152,43 @@ def encode(message: Message, *, sender: Address, to: str, at: datetime) -> bytes
     A level with one part is left out.
     """
     headers = (*header_lines(message, sender=sender, to=to, at=at), "MIME-Version: 1.0")
-    return "\r\n".join(headers).encode() + b"\r\n" + _content(message)
+    yield "\r\n".join(headers).encode() + b"\r\n"
+    yield from _content(message)
 
 
-def _content(message: Message) -> bytes:
+def _content(message: Message) -> Iterator[bytes]:
     """Write the parts, the outermost with its headers."""
     mark = message.delivery_id.hex
     is_shown = {each.name: bool(each.inline_id and message.html) for each in message.attachments}
     images = [each for each in message.attachments if is_shown[each.name]]
     files = [each for each in message.attachments if not is_shown[each.name]]
-    texts = []
+    texts: list[Iterable[bytes]] = []
     if message.body or not message.html:
-        texts.append(_part(message.body, kind="plain"))
+        texts.append([_part(message.body, kind="plain")])
     if message.html:
-        html = _part(message.html, kind="html")
+        html = [_part(message.html, kind="html")]
         shown = [html, *(_file(each, disposition="inline") for each in images)]
         texts.append(_multipart(shown, kind="related", boundary=f"=_r{mark}"))
-    texts += [_invitation(each) for each in files if _calendar_method(each)]
+    texts += [_invitation(each) for each in files if calendar_method(each)]
     whole = _multipart(texts, kind="alternative", boundary=f"=_{mark}")
     added = [_file(each, disposition="attachment") for each in files]
     return _multipart([whole, *added], kind="mixed", boundary=f"=_m{mark}")
 
 
-def _multipart(parts: Sequence[bytes], *, kind: str, boundary: str) -> bytes:
+def _multipart(parts: Sequence[Iterable[bytes]], *, kind: str, boundary: str) -> Iterator[bytes]:
     """Join parts; a single part stays as it is. No part has a line that begins with `--=_`."""
     if len(parts) == 1:
-        return parts[0]
-    limit = b"--" + boundary.encode()
-    head = f'Content-Type: multipart/{kind};\r\n boundary="{boundary}"\r\n'.encode()
-    pieces = [piece for part in parts for piece in (limit, part)]
-    return b"\r\n".join((head, *pieces, limit + b"--", b""))
+        yield from parts[0]
+        return
+    yield f'Content-Type: multipart/{kind};\r\n boundary="{boundary}"\r\n'.encode()
+    limit = b"\r\n--" + boundary.encode()
+    for part in parts:
+        yield limit + b"\r\n"
+        yield from part
+    yield limit + b"--\r\n"
 
 
-def _file(attachment: Attachment, *, disposition: str) -> bytes:
+def _file(attachment: Attachment, *, disposition: str) -> Iterator[bytes]:
     """Write a file in base64, whose bytes the recipient gets unchanged."""
     name = _file_name(attachment.name)
     head = [
@@ -181,8 +198,15 @@ def _file(attachment: Attachment, *, disposition: str) -> bytes:
     ]
     if attachment.inline_id:
         head.append(f"Content-ID: <{attachment.inline_id}>")
-    encoded = encodebytes(attachment.content).replace(b"\n", b"\r\n")
-    return "\r\n".join(head).encode() + b"\r\n\r\n" + encoded
+    yield "\r\n".join(head).encode() + b"\r\n\r\n"
+    yield from _base64_lines(attachment.content)
+
+
+def _base64_lines(content: bytes) -> Iterator[bytes]:
+    """Write a content in lines of 76 characters, some thousand lines at once."""
+    for place in range(0, len(content), _ENCODED_AT_ONCE):
+        lines = encodebytes(content[place : place + _ENCODED_AT_ONCE])
+        yield lines.replace(b"\n", b"\r\n")
 
 
 def _charset(attachment: Attachment) -> str:
@@ -190,20 +214,21 @@ def _charset(attachment: Attachment) -> str:
     return '; charset="utf-8"' if attachment.media_type.startswith("text/") else ""
 
 
-def _invitation(attachment: Attachment) -> bytes:
+def _invitation(attachment: Attachment) -> Iterator[bytes]:
     """Write the part by which a mail program shows an invitation with its buttons (RFC 6047, 2.4).
 
     The same file is attached too, for other mail programs.
     """
-    method = _calendar_method(attachment)
+    method = calendar_method(attachment)
     head = (
         f'Content-Type: text/calendar; charset="utf-8"; method={method}\r\n'
         "Content-Transfer-Encoding: base64\r\n\r\n"
     )
-    return head.encode() + encodebytes(attachment.content).replace(b"\n", b"\r\n")
+    yield head.encode()
+    yield from _base64_lines(attachment.content)
 
 
-def _calendar_method(attachment: Attachment) -> str:
+def calendar_method(attachment: Attachment) -> str:
     """Return the METHOD of a calendar, such as REQUEST; empty: the file is no invitation."""
     if attachment.media_type != "text/calendar":
         return ""

@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.headerregistry import Address
+from io import BytesIO
 from typing import Any, Final
 
 import orjson
@@ -135,6 +136,17 @@ def pack(entries: Sequence[BulkEntry]) -> Iterator[list[BulkEntry]]:
         yield call
 
 
+def _base64(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Encode the octets of pieces as one text, with pieces as short as the given."""
+    left = b""
+    for piece in pieces:
+        joined = left + piece
+        whole = len(joined) - len(joined) % 3
+        yield b64encode(joined[:whole])
+        left = joined[whole:]
+    yield b64encode(left)
+
+
 class Sender:
     """Writes the bodies of calls."""
 
@@ -159,17 +171,20 @@ class Sender:
 
     def single(self, of: Letter, *, at: datetime) -> bytes:
         """Write the body of SendEmail at the time `at`; a mail with attachments goes as a whole."""
-        if of.message.attachments:
-            mail = mime.encode(of.message, sender=self._mailbox, to=of.to, at=at)
-            content = {"Raw": {"Data": b64encode(mail).decode()}}
-        else:
-            content = {"Simple": self._simple(of)}
-        return orjson.dumps({
+        request: dict[str, Any] = {
             **self._common(of.message),
             "Destination": {"ToAddresses": [of.to]},
-            "Content": content,
             "EmailTags": of.tags,
-        })
+        }
+        if not of.message.attachments:
+            return orjson.dumps({**request, "Content": {"Simple": self._simple(of)}})
+        # A whole mail in memory three times, as MIME, as base64 and as JSON, is too much.
+        body = BytesIO()
+        body.write(orjson.dumps(request)[:-1] + b',"Content":{"Raw":{"Data":"')
+        for piece in _base64(mime.pieces(of.message, sender=self._mailbox, to=of.to, at=at)):
+            body.write(piece)
+        body.write(b'"}}}')
+        return body.getvalue()
 
     def _simple(self, of: Letter) -> dict[str, Any]:
         subject, *rest = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID, uuid4
@@ -22,6 +23,8 @@ _BYTES: Final = 100_000_000
 """Bytes of the contents that a statement deletes. Postgres deletes 100 MB in about a second."""
 _FILES: Final = 500
 """Files that a statement locks."""
+_PART_BYTES: Final = 256_000
+"""Bytes of a content in a row of the answer."""
 _SECONDS: Final = 10.0
 """Maximum duration of a run, beside the other deletions of the minute."""
 
@@ -116,9 +119,19 @@ def erase(recipients: Sequence[int]) -> None:
 
 
 def contents(ids: Iterable[UUID]) -> Mapping[UUID, bytes]:
-    """Return the contents of the existing files."""
-    found = db.rows("attachment_read", {"ids": list(ids)})
-    return {row["id"]: bytes(row["content"]) for row in found}
+    """Return the contents of the existing files.
+
+    The contents come in parts: a connection keeps a buffer as large as the largest row that it has
+    ever read.
+    """
+    parts: defaultdict[UUID, dict[int, bytes]] = defaultdict(dict)
+    for row in db.stream("attachment_read", {"ids": list(ids), "length": _PART_BYTES}):
+        parts[row["id"]][row["place"]] = row["part"]
+    found: dict[UUID, bytes] = {}
+    while parts:
+        id_, by_place = parts.popitem()
+        found[id_] = b"".join(by_place[place] for place in sorted(by_place))
+    return found
 
 
 def delete_expired(*, before: dt.datetime, limit: int) -> int:

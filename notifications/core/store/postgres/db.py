@@ -11,7 +11,7 @@ import datetime as dt
 import functools
 import itertools
 import select
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -168,6 +168,18 @@ def rows(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
         names = [column.name for column in running.description or ()]
         # A row factory of psycopg runs a Python function for each row.
         return [dict(zip(names, row, strict=True)) for row in running.fetchall()] if names else []
+
+
+def stream(name: str, parameters: Mapping[str, object]) -> Iterator[dict[str, Any]]:
+    """Run `sql/<name>.sql` and yield each row on arrival, for rows that are large together.
+
+    The caller takes all rows before the next statement.
+
+    Raises:
+        django.db.Error: as `rows`.
+    """
+    with errors, cursor() as running:
+        yield from running.stream(statement(name), bound(parameters))
 
 
 def fetch_as(
