@@ -93,6 +93,8 @@ class Capabilities:
     attachment_bytes: int = 0
     """Largest size of the attachments of a message together, before encoding; 0: the provider takes
     no attachments."""
+    inline_images: bool = True
+    """The HTML of a message can show attached images; False: the provider only attaches images."""
     marks_begin: bool = False
     """The adapter calls `Message.on_begin` of each message. False: each call counts as begun from
     `send` on."""

@@ -52,7 +52,7 @@ class Place(StrEnum):
     ATTACHMENTS_KEPT = "attachments_kept"
     """In KEPT: returns the files that requests name, and moves their deletion to a later time."""
     ATTACHMENTS_LIMIT = "attachments_limit"
-    """In LIMITS: returns the largest size of the attachments of a message in a mode."""
+    """In LIMITS: returns the largest size of attachments in a mode, of all or with images."""
     ATTACHMENTS_USED = "attachments_used"
     """In USED: stores the recipients of files; returns uses whose file or recipient is gone."""
     ATTACHMENT_CONTENTS = "attachment_contents"

@@ -2,11 +2,11 @@
 
     admin's rows (rules.routing)  ─ no match ─>  NOTIFY_ROUTES  ─ no match ─>  held, with an alert
 
-A provider matches if it is configured and takes the channel, the kind of address and the size of
-the attachments. Deliveries in
-test mode go to the sandbox, except for those to the inbox of a test recipient: a recipient belongs
-to one mode, so no live inbox shows them. An in_app contact of a test recipient leads to the
-sandbox, which its address steers. In a dry run all other deliveries go to the null provider.
+A provider matches if it is configured and takes the channel, the kind of address, the size of the
+attachments and the images of the HTML. Deliveries in test mode go to the sandbox, except for those
+to the inbox of a test recipient: a recipient belongs to one mode, so no live inbox shows them. An
+in_app contact of a test recipient leads to the sandbox, which its address steers. In a dry run all
+other deliveries go to the null provider.
 
 Deliveries of a batch with equal channel, kind and number prefix share one lookup; weighted routes
 need a draw for each delivery. Adapters are built once a process, on first use, because connections
@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 
 from notifications.core import conf, feature
 from notifications.core.delivery.batch import Batch
-from notifications.core.rules import in_app, routing
+from notifications.core.rules import attachments, in_app, routing
 from notifications.core.rules.channels import INBOX_KIND
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.routing import Choice, RoutingRule
@@ -60,6 +60,8 @@ class _Place(NamedTuple):
     beginning: str
     """Prefix of the address, as long as the longest region."""
     attachment_bytes: int = 0
+    has_images: bool = False
+    """Images that the HTML shows are among the attachments."""
 
 
 def choose_providers(batch: Batch) -> None:
@@ -70,8 +72,10 @@ def choose_providers(batch: Batch) -> None:
     for claimed in batch.deliveries:
         channel, to = claimed.delivery.channel, claimed.destination
         beginning = to.address[: reach.get(channel, 0)]
-        size = claimed.attachment_bytes if claimed.notification.attachments else 0
-        place = _Place(channel, claimed.delivery.mode, to.kind, beginning, size)
+        files = claimed.attachments if claimed.notification.attachments else ()
+        has_images = any(each.inline_id for each in files)
+        size = attachments.size_of(files)
+        place = _Place(channel, claimed.delivery.mode, to.kind, beginning, size, has_images)
         choice = choices.get(place)
         if choice is None:
             choice = choices[place] = _choose(place, stored.get(channel, ()))
@@ -115,6 +119,7 @@ def _among(rules: Sequence[RoutingRule], place: _Place) -> Choice:
         if (found := provider_named(rule.provider)) is not None
         and takes_address(found, channel=place.channel, kind=place.kind)
         and found.capabilities.attachment_bytes >= place.attachment_bytes
+        and (found.capabilities.inline_images or not place.has_images)
     ]
     return routing.choose(usable, address=place.beginning, kind=place.kind)
 

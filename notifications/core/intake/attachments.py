@@ -27,9 +27,13 @@ Files = Mapping[FileKey, StoredFile]
 KEPT: Final[Sequence[Callable[[Collection[FileKey]], Files]]] = (
     *function_at(Place.ATTACHMENTS_KEPT),
 )
-LIMITS: Final[Sequence[Callable[[Mode], int]]] = (*function_at(Place.ATTACHMENTS_LIMIT),)
+LIMITS: Final[Sequence[Callable[..., int]]] = (*function_at(Place.ATTACHMENTS_LIMIT),)
 USED: Final[Sequence[Callable[[Collection[FileUse]], Collection[FileUse]]]] = (
     *function_at(Place.ATTACHMENTS_USED),
+)
+_NO_IMAGES: Final = (
+    "no provider of e-mails shows attached images in the HTML: give the image a URL, or leave"
+    " inline_id out to attach the image"
 )
 _UNKNOWN: Final = ("id", "is no uploaded file of this producer and mode: POST /v1/attachments")
 
@@ -89,11 +93,18 @@ def problem(
         fault = attachments.name_fault(wanted, files[key].type) if key in files else _UNKNOWN
         if fault is not None:
             return _invalid(f"/{position}/{fault[0]}", fault[1])
+    images = [place for place, each in enumerate(request.attachments) if each.inline_id]
+    if images and not _most_bytes(keys[0].mode, with_images=True):
+        return _invalid(f"/{images[0]}/inline_id", _NO_IMAGES)
     size = sum(files[key].size for key in keys)
-    most = min(limit(keys[0].mode) for limit in LIMITS)
+    most = _most_bytes(keys[0].mode, with_images=bool(images))
     if size > most:
         return _invalid("", f"have {size} bytes together, at most {most}: link to the file instead")
     return None
+
+
+def _most_bytes(mode: Mode, *, with_images: bool) -> int:
+    return min(limit(mode, with_images=with_images) for limit in LIMITS)
 
 
 def column(request: NotificationRequest, keys: Sequence[FileKey], files: Files) -> str | None:

@@ -8,10 +8,14 @@ from notifications.core.rules.lane import Mode
 from providers.contract import Channel
 
 
-def most_bytes(mode: Mode) -> int:
-    """Return the bytes that the setting permits and a provider of e-mails takes; 0: no provider."""
+def most_bytes(mode: Mode, *, with_images: bool = False) -> int:
+    """Return the bytes that the setting permits and a provider of e-mails takes; 0: no provider.
+
+    `with_images`: the provider takes images that the HTML shows.
+    """
     most = conf.current().attachments_max_bytes
     if mode is Mode.TEST:
         return most
     able = [each.capabilities for each in routing.live_providers(Channel.EMAIL)]
-    return min(most, max((each.attachment_bytes for each in able), default=0))
+    sizes = [each.attachment_bytes for each in able if each.inline_images or not with_images]
+    return min(most, max(sizes, default=0))

@@ -158,6 +158,7 @@ class Anymail:
         self.capabilities = Capabilities(
             marks_begin=True,
             attachment_bytes=ATTACHMENT_BYTES,
+            inline_images=self._service.inline_images,
             channels=frozenset({Channel.EMAIL}),
             repeat=Repeat.VISIBLE,
             gives_receipts=self._can_verify(),

@@ -126,19 +126,31 @@ class Backend:
         elif message.html:
             mail.attach_alternative(message.html, "text/html")
         for each in message.attachments:
-            mail.attach(_part(each))
+            is_shown = bool(each.inline_id and message.html)
+            if is_shown or each.media_type.startswith("text/"):
+                mail.attach(_part(each, is_shown=is_shown))
+            else:  # without a copy of the content in base64
+                mail.attach(each.name, each.content, each.media_type)
         mail.metadata = {DELIVERY_ID: str(message.delivery_id)}
         return mail
 
 
-def _part(attachment: Attachment) -> MIMEBase:
-    """Build the part that anymail reads name, type, content and Content-ID from."""
+def _part(attachment: Attachment, *, is_shown: bool) -> MIMEBase:
+    """Build the part that anymail reads name, type, content and Content-ID from.
+
+    Services have no place for an invitation beside the texts, so the type of the attached file has
+    the METHOD of the calendar, which most services pass on (`services.AnymailService`).
+    """
     part = MIMEBase(*attachment.media_type.split("/", 1))
+    if attachment.media_type.startswith("text/"):
+        part.set_param("charset", "utf-8")
+    if method := mime.calendar_method(attachment):
+        part.set_param("method", method)
     part.set_payload(attachment.content)
     encoders.encode_base64(part)
-    kind = "inline" if attachment.inline_id else "attachment"
+    kind = "inline" if is_shown else "attachment"
     part.add_header("Content-Disposition", kind, filename=attachment.name)
-    if attachment.inline_id:
+    if is_shown:
         part.add_header("Content-ID", f"<{attachment.inline_id}>")
     return part
 

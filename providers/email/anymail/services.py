@@ -32,6 +32,10 @@ class AnymailService:
     """Name of anymail's view for the service's callbacks; empty: anymail has no view."""
     signed_with: frozenset[str] = frozenset()
     """Options that let the view verify a signature; a single option suffices."""
+    inline_images: bool = True
+    """The service's API has images that the HTML shows by a Content-ID."""
+    invitations: bool = True
+    """The API takes the type of a file with its METHOD, by which mail programs show buttons."""
     takes_basic_auth: bool = True
     """A user and password in the callback's URL suffice for the view."""
 
@@ -42,6 +46,8 @@ SERVICES: Final[Mapping[str, AnymailService]] = {
         knows=frozenset({"api_url"}),
         codes=(("code",),),
         view="BrevoTrackingWebhookView",
+        inline_images=False,
+        invitations=False,  # Brevo reads the type from the name
     ),
     "mailgun": AnymailService(
         needs=frozenset({"api_key"}),
@@ -54,6 +60,7 @@ SERVICES: Final[Mapping[str, AnymailService]] = {
         knows=frozenset({"api_url"}),
         codes=(("Messages", 0, "Errors", 0, "ErrorCode"), ("ErrorCode",)),
         view="MailjetTrackingWebhookView",
+        invitations=False,  # anymail gives Mailjet the type without parameters
     ),
     "mailtrap": AnymailService(
         needs=frozenset({"api_token"}),
@@ -74,6 +81,7 @@ SERVICES: Final[Mapping[str, AnymailService]] = {
         knows=frozenset({"webhook_key"}),
         codes=(("data", "code"),),
         view="PostalTrackingWebhookView",
+        inline_images=False,  # https://github.com/postalserver/postal/issues/2841
         signed_with=frozenset({"webhook_key"}),
         takes_basic_auth=False,
     ),
@@ -92,6 +100,7 @@ SERVICES: Final[Mapping[str, AnymailService]] = {
     "scaleway": AnymailService(
         needs=frozenset({"secret_key", "project_id"}),
         knows=frozenset({"api_url", "region"}),
+        inline_images=False,
     ),
     "sendgrid": AnymailService(
         needs=frozenset({"api_key"}),

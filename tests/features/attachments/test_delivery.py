@@ -12,7 +12,7 @@ from uuid import UUID
 
 import pytest
 
-from notifications.core.delivery import attached, deliver
+from notifications.core.delivery import attached, deliver, routing
 from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.intake.accept import Refused
 from notifications.core.models import DeadLetter, Delivery, Notification, ProviderRoute
@@ -184,6 +184,28 @@ def test_a_provider_that_does_not_take_the_size_is_passed_over(
     assert message["attachments"] == [
         {"name": "invoice.pdf", "type": "application/pdf", "size": len(PDF)}
     ]
+
+
+def test_a_provider_without_images_in_the_html_is_passed_over_for_such_an_image_alone(
+    reach: Reach, take: Accept, upload: Upload, add_vendor: AddVendor
+) -> None:
+    add_vendor("plain", inline_images=False)
+    route = ProviderRoute.objects.create(channel=Channel.EMAIL, provider="plain")
+    reach(email="maria@sandbox.example")
+    file = {"id": str(upload(PNG, "image/png")), "name": "logo.png"}
+    shown = {**file, "inline_id": "logo"}
+    answer = take(attachments=[shown])
+    assert isinstance(answer, Refused)
+    [error] = answer.problem.errors
+    assert error.pointer == "/attachments/0/inline_id"
+    assert "leave inline_id out" in error.detail
+    attached_only = take_rows(take, 1, attachments=[file])
+    ProviderRoute.objects.create(channel=Channel.EMAIL, provider="sandbox", rank=1)
+    routing.forget()
+    with_image = take_rows(take, 1, attachments=[shown])
+    deliver.deliver([*attached_only, *with_image])
+    names = [Delivery.objects.get(id=each).provider for each in (*attached_only, *with_image)]
+    assert names == [route.provider, "sandbox"]
 
 
 def test_without_a_provider_that_takes_the_size_the_request_is_refused(

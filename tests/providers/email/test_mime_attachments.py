@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import email
 import email.policy
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -19,6 +20,7 @@ from providers.email.anymail.adapter import ATTACHMENT_BYTES
 from providers.email.anymail.encoding import Backend
 from providers.email.anymail.services import SERVICES
 from providers.email.mime import encode, mailbox
+from providers.mail_headers import NO_HEADERS
 from providers.message_parts import Attachment
 from providers.rounds import Unsendable
 from providers.transport import Transport
@@ -29,6 +31,11 @@ from tests.providers.messages import message, noon
 FILE = Attachment(name="Grüße.pdf", media_type="application/pdf", content=bytes(range(256)) * 9)
 IMAGE = Attachment(
     name="logo.png", media_type="image/png", content=b"\x89PNG\r\n\x1a\n", inline_id="logo"
+)
+INVITATION = Attachment(
+    name="invite.ics",
+    media_type="text/calendar",
+    content=b"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n",
 )
 _OPTIONS = {"api_url": "http://127.0.0.1:9/", "sender_domain": "shop.example"}
 
@@ -95,6 +102,41 @@ def test_each_service_gets_the_bytes(service: str) -> None:
     for each in (FILE, IMAGE):
         plain = each.content in encoded.request.body
         assert plain or base64.b64encode(each.content) in encoded.request.body, service
+
+
+@pytest.mark.filterwarnings("ignore::anymail.exceptions.AnymailNotSupportedWarning")
+@pytest.mark.parametrize("service", SERVICES)
+def test_each_service_shows_an_image_in_the_html_if_its_row_says_so(service: str) -> None:
+    strict = _backend(service)
+    strict._backend.ignore_unsupported_features = False
+    mail = _mail(IMAGE, html='<img src="cid:logo">')
+    strict_too = replace(mail, mail=NO_HEADERS, unsubscribe_url="")
+    if SERVICES[service].inline_images:
+        assert b"logo" in strict.encode(strict_too).request.body
+    else:
+        with pytest.raises(Unsendable, match="cannot_encode"):
+            strict.encode(strict_too)
+
+
+@pytest.mark.filterwarnings("ignore::anymail.exceptions.AnymailNotSupportedWarning")
+@pytest.mark.parametrize("service", SERVICES)
+def test_each_service_gets_an_image_without_html_as_a_file(service: str) -> None:
+    mail = _mail(IMAGE)
+    plain = replace(mail, attachments=(replace(IMAGE, inline_id=""),))
+    bodies_of_both = [_form(_backend(service).encode(each).request.body) for each in (mail, plain)]
+    assert bodies_of_both[0] == bodies_of_both[1]
+
+
+def _form(body: bytes) -> bytes:
+    """Return a body without what each request draws: the boundary of a form, and a UUID."""
+    return re.sub(rb"[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", b"", body)
+
+
+@pytest.mark.filterwarnings("ignore::anymail.exceptions.AnymailNotSupportedWarning")
+@pytest.mark.parametrize("service", SERVICES)
+def test_each_service_gets_the_method_of_an_invitation_if_its_row_says_so(service: str) -> None:
+    body = _backend(service).encode(_mail(INVITATION)).request.body
+    assert (b"method=" in body and b"REQUEST" in body) is SERVICES[service].invitations
 
 
 @pytest.mark.parametrize("service", ["postmark", "mailgun"])  # JSON, and a multipart form
