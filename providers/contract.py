@@ -91,10 +91,9 @@ class Capabilities:
     withdraws: bool = False
     """The provider takes a `Message` with `is_withdrawal` on the channels push and in_app."""
     attachment_bytes: int = 0
-    """Largest size of the attachments of a message together, before encoding; 0: the provider takes
-    no attachments."""
+    """Largest size of a message's attachments together, before encoding; 0: no attachments."""
     inline_images: bool = True
-    """The HTML of a message can show attached images; False: the provider only attaches images."""
+    """The HTML of a message can show attached images."""
     marks_begin: bool = False
     """The adapter calls `Message.on_begin` of each message. False: each call counts as begun from
     `send` on."""
@@ -150,8 +149,7 @@ class Message:
     unsubscribe_url: str = field(default="", repr=False)
     """URL at which one POST unsubscribes (RFC 8058), in headers of an e-mail; never logged."""
     template_ids: Mapping[str, str] = field(default_factory=dict)
-    """Chat: provider -> id of the approved template that the provider sends in place of the text
-    (WhatsApp); empty: the text is sent."""
+    """Chat: provider -> id of the template of WhatsApp in place of the text; empty: the text."""
     template_parameters: tuple[str, ...] = field(default=(), repr=False)
     """Values of the template's placeholders, in order; never logged."""
 

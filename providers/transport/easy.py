@@ -31,9 +31,6 @@ from providers.transport.guard import AddressPolicy
 from providers.transport.origin import Plan
 from providers.transport.sockets import Sockets
 
-BODY_LIMIT_BYTES: Final = 64 * 1024
-"""Vendors' answers are shorter; a hostile endpoint might answer without end."""
-
 USER_AGENT: Final = "Notifications"
 """The product alone, because a webhook's endpoint is untrusted."""
 
@@ -66,6 +63,7 @@ class Easy:
         "_header",
         "_length",
         "_lent",
+        "_longest",
         "_on_begin",
         "_port",
         "_sent",
@@ -85,7 +83,7 @@ class Easy:
         self.met_closed = self.came_early = self.has_proved = self.was_answered = False
         self._port = 0
         self._body: list[bytes] = []
-        self._length = 0
+        self._length = self._longest = 0
         self._wanted_header = b""
         self._header = ""
         self._guard: AddressPolicy | None = None
@@ -131,7 +129,7 @@ class Easy:
         if "\n" in "".join(request.headers) or "\r" in "".join(request.headers):
             raise ValueError("a header has a line break")
         self._body.clear()
-        self._length = 0
+        self._length, self._longest = 0, request.body_limit_bytes
         self._wanted_header = request.wanted_header.encode()
         self._header = ""
         self._guard = request.guard
@@ -176,6 +174,7 @@ class Easy:
                 retry_after=timedelta(seconds=seconds) if seconds > 0 else None,
                 header=self._header,
                 complete=error == pycurl.E_OK,
+                is_too_long=self._length > self._longest,
             )
         kind, code = self._judge(error)
         return Failure(kind=kind, code=code, elapsed=elapsed)
@@ -194,7 +193,7 @@ class Easy:
 
     def _write(self, chunk: bytes) -> int | None:
         self._length += len(chunk)
-        if self._length > BODY_LIMIT_BYTES:
+        if self._length > self._longest:
             return -1  # ends the transfer; the status is known
         self._body.append(chunk)
         return None

@@ -10,6 +10,9 @@ from typing import Final, Literal
 
 from providers.transport.guard import AddressPolicy
 
+BODY_LIMIT_BYTES: Final = 64 * 1024
+"""Vendors' answers are shorter; a hostile endpoint might answer without end."""
+
 _SUCCESS: Final = range(200, 300)
 
 
@@ -28,6 +31,8 @@ class Request:
     body, and each header line costs a call back into Python."""
     guard: AddressPolicy | None = None
     """Set for a URL from an untrusted source; None for a URL from the settings."""
+    body_limit_bytes: int = BODY_LIMIT_BYTES
+    """Longest body of the answer; a longer body is cut off."""
     urgent: bool = False
     """Urgent requests go before others while requests wait for a slot."""
 
@@ -38,7 +43,7 @@ class Response:
 
     status: int
     body: bytes = field(repr=False)
-    """At most `easy.BODY_LIMIT_BYTES`."""
+    """At most the request's `body_limit_bytes`."""
     elapsed: timedelta
     """Time from the start of the request; the wait for a free slot is not counted."""
     retry_after: timedelta | None = None
@@ -48,6 +53,8 @@ class Response:
     """Value of the request's `wanted_header`; empty if the answer lacks the header."""
     complete: bool = True
     """False: the status arrived, but the body was too long or was cut off."""
+    is_too_long: bool = False
+    """The body is longer than the request's `body_limit_bytes`."""
 
     @property
     def is_success(self) -> bool:

@@ -20,7 +20,7 @@ import pytest
 from providers.sandbox_server.wire import ServerAnswer
 from providers.sandbox_server.wire import ServerRequest as Seen
 from providers.transport import Failure, FailureKind, Request, Response, Transport
-from providers.transport.easy import BODY_LIMIT_BYTES
+from providers.transport.exchange import BODY_LIMIT_BYTES
 from providers.transport.guard import AddressPolicy
 from providers.transport.lines import Bounds
 from providers.transport.loop import Loop
@@ -134,8 +134,20 @@ def test_an_endless_body_is_cut_off_and_its_status_kept(transport: Transport) ->
     ) as url:
         reply = reply_to(transport, post(url))
     assert isinstance(reply, Response)
-    assert (reply.status, reply.complete) == (200, False)
+    assert (reply.status, reply.complete, reply.is_too_long) == (200, False, True)
     assert len(reply.body) <= BODY_LIMIT_BYTES
+
+
+def test_a_request_has_a_limit_of_its_own_and_the_next_request_the_usual_one(
+    transport: Transport,
+) -> None:
+    body = b"x" * 2 * BODY_LIMIT_BYTES
+    with http_server(lambda _seen: ServerAnswer(status=200, body=body)) as url:
+        limits = [len(body), len(body) - 1]
+        wanted = [Request(url=url, headers=[], body_limit_bytes=each) for each in limits]
+        replies = [reply_to(transport, each) for each in (*wanted, post(url))]
+    told = [(each.complete, each.is_too_long) for each in replies if isinstance(each, Response)]
+    assert told == [(True, False), (False, True), (False, True)]
 
 
 @pytest.mark.parametrize(

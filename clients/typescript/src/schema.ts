@@ -1456,6 +1456,38 @@ export interface components {
             /** @description Grows by one with each change of the inbox; 0: no message ever came. */
             version: number;
         };
+        /** @description A meeting, of which the service writes a calendar file. */
+        InvitationRequest: {
+            /**
+             * @description REQUEST invites, or changes an invitation; CANCEL cancels; PUBLISH needs no answer. Default: `"REQUEST"`.
+             * @enum {string}
+             */
+            method?: "REQUEST" | "CANCEL" | "PUBLISH";
+            /** @description The same for all changes of a meeting, and for no other meeting. */
+            uid: string;
+            /** @description Number of the change: each change and the cancellation have a higher number. Default: `0`. */
+            sequence?: number;
+            /**
+             * Format: date-time
+             * @description Begin, with an offset from UTC.
+             */
+            start: string;
+            /**
+             * Format: date-time
+             * @description End, with an offset from UTC.
+             */
+            end: string;
+            /** @description Title in the calendar. */
+            summary: string;
+            /** @description Place. */
+            location?: string | null;
+            /** @description Text. */
+            description?: string | null;
+            /** @description Mailbox that gets the answers, such as `Shop <events@shop.example>`. */
+            organizer: string;
+            /** @description Mailbox of the recipient; REQUEST and CANCEL need it. */
+            attendee?: string | null;
+        };
         /**
          * @description The new key.
          *
@@ -3483,6 +3515,7 @@ export type InboxMarked = components['schemas']['InboxMarked'];
 export type InboxMessagesMarked = components['schemas']['InboxMessagesMarked'];
 export type InboxMessagesRequest = components['schemas']['InboxMessagesRequest'];
 export type InboxUnreadCount = components['schemas']['InboxUnreadCount'];
+export type InvitationRequest = components['schemas']['InvitationRequest'];
 export type KeyRotated = components['schemas']['KeyRotated'];
 export type ListState = components['schemas']['ListState'];
 export type Lock = components['schemas']['Lock'];

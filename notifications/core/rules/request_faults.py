@@ -53,6 +53,7 @@ PATTERNS: Final[Mapping[str, str]] = MappingProxyType({
     r"^(\d{4}-\d{2}-\d{2}T)?([01]\d|2[0-3]):[0-5]\d$": (
         "must be a time like 09:00 or 2026-11-27T09:00"
     ),
+    r"^[\x21-\x7e]+$": "may have visible ASCII characters without spaces only",
     r"^[A-Za-z]{2,3}([_\-][A-Za-z0-9]{2,8})*$": "must be a locale like en or pt-BR",
     METADATA_PAIR: "must be a name and a value, like order_id:ORD-1",
 })

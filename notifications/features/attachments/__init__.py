@@ -4,6 +4,8 @@
     limits     the largest size of the attachments of an e-mail
     models     the files, with their contents
     rows       store, keep, link and read files
+    fetch      get a file from a URL
+    invitations   write the calendar file of a meeting
 
 A content is stored once for a producer, a mode and a type, by its SHA-256 digest, and only in
 Postgres. Each accepted notification moves the deletion of its files, so no row counts the uses: a

@@ -9,19 +9,31 @@ from uuid import UUID
 from drf_spectacular.types import OpenApiTypes
 from rest_framework.response import Response
 
-from notifications.core.api.base_view import BaseView
+from notifications.core import clock
+from notifications.core.api.base_view import BaseView, parse_body
 from notifications.core.api.examples import Example
-from notifications.core.api.json_io import RawParser
+from notifications.core.api.json_io import RawParser, decode
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.problems import raise_problem
 from notifications.core.api.schemas import ResponseModel
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.scopes import Scope
-from notifications.features.attachments import limits, rows, rules
+from notifications.features.attachments import fetch, invitations, limits, rows, rules
+from notifications.features.attachments.invitations import InvitationRequest
 
 _MEGABYTE: Final = 1_000_000
 _INVOICE: Final = "%PDF-1.7\nInvoice 4521\n%%EOF\n"
 _INVITATION: Final = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n"
+_MEETING: Final = {
+    "uid": "appointment-4521@shop.example",
+    "sequence": 1,
+    "start": "2026-12-01T10:00:00+01:00",
+    "end": "2026-12-01T10:30:00+01:00",
+    "summary": "Fitting",
+    "location": "Main Street 1",
+    "organizer": "Shop <events@shop.example>",
+    "attendee": "maria@mailbox.example",
+}
 _DOCUMENTED: Final = ("application/pdf", "text/calendar")
 """Types of the examples; `rules.attachments.ENDINGS` has all permitted types."""
 _WRITERS: Final = Access(Scope.NOTIFICATIONS_WRITE)
@@ -55,9 +67,15 @@ class AttachmentView(BaseView):
     _WRITERS,
     answers={201: AttachmentAnswer, 200: AttachmentAnswer},
     tag="Attachments",
-    raw_body=dict.fromkeys(_DOCUMENTED, OpenApiTypes.BINARY),
+    raw_body={
+        **dict.fromkeys(_DOCUMENTED, OpenApiTypes.BINARY),
+        invitations.MEDIA_TYPE: InvitationRequest,
+    },
     is_idempotent=False,
-    problems={Kind.TOO_LARGE, Kind.UNSUPPORTED_MEDIA_TYPE, Kind.INVALID},
+    problems={
+        *(Kind.MALFORMED, Kind.TOO_LARGE, Kind.UNSUPPORTED_MEDIA_TYPE, Kind.INVALID),
+        Kind.UNAVAILABLE,
+    },
     base=AttachmentView,
     examples={
         "minimal": Example("A PDF file", body=_INVOICE, media_type="application/pdf"),
@@ -65,6 +83,11 @@ class AttachmentView(BaseView):
             "An invitation, which mail programs show with buttons",
             body=_INVITATION,
             media_type="text/calendar",
+        ),
+        "meeting": Example(
+            "A change of a meeting, of which the service writes an invitation",
+            body=_MEETING,
+            media_type=invitations.MEDIA_TYPE,
         ),
     },
 )
@@ -75,14 +98,35 @@ def upload_attachment(call: Call) -> Response:
     JSON, calendars, vCards, Wallet passes, and the documents of office programs. The same content
     is stored once: a second upload is answered with 200 and the same id, so a call can be repeated.
     A file that no notification names is deleted after a day. An upload costs one request for each
-    megabyte.
+    megabyte. A body of the type text/uri-list is the https URL of the file: the service fetches the
+    file at once, within 10 seconds and without following redirects, and the Content-Type of the
+    answer is the type of the file. A body of the type application/vnd.notify.invitation+json has
+    the fields of a meeting, of which the service writes a file of the type text/calendar.
     """
     given: object = call.request.data  # without a body it is no bytes
     content = given if isinstance(given, bytes) else b""
-    return _store(call, str(call.request.content_type), content)
+    type_ = _media_type(str(call.request.content_type))
+    if type_ == invitations.MEDIA_TYPE:
+        asked = parse_body(decode(content), InvitationRequest)
+        return _store(call, invitations.CALENDAR, invitations.write(asked, now=clock.now()))
+    if type_ != fetch.URI_LIST:
+        return _store(call, type_, content)
+    found = fetch.fetch(content, most=limits.most_bytes(call.mode))
+    if isinstance(found, Problem):
+        raise_problem(found)
+    type_ = _media_type(found.type)
+    if rules.type_fault(type_):
+        said = f"the server of the URL sends the type {type_ or 'no type'}, which no file may have"
+        raise_problem(Problem(Kind.INVALID, said))
+    return _store(call, type_, found.content)
 
 
-def _store(call: Call, content_type: str, content: bytes) -> Response:
+def _media_type(content_type: str) -> str:
+    """Return a media type without its parameters."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+def _store(call: Call, type_: str, content: bytes) -> Response:
     """Check and store a file.
 
     Raises:
@@ -90,7 +134,6 @@ def _store(call: Call, content_type: str, content: bytes) -> Response:
     """
     if not content:
         raise_problem(Problem(Kind.INVALID, "the file is empty"))
-    type_ = content_type.partition(";")[0].strip().lower()
     if fault := rules.type_fault(type_):
         raise_problem(Problem(Kind.UNSUPPORTED_MEDIA_TYPE, fault))
     call.charge(len(content) // _MEGABYTE)

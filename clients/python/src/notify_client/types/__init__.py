@@ -9,6 +9,7 @@ from notify_client.types.analytics import GetAnalyticsQuery as GetAnalyticsQuery
 from notify_client.types.analytics import GetCostsQuery as GetCostsQuery
 from notify_client.types.analytics import ListBudgetsQuery as ListBudgetsQuery
 from notify_client.types.attachments import AttachmentAnswer as AttachmentAnswer
+from notify_client.types.attachments import InvitationRequest as InvitationRequest
 from notify_client.types.audiences import AudienceAnswer as AudienceAnswer
 from notify_client.types.audiences import AudienceRequest as AudienceRequest
 from notify_client.types.audiences import EstimateAnswer as EstimateAnswer

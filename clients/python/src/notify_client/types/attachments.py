@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from datetime import datetime
+from typing import Literal, NotRequired, TypedDict
 
 
 class AttachmentAnswer(TypedDict):
@@ -24,3 +25,40 @@ class AttachmentAnswer(TypedDict):
     """The file is deleted after this time, unless a notification with the file is accepted
     before.
     """
+
+
+class InvitationRequest(TypedDict):
+    """A meeting, of which the service writes a calendar file."""
+
+    method: NotRequired[Literal["REQUEST", "CANCEL", "PUBLISH"]]
+    """REQUEST invites, or changes an invitation; CANCEL cancels; PUBLISH needs no answer.
+
+    Default: `"REQUEST"`.
+    """
+
+    uid: str
+    """The same for all changes of a meeting, and for no other meeting."""
+
+    sequence: NotRequired[int]
+    """Number of the change: each change and the cancellation have a higher number. Default: `0`."""
+
+    start: str | datetime
+    """Begin, with an offset from UTC."""
+
+    end: str | datetime
+    """End, with an offset from UTC."""
+
+    summary: str
+    """Title in the calendar."""
+
+    location: NotRequired[str | None]
+    """Place."""
+
+    description: NotRequired[str | None]
+    """Text."""
+
+    organizer: str
+    """Mailbox that gets the answers, such as `Shop <events@shop.example>`."""
+
+    attendee: NotRequired[str | None]
+    """Mailbox of the recipient; REQUEST and CANCEL need it."""
