@@ -186,7 +186,8 @@ def _asset(sender: str) -> AppriseAsset:
 def _plugin_class(path: str) -> type[NotifyBase]:
     import requests  # noqa: PLC0415 - see TYPE_CHECKING above
 
-    logging.getLogger("apprise").disabled = True
+    # Apprise logs tokens and texts. `logging.config` sets `disabled` anew, and keeps the level.
+    logging.getLogger("apprise").setLevel(logging.CRITICAL + 1)
     module, _, name = path.partition(".")
     loaded = import_module(f"apprise.plugins.{module}")
     verbs = {verb: partial(_keep, verb) for verb in ("get", "post", "put", "patch", "delete")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
@@ -32,3 +33,12 @@ def subject() -> Iterator[Subject]:
 @pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
 def test_apprise_keeps_the_contract(check: Callable[[Subject], None], subject: Subject) -> None:
     check(subject)
+
+
+def test_logs_keep_secrets_after_another_configuration_of_logging(
+    subject: Subject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conformance.checks.keeps_secrets(subject)
+    # `logging.config.dictConfig` does so for each logger that exists.
+    monkeypatch.setattr(logging.getLogger("apprise"), "disabled", False)
+    conformance.checks.keeps_secrets(subject)
