@@ -6,6 +6,7 @@
                    |--> message_parts   Attachment, InApp: parts of messages on one channel
                    |--> mail_headers    headers of an e-mail
                    |--> vendor          from the environment to an adapter
+                   |--> html_references character references in HTML of other people
                    |--> rounds          a batch over HTTP: prepare, send, judge
                    |--> http_outcomes   outcomes of plain HTTP answers
                    |--> aws             shared parts of the AWS vendors

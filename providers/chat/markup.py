@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import orjson
 
+from providers import html_references
 from providers.chat.limits import shorten
 
 Payload = dict[str, Any]
@@ -59,7 +60,7 @@ def telegram(payload: Payload, title: str, text: str) -> None:
 
 def telegram_text(payload: Payload) -> str:
     """Return the text after Telegram's parsing: Telegram limits the parsed characters."""
-    return html.unescape(_TAG_OF_TITLE.sub("", payload["text"]))
+    return html_references.unescape(_TAG_OF_TITLE.sub("", payload["text"]))
 
 
 def google_chat(payload: Payload, title: str, text: str) -> None:

@@ -95,3 +95,10 @@ def test_the_pixel_stands_at_the_end_of_the_body(source: str, begin: str, end: s
 def test_a_hostile_text_takes_no_quadratic_time() -> None:
     source = "<a " * 50_000 + "href=" * 50_000
     assert replace_links(source, _tracked) == source
+
+
+def test_a_reference_of_thousands_of_digits_stops_no_mail() -> None:
+    link = f'<a href="https://shop.example/?a&#{"9" * 5_000};">a</a>'
+    assert replace_links(link, _tracked) == (
+        f'<a href="{_over("https://shop.example/?a" + chr(0xFFFD))}">a</a>'
+    )

@@ -149,3 +149,8 @@ def test_a_condition_of_outlook_may_have_a_variable(x: str) -> None:
     html = "<html><body><![if{{ x }} mso]>Hi<![endif]></body></html>"
     mail = contents.words(Channel.EMAIL, "en", title="Hi", html=html)
     assert previews.preview(mail, {"x": x}).warnings == ()
+
+
+def test_a_reference_of_thousands_of_digits_stops_no_preview() -> None:
+    long = f"&#{'9' * 5_000};"
+    warnings(html=f'<p title="{long}">Hello {long}</p>')

@@ -14,6 +14,7 @@ from html.parser import HTMLParser
 from typing import Final
 
 from notifications.core.rules.texts import mail_html
+from providers import html_references
 
 _SILENT: Final = frozenset({"head", "style", "script", "title", "template"})
 _BREAKS: Final = {
@@ -47,7 +48,7 @@ def text_of(html: str) -> str:
         kept.append(text)
     reader = _Reader()
     # At once: with each piece it would begin again at a tag that is not closed yet.
-    reader.feed(without_comments("".join(page)))
+    reader.feed(html_references.shorten(without_comments("".join(page))))
     reader.close()
     return _MARK.sub(lambda found: kept[int(found[1])], reader.text())
 

@@ -13,6 +13,7 @@ from html.entities import html5
 from typing import Final
 
 from notifications.core.rules.texts.short_links import is_target
+from providers import html_references
 
 LONGEST_TARGET: Final = 2_000
 """Bytes. The tracked link of a longer target might be too long for a mail program."""
@@ -59,4 +60,8 @@ def _character(found: re.Match[str]) -> str:
     A name without a semicolon and before `=` or a letter is text: `&region=eu` has no `&reg`
     (https://html.spec.whatwg.org/multipage/parsing.html#named-character-reference-state).
     """
-    return html.unescape(found[0]) if not found["name"] or found[0][1:] in html5 else found[0]
+    return (
+        html_references.unescape(found[0])
+        if not found["name"] or found[0][1:] in html5
+        else found[0]
+    )

@@ -13,7 +13,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from enum import StrEnum
-from html import unescape
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -21,6 +20,7 @@ from notifications.core.rules import colors
 from notifications.core.rules.brand import Brand
 from notifications.core.rules.language.templating import Rendered
 from notifications.core.rules.texts import mail_text
+from providers import html_references
 
 CLIPPED_HTML_BYTES: Final = 102_400
 """Gmail clips a larger message."""
@@ -192,7 +192,7 @@ class _Page:
         if name in _CLOSED_BY_THEIR_LIKE and self._open and self._open[-1][0] == name:
             self._leave()
         given = {
-            found[1].lower(): unescape(found[2] or found[3] or found[4] or "")
+            found[1].lower(): html_references.unescape(found[2] or found[3] or found[4] or "")
             for found in _ATTRIBUTE.finditer(rest)
         }
         if name == "img":
@@ -205,7 +205,7 @@ class _Page:
 
     def _add_text(self, source: str) -> None:
         now = self._now()
-        words = "" if now.is_hidden else " ".join(unescape(source).split())
+        words = "" if now.is_hidden else " ".join(html_references.unescape(source).split())
         if not words:
             return
         self.text_bytes += len(words.encode(errors="surrogatepass"))
