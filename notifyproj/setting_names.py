@@ -16,7 +16,7 @@ _OF_PRODUCERS: Final = frozenset({"NOTIFY_URL", "NOTIFY_KEY", "NOTIFY_LISTEN_SEC
 
 
 def unknown(given: Mapping[str, str], *, known: AbstractSet[str]) -> list[str]:
-    """Return a line for each variable that nothing reads, with the nearest known name."""
+    """Return a line for each unread variable, with the nearest known name."""
     lines = foreign_variables(given)
     for name in sorted(given.keys() - _OF_PRODUCERS):
         if name.startswith(PREFIX) and name not in known:

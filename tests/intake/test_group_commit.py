@@ -29,7 +29,7 @@ _SECONDS = 20
 
 
 class Runs:
-    """Answers each call with its double; the first run waits until the others have come."""
+    """Answers a call with the double of its number; the first run waits for the other calls."""
 
     def __init__(self, *, fails: Callable[[Sequence[int]], None] = lambda _calls: None) -> None:
         self.groups: list[list[int]] = []

@@ -1,4 +1,4 @@
-"""A staging environment reaches its own people and nobody else."""
+"""A staging environment reaches the permitted addresses alone."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def run(wanted: Import) -> Report:
 
 
 def _refused(report: Report) -> Report:
-    """Return the report of an import that wrote nothing."""
+    """Return the report of an import without a stored row."""
     report.imported.clear()
     report.unchanged.clear()
     return report

@@ -79,7 +79,7 @@ class WrittenPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Difference:
-    """Changes of one recipient; an empty difference changes nothing."""
+    """Changes of one recipient; an empty difference stores no row."""
 
     item: RecipientItem
     user_id: str
@@ -256,7 +256,7 @@ def _new_addresses(
 
 
 def _create(wanted: Sequence[_Difference], *, mode: Mode, by: str) -> Mapping[str, Recipient]:
-    """Store new recipients with their contacts; none if another call has stored one meanwhile."""
+    """Store new recipients and contacts; no recipient if another call has stored one of these."""
     new = [
         NewRecipient(
             user_id=each.user_id,

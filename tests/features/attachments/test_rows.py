@@ -1,4 +1,4 @@
-"""Files are deleted with their age, with their recipient and with their producer."""
+"""Files are deleted by age, with the last recipient and with the producer."""
 
 from __future__ import annotations
 

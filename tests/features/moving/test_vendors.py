@@ -1,4 +1,4 @@
-"""Each vendor's export becomes rows here; a second import changes nothing and sends nothing."""
+"""The export of each vendor becomes rows; a second import changes no row and sends no message."""
 
 from __future__ import annotations
 

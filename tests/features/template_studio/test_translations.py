@@ -1,4 +1,4 @@
-"""An import of translations makes one draft, publishes nothing, and imports all or nothing."""
+"""An import of translations makes one draft of all texts, or no draft, and no version."""
 
 from __future__ import annotations
 
