@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from notifications.core.delivery import deliver
-from notifications.core.models import Contact, TemplateText
+from notifications.core.models import AuditEntry, Contact, TemplateText
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import dead_contacts
 from notifications.core.store.postgres.dead_contacts import NewAddress
@@ -43,6 +43,11 @@ def test_a_contact_gets_the_address_that_replaced_its_own(
     assert (contact.address, contact.changed_by, contact.is_primary) == (NEW, "scripted", True)
     assert contact.changed_at is not None
     assert contact.invalidated_at is None
+    [entry] = AuditEntry.objects.filter(operation="move_contact")
+    assert (entry.by, entry.object_id, entry.before["address"], entry.after["address"]) == (
+        *("scripted", str(contact.pk)),
+        *("tg…34", "tg…45"),
+    )
 
 
 def test_a_change_during_the_call_wins(reach: Reach) -> None:
@@ -50,6 +55,7 @@ def test_a_change_during_the_call_wins(reach: Reach) -> None:
     dead_contacts.record_moves({contact.pk: MOVE}, provider="apprise")
     contact.refresh_from_db()
     assert (contact.address, contact.changed_by) == ("tgram://123:token/77", "")
+    assert not AuditEntry.objects.filter(operation="move_contact").exists()
 
 
 def test_only_the_moved_contacts_change_and_a_repeat_changes_nothing(reach: Reach) -> None:
@@ -58,6 +64,7 @@ def test_only_the_moved_contacts_change_and_a_repeat_changes_nothing(reach: Reac
         dead_contacts.record_moves({moved.pk: MOVE}, provider="apprise")
         moved.refresh_from_db()
         assert (moved.address, moved.changed_by) == (NEW, "apprise")
+    assert AuditEntry.objects.filter(operation="move_contact").count() == 1
     other.refresh_from_db()
     assert (other.address, other.changed_at) == (OLD, None)
 

@@ -21,14 +21,16 @@ from uuid import UUID
 import structlog
 from django.db import Error
 
-from notifications.core.models import Delivery
+from notifications.core.models import Contact, Delivery
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.suppression import CALLED_DEAD, LISTED, Cause
 from notifications.core.rules.webhook_events import StatusEvent
-from notifications.core.store.postgres import attempts, db
+from notifications.core.store.postgres import attempts, audit, db
 
 _LONGEST_REASON: Final = 200
 """Characters of the column."""
+_MOVE: Final = "move_contact"
+"""Operation in the audit log."""
 
 _log = structlog.get_logger(__name__)
 
@@ -104,22 +106,33 @@ def record_moves(moves: Mapping[int, NewAddress], *, provider: str) -> None:
     """Store new addresses, by contact id, in a transaction of its own. Raises nothing.
 
     An example is a group of Telegram that became a supergroup. The provider is the author of the
-    change. A change of an operator or a producer since the call wins. Safe to run twice, late or
-    never: while the contact has the old address, the provider names the new address at each call.
+    change, also in the audit log. A change of an operator or a producer since the call wins. Safe
+    to run twice, late or never: while the contact has the old address, the provider names the new
+    address at each call.
     """
     if not moves:
         return
-    parameters = {
-        "ids": list(moves),
-        "old": [each.old for each in moves.values()],
-        "new": [each.new for each in moves.values()],
-        "provider": provider,
-    }
     try:
-        moved = {row["id"] for row in db.fetch_in_own_transaction("move_contacts", parameters)}
+        moved = db.in_transaction(lambda: _move(moves, provider=provider))
     except Error as error:  # the calls are settled, and the next call tells the address again
         _log.warning("contacts_not_moved", provider=provider, error=type(error).__name__)
         return
     for contact_id in moves:
         kept = contact_id not in moved
         _log.info("contact_moved", provider=provider, contact_id=contact_id, kept_address=kept)
+
+
+def _move(moves: Mapping[int, NewAddress], *, provider: str) -> set[int]:
+    """Store new addresses with entries of the audit log; returns the ids of moved contacts."""
+    parameters = {
+        "ids": list(moves),
+        "old": [each.old for each in moves.values()],
+        "new": [each.new for each in moves.values()],
+        "provider": provider,
+    }
+    moved = {row["id"] for row in db.rows("move_contacts", parameters)}
+    for contact in Contact.objects.filter(pk__in=moved).order_by("pk"):
+        old, new = moves[contact.pk]
+        before, after = {"address": old}, {"address": new}
+        audit.record(provider, _MOVE, contact, before=before, after=after)
+    return moved
