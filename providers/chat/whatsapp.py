@@ -6,7 +6,8 @@
 A text goes as an approved template if the text names a template of this provider
 (`Message.template_ids`: `order_shipped/en_US`, name and language); Meta takes templates at any
 time. Another text goes as free text, which Meta takes within 24 hours of the person's last message;
-at other times the answer is 131047, and the delivery fails or gives way to its next channel.
+at other times Meta refuses the text with 131047, in the answer or in a status, and the delivery
+fails or gives way to its next channel.
 
 Meta has no idempotency key: a repeat is a second message. `biz_opaque_callback_data` has the
 delivery id, and each status repeats it, so that a status names the delivery even if the answer to
@@ -168,7 +169,7 @@ class WhatsApp:
         if isinstance(reply, Response) and reply.status >= HTTPStatus.BAD_REQUEST:
             code = _code(reply)
             verdict = verdicts.look_up(code, TABLE, self._codes)
-            detail = http_outcomes.excerpt(reply.body, hide=hide)
+            detail = whatsapp_text.explain(code) or http_outcomes.excerpt(reply.body, hide=hide)
             if verdict is None:
                 return http_outcomes.of_status(reply, detail=detail, code=code)
             return verdicts.outcome(

@@ -31,7 +31,7 @@ from uuid import UUID
 import orjson
 
 from providers import verdicts
-from providers.chat import whatsapp_number
+from providers.chat import whatsapp_number, whatsapp_text
 from providers.chat.whatsapp_codes import TABLE
 from providers.contract import Channel, InboundText, Receipt, ReceiptKind, ReceiptRequest
 from providers.errors import InvalidSignature, MalformedReceipt
@@ -122,6 +122,7 @@ class WhatsAppReceipts:
             provider_message_id=str(status["id"]),
             occurred_at=datetime.fromtimestamp(int(status["timestamp"]), UTC),
             code=code,
+            detail=whatsapp_text.explain(code),
             contact_is_dead=verdict is not None and verdict.is_dead,
             has_opted_out=verdict is Verdict.OPTED_OUT,
         )

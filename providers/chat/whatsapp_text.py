@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from providers import graphemes
 from providers.contract import Message
 from providers.rounds import Unsendable
+
+_TEMPLATE_NEEDED: Final = frozenset({"131047", "63016"})
+"""Codes of Meta and Twilio for a free text outside of the 24 hours."""
 
 
 def free_text(message: Message, *, limit: int) -> str:
@@ -32,3 +37,13 @@ def parameters(message: Message) -> list[str]:
         place = values.index("") + 1
         raise Unsendable("empty_parameter", f"parameter {place} of the template is empty")
     return values
+
+
+def explain(code: str) -> str:
+    """Return the cause of a refusal and its remedy; empty for a code whose own text is enough."""
+    if code not in _TEMPLATE_NEEDED:
+        return ""
+    return (
+        "needs an approved template (vendor_template of the text):"
+        " the person has not written within 24 hours"
+    )

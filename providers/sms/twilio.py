@@ -226,8 +226,8 @@ class Twilio:
             for code in (said, str(reply.status)):
                 verdict = verdicts.look_up(code, REFUSALS, self._config.codes)
                 if verdict is not None:
-                    detail = http_outcomes.excerpt(reply.body, hide=number)
-                    wait = reply.retry_after
+                    excerpt = http_outcomes.excerpt(reply.body, hide=number)
+                    detail, wait = whatsapp_text.explain(code) or excerpt, reply.retry_after
                     return verdicts.outcome(verdict, code=code, detail=detail, retry_after=wait)
         is_sms = message.channel is Channel.SMS
         accepted = _outcome_of_success if is_sms else _outcome_on_whatsapp

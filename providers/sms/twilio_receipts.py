@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 from uuid import UUID
 
 from providers import verdicts
-from providers.chat import whatsapp_number
+from providers.chat import whatsapp_number, whatsapp_text
 from providers.contract import (
     Channel,
     InboundText,
@@ -86,6 +86,7 @@ class TwilioReceipts:
             delivery_id=_delivery_id(request.url),
             provider_message_id=sid,
             code=code,
+            detail=whatsapp_text.explain(code),
             contact_is_dead=verdict is not None and verdict.is_dead,
             has_opted_out=verdict is Verdict.OPTED_OUT,
         )

@@ -10,7 +10,7 @@ import pytest
 
 from notifications.core import clock
 from notifications.core.delivery import deliver, routing
-from notifications.core.models import Contact, ProviderRoute, Template, TemplateText
+from notifications.core.models import Attempt, Contact, ProviderRoute, Template, TemplateText
 from notifications.core.rules.states import Status
 from notifications.core.store.cached import provider_overrides
 from providers import registry
@@ -78,6 +78,9 @@ def test_a_free_text_outside_of_the_window_fails_with_the_code_of_meta(
     deliver.deliver([row.id])
     row.refresh_from_db()
     assert row.status == Status.FAILED
+    [attempt] = Attempt.objects.all()
+    assert attempt.code == "131047"
+    assert attempt.detail.startswith("needs an approved template")
     [request] = meta.requests
     assert sent(request)["text"]["body"] == "Hi Ada"
     assert Contact.objects.get().invalidated_at is None

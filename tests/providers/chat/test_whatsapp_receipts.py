@@ -56,6 +56,7 @@ def test_a_refusal_bounces_and_any_other_loss_fails(code: str) -> None:
     receipt = receipt_of("failed", int(code))
     expected = ReceiptKind.BOUNCED if TABLE[code].is_rejection else ReceiptKind.FAILED
     assert (receipt.kind, receipt.code) == (expected, code)
+    assert receipt.detail.startswith("needs an approved template") == (code == "131047")
     assert not receipt.contact_is_dead
 
 

@@ -92,9 +92,11 @@ def test_each_documented_reason_of_a_loss_has_its_receipt(name: str, code: str) 
         delivery_id=DELIVERY,
         provider_message_id=MESSAGE_SID,
         code=code,
+        detail=receipt.detail,
         contact_is_dead=verdict.is_dead,
         has_opted_out=verdict is Verdict.OPTED_OUT,
     )
+    assert receipt.detail.startswith("needs an approved template") == (code == "63016")
 
 
 @pytest.mark.parametrize(("name", "code"), [("failed", "39999"), ("canceled", "")])

@@ -137,6 +137,7 @@ def test_a_code_of_whatsapp_has_its_outcome(
     server.answer = refusal(400, code)
     (outcome,) = outcomes(provider, chat())
     assert shape(outcome) == CONTRACT[verdict]
+    assert ("needs an approved template" in repr(outcome)) == (code == 63016)
 
 
 def test_without_a_sender_there_is_no_whatsapp(server: AnsweringFake, transport: Transport) -> None:
