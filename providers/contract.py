@@ -82,25 +82,25 @@ class Capabilities:
     batch_limit: int = 500
     """Largest number of messages in one `send`."""
     pace: Pace | None = None
-    """Rate limit of the provider, or of each endpoint if `endpoint_of` is set; None if the provider
-    has no rate limit."""
+    """Rate limit of the provider, or of each endpoint if `endpoint_of` is set; None: no limit."""
     address_kinds: frozenset[str] = frozenset()
     """The kinds of `Message.address_kind` that the provider takes; empty: all kinds."""
+    takes: Mapping[Channel, Callable[[str], bool]] = field(default_factory=dict)
+    """By channel a function that returns False for an address that the provider cannot send to; a
+    channel without a function: all addresses of the kinds."""
     concurrency: int = 2_000
     """Largest useful number of calls in flight from one process: a ceiling, not a goal."""
     withdraws: bool = False
     """The provider takes a `Message` with `is_withdrawal` on the channels push and in_app."""
     attachment_bytes: int = 0
-    """Largest size of a message's attachments together, before encoding; 0: no attachments."""
+    """Most bytes of a message's attachments together, before encoding; 0: no attachments."""
     inline_images: bool = True
     """The HTML of a message can show attached images."""
     marks_begin: bool = False
-    """The adapter calls `Message.on_begin` of each message. False: each call counts as begun from
-    `send` on."""
+    """The adapter calls `Message.on_begin` of each message. False: calls begin with `send`."""
     endpoint_of: Callable[[str], str] | None = None
     """Function that returns the endpoint of an address, without a secret; set if each address leads
-    to a separate server or account (webhook, chat). The health of such a provider is stored for
-    each endpoint; None: the health is stored for the provider as a whole."""
+    to a separate server or account (webhook, chat): the health is stored for each endpoint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

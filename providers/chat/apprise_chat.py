@@ -128,6 +128,7 @@ class AppriseChat(OneWay):
             batch_limit=BATCH_LIMIT,
             pace=Pace(burst=config.per_second * BURST_SECONDS, per_second=config.per_second),
             endpoint_of=chat_account,
+            takes={Channel.CHAT: lambda address: scheme(address) in config.schemes},
         )
         self._config = config
         self._transport = transport

@@ -180,6 +180,7 @@ class Twilio:
             repeat=Repeat.VISIBLE,
             gives_receipts=True,
             receipt_headers=frozenset({"x-twilio-signature"}),
+            takes={Channel.CHAT: whatsapp_number.is_number},
             pace=Pace(burst=config.per_second, per_second=config.per_second),
         )
 

@@ -21,8 +21,11 @@ from notifications.core.models import (
     Contact,
     DeadLetter,
     Delivery,
+    Event,
     ProviderRoute,
 )
+from notifications.core.rules import addresses
+from notifications.core.rules.lane import Mode
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import claims
 from providers.contract import Channel, Result, Unanswered, Unavailable
@@ -284,7 +287,33 @@ def test_an_address_that_nobody_takes_waits_with_an_alert(
     deliver.deliver([row.id])
     held = Delivery.objects.get(id=row.id)
     assert (held.status, held.reason) == (Status.SCHEDULED, "no_provider")
-    assert Alert.objects.get().kind == "no_provider"
+    alert = Alert.objects.get()
+    why = "No provider of push can send to such an address (kind web_push): asked fcm."
+    assert (alert.kind, alert.detail) == ("no_provider", why)
+    assert Event.objects.filter(delivery_id=row.id, detail=why).exists()
+
+
+def test_an_address_of_a_chat_goes_only_to_providers_that_can_send_to_it(
+    outbox: Outbox, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert outbox
+    assert caller.producer_id
+    monkeypatch.setenv("NOTIFY_APPRISE_SCHEMES", "slack")
+    monkeypatch.setenv("NOTIFY_TWILIO_ACCOUNT_SID", "AC" + "0" * 32)
+    monkeypatch.setenv("NOTIFY_TWILIO_AUTH_TOKEN", "token")
+    monkeypatch.setenv("NOTIFY_TWILIO_FROM", "+15005550006")
+    monkeypatch.setenv("NOTIFY_TWILIO_WHATSAPP_FROM", "+15005550006")
+    routing.forget()
+    for rank, provider in enumerate(("twilio", "apprise", "sandbox")):
+        ProviderRoute.objects.create(channel=Channel.CHAT, provider=provider, rank=rank)
+
+    def providers(address: str) -> list[str]:
+        kind = addresses.kind_of(Channel.CHAT, address, "")
+        return routing.providers_for(Channel.CHAT, Mode.LIVE, kind=kind, address=address)
+
+    assert providers("whatsapp:+4915112345678") == ["twilio", "sandbox"]
+    assert providers("slack://T/B/C") == ["apprise", "sandbox"]
+    assert providers("tgram://token/chat") == ["sandbox"]
 
 
 def test_numbers_go_by_their_region(reach: Reach, take: Accept, add_vendor: AddVendor) -> None:

@@ -213,15 +213,16 @@ def _by_provider(deliveries: Iterable[ClaimedDelivery]) -> dict[str, list[Claime
 
 
 def _hold_without_provider(batch: Batch, deliveries: Sequence[ClaimedDelivery]) -> None:
-    if deliveries[0].delivery.mode is Mode.LIVE:
+    is_live = deliveries[0].delivery.mode is Mode.LIVE
+    if is_live:
         channel = deliveries[0].delivery.channel.label
-        detail = f"no configured provider takes {channel}, or not these addresses of it"
-        alerts.raise_once(AlertKind.NO_PROVIDER, channel, detail)
+        alerts.raise_once(AlertKind.NO_PROVIDER, channel, routing.why_none(deliveries[0]))
     for each in deliveries:
         wait = HOLD_FOR_PROVIDER * (1 + clock.jitter())
         held = Decision(
             transition=HOLD,
             reason=Reason.NO_PROVIDER,
+            detail=routing.why_none(each) if is_live else "",
             due_in=wait,
             republish_in=wait if each.delivery.priority.is_urgent else None,
         )

@@ -2,15 +2,15 @@
 
     admin's rows (rules.routing)  ─ no match ─>  NOTIFY_ROUTES  ─ no match ─>  held, with an alert
 
-A provider matches if it is configured and takes the channel, the kind of address, the size of the
+A provider matches if it is configured and takes the channel, the address, the size of the
 attachments and the images of the HTML. Deliveries in test mode go to the sandbox, except for those
 to the inbox of a test recipient: a recipient belongs to one mode, so no live inbox shows them. An
 in_app contact of a test recipient leads to the sandbox, which its address steers. In a dry run all
 other deliveries go to the null provider.
 
-Deliveries of a batch with equal channel, kind and number prefix share one lookup; weighted routes
-need a draw for each delivery. Adapters are built once a process, on first use, because connections
-must not cross a fork.
+Deliveries of a batch with equal channel, kind and number prefix share one lookup, except on a
+channel of which a provider asks for the whole address; weighted routes need a draw for each.
+Adapters are built once a process, on first use, because connections must not cross a fork.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Final, NamedTuple
 
 from notifications.core import conf, feature
 from notifications.core.delivery.batch import Batch
+from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.rules import attachments, in_app, routing
 from notifications.core.rules.channels import INBOX_KIND
 from notifications.core.rules.lane import Mode
@@ -57,8 +58,8 @@ class _Place(NamedTuple):
     channel: Channel
     mode: Mode
     kind: str
-    beginning: str
-    """Prefix of the address, as long as the longest region."""
+    address: str
+    """A prefix as long as the longest region; whole on a channel of `_channels_by_address`."""
     attachment_bytes: int = 0
     has_images: bool = False
     """Images that the HTML shows are among the attachments."""
@@ -68,14 +69,15 @@ def choose_providers(batch: Batch) -> None:
     """Set the providers of each delivery; an empty tuple if no provider matches."""
     stored = provider_overrides.routes()
     reach = {channel: max(len(rule.region) for rule in rules) for channel, rules in stored.items()}
+    whole = _channels_by_address()
     choices: dict[_Place, Choice] = {}
     for claimed in batch.deliveries:
         channel, to = claimed.delivery.channel, claimed.destination
-        beginning = to.address[: reach.get(channel, 0)]
+        address = to.address if channel in whole else to.address[: reach.get(channel, 0)]
         files = claimed.attachments if claimed.notification.attachments else ()
         has_images = any(each.inline_id for each in files)
         size = attachments.size_of(files)
-        place = _Place(channel, claimed.delivery.mode, to.kind, beginning, size, has_images)
+        place = _Place(channel, claimed.delivery.mode, to.kind, address, size, has_images)
         choice = choices.get(place)
         if choice is None:
             choice = choices[place] = _choose(place, stored.get(channel, ()))
@@ -99,6 +101,21 @@ def live_providers(channel: Channel) -> list[Provider]:
     return [each for each in found if each is not None]
 
 
+def why_none(claimed: ClaimedDelivery) -> str:
+    """Return why no provider takes a delivery, as a sentence without the address."""
+    channel, to = claimed.delivery.channel, claimed.destination
+    able = [each for each in live_providers(channel) if channel in each.capabilities.channels]
+    if not able:
+        return f"No configured provider takes {channel.label}."
+    names = ", ".join(sorted(each.name for each in able))
+    known = to.kind or addresses.told_kind(channel, to.address)
+    takes = functools.partial(takes_address, channel=channel, kind=known, address=to.address)
+    if any(takes(each) for each in able):
+        return f"The routes to {names} exclude the address, or the attachments are too large."
+    kind = f" (kind {known})" if known else ""
+    return f"No provider of {channel.label} can send to such an address{kind}: asked {names}."
+
+
 def _choose(place: _Place, stored: Sequence[RoutingRule]) -> Choice:
     settings = conf.current()
     if place.mode is Mode.TEST and place.kind == INBOX_KIND:
@@ -117,15 +134,31 @@ def _among(rules: Sequence[RoutingRule], place: _Place) -> Choice:
         rule
         for rule in rules
         if (found := provider_named(rule.provider)) is not None
-        and takes_address(found, channel=place.channel, kind=place.kind)
+        and takes_address(found, channel=place.channel, kind=place.kind, address=place.address)
         and found.capabilities.attachment_bytes >= place.attachment_bytes
         and (found.capabilities.inline_images or not place.has_images)
     ]
-    return routing.choose(usable, address=place.beginning, kind=place.kind)
+    return routing.choose(usable, address=place.address, kind=place.kind)
 
 
-def takes_address(provider: Provider, *, channel: Channel, kind: str) -> bool:
+def takes_address(provider: Provider, *, channel: Channel, kind: str, address: str) -> bool:
     """Return True if a provider takes an address; an unknown kind counts as any kind."""
     able = provider.capabilities
-    known = not able.address_kinds or not kind or kind in able.address_kinds
-    return known and channel in able.channels
+    if channel not in able.channels or not _takes_kind(provider, kind):
+        return False
+    takes = able.takes.get(channel)
+    return takes is None or takes(address)
+
+
+def _takes_kind(provider: Provider, kind: str) -> bool:
+    kinds = provider.capabilities.address_kinds
+    return not kinds or not kind or kind in kinds
+
+
+def _channels_by_address() -> set[Channel]:
+    """Return the channels of which a provider looks at the address itself."""
+    return {
+        channel
+        for provider in providers_by_name().values()
+        for channel in provider.capabilities.takes
+    }

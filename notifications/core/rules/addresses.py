@@ -41,6 +41,7 @@ _WANTED_FORMS: Final = {
     whatsapp_number.KIND: "whatsapp: and a number with its country code, on the channel chat,",
 }
 """Kinds that the form of an address tells."""
+_WEB_PUSH_KIND: Final = "web_push"
 _WEB_PUSH: Final = "must be a PushSubscription's JSON: endpoint, keys.p256dh, keys.auth"
 
 
@@ -77,13 +78,15 @@ def _subscription(text: str) -> str:
 
 
 def kind_of(channel: Channel, address: str, given: str) -> str:
-    """Return the kind of a contact; an Expo push token and a WhatsApp number tell the kind.
+    """Return the kind of a contact; Expo's tokens, subscriptions and WhatsApp numbers tell it.
 
     Raises:
-        ValueError: the given kind is one of these two, and the address has another form.
+        ValueError: the given kind is one of `_WANTED_FORMS`, and the address has another form.
     """
     if channel is Channel.PUSH and expo_token.is_token(address):
         return expo_token.KIND
+    if channel is Channel.PUSH and address.startswith("{"):
+        return _WEB_PUSH_KIND
     if channel is Channel.CHAT and whatsapp_number.is_number(address):
         return whatsapp_number.KIND
     if given in _WANTED_FORMS:

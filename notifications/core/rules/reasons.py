@@ -37,7 +37,7 @@ class Reason(Described):
     )
     ENDPOINT_BUSY = "endpoint_busy", "The endpoint has as many open calls as it can answer."
     PROVIDER_BUCKET = "provider_bucket", "The provider's rate limit is used up for the moment."
-    NO_PROVIDER = "no_provider", "No configured provider serves this channel."
+    NO_PROVIDER = "no_provider", "No configured provider takes the channel, or the address."
     PROVIDER_MISCONFIGURED = "provider_misconfigured", "The provider refuses our account."
     BUDGET = "budget", "The budget of the day is spent."
     SMS_CEILING = (
