@@ -11,6 +11,7 @@
 | ticket with another error | Rejected |
 | 2xx without a ticket for each message | Unanswered |
 | 4xx that refuses several messages for good | the messages are sent again in smaller requests |
+| UNAUTHORIZED, after Expo accepted a message | Rejected, the token is of another account |
 | others | TABLE, then `providers.http_outcomes` |
 
 Expo refuses a request as a whole for one malformed message, and for tokens of several projects; a
@@ -74,6 +75,10 @@ CODE_LIMIT: Final = 64
 
 SEVERAL_PROJECTS: Final = "PUSH_TOO_MANY_EXPERIENCE_IDS"
 
+UNAUTHORIZED: Final = "UNAUTHORIZED"
+"""The access token is wrong; or the token is of a project of another account, with "enhanced push
+security"."""
+
 NO_RECEIPT: Final = "00000000-0000-0000-0000-000000000000"
 """The id of a receipt that does not exist: the target of a check."""
 
@@ -87,7 +92,7 @@ TABLE: Final[verdicts.Table] = {
     "MismatchSenderId": Verdict.REJECTED_OR_MISCONFIGURED,
     # `code` of a refused request
     "TOO_MANY_REQUESTS": Verdict.THROTTLED,
-    "UNAUTHORIZED": Verdict.MISCONFIGURED,  # of a project with "enhanced push security"
+    UNAUTHORIZED: Verdict.MISCONFIGURED,  # until the account is known, see `_verdict`
 }
 """The HTTP status decides for an unknown code of a request."""
 
@@ -133,6 +138,8 @@ class Expo(OneWay):
         )
         self._transport = transport
         self._codes = config.codes
+        self._was_accepted = False
+        """Expo has accepted a message with the access token."""
         self._url = config.url + "/--/api/v2/push/"
         self._headers = [
             "Content-Type: application/json",
@@ -183,7 +190,8 @@ class Expo(OneWay):
         )
 
     def _refuses_for_good(self, reply: Reply, answer: Mapping[str, Any]) -> bool:
-        return isinstance(self._of_request(reply, answer), Rejected)
+        refused = isinstance(self._of_request(reply, answer), Rejected)
+        return refused or _code(answer) == UNAUTHORIZED
 
     def _results(self, part: _Part, reply: Reply, answer: Mapping[str, Any]) -> Iterator[Result]:
         refused = self._of_request(reply, answer)
@@ -204,14 +212,21 @@ class Expo(OneWay):
         if reply.is_success:
             return None
         code = _code(answer)
-        verdict = verdicts.look_up(code, TABLE, self._codes)
+        verdict = self._verdict(code)
         if verdict is None:
             return http_outcomes.of_status(reply, detail="", code=code)
         return verdicts.outcome(verdict, code=code, detail="", retry_after=reply.retry_after)
 
+    def _verdict(self, code: str) -> Verdict | None:
+        """Judge the code of a refused request; one token must not count against the account."""
+        if code == UNAUTHORIZED and code not in self._codes and self._was_accepted:
+            return Verdict.DEAD_OR_MISCONFIGURED
+        return verdicts.look_up(code, TABLE, self._codes)
+
     def _of_ticket(self, ticket: object, *, hide: str) -> Outcome:
         said: Mapping[str, Any] = ticket if isinstance(ticket, dict) else {}
         if said.get("status") == "ok":
+            self._was_accepted = True
             return Accepted(message_id=str(said.get("id", "")))
         if said.get("status") != "error":
             return Unanswered(code="unreadable")

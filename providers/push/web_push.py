@@ -18,8 +18,9 @@ open the breaker for all recipients.
 | 201, 2xx | Accepted | RFC 8030, 5 |
 | 404, 410 | Rejected, the subscription is dead | RFC 8030, 7.3 |
 | 401 | Misconfigured | RFC 8292, 4.2: the signature |
-| 403 | Misconfigured; but from a service that accepted the key since the service's last 403:
-Rejected, the subscription is dead | RFC 8292, 4.2: made for another key |
+| 403, and a 401 that says OTHER_KEY | Misconfigured; but from a service that accepted the key since
+the service's last such answer: Rejected, the subscription is dead | RFC 8292, 4.2: made for another
+key; Mozilla answers 401 |
 | 400, 413 | Rejected | RFC 8030, 7.2 |
 | others | `providers.http_outcomes` | |
 """
@@ -77,6 +78,10 @@ SHOWS_EACH_PUSH: Final = "push.apple.com"
 to this service. https://webkit.org/blog/12945/meet-web-push/"""
 
 FORBIDDEN: Final = 403
+
+OTHER_KEY: Final = b"key mismatch"
+"""Part of Mozilla's 401 for a subscription that was made for another key. Source: autopush-rs,
+`VapidError::KeyMismatch`."""
 
 PER_SECOND: Final = 2_000
 """Local limit: no push service names a rate; each service answers 429 to calls above its limit."""
@@ -255,7 +260,7 @@ class WebPush(OneWay):
         code = str(reply.status)
         verdict = verdicts.look_up(code, TABLE, self._config.codes)
         if verdict is Verdict.MISCONFIGURED and code not in self._config.codes:
-            verdict = self._whose_fault(reply.status, endpoint=endpoint)
+            verdict = self._whose_fault(reply, endpoint=endpoint)
         if verdict is None:
             outcome = http_outcomes.outcome_of(reply, accepted=_outcome_of_success, hide=endpoint)
             if isinstance(outcome, Accepted) and self._is_known(endpoint):
@@ -264,12 +269,13 @@ class WebPush(OneWay):
         detail = http_outcomes.excerpt(reply.body, hide=endpoint)
         return verdicts.outcome(verdict, code=code, detail=detail, retry_after=reply.retry_after)
 
-    def _whose_fault(self, status: int, *, endpoint: str) -> Verdict:
-        """Judge a 401 or 403; a second 403 in a row counts against the VAPID key."""
+    def _whose_fault(self, reply: Response, *, endpoint: str) -> Verdict:
+        """Judge a 401 or 403; a second refusal in a row counts against the VAPID key."""
         if not self._is_known(endpoint):
             return Verdict.REJECTED
         origin = audience(endpoint)
-        if status == FORBIDDEN and origin in self._know_our_key:
+        is_about_keys = reply.status == FORBIDDEN or OTHER_KEY in reply.body
+        if is_about_keys and origin in self._know_our_key:
             self._know_our_key.discard(origin)
             return Verdict.DEAD_OR_MISCONFIGURED
         return Verdict.MISCONFIGURED

@@ -117,6 +117,21 @@ def test_an_operator_may_change_what_a_code_means(
     assert isinstance(outcome, Unanswered)
 
 
+def test_a_token_of_another_account_counts_not_against_the_account(
+    server: ExpoFake, provider: Expo
+) -> None:
+    assert outcomes(provider, message(TOKEN)) != []
+    foreign, own = to_devices(2)
+    server.script = [
+        answer_with("UNAUTHORIZED"),  # for both together
+        answer_with("UNAUTHORIZED"),
+        expo_tickets(OK),
+    ]
+    found = outcomes(provider, foreign, own)
+    refused = Rejected(code="UNAUTHORIZED", contact_is_dead=True, may_be_misconfigured=True)
+    assert sorted(found, key=repr) == [Accepted(message_id="ticket-1"), refused]
+
+
 def test_each_message_gets_its_own_ticket(server: ExpoFake, provider: Expo) -> None:
     batch = to_devices(3)
     server.script = [expo_tickets(OK, expo_refusal("DeviceNotRegistered", to=batch[1].address), OK)]

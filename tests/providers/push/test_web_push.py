@@ -186,16 +186,26 @@ def test_any_other_status_is_judged_by_its_class(
     assert isinstance(outcomes(provider, message(browser.subscription))[0], expected)
 
 
-def test_a_service_that_takes_our_key_blames_one_subscription_with_its_403(
-    server: WebPushFake, provider: WebPush, browser: Browser
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ServerAnswer(status=403),
+        ServerAnswer(status=401, body=b'{"errno": 109, "message": "VAPID public key mismatch"}'),
+    ],
+)
+def test_a_service_that_takes_our_key_blames_one_subscription_for_another_key(
+    server: WebPushFake, provider: WebPush, browser: Browser, answer: ServerAnswer
 ) -> None:
-    it = message(browser.subscription)
+    it, code = message(browser.subscription), str(answer.status)
     assert outcomes(provider, it) == [Accepted()]
-    server.script = [ServerAnswer(status=403), ServerAnswer(status=403)]
-    assert outcomes(provider, it) == [
-        Rejected(code="403", contact_is_dead=True, may_be_misconfigured=True)
-    ]
-    assert outcomes(provider, it) == [Misconfigured(code="403")]
+    server.script = [answer, answer]
+    (refused,) = outcomes(provider, it)
+    assert isinstance(refused, Rejected)
+    assert (refused.code, refused.contact_is_dead, refused.may_be_misconfigured) == (
+        *(code, True, True),
+    )
+    (again,) = outcomes(provider, it)
+    assert isinstance(again, Misconfigured)
 
 
 @pytest.mark.parametrize("status", [401, 403])
