@@ -47,7 +47,8 @@ from providers.contract import (
     Unavailable,
 )
 from providers.email import mime
-from providers.email.smtp_session import Delivery, Envelope, ReplyError, Server, Session, Tls
+from providers.email.smtp_client import Server, Tls
+from providers.email.smtp_session import Delivery, Envelope, ReplyError, Session
 from providers.transport import Transport
 from providers.transport.loop import REPRIEVE, STANDSTILL
 from providers.vendor import OneWay, Vendor

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from enum import Enum, auto
 from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Final
@@ -33,6 +32,7 @@ from providers.contract import (
     Unanswered,
     Unavailable,
 )
+from providers.email.smtp_client import Client, Server, Tls, TlsClient
 from providers.email.smtp_replies import Stage, outcome_of
 
 CONNECT_TIMEOUT_SECONDS: Final = 2.5
@@ -48,27 +48,8 @@ GO_AHEAD: Final = 354
 _END_OF_CONTENT: Final = b".\r\n"
 """Follows a line's end (RFC 5321, 4.1.1.4)."""
 COMPLETED: Final = 2
-"""First digit of a positive reply (RFC 5321, 4.2.1)."""
-
-
-class Tls(Enum):
-    """Encryption of a connection; certificates are always verified."""
-
-    NONE = auto()
-    """For a relay on the same machine or private network."""
-    STARTTLS = auto()
-    IMPLICIT = auto()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
-    """The server's address and the login."""
-
-    host: str
-    port: int
-    tls: Tls
-    username: str = field(default="", repr=False)
-    password: str = field(default="", repr=False)
+REFUSED: Final = frozenset({4, 5})
+"""First digits of positive and negative replies (RFC 5321, 4.2.1)."""
 
 
 class ReplyError(Exception):
@@ -175,24 +156,6 @@ class Delivery:
             return Unanswered(code="timeout") if self._committed else Unavailable(code="not_sent")
 
 
-_Hold = Callable[[smtplib.SMTP], None]
-"""Takes a client before the client connects, so that another thread can cut the greeting."""
-
-
-class _Client(smtplib.SMTP):
-    def __init__(self, server: Server, timeout: float, *, hold: _Hold) -> None:
-        hold(self)
-        super().__init__(server.host, server.port, timeout=timeout)
-
-
-class _TlsClient(smtplib.SMTP_SSL):
-    def __init__(
-        self, server: Server, timeout: float, *, ssl_context: ssl.SSLContext, hold: _Hold
-    ) -> None:
-        hold(self)
-        super().__init__(server.host, server.port, timeout=timeout, context=ssl_context)
-
-
 class Session:
     """An open, authenticated connection. One thread uses a session; any thread may cut."""
 
@@ -212,9 +175,9 @@ class Session:
                 with self._total(timeout_seconds):
                     timeout = min(timeout_seconds, CONNECT_TIMEOUT_SECONDS)
                     if server.tls is Tls.IMPLICIT:
-                        _TlsClient(server, timeout, ssl_context=ssl_context, hold=self._hold)
+                        TlsClient(server, timeout, ssl_context=ssl_context, hold=self._hold)
                     else:
-                        _Client(server, timeout, hold=self._hold)
+                        Client(server, timeout, hold=self._hold)
                     self._set_timeout(timeout_seconds)
                     self._greet(server, ssl_context=ssl_context)
                 on_failure.pop_all()
@@ -227,7 +190,7 @@ class Session:
         self.used_at = monotonic()
         self.used_count = 0
 
-    def _hold(self, client: smtplib.SMTP) -> None:
+    def _hold(self, client: Client | TlsClient) -> None:
         self._smtp = client
 
     def _close(self) -> None:
@@ -295,6 +258,8 @@ class Session:
         self._set_timeout(delivery.remaining_seconds)
         try:
             self._smtp.send(_lines(envelope.content))
+            if self._smtp.is_broken:
+                return self._refusal(envelope)
         except (smtplib.SMTPException, OSError):
             self.cut()
             return Unavailable(code=_cause(delivery))
@@ -302,6 +267,17 @@ class Session:
             self.cut()
             return Unavailable(code="not_sent")
         return self._end_content(envelope, delivery=delivery)
+
+    def _refusal(self, envelope: Envelope) -> Outcome:
+        """Return the outcome of a mail that the server refused within the content.
+
+        Raises:
+            smtplib.SMTPServerDisconnected: the server closed the connection without a refusal.
+        """
+        code, text = self._smtp.getreply()
+        if code // 100 not in REFUSED:
+            raise smtplib.SMTPServerDisconnected("no refusal")
+        return outcome_of(code, text, stage=Stage.CONTENT, hide=envelope.to)
 
     def _end_content(self, envelope: Envelope, *, delivery: Delivery) -> Outcome:
         self._set_timeout(delivery.remaining_seconds)

@@ -10,7 +10,7 @@ from threading import Event, Thread
 
 import pytest
 
-from providers.contract import Accepted, Message, Outcome, Unanswered, Unavailable
+from providers.contract import Accepted, Message, Outcome, Rejected, Unanswered, Unavailable
 from tests.providers.email.test_smtp import adapter
 from tests.providers.messages import message
 
@@ -86,6 +86,29 @@ def test_a_connection_that_ends_within_the_content_never_begins_the_message() ->
     with serving(lambda link: up_to(READ_BYTES, link)) as server:
         sent(server, mail)
     assert not begun
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        (b"552 5.3.4 too big\r\n", Rejected(code="552 5.3.4", detail="5.3.4 too big")),
+        (b"421 closing\r\n", Unavailable(code="421", detail="closing")),
+        (b"250 taken\r\n", Unavailable(code="cut")),
+        (b"", Unavailable(code="cut")),
+    ],
+)
+def test_a_refusal_within_the_content_is_read_after_the_connection_has_ended(
+    reply: bytes, expected: Outcome
+) -> None:
+    def refuse(link: socket.socket) -> bytes:
+        content = up_to(READ_BYTES, link)
+        link.sendall(reply)
+        return content
+
+    with serving(refuse) as server:
+        outcome = sent(server, large())
+    assert outcome == expected
+    assert END not in server.content
 
 
 def test_a_server_that_stops_reading_the_content_sent_nothing() -> None:
