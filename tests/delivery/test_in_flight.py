@@ -14,7 +14,7 @@ from django.test import Client
 
 from notifications.core import clock
 from notifications.core.delivery import in_flight
-from notifications.core.delivery.in_flight import PermitPool
+from notifications.core.delivery.in_flight import PermitPool, Place
 from notifications.core.rules.rate_limits.concurrency import Call, Ending, Limit
 from notifications.core.store.redis import metric_counters
 from providers.contract import (
@@ -81,6 +81,23 @@ def test_freed_permits_go_to_the_urgent_first() -> None:
         assert not patient.done()
         gate.release(6, [])
         assert patient.result(LONG) == 6
+
+
+def test_a_task_that_asks_again_keeps_its_place() -> None:
+    gate, place = _gate(1), Place()
+    assert gate.acquire(1, urgent=False, timeout=0) == 1
+    assert gate.acquire(1, urgent=False, timeout=0, place=place) == 0
+    with ThreadPoolExecutor() as threads:
+        later = threads.submit(gate.acquire, 1, urgent=False, timeout=LONG)
+        _until(lambda: len(gate._patient) == 1)
+        again = threads.submit(gate.acquire, 1, urgent=False, timeout=LONG, place=place)
+        _until(lambda: len(gate._patient) == 2)
+        gate.release(1, [])
+        assert again.result(LONG) == 1
+        assert not later.done()
+        gate.release(1, [])
+        assert later.result(LONG) == 1
+    assert place.since is None  # the next request is a new one
 
 
 def test_a_patient_caller_waits_for_a_wave(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -197,11 +197,11 @@ def test_a_switch_set_after_the_claim_holds_the_next_wave(
     real = in_flight.acquire
     waves: list[int] = []
 
-    def acquire(provider: Provider, wanted: int, *, urgent: bool, timeout: float) -> int:
+    def acquire(provider: Provider, wanted: int, **terms: Any) -> int:  # noqa: ANN401 - the real ones
         """Two calls in a wave; the switch is set while the second wave waits for permits."""
         if len(waves) == 1:
             _set(kind, value)
-        waves.append(granted := real(provider, min(wanted, 2), urgent=urgent, timeout=timeout))
+        waves.append(granted := real(provider, min(wanted, 2), **terms))
         return granted
 
     monkeypatch.setattr(in_flight, "acquire", acquire)

@@ -39,7 +39,7 @@ _LOOK_AGAIN: Final = 0.05
 """Seconds after which a task without calls in flight looks again for memory."""
 _HELD_FOR: Final = 2.0
 """Seconds for which a task keeps memory while it waits for permits: a provider that hangs must not
-keep the memory from the deliveries of other providers."""
+keep the memory from the deliveries of other providers. The task keeps its place for permits."""
 _WITHOUT_LIMIT: Final = float("inf")
 CONTENTS: Final[Sequence[Callable[[Iterable[UUID]], Mapping[UUID, bytes]]]] = (
     *function_at(Place.ATTACHMENT_CONTENTS),

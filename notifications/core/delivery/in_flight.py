@@ -41,10 +41,23 @@ _NOTE_SECONDS: Final = 1.0
 """Seconds between two metric updates of a provider."""
 
 
-def acquire(provider: Provider, wanted: int, *, urgent: bool, timeout: float) -> int:
-    """Take 1 to `wanted` permits; returns 0 without a free permit within `timeout` seconds."""
+@dataclass(slots=True, eq=False)
+class Place:
+    """The place of a task in the line for permits, kept until the task gets permits."""
+
+    since: float | None = None
+    """Time of the first request; None: the task has not asked since its last permits."""
+
+
+def acquire(
+    provider: Provider, wanted: int, *, urgent: bool, timeout: float, place: Place | None = None
+) -> int:
+    """Take 1 to `wanted` permits; returns 0 without a free permit within `timeout` seconds.
+
+    A task that asks again stands before the tasks that came after its first request.
+    """
     return _pool_of(provider.name, provider.capabilities.concurrency).acquire(
-        wanted, urgent=urgent, timeout=timeout
+        wanted, urgent=urgent, timeout=timeout, place=place
     )
 
 
@@ -78,6 +91,7 @@ def load_signal(result: Result) -> Call:
 class _Waiter:
     wanted: int
     urgent: bool
+    since: float
     woken: threading.Condition
     granted: int = 0
 
@@ -105,15 +119,20 @@ class PermitPool:
         """Number of permits in use."""
         return self._limit.in_flight
 
-    def acquire(self, wanted: int, *, urgent: bool, timeout: float) -> int:
-        """Take 1 to `wanted` permits; returns 0 without a free permit within `timeout` seconds."""
+    def acquire(
+        self, wanted: int, *, urgent: bool, timeout: float, place: Place | None = None
+    ) -> int:
+        """Take permits as the function `acquire`."""
         if wanted < 1:
             return 0
-        until = clock.monotonic() + timeout
+        now = clock.monotonic()
+        until = now + timeout
+        place = place or Place()
+        since = now if place.since is None else place.since
         line = self._urgent if urgent else self._patient
         with self._lock:
-            waiter = _Waiter(wanted, urgent, threading.Condition(self._lock))
-            line.append(waiter)
+            waiter = _Waiter(wanted, urgent, since, threading.Condition(self._lock))
+            line.insert(sum(each.since <= since for each in line), waiter)
             self._hand_out()
             while not waiter.granted and (now := clock.monotonic()) < until:
                 waiter.woken.wait(self._seconds_to_wait(waiter, until=until, now=now))
@@ -122,6 +141,7 @@ class PermitPool:
             if not waiter.granted:
                 line.remove(waiter)
                 self._hand_out()
+            place.since = None if waiter.granted else since
             return waiter.granted
 
     def release(self, permits: int, calls: Iterable[Call]) -> None:

@@ -71,8 +71,8 @@ _GATES_HOLD_FOR: Final = 1.0
 _LOOK_AGAIN: Final = 0.05
 """Seconds after which a task with calls in flight asks again for permits."""
 _MOST_WAVES: Final = 16
-"""Maximum number of concurrent waves of a task; each wave has a thread. Four waves use all permits.
-A wave with a hanging call lasts until its deadline, and must not stop the task."""
+"""Maximum number of concurrent waves of a task; each wave has a thread. A wave with a hanging call
+lasts until its deadline, and must not stop the task."""
 _DATABASE_PAUSE: Final = 0.5
 """Seconds between two tries of a failed write."""
 _RENEW_WITHIN: Final = 10.0
@@ -112,6 +112,7 @@ class _Sending:
         self._settled_at = clock.monotonic()
         self._renewed_at = clock.steady()
         self._gated_at = batch.claim.taken_at
+        self._place = in_flight.Place()
         self._error: Exception | None = None
 
     def run(self, at_end: ExitStack) -> None:
@@ -159,6 +160,7 @@ class _Sending:
             min(len(self._waiting), self._provider.capabilities.batch_limit),
             urgent=self._is_urgent,
             timeout=0.0 if has_calls else max(0.0, min(patience, self._seconds_left())),
+            place=self._place,
         )
         if not permits:
             attached.release(self._waiting)
