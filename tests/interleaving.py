@@ -9,6 +9,8 @@ from typing import Any, Final
 
 from django.db import connection, connections
 
+from notifications.core.rules.lane import Mode
+
 Work = Callable[[], object]
 _WAITS_FOR_US: Final = (
     "SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
@@ -36,6 +38,23 @@ def before(*steps: tuple[str, Work]) -> Iterator[None]:
     for each in begun:
         each.result()
     assert not left, "no statement has the text"
+
+
+@contextmanager
+def key_being_stored(producer_id: int, mode: Mode, name: str) -> Iterator[None]:
+    """Hold an idempotency key as a process that stores the key."""
+    link = connection.copy()
+    try:
+        with link.cursor() as running:
+            running.execute("BEGIN")
+            running.execute(
+                "INSERT INTO idempotency_key VALUES (%s, %s, %s, %s, '{}', now() + '1 day')",
+                [producer_id, mode, name, b"x" * 16],
+            )
+            yield
+            running.execute("ROLLBACK")
+    finally:
+        link.close()
 
 
 def _run(work: Work) -> None:

@@ -96,8 +96,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "replica_used_again": "The read replica is used again; `cause` says why it was left.",
     "refusals_not_noted": "Rejected requests could not be stored for `Rejected requests`.",
     "cancel_job_failed": "A cancel job raised an exception; the next run tries again.",
-    "dead_letter_not_replayed": "A dead letter raised an exception in its replay: it left the job"
-    " and stays open.",
+    "dead_letter_not_replayed": "A dead letter raised an exception in its replay, or was refused"
+    " for the moment: it left the job and stays open.",
     "repeats_not_counted": "Outcomes are stored, and PostgreSQL was away for the count of repeats.",
     "replay_job_failed": "A replay job raised an exception; the next run tries again.",
     "request": "One HTTP request: route, status, duration, trace id.",

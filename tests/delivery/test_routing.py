@@ -293,10 +293,10 @@ def test_an_address_that_nobody_takes_waits_with_an_alert(
     assert Event.objects.filter(delivery_id=row.id, detail=why).exists()
 
 
+@pytest.mark.usefixtures("outbox")
 def test_an_address_of_a_chat_goes_only_to_providers_that_can_send_to_it(
-    outbox: Outbox, caller: Caller, monkeypatch: pytest.MonkeyPatch
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert outbox
     assert caller.producer_id
     monkeypatch.setenv("NOTIFY_APPRISE_SCHEMES", "slack")
     monkeypatch.setenv("NOTIFY_TWILIO_ACCOUNT_SID", "AC" + "0" * 32)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from threading import Barrier, Event
 from uuid import UUID
@@ -23,6 +22,7 @@ from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.states import Status
 from notifications.core.store.rate_limits.producer_limits import Charge
 from providers.contract import Receipt, ReceiptKind
+from tests.interleaving import key_being_stored
 from tests.journey import Reach
 
 _SECONDS = 20
@@ -210,23 +210,6 @@ def test_a_call_that_cannot_be_planned_fails_alone(
         accept._run_alone(bad)
 
 
-@contextmanager
-def _key_being_stored(caller: Caller, name: str) -> Iterator[None]:
-    """Another process is in the middle of storing this key."""
-    link = connection.copy()
-    try:
-        with link.cursor() as running:
-            running.execute("BEGIN")
-            running.execute(
-                "INSERT INTO idempotency_key VALUES (%s, %s, %s, %s, '{}', now() + '1 day')",
-                [caller.producer_id, caller.mode, name, b"x" * 16],
-            )
-            yield
-            running.execute("ROLLBACK")
-    finally:
-        link.close()
-
-
 @pytest.mark.django_db(transaction=True)
 def test_a_key_that_is_being_stored_makes_only_its_own_call_wait(
     reach: Reach, caller: Caller
@@ -242,7 +225,7 @@ def test_a_key_that_is_being_stored_makes_only_its_own_call_wait(
             connection.close()
 
     calls = [_single(caller, idempotency_key=name) for name in ("a", "b", "locked", "c", "d")]
-    with _key_being_stored(caller, "locked"), ThreadPoolExecutor(5) as pool:
+    with key_being_stored(caller.producer_id, caller.mode, "locked"), ThreadPoolExecutor(5) as pool:
         words = list(pool.map(run, calls))
     assert words == ["taken", "taken", Kind.IN_PROGRESS.value, "taken", "taken"]
     assert Notification.objects.count() == 4
@@ -267,7 +250,7 @@ def test_a_group_of_any_size_waits_for_a_key_for_a_short_time_only(
             connection.close()
         return None
 
-    with ThreadPoolExecutor(1) as pool, _key_being_stored(caller, "k1"):
+    with ThreadPoolExecutor(1) as pool, key_being_stored(caller.producer_id, caller.mode, "k1"):
         assert isinstance(pool.submit(run).result(_SECONDS), NothingStored)
     assert Notification.objects.count() == 0
 

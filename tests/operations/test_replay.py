@@ -20,12 +20,15 @@ from notifications.core.models import (
     Notification,
 )
 from notifications.core.operations import replay
+from notifications.core.rules import request
 from notifications.core.rules.dead_letter_filter import LetterFilter
+from notifications.core.rules.lane import Mode
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import fair_queue
 from notifications.core.store.postgres.fair_queue import Ask
 from notifications.core.store.redis import state
 from notifications.core.sweeps import due_rows
+from tests.interleaving import key_being_stored
 from tests.journey import (
     CHAIN,
     Accept,
@@ -97,6 +100,29 @@ def test_a_replay_without_its_secrets_is_refused(reach: Reach, take: Accept) -> 
         replay.start(
             LetterFilter(ids=(letter.pk,)), requested_by="tests", forced=False, renews_ttl=False
         )
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("outbox")
+def test_a_dead_letter_refused_for_the_moment_stays_open(reach: Reach, take: Accept) -> None:
+    reach(sms="+15550000")
+    deliver.deliver([row.id for row in deliveries_of(take(channels=["sms"]))])
+    Notification.objects.all().delete()  # as after retention
+    letter = DeadLetter.objects.get()
+    known = {"had_secrets": False, "variables": {"code": "1234", "name": "Maria"}}
+    DeadLetter.objects.update(snapshot={**letter.snapshot, **known})
+    everything = LetterFilter()
+    with key_being_stored(
+        letter.producer_id, Mode(letter.mode), f"{request.RESERVED_KEYS}replay-{letter.pk}"
+    ):
+        job = replay.start(everything, requested_by="tests", forced=False, renews_ttl=False)
+        assert replay.run(job, limit=10).letters == 1
+    letter.refresh_from_db()
+    assert (letter.resolved_at, letter.resolution, letter.replay_job_id) == (None, "", None)
+    job = replay.start(everything, requested_by="tests", forced=False, renews_ttl=False)
+    assert replay.run(job, limit=10).letters == 1
+    letter.refresh_from_db()
+    assert letter.resolution == "replayed as new"
 
 
 @pytest.mark.django_db

@@ -25,7 +25,7 @@ from notifications.core.models import DeadLetter, Delivery, Notification, Produc
 from notifications.core.rules import attachments, ids, in_app_fields, request
 from notifications.core.rules.dead_letter_filter import LetterFilter
 from notifications.core.rules.lane import Lane, Mode, Priority
-from notifications.core.rules.problems import Kind, Problem, Refused
+from notifications.core.rules.problems import TEMPORARY, Kind, Problem, Refused
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.states import Status
 from notifications.core.rules.transitions import RESOLVE_AS_FAILED, RESOLVE_AS_SENT
@@ -319,7 +319,10 @@ def _due_in(letters: Iterable[DeadLetter]) -> dict[UUID, dt.timedelta]:
 
 
 def _from_snapshot(letter: DeadLetter) -> int:
-    """Accept a notification past retention again as a new notification of its producer."""
+    """Accept a notification past retention again as a new notification of its producer.
+
+    A dead letter that is refused for the moment leaves the job and stays open.
+    """
     if letter.snapshot.get("had_secrets"):
         dead_letters.resolve([letter], "skipped: variables wiped")
         return 0
@@ -335,6 +338,10 @@ def _from_snapshot(letter: DeadLetter) -> int:
         may_send_content=True,
     )
     (answer,) = accept.accept(caller, [parsed])
+    if isinstance(answer, accept.Refused) and answer.problem.kind in TEMPORARY:
+        _log.warning("dead_letter_not_replayed", dead_letter=letter.pk, why=answer.problem.kind)
+        dead_letters.leave_job(letter)
+        return 0
     if isinstance(answer, accept.Refused):
         dead_letters.resolve([letter], f"skipped: {answer.problem.kind}"[:32])
         return 0

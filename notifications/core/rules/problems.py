@@ -105,6 +105,8 @@ POSTED_AGAIN = frozenset({
     Kind.SMS_PUMPING_COUNTRY,
 })
 """Refusals of a valid request that end with time: the same post can be accepted later."""
+TEMPORARY = POSTED_AGAIN | {Kind.IN_PROGRESS, Kind.RATE_LIMITED, Kind.UNAVAILABLE}
+"""All refusals that end with time: a caller asks again, and gives nothing up."""
 
 
 class Source(StrEnum):

@@ -23,7 +23,7 @@ from notifications.core.intake import accept
 from notifications.core.intake.accept import AcceptedRequest, Refused
 from notifications.core.rules import preferences, request
 from notifications.core.rules.lane import Priority
-from notifications.core.rules.problems import POSTED_AGAIN, Kind, Problem
+from notifications.core.rules.problems import TEMPORARY, Problem
 from notifications.core.rules.request import NotificationRequest
 from notifications.core.store.cached import notification_types
 from notifications.features.series import programs, versions
@@ -54,8 +54,6 @@ RETRY_AFTER: Final = dt.timedelta(minutes=5)
 """Time until the next try of an enrolment after an exception."""
 _WAIT: Final = dt.timedelta(minutes=1)
 """Time until the next try of a message refused for the moment without a time."""
-_TEMPORARY: Final = POSTED_AGAIN | {Kind.IN_PROGRESS, Kind.RATE_LIMITED, Kind.UNAVAILABLE}
-"""Refusals after which the step is tried again."""
 _DATABASE_TROUBLE: Final = (OperationalError, InterfaceError)
 
 
@@ -236,7 +234,7 @@ def _finish_send(track: _Track, answer: AcceptedRequest | Refused, now: dt.datet
         outcome = PassedStep(progress.position, StepOutcome.SENT)
     else:
         problem = answer.problem
-        if problem.kind in _TEMPORARY:
+        if problem.kind in TEMPORARY:
             track.problem, progress.send = problem.detail, None
             progress.due_at = now + (problem.retry_after or _WAIT)
             return
