@@ -29,7 +29,7 @@ def before(*steps: tuple[str, Work]) -> Iterator[None]:
     def look(execute: Callable[..., Any], sql: str, *others: object) -> object:
         if left and left[0][0] in sql:
             begun.append(pool.submit(_run, left.pop(0)[1]))
-            while not begun[-1].done() and not _is_awaited():
+            while not begun[-1].done() and not is_awaited():
                 wait(begun, timeout=0.01)
         return execute(sql, *others)
 
@@ -64,5 +64,6 @@ def _run(work: Work) -> None:
         connections.close_all()
 
 
-def _is_awaited() -> bool:
+def is_awaited() -> bool:
+    """Return True if another connection waits for a lock of Django's connection."""
     return connection.connection.execute(_WAITS_FOR_US).fetchone() is not None

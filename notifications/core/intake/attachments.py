@@ -24,9 +24,7 @@ from providers.contract import Channel
 
 Files = Mapping[FileKey, StoredFile]
 
-KEPT: Final[Sequence[Callable[[Collection[FileKey]], Files]]] = (
-    *function_at(Place.ATTACHMENTS_KEPT),
-)
+KEPT: Final[Sequence[Callable[..., Files]]] = (*function_at(Place.ATTACHMENTS_KEPT),)
 LIMITS: Final[Sequence[Callable[..., int]]] = (*function_at(Place.ATTACHMENTS_LIMIT),)
 USED: Final[Sequence[Callable[[Collection[FileUse]], Collection[FileUse]]]] = (
     *function_at(Place.ATTACHMENTS_USED),
@@ -61,12 +59,12 @@ def keys_of(producer_id: int, mode: Mode, request: NotificationRequest) -> list[
     return [FileKey(producer_id, mode, each.id) for each in request.attachments]
 
 
-def look_up(wanted: Collection[FileKey]) -> Files:
+def look_up(wanted: Collection[FileKey], *, recipients: Collection[int]) -> Files:
     """Return the existing files, and keep each as long as a notification of now."""
     found: dict[FileKey, StoredFile] = {}
     if wanted:
         for keep in KEPT:
-            found |= keep(wanted)
+            found |= keep(wanted, recipients=recipients)
     return found
 
 

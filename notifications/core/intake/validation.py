@@ -141,22 +141,33 @@ def look_up(
         queries.append(idempotency.first_answers(keys))
     found = db.fetch_all(queries) if queries else []
     answered = found.pop() if keys else []
+    reaches = {
+        (mode, reach.user_id): reach
+        for mode, those in zip(people, found, strict=True)
+        for reach in those
+    }
     return Lookups(
         now=clock.now(),
         types=types,
-        reaches={
-            (mode, reach.user_id): reach
-            for mode, those in zip(people, found, strict=True)
-            for reach in those
-        },
+        reaches=reaches,
         templates=template_cache.by_name({
             each.request.template_id for each in asks if each.request.template_id
         }),
         ordering_keys=_ordering_keys(asks, types),
         answered={each.key: each for each in answered},
-        files=attachments.look_up([
-            key for each in asks if each.request.attachments for key in each.files
-        ]),
+        files=_files(asks, reaches),
+    )
+
+
+def _files(
+    asks: Sequence[IntakeRequest], reaches: Mapping[tuple[Mode, str], RecipientContacts]
+) -> attachments.Files:
+    """Return the files that the requests name, and keep the files."""
+    naming = [each for each in asks if each.request.attachments]
+    found = (reaches.get((each.caller.mode, each.user_id)) for each in naming)
+    return attachments.look_up(
+        [key for each in naming for key in each.files],
+        recipients={each.recipient_id for each in found if each is not None},
     )
 
 

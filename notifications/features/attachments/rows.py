@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID, uuid4
 
+from django.db import connection
+
 from notifications.core import clock, conf
 from notifications.core.rules.attachments import FileKey, FileUse, StoredFile
 from notifications.core.rules.lane import Mode
@@ -61,14 +63,20 @@ def store(producer_id: int, mode: Mode, *, type_: str, content: bytes) -> Upload
     return Upload(StoredFile(**row), kept_until, is_new)
 
 
-def keep(wanted: Collection[FileKey]) -> Mapping[FileKey, StoredFile]:
+def keep(
+    wanted: Collection[FileKey], *, recipients: Collection[int] = ()
+) -> Mapping[FileKey, StoredFile]:
     """Return the existing files, and keep each as long as a notification that is accepted now.
 
-    A row is written once a day at most, because the time is a whole day.
+    A row is written once a day at most, because the time is a whole day. In an open transaction,
+    which links the files later, the recipients are locked before the files, as an erasure does.
 
     Raises:
         django.db.OperationalError: the lock of a row was not granted in time.
     """
+    if connection.in_atomic_block:
+        db.rows("attachment_recipients", {"ids": list(recipients)})
+        db.rows("attachment_lock", {"ids": [each.id for each in wanted]})
     end = clock.now() + conf.current().retention + 2 * _DAY
     values = {
         "producers": [each.producer_id for each in wanted],

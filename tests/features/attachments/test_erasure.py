@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import datetime as dt
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from itertools import permutations
+from typing import Any
 from uuid import UUID
 
 import pytest
 from django.db import connection
 
 from notifications.core import clock, conf
+from notifications.core.intake import accept, new_rows
 from notifications.core.intake.accept import AcceptedRequest, Caller, Refused
 from notifications.core.models import Delivery, Recipient
+from notifications.core.rules import request
 from notifications.core.rules.attachments import FileUse
+from notifications.core.rules.problems import Problem
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import db, erasure, merged_recipients
 from notifications.features.attachments import rows
 from notifications.features.attachments.models import Attachment, AttachmentRecipient
+from notifyproj.devstack.demo.environment import until
 from tests.features.attachments.conftest import PDF, Upload
+from tests.interleaving import is_awaited
 from tests.journey import Accept, Reach
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("outbox")]
@@ -221,4 +228,39 @@ def test_erasures_and_uses_at_once_lose_no_use_and_keep_no_orphan(
     assert _exists(file) is bool(taken)
     for name in taken:
         _erase(caller, name)
+    assert not _exists(file)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_acceptance_by_address_and_the_erasure_of_the_person_wait_in_one_order(
+    reach: Reach, upload: Upload, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maria = reach("maria", email="maria@sandbox.example")
+    file, insert = upload(), new_rows.insert
+    rows.link({FileUse(file, maria.pk)})  # used before, and not yet today
+    wanted = request.parse({
+        "to": {"email": "maria@sandbox.example"},
+        "type": "LIKE",
+        "content": {"title": "Invoice", "body": "See the file."},
+        "attachments": _asked(file),
+    })
+    assert not isinstance(wanted, Problem)
+    waiting: list[Future[None]] = []
+
+    def erase() -> None:
+        try:
+            _erase(caller, "maria")
+        finally:
+            connection.close()
+
+    def insert_beside_an_erasure(*found: Any, **named: Any) -> bool:  # noqa: ANN401 - as the function
+        waiting.append(threads.submit(erase))
+        until(is_awaited, what="the erasure waits for the acceptance")
+        return insert(*found, **named)
+
+    monkeypatch.setattr(new_rows, "insert", insert_beside_an_erasure)
+    with ThreadPoolExecutor(1) as threads:
+        [answer] = accept.accept(replace(caller, may_register=True), [wanted])
+        waiting[0].result()
+    assert isinstance(answer, AcceptedRequest)
     assert not _exists(file)

@@ -45,7 +45,7 @@ def _asked(file: UUID) -> list[dict[str, str]]:
 def _lose_during_requests(monkeypatch: pytest.MonkeyPatch, file: UUID) -> None:
     """Delete a file after the checks of each request."""
 
-    def keep_and_lose(wanted: list[FileKey]) -> object:
+    def keep_and_lose(wanted: list[FileKey], **_recipients: object) -> object:
         found = rows.keep(wanted)
         Attachment.objects.filter(pk=file).delete()
         return found
