@@ -59,9 +59,9 @@ _LONGEST_HOLD: Final = dt.timedelta(days=9)
 
 Row = dict[str, Any]
 """A row of `held_for_digests.sql`."""
-_Place = tuple[int, int, str, int, int]
-"""Producer, recipient, type, channel, and the priority in a batch window: a P3 of the window must
-not let a P2 be dropped at a cap, nor a P2 let marketing leave in the producer's night."""
+_Place = tuple[object, ...]
+"""Producer, recipient, type, channel and priority: a P3 must not let a P2 be dropped at a cap, nor
+a P2 let marketing leave in the producer's night. A cap holds P2 alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +146,8 @@ def _merge(
     found = [row for row in held if row["id"] not in later and _is_alive(row, now)]
     places: dict[_Place, list[Row]] = defaultdict(list)
     for row in found:
-        priority = row["priority"] if row["reason"] == Reason.BATCH_WINDOW else Priority.P2
-        place = row["producer_id"], row["recipient_id"], row["type"], row["channel"], priority
-        places[place].append(row)
+        names = ("producer_id", "recipient_id", "type", "channel", "priority")
+        places[tuple(row[name] for name in names)].append(row)
     by_producer: dict[tuple[int, int], list[_Digest]] = defaultdict(list)
     for rows in places.values():
         made = _digest(rows, template=templates[rows[0]["type"]])
@@ -207,13 +206,11 @@ def _digest(rows: Sequence[Row], *, template: TemplateVersion) -> _Digest | None
     body = {
         "user_id": first["user_id"],
         "type": first["type"],
-        "priority": Priority.P2.name,
+        "priority": Priority(first["priority"]).name,
         "template_id": template.template_id,
         "variables": variables,
         "channels": [Channel(first["channel"]).label],
     }
-    if first["reason"] == Reason.BATCH_WINDOW:
-        body["priority"] = Priority(first["priority"]).name
     if first["reason"] != Reason.DIGEST:
         # The digest expires with the last of its originals. By choice the default counts.
         life = max(row["expires_at"] for row in rows) - clock.now()

@@ -36,8 +36,9 @@ from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.problems import Problem
 from notifications.core.rules.states import Status
 from notifications.core.rules.times import digest_times
+from notifications.core.rules.times.deferral import ProducerDay
 from notifications.core.rules.times.digest_times import DigestChoice
-from notifications.core.store.cached import notification_types, provider_overrides
+from notifications.core.store.cached import notification_types, producer_windows, provider_overrides
 from notifications.core.store.postgres import id_ranges, partitions, transitions
 from notifications.core.store.redis import state
 from notifications.core.store.templates import template_cache
@@ -179,6 +180,27 @@ def test_a_chosen_digest_replaces_the_messages_even_after_their_time_to_live(
     _deliver()
     assert _statuses([made.id]) == [SENT]
     assert _sweep().moved == 0
+
+
+def test_a_digest_of_marketing_waits_for_the_producers_day(
+    caller: Caller, maria: Recipient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Recipient.objects.update(timezone="", phone_timezone="")
+    _choose(maria, social="daily")
+    likes, marketing = _send(caller, 2), _send(caller, 2, priority="P3")
+    assert _statuses([*likes, *marketing]) == [HELD] * 4
+    _turn(2 * DAY)
+    _sweep()
+    assert [each.priority for each in _digests()] == [Priority.P2, Priority.P3]
+    in_two_hours = clock.now() + dt.timedelta(hours=2)
+    night = ProducerDay(begins=in_two_hours.time(), ends=(in_two_hours + DAY / 24).time())
+    monkeypatch.setattr(producer_windows, "of", lambda _producer: night)
+    _deliver()
+    told = {each.priority: _statuses([each.id]) for each in _digests()}
+    assert told == {
+        Priority.P2: [SENT],
+        Priority.P3: [(Status.SCHEDULED, "producers_night")],
+    }
 
 
 def test_a_single_message_leaves_as_itself_after_a_week(caller: Caller, maria: Recipient) -> None:
