@@ -22,29 +22,27 @@ _ESCAPED_INNER: Final = re.compile("([;\t][\"' ]*)'(?=[=+\\-@\uff1d\uff0b\uff0d\
 
 
 def escape(text: str) -> str:
-    """Return a text that is no formula in a spreadsheet."""
-    return _APOSTROPHE + text if text.lstrip(" ").startswith(_FORMULA) else text
+    """Return a text that is no formula in a spreadsheet.
+
+    A formula behind apostrophes gets one more, so that `unescape` gives back each text.
+    """
+    return _APOSTROPHE + text if _is_formula(text) else text
 
 
 def unescape(text: str) -> str:
-    """Return the text before `escape`."""
-    bare = text.removeprefix(_APOSTROPHE)
-    return bare if bare.lstrip(" ").startswith(_FORMULA) else text
-
-
-def restorable_line(texts: Iterable[str]) -> str:
-    """Return a line that is as safe as `safe_line`, and of which `restore` gives back each text.
-
-    A text that begins with an apostrophe gets one more.
-    """
-    return safe_line(_APOSTROPHE + text if text.startswith(_APOSTROPHE) else text for text in texts)
+    """Return the text before `escape`; a text without an escape stays."""
+    is_escaped = text.startswith(_APOSTROPHE) and _is_formula(text)
+    return text.removeprefix(_APOSTROPHE) if is_escaped else text
 
 
 def restore(cell: str) -> str:
-    """Return the text of a cell of `restorable_line`; a text without escapes stays."""
-    bare = cell.removeprefix(_APOSTROPHE)
-    is_escaped = bare.startswith(_APOSTROPHE) or bare.lstrip(" ").startswith(_FORMULA)
-    return _ESCAPED_INNER.sub(r"\1", bare if is_escaped else cell)
+    """Return the text of a cell of `safe_line`; a text without escapes stays."""
+    return _ESCAPED_INNER.sub(r"\1", unescape(cell))
+
+
+def _is_formula(text: str) -> bool:
+    """Return True for a formula, also behind apostrophes."""
+    return text.lstrip(_APOSTROPHE).lstrip(" ").startswith(_FORMULA)
 
 
 def line(values: Iterable[str]) -> str:

@@ -30,10 +30,10 @@ _COLUMNS: Final = (*_NEEDED[:-1], "channel", "field", "source", "target", "note"
 
 def write(translations: Sequence[Translation]) -> bytes:
     """Return the file of the units."""
-    lines = [csv_lines.restorable_line(_COLUMNS)]
+    lines = [csv_lines.safe_line(_COLUMNS)]
     for each in translations:
         lines += (
-            csv_lines.restorable_line([
+            csv_lines.safe_line([
                 *(unit.id, each.template_id, each.source, each.target),
                 *(unit.channel, unit.field, unit.source, unit.target, unit.note),
             ])
