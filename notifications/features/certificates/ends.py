@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import socket
 import ssl
 import threading
@@ -23,6 +24,8 @@ SOON: Final = dt.timedelta(days=14)
 _CONNECT_SECONDS: Final = 0.9
 """Time for the server of NOTIFY_PUBLIC_URL; a run of a sweep ends within a second."""
 _HTTPS: Final = 443
+_MINUTE: Final = "%Y-%m-%d %H:%M UTC"
+"""Form of an end in a sentence."""
 _OF_SYSTEM: Final = "system"
 """The value of `sslrootcert` for the authorities of the system."""
 _RENEW_FILE: Final = "replace the file and restart the processes"
@@ -55,8 +58,17 @@ class Certificate:
         left = (self.ends_at or now) - now
         hours = left // dt.timedelta(hours=1)
         ends = "ended" if left <= dt.timedelta(0) else f"ends in {hours} hours,"
-        at = f"{self.ends_at:%Y-%m-%d %H:%M} UTC"
+        at = f"{self.ends_at:{_MINUTE}}"
         return f"{self.setting}: the certificate of {self.place} {ends} at {at}: {self.cure}"
+
+
+def end_in(sentence: str) -> dt.datetime | None:
+    """Return the end that a sentence of a certificate names; None for a sentence without one."""
+    found = re.search(r" at ([0-9: -]{16} UTC): ", sentence)
+    try:
+        return dt.datetime.strptime(found[1], _MINUTE).replace(tzinfo=dt.UTC) if found else None
+    except ValueError:
+        return None
 
 
 def of_files() -> Iterator[Certificate]:

@@ -1,13 +1,16 @@
 """The sweep `certificates`: an alert before the end of a certificate, and another after it.
 
 It may run twice, late or never: each run reads all certificates again. A certificate that cannot be
-read leaves its alerts as they are: a host may not reach its own public address. The subject of an
-alert is the setting with the file or the host, so an alert ends when the setting names another one.
+read has the end that its open alert names: a host may not reach its own public address. The subject
+of an alert is the setting with the file or the host, so an alert ends when the setting names
+another one.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from notifications.core.rules.alerts import AlertKind
@@ -22,7 +25,8 @@ _KINDS: Final = (AlertKind.CERTIFICATE_ENDED, AlertKind.CERTIFICATE_ENDS)
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Raise the alerts of certificates that end; resolve the alerts of renewed certificates."""
     del limit  # an installation has less than ten certificates
-    found = [*ends.of_files(), *ends.of_public_url()]
+    known = alerts.open_details(_KINDS)
+    found = [_with_known_end(each, known) for each in (*ends.of_files(), *ends.of_public_url())]
     unread = {each.subject for each in found if each.ends_at is None}
     raised = {(kind, each.subject): each for each in found if (kind := _kind(each, now=now))}
     for (kind, subject), each in raised.items():
@@ -35,6 +39,13 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     ]
     alerts.resolve_each(over)
     return Swept(len(over))
+
+
+def _with_known_end(certificate: Certificate, details: Mapping[str, str]) -> Certificate:
+    """Return a certificate that could not be read with the end of its open alert, if any."""
+    if certificate.ends_at is not None or certificate.subject not in details:
+        return certificate
+    return replace(certificate, ends_at=ends.end_in(details[certificate.subject]))
 
 
 def _kind(certificate: Certificate, *, now: dt.datetime) -> AlertKind | None:

@@ -144,6 +144,20 @@ def test_a_certificate_that_cannot_be_read_keeps_its_alert(
     assert _open() == {}
 
 
+def test_a_certificate_that_ends_unread_is_named_as_ended(authority: Authority, use: Use) -> None:
+    soon = authority.server_file("a")
+    use(state_url=f"rediss://state/0?ssl_certfile={soon}")
+    now = clock.now()
+    sweep.run_once(now=now, limit=1)
+    soon.unlink()
+    sweep.run_once(now=now + DAY, limit=1)
+    assert list(_open()) == ["certificate_ends"]
+    sweep.run_once(now=now + 2 * DAY, limit=1)
+    [(kind, detail)] = _open().items()
+    assert kind == "certificate_ended"
+    assert f"the certificate of {soon} ended at " in detail
+
+
 def test_an_alert_ends_when_the_setting_names_another_host(
     authority: Authority, use: Use, server: Callable[[ssl.SSLContext], str]
 ) -> None:

@@ -97,6 +97,12 @@ def open_subjects(kind: AlertKind) -> set[str]:
     return set(Alert.objects.filter(kind=kind, resolved_at=None).values_list("subject", flat=True))
 
 
+def open_details(kinds: Iterable[AlertKind]) -> dict[str, str]:
+    """Return the detail of the open alerts of kinds by subject."""
+    rows = Alert.objects.filter(kind__in=list(kinds), resolved_at=None)
+    return dict(rows.values_list("subject", "detail"))
+
+
 def open_causes() -> QuerySet[Alert]:
     """Return the open alerts that no other open alert covers, newest first."""
     return Alert.objects.filter(resolved_at=None, cause=None)
