@@ -36,6 +36,15 @@ def errors(answer: object) -> dict[str, str]:
     return {each.pointer: each.detail for each in problem.errors}
 
 
+def test_html_with_a_link_that_runs_a_script_is_refused(reach: Reach, take: Accept) -> None:
+    reach(email="maria@sandbox.example")
+    html = '<a href="javascript:alert(1)">Open</a>'
+    answer = take(template_id=None, content={"title": "Hi", "body": "Hi", "html": html})
+    assert errors(answer) == {
+        "/content/html": "a link or an image of the HTML begins with javascript:"
+    }
+
+
 def test_the_parts_of_an_in_app_message_are_stored(reach: Reach, take: Accept) -> None:
     reach(email="maria@sandbox.example")
     answer = take(

@@ -22,6 +22,7 @@ from notifications.core.delivery import (
 )
 from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.rules.brand import DEFAULT, Brand
+from notifications.core.rules.language import link_targets
 from notifications.core.rules.language.templating import Reader, Rendered, RenderError
 from notifications.core.rules.language.variables import NO_LINKS, MailLinks
 from notifications.core.rules.sensitive import MASK
@@ -224,6 +225,7 @@ def _words(
 ) -> Rendered:
     if text is None:
         content = wording.raw(claimed.notification.content or {})
+        link_targets.check(content.html)
         return wording.fit(claimed.delivery.channel, content)
     reader = Reader(locale=claimed.destination.locale, timezone=claimed.destination.timezone)
     return text.render(

@@ -6,6 +6,7 @@
     formats         numbers, money, days and plurals in the recipient's language; filters and slices
                     that keep grapheme clusters whole
     addresses       schemes of a link or an image whose address a variable begins
+    link_targets    links of rendered HTML that would run a script
     locales         choice of the recipient's language
     page_languages  languages of the pages for recipients
     variables       declared variables: name, type and example

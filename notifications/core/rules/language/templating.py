@@ -37,7 +37,14 @@ from jinja2.tests import TESTS
 
 from notifications.core.rules import in_app
 from notifications.core.rules.in_app import InAppPart
-from notifications.core.rules.language import addresses, formats, plain_faults, rewrites, syntax
+from notifications.core.rules.language import (
+    addresses,
+    formats,
+    link_targets,
+    plain_faults,
+    rewrites,
+    syntax,
+)
 from notifications.core.rules.language.formats import READER, Reader, RenderError
 from notifications.core.rules.language.rewrites import ITEM, NamedKeys
 from notifications.core.rules.language.syntax import BrokenTemplate, TemplateFault
@@ -117,14 +124,13 @@ class CompiledText:
         """Fill in the variables (JSON values; escaped in the HTML).
 
         Raises:
-            RenderError: one is missing or of the wrong type, or the result is too large.
+            RenderError: one is missing or of the wrong type, or the result is too large, or has a
+                link that runs a script.
         """
         known = {**variables, READER: reader}
-        return Rendered(
-            title=" ".join(self.title(known).splitlines()),
-            body=self.body(known),
-            html=self.html(known),
-        )
+        html = self.html(known)
+        link_targets.check(html)
+        return Rendered(" ".join(self.title(known).splitlines()), self.body(known), html)
 
 
 def compile_text(title: str, body: str, html: str = "") -> CompiledText:
