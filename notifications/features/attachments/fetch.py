@@ -8,6 +8,7 @@ the time and the number of fetches have limits.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Final, NamedTuple
@@ -22,10 +23,43 @@ URI_LIST: Final = "text/uri-list"
 DEADLINE: Final = timedelta(seconds=10)
 """Time for the whole answer, however slowly the bytes come."""
 _AT_ONCE: Final = 4
-"""Fetches of a process at the same time: slow servers must not take all threads of the API."""
+"""Fetches of a process at the same time: slow servers must not take all threads of the API. A
+producer makes two of them at most, while no other producer makes any."""
 _AGAIN_AFTER: Final = timedelta(seconds=2)
 _TRANSPORT: Final = Transport()
-_places: Final = threading.BoundedSemaphore(_AT_ONCE)
+
+
+class Places:
+    """Places for fetches, shared among producers. Thread-safe.
+
+    A producer takes its n-th place only while n places are free, so that a producer with a slow
+    server leaves places to others.
+    """
+
+    def __init__(self, number: int) -> None:
+        """Start with so many free places."""
+        self._free = number
+        self._taken = Counter[int]()
+        self._lock = threading.Lock()
+
+    def take(self, producer_id: int) -> bool:
+        """Take a place; False: none is free for the producer."""
+        with self._lock:
+            is_free = self._free > self._taken[producer_id]
+            if is_free:
+                self._free -= 1
+                self._taken[producer_id] += 1
+            return is_free
+
+    def give_back(self, producer_id: int) -> None:
+        """Return a place."""
+        with self._lock:
+            self._free += 1
+            self._taken[producer_id] -= 1
+            self._taken += Counter()  # forgets producers without a place
+
+
+_places: Final = Places(_AT_ONCE)
 
 
 class Fetched(NamedTuple):
@@ -36,12 +70,13 @@ class Fetched(NamedTuple):
     content: bytes
 
 
-def fetch(uri_list: bytes, *, most: int) -> Fetched | Problem:
+def fetch(uri_list: bytes, *, most: int, producer_id: int) -> Fetched | Problem:
     """Return the file at the URL of a body, or the problem of the URL or of its server.
 
     Args:
         uri_list: the body: one URL, in a line of its own.
         most: bytes of the largest file.
+        producer_id: the producer of the call.
     """
     try:
         url = uri_list.decode("ascii").strip()
@@ -50,13 +85,13 @@ def fetch(uri_list: bytes, *, most: int) -> Fetched | Problem:
         return _invalid("the body must be one URL in ASCII")
     except ForbiddenAddress as error:
         return _invalid(str(error))
-    if not _places.acquire(blocking=False):
-        said = f"the service fetches {_AT_ONCE} files already; upload the file, or ask again"
+    if not _places.take(producer_id):
+        said = "the service fetches other files already; upload the file, or ask again"
         return Problem(Kind.UNAVAILABLE, said, retry_after=_AGAIN_AFTER)
     try:
         reply = _get(url, most=most)
     finally:
-        _places.release()
+        _places.give_back(producer_id)
     if isinstance(reply, Failure):
         return _invalid(_no_answer(reply))
     if reply.is_too_long and reply.status == HTTPStatus.OK:

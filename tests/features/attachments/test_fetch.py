@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 from datetime import timedelta
 from threading import Event
@@ -166,11 +165,25 @@ def test_a_connection_that_breaks_gives_no_file(post: Fetch) -> None:
 
 
 @pytest.mark.usefixtures("private_is_allowed")
-def test_more_fetches_than_a_process_makes_at_once_are_asked_to_come_again(post: Fetch) -> None:
-    with http_server(lambda _seen: _answer()) as url, ExitStack() as places:
-        for _ in range(fetch._AT_ONCE):
-            places.enter_context(fetch._places)
+def test_more_fetches_than_a_process_makes_at_once_are_asked_to_come_again(
+    post: Fetch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = fetch.Places(1)
+    monkeypatch.setattr(fetch, "_places", places)
+    with http_server(lambda _seen: _answer()) as url:
+        assert places.take(0)
         status, said = post(url)
         assert (status, "ask again" in said) == (503, True)
-        places.close()
+        places.give_back(0)
         assert post(url)[0] == 201
+
+
+def test_a_producer_leaves_places_to_others() -> None:
+    places = fetch.Places(4)
+    assert [places.take(1) for _ in range(4)] == [True, True, False, False]
+    assert [places.take(2), places.take(2), places.take(3), places.take(4)] == [
+        *(True, False, True, False),
+    ]
+    for each in (1, 1, 2, 3):
+        places.give_back(each)
+    assert [places.take(4), places.take(4), places.take(5)] == [True, True, True]

@@ -111,7 +111,8 @@ def upload_attachment(call: Call) -> Response:
         return _store(call, invitations.CALENDAR, invitations.write(asked, now=clock.now()))
     if type_ != fetch.URI_LIST:
         return _store(call, type_, content)
-    found = fetch.fetch(content, most=limits.most_bytes(call.mode))
+    most = limits.most_bytes(call.mode)
+    found = fetch.fetch(content, most=most, producer_id=call.key.producer_id)
     if isinstance(found, Problem):
         raise_problem(found)
     type_ = _media_type(found.type)
