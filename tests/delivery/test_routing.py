@@ -24,7 +24,6 @@ from notifications.core.models import (
     Event,
     ProviderRoute,
 )
-from notifications.core.rules import addresses
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import claims
@@ -295,23 +294,23 @@ def test_an_address_that_nobody_takes_waits_with_an_alert(
 
 @pytest.mark.usefixtures("outbox")
 def test_an_address_of_a_chat_goes_only_to_providers_that_can_send_to_it(
-    caller: Caller, monkeypatch: pytest.MonkeyPatch
+    caller: Caller, add_vendor: AddVendor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert caller.producer_id
+    add_vendor("meta", address_kinds=frozenset({"whatsapp"}))
     monkeypatch.setenv("NOTIFY_APPRISE_SCHEMES", "slack")
     monkeypatch.setenv("NOTIFY_TWILIO_ACCOUNT_SID", "AC" + "0" * 32)
     monkeypatch.setenv("NOTIFY_TWILIO_AUTH_TOKEN", "token")
     monkeypatch.setenv("NOTIFY_TWILIO_FROM", "+15005550006")
     monkeypatch.setenv("NOTIFY_TWILIO_WHATSAPP_FROM", "+15005550006")
     routing.forget()
-    for rank, provider in enumerate(("twilio", "apprise", "sandbox")):
+    for rank, provider in enumerate(("meta", "twilio", "apprise", "sandbox")):
         ProviderRoute.objects.create(channel=Channel.CHAT, provider=provider, rank=rank)
 
     def providers(address: str) -> list[str]:
-        kind = addresses.kind_of(Channel.CHAT, address, "")
-        return routing.providers_for(Channel.CHAT, Mode.LIVE, kind=kind, address=address)
+        return routing.providers_for(Channel.CHAT, Mode.LIVE, kind="", address=address)
 
-    assert providers("whatsapp:+4915112345678") == ["twilio", "sandbox"]
+    assert providers("whatsapp:+4915112345678") == ["meta", "twilio", "sandbox"]
     assert providers("slack://T/B/C") == ["apprise", "sandbox"]
     assert providers("tgram://token/chat") == ["sandbox"]
 

@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 from notifications.core import conf, feature
 from notifications.core.delivery.batch import Batch
 from notifications.core.delivery.claimed import ClaimedDelivery
-from notifications.core.rules import attachments, in_app, routing
+from notifications.core.rules import addresses, attachments, in_app, routing
 from notifications.core.rules.channels import INBOX_KIND
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.routing import Choice, RoutingRule
@@ -77,7 +77,8 @@ def choose_providers(batch: Batch) -> None:
         files = claimed.attachments if claimed.notification.attachments else ()
         has_images = any(each.inline_id for each in files)
         size = attachments.size_of(files)
-        place = _Place(channel, claimed.delivery.mode, to.kind, address, size, has_images)
+        kind = to.kind or addresses.told_kind(channel, to.address)
+        place = _Place(channel, claimed.delivery.mode, kind, address, size, has_images)
         choice = choices.get(place)
         if choice is None:
             choice = choices[place] = _choose(place, stored.get(channel, ()))
@@ -86,8 +87,9 @@ def choose_providers(batch: Batch) -> None:
 
 def providers_for(channel: Channel, mode: Mode, *, kind: str, address: str) -> list[str]:
     """Return the names of all providers that a contact can be routed to."""
+    known = kind or addresses.told_kind(channel, address)
     choice = _choose(
-        _Place(channel, mode, kind, address), provider_overrides.routes().get(channel, ())
+        _Place(channel, mode, known, address), provider_overrides.routes().get(channel, ())
     )
     return list(dict.fromkeys(rule.provider for rule in choice.rules))
 
@@ -142,7 +144,10 @@ def _among(rules: Sequence[RoutingRule], place: _Place) -> Choice:
 
 
 def takes_address(provider: Provider, *, channel: Channel, kind: str, address: str) -> bool:
-    """Return True if a provider takes an address; an unknown kind counts as any kind."""
+    """Return True if a provider takes an address.
+
+    An unknown kind counts as any kind, except for those that an address tells by its form.
+    """
     able = provider.capabilities
     if channel not in able.channels or not _takes_kind(provider, kind):
         return False
@@ -152,7 +157,7 @@ def takes_address(provider: Provider, *, channel: Channel, kind: str, address: s
 
 def _takes_kind(provider: Provider, kind: str) -> bool:
     kinds = provider.capabilities.address_kinds
-    return not kinds or not kind or kind in kinds
+    return not kinds or kind in kinds or (not kind and not kinds <= addresses.TOLD_KINDS)
 
 
 def _channels_by_address() -> set[Channel]:

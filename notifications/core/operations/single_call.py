@@ -56,9 +56,9 @@ def adapter(name: str, message: Message) -> Provider:
         raise CannotSend(
             f"{name} is not configured. These are: {', '.join(routing.providers_by_name())}."
         )
-    if not routing.takes_address(
-        found, channel=message.channel, kind=message.address_kind, address=message.address
-    ):
+    channel, address = message.channel, message.address
+    kind = message.address_kind or addresses.told_kind(channel, address)
+    if not routing.takes_address(found, channel=channel, kind=kind, address=address):
         raise CannotSend(f"{name} does not take {message.channel.label} to such an address.")
     if settings.allowed and not settings.allowed.allows(user_id="", address=message.address):
         raise CannotSend("NOTIFY_ALLOWED_RECIPIENTS does not list this address.")

@@ -42,6 +42,8 @@ _WANTED_FORMS: Final = {
 }
 """Kinds that the form of an address tells."""
 _WEB_PUSH_KIND: Final = "web_push"
+TOLD_KINDS: Final = frozenset({expo_token.KIND, _WEB_PUSH_KIND, whatsapp_number.KIND})
+"""Kinds that each address of the kind tells by its form."""
 _WEB_PUSH: Final = "must be a PushSubscription's JSON: endpoint, keys.p256dh, keys.auth"
 
 
@@ -77,22 +79,28 @@ def _subscription(text: str) -> str:
         raise ValueError(_WEB_PUSH) from None
 
 
-def kind_of(channel: Channel, address: str, given: str) -> str:
-    """Return the kind of a contact; Expo's tokens, subscriptions and WhatsApp numbers tell it.
-
-    Raises:
-        ValueError: the given kind is one of `_WANTED_FORMS`, and the address has another form.
-    """
+def told_kind(channel: Channel, address: str) -> str:
+    """Return the kind of `TOLD_KINDS` that an address has by its form; empty: another kind."""
     if channel is Channel.PUSH and expo_token.is_token(address):
         return expo_token.KIND
     if channel is Channel.PUSH and address.startswith("{"):
         return _WEB_PUSH_KIND
     if channel is Channel.CHAT and whatsapp_number.is_number(address):
         return whatsapp_number.KIND
-    if given in _WANTED_FORMS:
+    return ""
+
+
+def kind_of(channel: Channel, address: str, given: str) -> str:
+    """Return the kind of a contact: the kind that the address tells, else the given one.
+
+    Raises:
+        ValueError: the given kind is one of `_WANTED_FORMS`, and the address has another form.
+    """
+    told = told_kind(channel, address)
+    if not told and given in _WANTED_FORMS:
         msg = f"must be {_WANTED_FORMS[given]} for the kind {given}"
         raise ValueError(msg)
-    return given
+    return told or given
 
 
 def key(channel: int, address: str) -> str:
