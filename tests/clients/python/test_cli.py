@@ -23,6 +23,7 @@ from notifications.core.rules.lane import Mode
 from notifications.core.rules.scopes import Scope
 from notifications.core.store.postgres import api_keys
 from notify_client import Client, webhooks
+from notify_client.cli import following
 from tests.clients.python.conftest import Service
 from tests.providers.fakes import HttpFake
 
@@ -112,6 +113,17 @@ def test_a_wrong_key_is_not_stored(stranger: Notify, service: Service) -> None:
     said = stranger("login", service.url, stdin="nk_live_wrong\n", status=1)
     assert said.startswith("notify: 401 ")
     assert list(stranger.folder.glob("config/notify/*")) == []
+
+
+@pytest.mark.parametrize("url", ["http://a\x01b", "http://[::1", "localhost:3000"])
+def test_a_url_that_no_server_can_have_is_refused(stranger: Notify, url: str) -> None:
+    assert " URL" in stranger("login", url, stdin="key", status=1)
+
+
+@pytest.mark.parametrize("time", ["infs", "nanm", "1e300h", "99999999999s", "-5m", "m", "5", ""])
+def test_a_time_that_no_calendar_has_is_refused(time: str) -> None:
+    with pytest.raises(ValueError, match="give "):
+        following.since(time)
 
 
 def test_a_missing_profile_is_named_with_what_to_do(stranger: Notify) -> None:

@@ -50,6 +50,10 @@ class Target:
         parts = urlsplit(self.url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise ValueError("the base URL must be like https://notify.example.com")
+        try:
+            httpx.URL(self.url)
+        except httpx.InvalidURL as error:
+            raise ValueError(f"the base URL is invalid: {error}") from error
         if parts.username is not None or parts.query or parts.fragment:
             raise ValueError("the base URL must have no user, password, query or fragment")
         if not self.key or not self.key.isascii() or not self.key.isprintable() or " " in self.key:

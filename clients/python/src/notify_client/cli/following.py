@@ -28,6 +28,8 @@ from notify_client.types import StatusChangeLine
 
 _VARIABLE: Final = "NOTIFY_LISTEN_SECRET"
 """Variable with the signing secret: an argument would be in the list of processes."""
+_LONGEST_SECONDS: Final = 366 * 24 * 3600
+"""The service keeps 90 days by default; a calendar has no instant for much longer times."""
 _PAUSE_SECONDS: Final = 2.0
 _TIMEOUT_SECONDS: Final = 30.0
 _FILTERS: Final = ("user_id", "type", "status", "channel")
@@ -62,12 +64,16 @@ def since(text: str) -> timedelta:
     """Parse a duration such as `30s`, `10m` or `2h`.
 
     Raises:
-        ValueError: the text has another form.
+        ValueError: the text has another form, or the time is too long.
     """
-    units = {"s": "seconds", "m": "minutes", "h": "hours"}
-    if text[-1:] not in units:
-        raise ValueError("give seconds, minutes or hours: 30s, 10m or 2h")
-    return timedelta(**{units[text[-1]]: float(text[:-1])})
+    units = {"s": 1, "m": 60, "h": 3600}
+    try:
+        seconds = float(text[:-1]) * units[text[-1:]]
+    except (KeyError, ValueError):
+        raise ValueError("give seconds, minutes or hours: 30s, 10m or 2h") from None
+    if not 0 <= seconds <= _LONGEST_SECONDS:
+        raise ValueError(f"give a time of at most {_LONGEST_SECONDS // 3600}h")
+    return timedelta(seconds=seconds)
 
 
 def _changes(client: Client, chosen: Namespace) -> Iterator[StatusChangeLine]:
@@ -130,7 +136,7 @@ def _call(http: httpx.Client, url: str, body: bytes, change: StatusChangeLine, k
     }
     try:
         return str(http.post(url, content=body, headers=headers).status_code)
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         return f"{type(error).__name__}: {error}"
 
 
