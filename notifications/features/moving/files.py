@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import IO, Any, Final, cast
 
 import orjson
@@ -35,13 +36,13 @@ MAX_COLUMNS: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class CsvLine:
-    """A line of CSV: stripped texts by the name of the column."""
+    """A line of CSV: stripped texts by the name of each column, empty for a missing cell."""
 
     place: ExportPlace
     cells: Mapping[str, str]
 
     def get(self, name: str) -> str:
-        """Return the text of a column; empty for a missing column or cell."""
+        """Return the text of a column; empty for a missing column."""
         return self.cells.get(name, "")
 
 
@@ -168,8 +169,6 @@ def read_csv(
                 yield _line(file, reader.names, record)
         except InvalidFile as error:
             raise WrongExport(f"{file.name}: {error}") from error
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise WrongExport(f"{file.name}: the file is no whole gzip file") from error
 
 
 def _line(file: ExportFile, names: list[str], record: Any) -> CsvLine | NotUnderstood:  # noqa: ANN401 - Record or BadRecord
@@ -182,7 +181,7 @@ def _line(file: ExportFile, names: list[str], record: Any) -> CsvLine | NotUnder
     if not is_unicode("".join(record.cells)):
         return NotUnderstood(place, "is not UTF-8")
     texts = (csv_lines.unescape(cell.strip()) for cell in record.cells)
-    return CsvLine(place, dict(zip(names, texts, strict=False)))
+    return CsvLine(place, dict(zip_longest(names, texts, fillvalue="")))
 
 
 @contextmanager
@@ -190,7 +189,7 @@ def _opened(file: ExportFile) -> Iterator[IO[bytes]]:
     """Open a file; a compressed one is decompressed.
 
     Raises:
-        WrongExport: the file cannot be read.
+        WrongExport: the file cannot be read, or is a broken compressed file.
     """
     try:
         stream = file.open()
@@ -198,7 +197,10 @@ def _opened(file: ExportFile) -> Iterator[IO[bytes]]:
         raise WrongExport(f"{file.name} cannot be read: {error.strerror}") from error
     with stream:
         if file.name.lower().endswith(".gz"):
-            # GzipFile leaves the file below it open.
-            yield cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
+            try:
+                # GzipFile leaves the file below it open.
+                yield cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
+            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                raise WrongExport(f"{file.name}: the file is no whole gzip file") from error
         else:
             yield stream

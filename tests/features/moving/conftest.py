@@ -28,14 +28,14 @@ def _sends_nothing(db: None) -> Iterator[None]:  # noqa: ARG001 - pytest-django 
 
 @pytest.fixture
 def import_from(tmp_path: Path) -> ImportFrom:
-    """Import files, given as name -> JSON or text, and return the report."""
+    """Import files, given as name -> JSON, text or bytes, and return the report."""
 
     def run(vendor: str, files: dict[str, Any], *options: str) -> str:
         for name, content in files.items():
             place = tmp_path / name
             place.parent.mkdir(parents=True, exist_ok=True)
-            text = content if isinstance(content, str) else json.dumps(content)
-            place.write_text(text)
+            text = content if isinstance(content, str | bytes) else json.dumps(content)
+            place.write_bytes(text.encode() if isinstance(text, str) else text)
         told = io.StringIO()
         paths = [str(tmp_path / name) for name in files]
         call_command("import_from", vendor, *paths, *options, stdout=told)

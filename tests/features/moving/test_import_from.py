@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 from typing import Any
 
 import pytest
@@ -81,6 +83,31 @@ def test_one_fault_keeps_everything_out_unless_the_import_is_partial(
     assert "r.csv, line 5: the user id is in r.csv, line 2, too" in told
     assert "no-mailbox" not in told
     assert not Contact.objects.filter(recipient__user_id="u_3").exists()
+
+
+@pytest.mark.parametrize("name", ["subscribers.json.gz", "subscribers.csv.gz"])
+@pytest.mark.parametrize("content", [gzip.compress(b"[]" * 9)[:-9], b"[]", b""])
+def test_a_broken_compressed_file_is_refused(
+    import_from: ImportFrom, name: str, content: bytes
+) -> None:
+    with pytest.raises(CommandError, match=rf"{name}(: the fi|, line 1)"):
+        import_from("listmonk", {name: content})
+
+
+@pytest.mark.parametrize(
+    ("vendor", "files", "place"),
+    [
+        ("listmonk", {"s.csv": "status,email\nenabled\n"}, "line 2"),
+        ("sendgrid", {"bounces.csv": "reason,email\nfull\n"}, "line 2"),
+        ("govuk_notify", {"t.json": [{"type": {}, "body": "x", "name": "A"}]}, "/0"),
+        ("govuk_notify", {"t.json": [{"type": "sms", "body": "Hello\0", "name": "A"}]}, "/0"),
+    ],
+)
+def test_a_part_of_another_form_is_told_with_its_place(
+    import_from: ImportFrom, vendor: str, files: dict[str, Any], place: str
+) -> None:
+    report = import_from(vendor, files, "--partial")
+    assert re.search(rf"not understood: .*{place}", report)
 
 
 def test_a_misspelt_column_is_refused(import_from: ImportFrom) -> None:

@@ -298,6 +298,15 @@ def test_a_long_text_can_be_escaped_and_trimmed() -> None:
     assert len(body("{{ x|trim|e|upper }}", x=" a" * 30_000)) == 59_999
 
 
+@pytest.mark.parametrize("source", ["Hello,\n\x00", "Hello,\n{# \x00 #}", "Hello,\n\ud800"])
+def test_a_character_that_no_database_stores_is_refused_with_its_line(source: str) -> None:
+    [fault] = check(source)
+    assert (fault.line, fault.detail) == (
+        2,
+        "a NUL character or a lone surrogate, which no text can have",
+    )
+
+
 @pytest.mark.parametrize("source", ["{{ '\\ud800' }}", "{{ x['\\x00'] }}", "{{ 1e999|int }}"])
 def test_a_constant_that_no_message_can_hold_is_refused(source: str) -> None:
     assert [fault.detail for fault in check(source)] == [

@@ -19,7 +19,7 @@ from notifications.core.rules.texts.vendor_template import VendorTemplate
 from notifications.core.rules.texts.wording import TextSource
 from providers.contract import Channel
 
-PLAIN = st.text(st.characters(exclude_characters="{}", exclude_categories=["Cs"]), max_size=60)
+PLAIN = st.text(st.characters(exclude_characters="{}\0", exclude_categories=["Cs"]), max_size=60)
 TEXTS = st.lists(
     st.builds(
         TextSource,

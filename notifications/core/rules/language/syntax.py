@@ -104,6 +104,11 @@ def parse(source: str, *, parser: Environment) -> nodes.Template:
     """
     if len(source) > MAX_SOURCE:
         raise BrokenTemplate([TemplateFault(1, f"longer than {MAX_SOURCE} characters")])
+    if found := _UNSENDABLE.search(source):
+        line = source.count("\n", 0, found.start()) + 1
+        raise BrokenTemplate([
+            TemplateFault(line, "a NUL character or a lone surrogate, which no text can have")
+        ])
     try:
         tree = parser.parse(source)
     except TemplateSyntaxError as error:

@@ -49,7 +49,7 @@ def read(given: Sequence[ExportFile]) -> Iterator[Found]:
             place, entry = each
             name = str(entry.get("name") or entry.get("id") or "")
             texts = templates.setdefault(template_id(name), Texts(place, name, convert=_converted))
-            yield from _add(texts, place, entry)
+            yield from files.in_form(place, _add(texts, place, entry))
     for texts in templates.values():
         yield from texts.parts()
 
