@@ -69,7 +69,8 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
     receipt = {"over": [1, 2, 4], "accepted": [5, 6], "sending": 3, "delivered": 7}
     return [
         ("lanes_due", {**id_ranges.LANE_COLUMNS, **span, **status, "within": -_SECOND}, 3),
-        ("due", {**lane, **span, **status, "grace": _SECOND, **caps, "limit": 500}, 3),
+        ("due", {**lane, **span, **status, "grace": _SECOND, "limit": 500}, 3),
+        ("due_for_release", {**lane, **span, **status, "grace": _SECOND, **caps, "limit": 500}, 9),
         ("due_for_digests", {**lane, **span, **status, "grace": _SECOND, **caps, "limit": 500}, 6),
         ("failed_calls", {**day, **receipt, "provider": "x", "ids": one, "message_ids": ["x"]}, 3),
         ("due_now", {**queued, **span, "ids": one}, 3),

@@ -49,7 +49,7 @@ from notifications.core.store.postgres.transitions import STILL_DUE, Move
 from providers.contract import Channel
 
 Row = dict[str, Any]
-"""A row of `due.sql` or `deliveries_of.sql`."""
+"""A row of `due_for_release.sql` or `deliveries_of.sql`."""
 _READ: Final = (
     *("id", "producer_id", "mode", "priority", "type", "category", "recipient_id", "channels"),
     *("spread", "ordering_key", "scheduled_at", "local_at", "local_zone", "expires_at"),

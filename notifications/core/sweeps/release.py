@@ -29,6 +29,7 @@ from notifications.core.store.postgres.id_ranges import Span
 from notifications.core.sweeps import due_rows, hold_checks, rounds
 from notifications.core.sweeps.rounds import Due, Swept
 
+_STATEMENT: Final = "due_for_release"
 RAMP: Final = 5_000
 """P2 and P3 rows of a switch that are made due in a second; as many P0 and P1 rows come first."""
 
@@ -46,8 +47,15 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         limit,
         grace=rounds.retry_grace(),
         digests_after=_digests_after(),
+        statement=_STATEMENT,
     )
-    scheduled = Due("release", Status.SCHEDULED, limit, digests_after=_digests_after())
+    scheduled = Due(
+        "release",
+        Status.SCHEDULED,
+        limit,
+        digests_after=_digests_after(),
+        statement=_STATEMENT,
+    )
     ends_at = rounds.deadline()
     done = end_switch_holds() + hold_checks.end_holds(ends_at=ends_at)
     done += due_rows.end_confirm_windows(limit=limit, ends_at=ends_at)
@@ -60,7 +68,7 @@ def _digests_after() -> dt.timedelta:
 
 
 def release_rows(rows: Sequence[dict[str, Any]], span: Span) -> int:
-    """Release rows of `due.sql`; returns the number of changed and new rows."""
+    """Release rows of `due_for_release.sql`; returns the number of changed and new rows."""
     held = [row for row in rows if row["contact_id"] is not None]
     lifetimes.extend(held, span)
     return release.requeue(held, RELEASE, reason=Reason.HOLD_OVER) + _resolve(rows, span)

@@ -88,7 +88,7 @@ class Due:
     grace: dt.timedelta = NO_GRACE
     """Time between a row's `due_at` and the sweep."""
     digests_after: dt.timedelta = NO_GRACE
-    """The same for rows that the sweep `digests` takes first."""
+    """The same for rows that the sweep `digests` takes first; of `due_for_release.sql` alone."""
     statement: str = "due"
     """The SQL file that reads and locks a batch."""
 

@@ -76,7 +76,7 @@ def merge(held: Sequence[Mapping[str, Any]], *, bounds: Mapping[str, UUID]) -> s
     """Merge due deliveries and held deliveries of the same kind; returns the merged deliveries.
 
     Args:
-        held: rows of `due.sql` that are scheduled and due.
+        held: rows of `due_for_digests.sql`.
         bounds: `floor` and `ceiling` of the ids of open rows.
     """
     templates = _templates()

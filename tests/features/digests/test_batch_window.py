@@ -251,6 +251,19 @@ def test_the_release_sweep_sends_each_message_while_the_digest_sweep_is_off(call
     assert _statuses(held) == [SENT] * 2
 
 
+def test_many_due_messages_of_windows_do_not_delay_other_holds(caller: Caller) -> None:
+    held = _like(caller, 10)
+    _turn(WINDOW + GRACE)
+    other = _like(caller, type="COMMENT", priority="P2")
+    Delivery.objects.exclude(reason="batch_window").update(
+        status=Status.SCHEDULED, reason="quiet_hours", due_at=clock.now() - GRACE
+    )
+    release.run_once(now=clock.now(), limit=1)  # examines eight rows
+    _deliver()
+    assert _statuses(other) == [SENT]
+    assert _statuses(held) == [HELD] * 10
+
+
 def test_without_a_text_of_the_digest_for_the_channel_each_message_leaves(caller: Caller) -> None:
     NotificationType.objects.update(digest_template="mailed_likes")
     notification_types.forget()

@@ -12,7 +12,6 @@ FROM (
     WHERE d.id >= %(floor)s::uuid AND d.id < %(ceiling)s::uuid
       AND d.status = %(status)s AND d.mode = %(mode)s AND d.priority = %(priority)s
       AND d.channel = %(channel)s AND d.due_at <= now() - %(grace)s::interval
-      AND (d.reason <> ALL(%(merged)s::text[]) OR d.due_at <= now() - %(digests_after)s::interval)
     ORDER BY d.due_at
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
