@@ -204,9 +204,12 @@ def test_templates_go_to_files_and_back(notify: Notify, name: str) -> None:
 def test_a_pull_deletes_texts_that_are_gone_and_no_other_file(notify: Notify, name: str) -> None:
     folder = notify.folder / "templates" / name
     (folder / "drafts").mkdir(parents=True)
-    for file in ("main.py", "README.md", "sms.de.txt"):
+    for file in ("main.py", "README.md", "sms.de.txt", "push.en.txt"):
         (folder / file).write_text("of the author")
+    replaced = notify.folder / "replaced.txt"
+    replaced.hardlink_to(folder / "push.en.txt")
     notify("templates", "pull", name)
+    assert replaced.read_text() == "of the author"  # a text comes whole: no file is written over
     there = {path.name for path in folder.iterdir()}
     assert there == {"drafts", "main.py", "README.md", "push.en.txt", "template.json"}
 

@@ -158,7 +158,9 @@ def _write(folder: Path, name: str, files: Files) -> int:
         if not (place / file).exists() or (place / file).read_bytes() != text.encode()
     ]
     for path, content in changed:
-        path.write_bytes(content)
+        new = path.with_name(f".{path.name}")
+        new.write_bytes(content)
+        new.replace(path)  # a pull that is killed leaves no half text for the next push
     gone = [path for path in place.iterdir() if path.name not in files and _is_of_template(path)]
     for path in gone:
         path.unlink()
