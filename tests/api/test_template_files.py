@@ -93,7 +93,7 @@ def test_a_version_has_a_greatest_number_of_texts(caller: Caller) -> None:
     assert answer.status_code == 422
     (error,) = answer.json()["errors"]
     assert error["detail"] == (
-        "hello/*: 601 texts; a version has at most 600, one for each channel and locale"
+        "hello/*: 601 texts; a version has at most 600, one for each channel, locale and variant"
     )
     assert caller.get(PATH).status_code == 404
     assert stored(caller, _texts(MAX_TEXTS))["effect"] == "drafted"

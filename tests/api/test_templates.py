@@ -41,7 +41,7 @@ def test_a_template_is_drafted_and_read_again(caller: Caller) -> None:
     assert made["sensitive_variables"] == ["code"]
     assert made["texts"] == [
         {"channel": "push", "locale": "pt-BR", "title": "Hi", "body": "Olá", "html": ""}
-        | {"blocks": ""}
+        | {"blocks": "", "variant": ""}
         | {"transliterate": False, "max_segments": None, "shorten_links": False}
         | {"url": None, "image_url": None, "actions": []}
         | {"vendor_template": None}
@@ -66,6 +66,47 @@ def test_a_push_text_has_a_link_and_an_image_but_no_actions(caller: Caller) -> N
     assert made["texts"][0].items() >= {**asked, "actions": []}.items()
     told = caller.post(f"{HELLO}/preview", {"channel": "push", "variables": {"name": "Ana"}})
     assert (told.json()["url"], told.json()["image_url"]) == ("/orders/Ana", "/a.png")
+
+
+def test_a_variant_has_what_differs_and_a_preview_of_the_whole(caller: Caller) -> None:
+    base = text("Hello {{ name }}", url="/sale")
+    variant = {"channel": "push", "variant": "b", "title": "Last day"}
+    made = draft(caller, variant, base, text("Olá", locale="pt"))
+    stored = {(each["locale"], each["variant"]): each for each in made["texts"]}
+    assert stored["en", "b"].items() >= {"title": "Last day", "body": "", "url": None}.items()
+    for locale, title, body, of in (("en", "Last day", "Hello Ana", "b"), ("pt", "Hi", "Olá", "")):
+        asked = {"channel": "push", "locale": locale, "variant": "b", "variables": {"name": "Ana"}}
+        told = caller.post(f"{HELLO}/preview", asked).json()
+        assert (told["title"], told["body"], told["variant"]) == (title, body, of)
+    answer = caller.post(f"{HELLO}/preview", {"channel": "push", "variant": "c"})
+    [error] = answer.json()["errors"]
+    assert (error["pointer"], error["detail"]) == (
+        "/variant",
+        "hello v1 has no variant c; it has b",
+    )
+    files = caller.get(f"{HELLO}/files").json()["files"]
+    assert files["push.en@b.txt"] == "Last day\n\n\n"
+    again = caller.send("PUT", f"{HELLO}/files", {"files": files})
+    assert again.json()["effect"] == "unchanged"
+
+
+@pytest.mark.parametrize(
+    ("variant", "pointer"),
+    [
+        ({"variant": "b", "locale": "de"}, "/texts/1/variant"),
+        ({"variant": "b", "title": "", "body": ""}, "/texts/1/variant"),
+        ({"variant": "B"}, "/texts/1/variant"),
+        ({"variant": "b" * 33}, "/texts/1/variant"),
+        ({}, "/texts"),
+    ],
+)
+def test_a_wrong_variant_is_refused_at_its_place(
+    caller: Caller, variant: dict[str, str], pointer: str
+) -> None:
+    texts = [text("x"), text("y") | variant]
+    answer = caller.post(PATH, {"template_id": "hello", "texts": texts})
+    assert answer.status_code == 422
+    assert [each["pointer"] for each in answer.json()["errors"]] == [pointer]
 
 
 def mail(blocks: str, **more: str) -> dict[str, str]:

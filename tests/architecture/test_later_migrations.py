@@ -37,6 +37,8 @@ _AT_ONCE: Final = re.compile(
 )
 _QUICK: Final[dict[str, str]] = {
     "Alter field response on idempotencykey": "DROP NOT NULL reads no row",
+    "Create constraint template_text_once on model templatetext": "few rows: at most 600 a version",
+    "Alter field variants on bulkjob": "a help text, which is no SQL",
 }
 """Description of an operation -> why it reads no table with many rows."""
 

@@ -1596,6 +1596,8 @@ export interface components {
             status: "scheduled" | "queued" | "sending" | "retrying" | "sent" | "unconfirmed" | "delivered" | "read" | "bounced" | "failed" | "expired" | "suppressed" | "cancelled" | "unknown";
             template_id: string | null;
             template_version: number | null;
+            /** @description Variant of the template's texts, of a bulk job; null: the base texts. */
+            template_variant: string | null;
             /** @description Values of sensitive variables are masked. */
             variables: {
                 [key: string]: unknown;
@@ -1931,6 +1933,8 @@ export interface components {
             channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
             /** @description Locale of the chosen text. */
             locale: string;
+            /** @description Variant of the chosen text; empty for a base text. */
+            variant: string;
             /** @description Null, like the other parts, if rendering fails; `problems` has the reason. */
             title: string | null;
             body: string | null;
@@ -1951,6 +1955,11 @@ export interface components {
             channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
             /** @description The preview uses the nearest locale with a text. Default: `"en"`. */
             locale?: string;
+            /**
+             * @description Variant of the texts; empty: the base texts. The preview of a locale without the variant is
+             *     that of the base text, as recipients get it.
+             */
+            variant?: string;
             variables?: {
                 [key: string]: unknown;
             };
@@ -2553,7 +2562,7 @@ export interface components {
             size: number;
             wait_seconds: number;
         };
-        /** @description The text for a channel and locale. */
+        /** @description The text for a channel and locale, or a variant of the text. */
         TextAnswer: {
             url: string | null;
             image_url: string | null;
@@ -2561,6 +2570,8 @@ export interface components {
             /** @enum {string} */
             channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
             locale: string;
+            /** @description Empty for a base text. Empty fields of a variant have the values of the base text. */
+            variant: string;
             title: string;
             /** @description Empty for a text with blocks; the preview has the text part. */
             body: string;
@@ -2573,12 +2584,18 @@ export interface components {
             shorten_links: boolean;
             vendor_template: components["schemas"]["VendorTemplateAnswer"] | null;
         };
-        /** @description The text for a channel and locale, in the template language. */
+        /** @description The text for a channel and locale, in the template language, or a variant of the text. */
         TextRequest: {
             /** @enum {string} */
             channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
             /** @description Default: `"en"`. */
             locale?: string;
+            /**
+             * @description Variant of an A/B test, such as `b`; empty: the base text. A variant has a base text of its
+             *     channel and locale, gives only what differs, and gets the rest from the base text: title, link,
+             *     image, actions and `vendor_template` one by one, and `body`, `html` and `blocks` together.
+             */
+            variant?: string;
             /** @description Title or subject; not used for SMS. */
             title?: string;
             /**
@@ -2758,6 +2775,8 @@ export interface components {
         VariantAnswer: {
             name: string;
             template_id: string;
+            /** @description Variant of the template's texts; null: the base texts. */
+            template_variant: string | null;
             percent: number;
             funnel: components["schemas"]["Funnel"];
             /** @description Status -> deliveries that have the status now. */
@@ -2771,6 +2790,8 @@ export interface components {
             name: string;
             /** @description Omitted: the template of the job. */
             template_id?: string | null;
+            /** @description The variant of the template's texts; omitted or empty: the base texts. */
+            template_variant?: string | null;
             /** @description Share of the recipients; the shares of all variants add up to 100. */
             percent: number;
         };

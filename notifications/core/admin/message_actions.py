@@ -102,7 +102,8 @@ class MessageActions(base.ReadOnlyAdmin):
         ]
         consequence = (
             "A new notification goes to the same recipient with the same content, restricted to"
-            " one channel. All gates apply. A template renders its current published version."
+            " one channel. All gates apply. A template renders the base text of its current"
+            " published version."
         )
         return self._ask(request, timeline, verb="Resend", consequence=consequence, choices=choices)
 

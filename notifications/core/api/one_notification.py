@@ -234,6 +234,7 @@ def _detail(timeline: Timeline) -> NotificationDetail:
             "status": timeline.status,
             "template_id": template.template_id if template else None,
             "template_version": template.version if template else None,
+            "template_variant": row.template_variant or None,
             "variables": timeline.variables,
             "delivery": row.spread,
             "fallback_chain": row.falls_back,

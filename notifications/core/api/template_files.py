@@ -44,7 +44,7 @@ _ID: Final = TypeAdapter(TemplateId)
 _MAX_FILES: Final = 3 * MAX_TEXTS + 1
 """Text, HTML and JSON of each text, and the settings."""
 
-FileName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+FileName = Annotated[str, StringConstraints(min_length=1, max_length=96)]
 File = Annotated[Text, Field(max_length=2 * MAX_SOURCE + 3)]
 """Title and body of a text are one file, with three line ends."""
 

@@ -28,7 +28,7 @@ from notifications.core.rules.request_fields import AskedChannel
 from notifications.core.rules.templates import contents
 from notifications.core.rules.templates.contents import MAX_TEXTS, TemplateContent
 from notifications.core.rules.templates.sms_policy import MAX_SEGMENTS
-from notifications.core.rules.texts import vendor_template, wording
+from notifications.core.rules.texts import variants, vendor_template, wording
 from notifications.core.rules.texts.vendor_template import EMPTY, VendorTemplate
 from providers.contract import Channel
 
@@ -39,6 +39,7 @@ MAX_VERSION: Final = 2**31 - 1
 TemplateId = Annotated[
     str, StringConstraints(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_\-]+$")
 ]
+Variant = Annotated[str, StringConstraints(pattern=variants.NAME)]
 Version = Annotated[int, Field(ge=1, le=MAX_VERSION)]
 State = Literal["draft", "published"]
 
@@ -66,10 +67,14 @@ class ActionSource(RequestModel):
 
 
 class TextRequest(RequestModel):
-    """The text for a channel and locale, in the template language."""
+    """The text for a channel and locale, in the template language, or a variant of the text."""
 
     channel: AskedChannel
     locale: Locale = "en"
+    variant: Variant = ""
+    """Variant of an A/B test, such as `b`; empty: the base text. A variant has a base text of its
+    channel and locale, gives only what differs, and gets the rest from the base text: title, link,
+    image, actions and `vendor_template` one by one, and `body`, `html` and `blocks` together."""
     title: Source = ""
     """Title or subject; not used for SMS."""
     body: Source = ""
@@ -108,7 +113,7 @@ class TextRequest(RequestModel):
 
     @model_validator(mode="after")
     def _check_that_it_says_something(self) -> Self:
-        if not self.body and not self.html and not self.blocks:
+        if not self.variant and not self.body and not self.html and not self.blocks:
             raise request_faults.error_at("a text needs a body, html or blocks", "body")
         self._check_blocks()
         in_app_fields.check_structure(self.part)
@@ -171,9 +176,9 @@ class TemplateRequest(RequestModel):
 
     @model_validator(mode="after")
     def _check_that_each_is_once(self) -> Self:
-        pairs = [(words.channel, words.locale) for words in self.as_content().texts]
-        if len(set(pairs)) < len(pairs):
-            raise request_faults.error_at("must not repeat a channel and locale", "texts")
+        for position, fault in variants.faults(text.as_words() for text in self.texts):
+            place = (position, "variant") if self.texts[position].variant else ()
+            raise request_faults.error_at(fault, "texts", *place)
         return self
 
     def as_content(self) -> TemplateContent:
@@ -205,6 +210,9 @@ class PreviewRequest(RequestModel):
     channel: AskedChannel
     locale: Locale = "en"
     """The preview uses the nearest locale with a text."""
+    variant: Variant = ""
+    """Variant of the texts; empty: the base texts. The preview of a locale without the variant is
+    that of the base text, as recipients get it."""
     variables: dict[Name, Any] = Field(default_factory=dict)
     version: Version | None = None
     """Omitted: the current version, or the newest draft if nothing is published."""
@@ -284,10 +292,12 @@ class InAppAnswer(ResponseModel):
 
 
 class TextAnswer(InAppAnswer):
-    """The text for a channel and locale."""
+    """The text for a channel and locale, or a variant of the text."""
 
     channel: ChannelWord
     locale: str
+    variant: str
+    """Empty for a base text. Empty fields of a variant have the values of the base text."""
     title: str
     body: str
     """Empty for a text with blocks; the preview has the text part."""
@@ -341,6 +351,8 @@ class PreviewAnswer(InAppAnswer):
     channel: ChannelWord
     locale: str
     """Locale of the chosen text."""
+    variant: str
+    """Variant of the chosen text; empty for a base text."""
     title: str | None
     """Null, like the other parts, if rendering fails; `problems` has the reason."""
     body: str | None

@@ -44,7 +44,7 @@ from notifications.core.rules.access import BOTH, LIVE
 from notifications.core.rules.problems import FieldError, Kind, Problem
 from notifications.core.rules.scopes import Scope
 from notifications.core.rules.templates import previews
-from notifications.core.rules.texts import vendor_template
+from notifications.core.rules.texts import variants, vendor_template
 from notifications.core.rules.texts.wording import TextSource
 from notifications.core.store.cached import brands
 from notifications.core.store.templates import versions
@@ -275,7 +275,16 @@ def preview_template(call: Call, wanted: PreviewRequest) -> PreviewAnswer:
 
 def _preview(version: Template, wanted: PreviewRequest, *, producer_id: int) -> PreviewAnswer:
     texts = versions.content_of(version).texts
-    words = previews.chosen(texts, wanted.channel, wanted.locale, default=version.default_locale)
+    if wanted.variant and wanted.variant not in (there := variants.names(texts)):
+        detail = f"{version} has no variant {wanted.variant}; it has {', '.join(there) or 'none'}"
+        raise_problem(Problem(Kind.INVALID, detail, (FieldError("/variant", detail),)))
+    words = previews.chosen(
+        texts,
+        wanted.channel,
+        wanted.locale,
+        default=version.default_locale,
+        variant=wanted.variant,
+    )
     if words is None:
         detail = f"{version} has no text for {wanted.channel.label}"
         raise_problem(Problem(Kind.INVALID, detail, (FieldError("/channel", detail),)))
@@ -289,6 +298,7 @@ def _preview(version: Template, wanted: PreviewRequest, *, producer_id: int) -> 
         version=version.version,
         channel=words.channel,
         locale=words.locale,
+        variant=words.variant,
         title=shown.rendered and shown.rendered.title,
         body=shown.rendered and shown.rendered.body,
         html=shown.rendered and shown.rendered.html,

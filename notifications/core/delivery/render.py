@@ -205,11 +205,16 @@ def _template_text(claimed: ClaimedDelivery, versions: Versions) -> Wording | No
     """Return the text of the template; None for a notification with its own content.
 
     Raises:
-        RenderError: the template has no text for the channel.
+        RenderError: the template has no text for the channel, or no such variant.
     """
     if claimed.notification.content is not None:
         return None
     version = versions.get(claimed.notification.template or 0)
+    variant = claimed.notification.template_variant
+    if version and variant:
+        version = version.of_variant(variant)
+        if version is None:
+            raise RenderError(f"the template has no variant {variant}")
     text = version and version.text(claimed.delivery.channel, claimed.destination.locale)
     if not text:
         raise RenderError(f"the template has no text for {claimed.delivery.channel.label}")

@@ -85,7 +85,8 @@ class BulkJob(models.Model):
     variants = models.JSONField(
         default=list,
         db_default=[],
-        help_text="A/B: name, template_id, template and share in percent of each variant.",
+        help_text="A/B: name, template_id, template, template_variant and share in percent of each"
+        " variant.",
     )
     holdout_percent = models.PositiveSmallIntegerField(
         default=0, db_default=0, help_text="Recipients who get no message, for comparison."

@@ -156,6 +156,12 @@ class Notification(models.Model):
     variant = models.CharField(
         max_length=32, blank=True, db_default="", help_text="A/B variant of the bulk job."
     )
+    template_variant = models.CharField(
+        max_length=32,
+        blank=True,
+        db_default="",
+        help_text="Variant of the template's texts; empty: the base texts.",
+    )
     created_at = models.DateTimeField()
 
     class Meta:

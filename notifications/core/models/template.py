@@ -88,11 +88,19 @@ class Template(models.Model):
 
 
 class TemplateText(models.Model):
-    """The text of a template version for a channel and locale."""
+    """The text of a template version for a channel and locale, or a variant of the text."""
 
     template = models.ForeignKey(Template, on_delete=models.CASCADE, related_name="texts")
     channel = models.SmallIntegerField(choices=CHANNELS)
     locale = models.CharField(max_length=35, default="en", db_default="en")
+    variant = models.CharField(
+        max_length=32,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Variant of an A/B test, such as b; its empty fields have the values of the base"
+        " text. Empty: the base text.",
+    )
     title = models.TextField(blank=True, help_text="Title or subject.")
     body = models.TextField(blank=True, help_text="Empty for e-mail: derived from the HTML.")
     html = models.TextField(blank=True, help_text="HTML part of an e-mail.")
@@ -133,15 +141,16 @@ class TemplateText(models.Model):
     )
 
     class Meta:
-        ordering = ("channel", "locale")
+        ordering = ("channel", "locale", "variant")
         constraints = (
             models.UniqueConstraint(
-                fields=("template", "channel", "locale"), name="template_text_once"
+                fields=("template", "channel", "locale", "variant"), name="template_text_once"
             ),
         )
 
     def __str__(self) -> str:
-        return f"{self.get_channel_display()} {self.locale}"
+        variant = f", variant {self.variant}" if self.variant else ""
+        return f"{self.get_channel_display()} {self.locale}{variant}"
 
 
 class TemplateEvent(models.Model):

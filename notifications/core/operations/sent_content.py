@@ -80,7 +80,12 @@ def _from_template(
         problem = "The template version was deleted, so the text cannot be rendered again."
         return _without_text(delivery.channel, locale, problem, masked=())
     masked = tuple(sorted(version.sensitive))
-    text = version.text(delivery.channel, locale)
+    variant = timeline.notification.template_variant
+    shown = version.of_variant(variant)
+    if shown is None:
+        problem = f"The template has no variant {variant}."
+        return _without_text(delivery.channel, locale, problem, masked=masked)
+    text = shown.text(delivery.channel, locale)
     if text is None:
         problem = f"The template has no text for {delivery.channel.label}."
         return _without_text(delivery.channel, locale, problem, masked=masked)

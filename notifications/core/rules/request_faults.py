@@ -55,6 +55,9 @@ PATTERNS: Final[Mapping[str, str]] = MappingProxyType({
     ),
     r"^[\x21-\x7e]+$": "may have visible ASCII characters without spaces only",
     r"^[A-Za-z]{2,3}([_\-][A-Za-z0-9]{2,8})*$": "must be a locale like en or pt-BR",
+    r"^([a-z0-9][a-z0-9_\-]{0,31})?$": (
+        "must be up to 32 of a-z, 0-9, - and _, with a letter or digit first"
+    ),
     METADATA_PAIR: "must be a name and a value, like order_id:ORD-1",
 })
 """The pattern of a field -> what to write instead."""

@@ -38,6 +38,7 @@ _NOTIFICATION: Final = {
     "created_at": _TIME,
     "bulk_job_id": _TEXT,
     "variant": _TEXT,
+    "template_variant": _TEXT,
 }
 SOURCE: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
     "notification": {

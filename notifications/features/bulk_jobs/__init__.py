@@ -17,7 +17,8 @@
     held        deliveries of a resumed job leave at the rate of the job
     progress    the start and the end of a job
     figures     the totals and the funnel of a job, for readers (figure_rows: their rows)
-    mail_checks unsubscribe links in the mails of a job that is not created
+    mail_checks unsubscribe links in the mails of a job that is not created (variant_checks: texts
+                that a variant of a template leaves to the base text)
     dry_run     the counts, texts and costs of a job that is not created (renderings: the texts)
 
 A job is a row, so the creation of a job takes the same time for ten recipients and for fifty

@@ -127,6 +127,7 @@ def _comparison(
             "name": each.name,
             "template_id": each.template_id or request.template_id,
             "template": templates[each.template_id or request.template_id].id,
+            "template_variant": each.template_variant or "",
             "percent": each.percent,
         }
         for each in request.variants
@@ -181,7 +182,8 @@ def current_templates(request: BulkJobRequest) -> dict[str, TemplateVersion]:
     """Return the current versions of the templates of a request, by name.
 
     Raises:
-        BulkJobRefused: a template is unknown, lacks a text for a channel, or needs a variable.
+        BulkJobRefused: a template or a variant of its texts is unknown, a text for a channel or a
+            variable is missing.
     """
     pointers = {request.template_id: "/template_id"} | {
         each.template_id: f"/variants/{position}/template_id"
@@ -196,7 +198,27 @@ def current_templates(request: BulkJobRequest) -> dict[str, TemplateVersion]:
             detail = f"no published template has the name {name}{meant}"
             raise BulkJobRefused(_invalid(pointer, detail))
         _check_template(request, template)
+    for position, each in enumerate(request.variants):
+        if each.template_variant:
+            template = found[each.template_id or request.template_id]
+            _check_variant(request, template, each.template_variant, position)
     return found
+
+
+def _check_variant(
+    request: BulkJobRequest, template: TemplateVersion, variant: str, position: int
+) -> None:
+    """Check the texts of a variant.
+
+    Raises:
+        BulkJobRefused: the variant is unknown, or a variable is missing.
+    """
+    of_variant = template.of_variant(variant)
+    if of_variant is None:
+        there = ", ".join(template.variants) or "none"
+        detail = f"template {template.template_id} has no variant {variant}; published: {there}"
+        raise BulkJobRefused(_invalid(f"/variants/{position}/template_variant", detail))
+    _check_template(request, of_variant)
 
 
 def _check_template(request: BulkJobRequest, template: TemplateVersion) -> None:

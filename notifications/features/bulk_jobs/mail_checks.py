@@ -24,19 +24,21 @@ def unsubscribe_fault(version: TemplateVersion, *, type_: str) -> str:
     if not without:
         return ""
     named = ", ".join(without)
-    return f"{version.template_id}: the mails in {named} have no visible unsubscribe link."
+    return f"{version.label}: the mails in {named} have no visible unsubscribe link."
 
 
 def warnings(job: BulkJob) -> Iterator[tuple[str, str]]:
     """Yield pointer and sentence of the faults of an unstored job."""
     if job.channels and Channel.EMAIL not in job.channels:
         return
-    places = {job.template: "/template_id"}
+    places = {(job.template, ""): "/template_id"}
     for position, each in enumerate(job.variants):
-        places.setdefault(each["template"], f"/variants/{position}/template_id")
-    versions = template_cache.by_id(list(places))
-    for template, pointer in places.items():
-        version = versions.get(template)
+        variant = each["template_variant"]
+        name = "template_variant" if variant else "template_id"
+        places.setdefault((each["template"], variant), f"/variants/{position}/{name}")
+    versions = template_cache.by_id([template for template, _ in places])
+    for (template, variant), pointer in places.items():
+        version = versions[template].of_variant(variant) if template in versions else None
         if version is None or Channel.EMAIL not in version.texts:
             continue
         if fault := unsubscribe_fault(version, type_=job.type):

@@ -141,7 +141,7 @@ class _Builder:
         self._spread = Spread(job.spread)
         self._priority = Priority(job.priority)
         self._topics = notification_types.topics(job.type, job.category)
-        self._variants: dict[tuple[str, int], _Variant] = {}
+        self._variants: dict[variants.Variant, _Variant] = {}
         self._divides = bool(job.variants or job.holdout_percent)
 
     def message(self, member: Member, reach: RecipientContacts | None) -> Planned:
@@ -168,13 +168,12 @@ class _Builder:
             _Skipped: the member is in the holdout.
             TemplateGone: the pinned template version does not exist.
         """
-        key = "", self._job.template
+        chosen: variants.Variant | None = variants.Variant("", self._job.template)
         if self._divides:
             chosen = variants.choose(self._job, member.recipient_id)
-            if chosen is None:
-                raise _Skipped(LeftOut.HOLDOUT)
-            key = chosen.name, chosen.template
-        return self._variants.get(key) or self._load(*key)
+        if chosen is None:
+            raise _Skipped(LeftOut.HOLDOUT)
+        return self._variants.get(chosen) or self._load(chosen)
 
     def _contacts(
         self, reach: RecipientContacts, template: TemplateVersion
@@ -227,16 +226,17 @@ class _Builder:
         wanted = self._wanted or list(template.texts)
         return any(validation.variable_mistakes(template, wanted, variables))
 
-    def _load(self, name: str, template_id: int) -> _Variant:
+    def _load(self, chosen: variants.Variant) -> _Variant:
         """Read the template version of a variant.
 
         Raises:
             TemplateGone: the template version does not exist.
         """
         job = self._job
-        template = template_cache.by_id([template_id]).get(template_id)
+        version = template_cache.by_id([chosen.template]).get(chosen.template)
+        template = version and version.of_variant(chosen.template_variant)
         if template is None:
-            raise TemplateGone(template_id)
+            raise TemplateGone(chosen.template)
         rule = notification_types.every().get(job.type)
         open_, secrets = plan.seal(self._values, self._sensitive | template.sensitive)
         shared = SharedColumns(
@@ -251,9 +251,10 @@ class _Builder:
             channels=[int(channel) for channel in self._wanted],
             spread=job.spread,
             bulk_job_id=job.pk,
-            variant=name,
+            variant=chosen.name,
+            template_variant=chosen.template_variant,
         )
-        self._variants[name, template_id] = found = _Variant(
+        self._variants[chosen] = found = _Variant(
             template,
             shared,
             orjson.dumps(open_).decode(),

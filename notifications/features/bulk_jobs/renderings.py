@@ -61,7 +61,8 @@ def of_message(message: Planned) -> list[Rendering]:
 def of_delivery(message: Planned, channel: Channel, contact_id: int) -> Rendering:
     """Return the text of a delivery of a message."""
     reach = message.reach
-    template = template_cache.by_id([message.shared.template]).get(message.shared.template)
+    version = template_cache.by_id([message.shared.template]).get(message.shared.template)
+    template = version and version.of_variant(message.shared.template_variant)
     text = None if template is None else template.text(channel, reach.locale)
     problem, rendered = "", None
     if template is None or text is None:

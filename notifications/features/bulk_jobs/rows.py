@@ -17,7 +17,7 @@ from notifications.core.rules.states import Status
 from notifications.core.store.postgres import copy_text, db, inserts
 from notifications.core.store.postgres.copy_text import NULL, VARIES
 
-_NOTIFICATION: Final = (*inserts.NOTIFICATION, "bulk_job_id", "variant")
+_NOTIFICATION: Final = (*inserts.NOTIFICATION, "bulk_job_id", "variant", "template_variant")
 _VARYING: Final = (
     *("id", "recipient_id", "user_id", "variables", "secrets"),
     *("scheduled_at", "expires_at"),
@@ -41,6 +41,7 @@ class SharedColumns(NamedTuple):
     spread: str
     bulk_job_id: UUID
     variant: str
+    template_variant: str
 
 
 class NewMessage(NamedTuple):

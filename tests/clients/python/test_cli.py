@@ -193,18 +193,20 @@ def test_templates_go_to_files_and_back(notify: Notify, name: str) -> None:
     assert notify("templates", "diff", name) == ""
     assert notify("templates", "pull", name) == f"{name}: v1, 0 files changed\n"
     file.write_text("Hello\n\nGood evening.\n")
+    (file.parent / "push.en@b.txt").write_text("Good evening\n\n\n")
     assert "-Good day.\n+Good evening.\n" in notify("templates", "diff", name, status=1)
     told = notify("templates", "push", name)
     assert told.startswith(f"{name}: v3 drafted\n  review and publish: http://")
     assert notify("templates", "push", name, "--publish") == f"{name}: v3 published\n"
     assert notify("templates", "push", name, "--publish") == f"{name}: v3 unchanged\n"
     assert f"{name}: v3\n" in notify("templates", "list")
+    assert notify("templates", "pull", name) == f"{name}: v3, 0 files changed\n"
 
 
 def test_a_pull_deletes_texts_that_are_gone_and_no_other_file(notify: Notify, name: str) -> None:
     folder = notify.folder / "templates" / name
     (folder / "drafts").mkdir(parents=True)
-    for file in ("main.py", "README.md", "sms.de.txt", "push.en.txt"):
+    for file in ("main.py", "README.md", "sms.de.txt", "push.en.txt", "push.en@b.txt"):
         (folder / file).write_text("of the author")
     replaced = notify.folder / "replaced.txt"
     replaced.hardlink_to(folder / "push.en.txt")

@@ -14,17 +14,26 @@ from notifications.core.rules.in_app import Action, InAppPart
 from notifications.core.rules.templates import contents, diff, file_format
 from notifications.core.rules.templates.contents import TemplateContent
 from notifications.core.rules.templates.file_format import BrokenFiles
-from notifications.core.rules.texts import vendor_template
+from notifications.core.rules.texts import variants, vendor_template
 from notifications.core.rules.texts.vendor_template import VendorTemplate
 from notifications.core.rules.texts.wording import TextSource
 from providers.contract import Channel
 
 PLAIN = st.text(st.characters(exclude_characters="{}\0", exclude_categories=["Cs"]), max_size=60)
+
+
+def _without_faults(texts: list[TextSource]) -> list[TextSource]:
+    """Leave out variants without a base text or a value."""
+    wrong = {position for position, _ in variants.faults(texts)}
+    return [text for position, text in enumerate(texts) if position not in wrong]
+
+
 TEXTS = st.lists(
     st.builds(
         TextSource,
         channel=st.sampled_from(Channel),
         locale=st.sampled_from(["en", "pt_BR", "zh-hant-tw"]),
+        variant=st.sampled_from(["", "", "b", "short-2"]),
         title=PLAIN,
         body=PLAIN,
         html=PLAIN,
@@ -51,8 +60,8 @@ TEXTS = st.lists(
         )
         | st.just(vendor_template.EMPTY),
     ).map(contents.normalize),
-    unique_by=lambda words: (words.channel, words.locale),
-)
+    unique_by=lambda words: (words.channel, words.locale, words.variant),
+).map(_without_faults)
 
 
 @given(TEXTS, st.lists(st.sampled_from(["code", "iban"]), unique=True))
@@ -186,6 +195,40 @@ def test_two_spellings_of_one_locale_are_both_named(other: str) -> None:
 def test_a_text_and_its_html_may_spell_their_locale_apart() -> None:
     [text] = file_format.parse({"email.pt_br.txt": "Oi\n\na", "email.pt-BR.html": "<p>"}).texts
     assert (text.locale, text.html) == ("pt-BR", "<p>")
+
+
+def test_the_files_of_a_variant_have_what_differs() -> None:
+    files = {
+        "email.en.txt": "Sale\n\n\n",
+        "email.en.md": "# Today\n",
+        "email.en@b.txt": "Last day\n\n\n",
+        "email.en@c.md": "# Tomorrow\n",
+        "sms.en.txt": "Sale\n",
+        "sms.en@b.txt": "Last day\n",
+        "template.json": '{\n  "sms": {\n    "max_segments": 2\n  }\n}\n',
+    }
+    content = file_format.parse(files)
+    assert file_format.write(content) == files
+    short = file_format.parse(files | {"email.en@b.txt": "Last day\n"})
+    assert short == content
+    sms = [text for text in content.texts if text.channel is Channel.SMS]
+    assert [(text.variant, text.max_segments) for text in sms] == [("", 2), ("b", None)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("push.en@B.txt", "Hi\n\nx", "push.en@B: the name of a variant must be up to 32 of a-z"),
+        ("push.en@.txt", "Hi\n\nx", "push.en@.txt: a text is called"),
+        ("push.de@b.txt", "Hi\n\nx", "push.de@b: push de, variant b needs a base text"),
+        ("push.en@b.txt", "\n\n", "push.en@b: push en, variant b replaces nothing"),
+        ("push.en@b.txt", "Hi\nthere", "push.en@b.txt: a title comes first"),
+        ("push.en@b.txt", "{{ x", "push.en@b.txt: line 1"),
+    ],
+)
+def test_a_wrong_file_of_a_variant_is_named(name: str, text: str, told: str) -> None:
+    with pytest.raises(BrokenFiles, match=re.escape(told)):
+        file_format.parse({"push.en.txt": "Hi\n\nx", name: text})
 
 
 def test_what_holds_for_every_sms_is_said_once() -> None:

@@ -151,7 +151,8 @@ def test_a_text_needs_what_any_of_its_parts_needs() -> None:
     ],
 )
 def test_each_objection_names_its_text_and_its_reason(text: TextSource, word: str) -> None:
-    found = objections([source(body="fine"), text], declared=[NAME, URL], sensitive=["secret"])
+    fine = source(channel=Channel.CHAT, body="fine")
+    found = objections([fine, text], declared=[NAME, URL], sensitive=["secret"])
     assert any(word in objection for objection in found), found
     assert all(objection.startswith((f"{text.label}: ", f"{text.label}, ")) for objection in found)
 

@@ -19,7 +19,7 @@ from notifications.core.rules.texts.wording import TextSource
 from providers.contract import Channel
 
 MAX_TEXTS: Final = 600
-"""Texts of a version: six channels in a hundred locales."""
+"""Texts of a version: six channels in a hundred locales, or fewer with variants."""
 UNTITLED: Final = frozenset({Channel.SMS})
 """Channels without a title."""
 LINKED: Final = frozenset({Channel.IN_APP, Channel.PUSH})
@@ -31,7 +31,7 @@ class TemplateContent:
     """The immutable content of a published version."""
 
     texts: tuple[TextSource, ...]
-    """By channel and locale, each pair once."""
+    """By channel, locale and variant, each once; a variant as written, with empty fields."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """The version's other columns, by name, as JSON values: `sensitive_variables` ..."""
 
@@ -57,7 +57,7 @@ def normalize(source: TextSource) -> TextSource:
     A title becomes a single line, and an SMS has no title. SMS settings are dropped on other
     channels, so are link, image and actions (see LINKED), and the template of a vendor outside of
     chat; a limit of zero segments means no
-    limit (see `publishing`). Blocks without HTML are compiled.
+    limit (see `publishing`). Blocks without HTML are compiled. A variant has no SMS settings.
     """
     one_way = dataclasses.replace(
         source,
@@ -73,7 +73,7 @@ def normalize(source: TextSource) -> TextSource:
         else vendor_template.EMPTY,
     )
     one_way = wording.with_compiled_blocks(one_way)
-    if source.channel is Channel.SMS:
+    if source.channel is Channel.SMS and not source.variant:
         return one_way
     return dataclasses.replace(one_way, transliterate=False, max_segments=None, shorten_links=False)
 
@@ -88,7 +88,7 @@ def content(
     texts: Iterable[TextSource], settings: Mapping[str, Any] | None = None
 ) -> TemplateContent:
     """Build a version's content, with texts in order."""
-    in_order = sorted(texts, key=lambda text: (text.channel, text.locale))
+    in_order = sorted(texts, key=lambda text: (text.channel, text.locale, text.variant))
     return TemplateContent(tuple(in_order), dict(settings or {}))
 
 

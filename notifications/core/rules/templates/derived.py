@@ -85,7 +85,9 @@ def lonely(texts: Sequence[TextSource]) -> dict[str, list[str]]:
         others = [
             names
             for other, names in needs.items()
-            if other.channel is text.channel and other.locale != text.locale
+            if other.channel is text.channel
+            and other.variant == text.variant
+            and other.locale != text.locale
         ]
         names = sorted(own - frozenset[str]().union(*others)) if others else []
         if names:

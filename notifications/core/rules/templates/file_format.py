@@ -10,6 +10,8 @@
                                              "image_url": ..., "actions": [{"id", "label", "url"}]}
     <template_id>/push.<locale>.json         its link and image: {"url": ..., "image_url": ...}
     <template_id>/chat.<locale>.json         its approved template at vendors (`vendor_template`)
+    <template_id>/<channel>.<locale>@<variant>.txt   what a variant replaces, and so on: each file
+                                             may be missing, and so may title or body
 
 `parse(write(content))` has the sources of `content`, and equal contents produce equal files, so an
 export followed by an import changes nothing.
@@ -19,8 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -29,13 +30,15 @@ from notifications.core.rules.in_app import InAppPart
 from notifications.core.rules.language import locales, templating
 from notifications.core.rules.templates import contents, sms_policy
 from notifications.core.rules.templates.contents import LINKED, UNTITLED, TemplateContent
-from notifications.core.rules.texts import mail_blocks, vendor_template
+from notifications.core.rules.texts import mail_blocks, variants, vendor_template
 from notifications.core.rules.texts.vendor_template import VendorTemplate
 from notifications.core.rules.texts.wording import TextSource
 from providers.contract import Channel
 
 SETTINGS_FILE: Final = "template.json"
-_TEXT_FILE: Final = re.compile(r"([a-z_]+)\.([A-Za-z0-9_\-]{1,35})\.(txt|html|json|md)")
+_TEXT_FILE: Final = re.compile(
+    r"([a-z_]+)\.([A-Za-z0-9_\-]{1,35})(?:@([^.@/]{1,64}))?\.(txt|html|json|md)"
+)
 
 
 class BrokenFiles(Exception):
@@ -48,10 +51,11 @@ def write(content: TemplateContent) -> dict[str, str]:
     settings = orjson.dumps(dict(sorted(told.items())), option=orjson.OPT_INDENT_2)
     files = {SETTINGS_FILE: f"{settings.decode()}\n"}
     for text in content.texts:
-        name = f"{text.channel.label}.{text.locale}"
+        name = _name(text.channel, text.locale, text.variant)
         body = "" if text.blocks else text.body  # compiled from the blocks
         titled = body if text.channel in UNTITLED else f"{text.title}\n\n{body}"
-        files[f"{name}.txt"] = f"{titled}\n"
+        if text.title or body or not text.variant:
+            files[f"{name}.txt"] = f"{titled}\n"
         if text.blocks:
             files[f"{name}.md"] = f"{text.blocks}\n"
         elif text.html:
@@ -70,19 +74,21 @@ def parse(files: Mapping[str, str]) -> TemplateContent:
     """
     rest = dict(files)
     settings = _settings(rest.pop(SETTINGS_FILE, "{}"))
-    found: dict[tuple[Channel, str], dict[str, str]] = {}
-    names: dict[tuple[Channel, str, str], str] = {}
+    found: dict[_Place, dict[str, str]] = {}
+    names: dict[tuple[_Place, str], str] = {}
     for name, text in sorted(rest.items()):
-        channel, locale, kind = meaning = _meaning(name)
+        place, kind = meaning = _meaning(name)
         if (other := names.setdefault(meaning, name)) != name:
             raise BrokenFiles(f"{other} and {name}: two files of one locale; keep one")
-        found.setdefault((channel, locale), {})[kind] = text
+        found.setdefault(place, {})[kind] = text
     if len(found) > contents.MAX_TEXTS:
         raise BrokenFiles(
             f"*: {len(found)} texts; a version has at most {contents.MAX_TEXTS}, one for each"
-            " channel and locale"
+            " channel, locale and variant"
         )
-    texts = [_text(channel, locale, parts) for (channel, locale), parts in found.items()]
+    texts = [_text(place, parts) for place, parts in found.items()]
+    for position, fault in variants.faults(texts):
+        raise BrokenFiles(f"{_name(*[*found][position])}: {fault}")
     try:
         texts = sms_policy.apply(texts, settings)
     except sms_policy.MalformedPolicy as error:
@@ -91,8 +97,21 @@ def parse(files: Mapping[str, str]) -> TemplateContent:
     return contents.content(texts, {name: settings[name] for name in others})
 
 
-def _meaning(name: str) -> tuple[Channel, str, str]:
-    """Parse channel, locale and kind from a file name.
+class _Place(NamedTuple):
+    """The text of a file."""
+
+    channel: Channel
+    locale: str
+    variant: str
+
+
+def _name(channel: Channel, locale: str, variant: str) -> str:
+    """Return the name of a text's files, without the kind."""
+    return f"{channel.label}.{locale}" + (f"@{variant}" if variant else "")
+
+
+def _meaning(name: str) -> tuple[_Place, str]:
+    """Parse channel, locale, variant and kind from a file name.
 
     Raises:
         BrokenFiles: the name has another form.
@@ -100,20 +119,18 @@ def _meaning(name: str) -> tuple[Channel, str, str]:
     matched = _TEXT_FILE.fullmatch(name)
     channel = next((each for each in Channel if matched and each.label == matched[1]), None)
     if matched is None or channel is None:
-        raise BrokenFiles(f"{name}: a text is called <channel>.<locale>.txt, like push.pt-BR.txt")
+        raise BrokenFiles(
+            f"{name}: a text is called <channel>.<locale>.txt, like push.pt-BR.txt, and a variant"
+            " like push.pt-BR@b.txt"
+        )
     if not locales.is_known(matched[2]):
         raise BrokenFiles(f"{name}: unknown locale; use a CLDR locale such as pt-BR")
-    return channel, locales.normalize(matched[2]), matched[3]
+    return _Place(channel, locales.normalize(matched[2]), matched[3] or ""), matched[4]
 
 
-def _text(channel: Channel, locale: str, parts: Mapping[str, str]) -> TextSource:
-    name = f"{channel.label}.{locale}"
-    if "txt" not in parts:
-        raise BrokenFiles(f"{name}.{next(iter(parts))}: the file {name}.txt is missing")
-    text = parts["txt"].replace("\r\n", "\n")
-    title, gap, body = ("", "", text) if channel in UNTITLED else text.partition("\n\n")
-    if channel not in UNTITLED and not gap:
-        raise BrokenFiles(f"{name}.txt: a title comes first, then an empty line, then the body")
+def _text(place: _Place, parts: Mapping[str, str]) -> TextSource:
+    channel, name = place.channel, _name(*place)
+    title, body = _title_and_body(place, parts)
     for source, kind in ((title, "txt"), (body, "txt"), (parts.get("html", ""), "html")):
         for fault in templating.check(source):
             raise BrokenFiles(f"{name}.{kind}: line {fault.line}: {fault.detail}")
@@ -125,11 +142,35 @@ def _text(channel: Channel, locale: str, parts: Mapping[str, str]) -> TextSource
     html, blocks = parts.get("html", ""), parts.get("md", "")
     if blocks:
         _check_blocks(channel, name, blocks, others=body.strip() + html)
-        return contents.normalize(
-            TextSource(channel=channel, locale=locale, title=title, blocks=blocks)
+        return contents.normalize(TextSource(**place._asdict(), title=title, blocks=blocks))
+    return contents.normalize(
+        TextSource(
+            **place._asdict(),
+            title=title,
+            body=body,
+            html=html,
+            in_app=part,
+            vendor_template=template,
         )
-    words = contents.words(channel, locale, title=title, body=body, html=html, part=part)
-    return replace(words, vendor_template=template)
+    )
+
+
+def _title_and_body(place: _Place, parts: Mapping[str, str]) -> tuple[str, str]:
+    """Read the text file, which a variant may lack.
+
+    Raises:
+        BrokenFiles: the file is missing, or has no empty line after the title.
+    """
+    name = _name(*place)
+    if "txt" not in parts and not place.variant:
+        raise BrokenFiles(f"{name}.{next(iter(parts))}: the file {name}.txt is missing")
+    text = parts.get("txt", "").replace("\r\n", "\n")
+    if place.channel in UNTITLED:
+        return "", text
+    title, gap, body = text.partition("\n\n")
+    if not gap and ("\n" in title.strip() or not place.variant):
+        raise BrokenFiles(f"{name}.txt: a title comes first, then an empty line, then the body")
+    return title, body
 
 
 def _check_blocks(channel: Channel, name: str, blocks: str, *, others: str) -> None:

@@ -13,7 +13,7 @@ from notifications.core.rules.language.syntax import BrokenTemplate
 from notifications.core.rules.language.templating import Reader, Rendered, RenderError
 from notifications.core.rules.language.variables import LINK_NAMES, NO_LINKS
 from notifications.core.rules.templates import derived
-from notifications.core.rules.texts import mail_warnings, sms_segments, wording
+from notifications.core.rules.texts import mail_warnings, sms_segments, variants, wording
 from notifications.core.rules.texts.sms_segments import SmsSize
 from notifications.core.rules.texts.wording import TextSource
 from providers.chat import limits
@@ -39,10 +39,16 @@ class Preview:
 
 
 def chosen(
-    texts: Sequence[TextSource], channel: Channel, locale: str, *, default: str = locales.DEFAULT
+    texts: Sequence[TextSource],
+    channel: Channel,
+    locale: str,
+    *,
+    default: str = locales.DEFAULT,
+    variant: str = "",
 ) -> TextSource | None:
-    """Return the text for a locale on a channel; None without a text."""
-    there = {text.locale: text for text in texts if text.channel is channel}
+    """Return the text for a locale and variant on a channel, as sent; None without a text."""
+    found = variants.texts_of(texts, variant)
+    there = {text.locale: text for text in found if text.channel is channel}
     nearest = locales.choose(tuple(there), locale, default=default)
     return None if nearest is None else there[nearest]
 

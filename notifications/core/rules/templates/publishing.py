@@ -13,7 +13,7 @@ from notifications.core.rules.language import variables
 from notifications.core.rules.language.templating import BrokenTemplate, Reader, RenderError
 from notifications.core.rules.language.variables import LINK_NAMES, Variable
 from notifications.core.rules.templates import derived
-from notifications.core.rules.texts import brand_uses, short_links, sms_segments, wording
+from notifications.core.rules.texts import brand_uses, short_links, sms_segments, variants, wording
 from notifications.core.rules.texts.wording import TextSource, Wording
 from providers.contract import Channel
 
@@ -29,18 +29,21 @@ def objections(
     """Return the objections to texts; empty if the texts may be published.
 
     Args:
-        sources: the texts of the version.
+        sources: the texts of the version, variants as written.
         declared: the declared variables; empty: producers send the variables needed by the texts.
         sensitive: names of variables that must not be stored unencrypted.
         public_url: URL of the service, for the length of short links.
         url_schemes: app schemes that links of in-app and push texts may have.
     """
     sources = list(sources)
+    if wrong := [sentence for _, sentence in variants.faults(sources)]:
+        return wrong
     broken = [
         sentence.rstrip(".") for each in sources for sentence in wording.fault_sentences(each)
     ]
     if broken:
         return broken
+    sources = variants.completed(sources)
     found = [
         f"{source.label}: {objection}"
         for source in sources

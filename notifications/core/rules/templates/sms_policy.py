@@ -32,7 +32,7 @@ class MalformedPolicy(ValueError):
 
 def written(texts: Iterable[TextSource]) -> dict[str, Any]:
     """Return the policies of texts for a version's files; empty if all are defaults."""
-    found = {_name(text): _of(text) for text in texts if text.channel is Channel.SMS}
+    found = {_name(text): _of(text) for text in texts if _has_policy(text)}
     shared = next(iter(found.values()), {})
     if all(policy == shared for policy in found.values()):
         return {ALL: shared} if shared else {}
@@ -49,16 +49,21 @@ def apply(texts: Iterable[TextSource], settings: Mapping[str, Any]) -> list[Text
     shared, each = _parse(settings.get(ALL, {}), where=ALL), settings.get(EACH, {})
     if not isinstance(each, dict):
         raise MalformedPolicy(f"{EACH} is an object")
-    strangers = each.keys() - {_name(text) for text in there if text.channel is Channel.SMS}
+    strangers = each.keys() - {_name(text) for text in there if _has_policy(text)}
     if strangers:
         raise MalformedPolicy(f"{EACH}: unknown SMS {min(strangers)}")
     own = {name: _parse(policy, where=name) for name, policy in each.items()}
     return [
         dataclasses.replace(text, **(shared | own.get(_name(text), {})))
-        if text.channel is Channel.SMS
+        if _has_policy(text)
         else text
         for text in there
     ]
+
+
+def _has_policy(text: TextSource) -> bool:
+    """Return True for an SMS; a variant has the settings of its base text."""
+    return text.channel is Channel.SMS and not text.variant
 
 
 def _name(text: TextSource) -> str:

@@ -11,6 +11,7 @@
 `in_app_text` has the link, image and actions of an in-app message. `sms_segments` counts the
 segments of an SMS, `brand_uses` checks the uses of the brand, and `mail_tracking` adds a pixel and
 tracked links to a rendered mail. `push_size` cuts the text of a push, and `vendor_template` has the
-template that a vendor sends in place of a chat text. Other packages import `wording`,
-`short_links`, `mail_tracking` and `vendor_template` only.
+template that a vendor sends in place of a chat text. `variants` completes the further wordings of
+a text for an A/B test. Other packages import `wording`, `variants`, `short_links`, `mail_tracking`
+and `vendor_template` only.
 """

@@ -49,7 +49,7 @@ from notifications.core.rules.texts.vendor_template import VendorTemplate
 from providers.contract import Channel
 
 COLUMNS: Final = (
-    *("locale", "title", "body", "html", "blocks"),
+    *("locale", "variant", "title", "body", "html", "blocks"),
     *("transliterate", "max_segments", "shorten_links", "in_app", "vendor_template"),
 )
 """Fields of a `TextSource` besides the channel, which are columns of the table as well; `columns`
@@ -78,6 +78,9 @@ class TextSource:
 
     channel: Channel
     locale: str
+    variant: str = ""
+    """Name of the variant, whose empty fields have the values of the base text (see `variants`);
+    empty: the base text."""
     title: str = ""
     body: str = ""
     html: str = ""
@@ -104,8 +107,9 @@ class TextSource:
 
     @property
     def label(self) -> str:
-        """Channel and locale, for people."""
-        return f"{self.channel.label} {self.locale}"
+        """Channel, locale and variant, for people."""
+        variant = f", variant {self.variant}" if self.variant else ""
+        return f"{self.channel.label} {self.locale}{variant}"
 
     @property
     def parts(self) -> tuple[str, ...]:

@@ -58,6 +58,8 @@ class NotificationRow(NamedTuple):
     idempotency_key: str = ""
     attachments: str | None = None
     """JSON list, as `rules.attachments.read` reads it; None without attachments."""
+    template_variant: str = ""
+    """Variant of the template's texts; empty: the base texts."""
 
 
 class ContactState(NamedTuple):

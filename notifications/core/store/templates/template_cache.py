@@ -11,8 +11,9 @@ import dataclasses
 import datetime as dt
 import functools
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final
 
 import orjson
@@ -22,7 +23,7 @@ from notifications.core.models import Template
 from notifications.core.rules import request_faults
 from notifications.core.rules.language import locales, syntax, templating, variables
 from notifications.core.rules.language.variables import Variable
-from notifications.core.rules.texts import wording
+from notifications.core.rules.texts import variants, wording
 from notifications.core.rules.texts.wording import TextSource, Wording
 from notifications.core.store.postgres import db
 from notifications.core.store.templates import invalidation
@@ -59,10 +60,23 @@ class TemplateVersion:
     """Channel -> locale -> text."""
     mentioned: frozenset[str] | None
     """Variables that are declared or mentioned in a text; None: a text cannot be parsed."""
+    variant: str = ""
+    """The variant whose recipients get `texts`; empty: the base texts."""
+    variants: Mapping[str, TemplateVersion] = field(default_factory=dict, repr=False)
+    """Name of a variant -> the version with the texts of the variant's recipients."""
     _chosen: dict[tuple[Channel, str], Wording | None] = field(
         default_factory=dict, compare=False, repr=False
     )
     """Earlier answers of `text`."""
+
+    @property
+    def label(self) -> str:
+        """Name and variant, for people."""
+        return f"{self.template_id}, variant {self.variant}" if self.variant else self.template_id
+
+    def of_variant(self, variant: str) -> TemplateVersion | None:
+        """Return the version with the texts of a variant; None for an unknown variant."""
+        return self.variants.get(variant) if variant else self
 
     def text(self, channel: Channel, locale: str) -> Wording | None:
         """Return the text for a channel in the nearest locale; None for an invalid text."""
@@ -172,26 +186,40 @@ def _load(*, ids: Sequence[int] = (), names: Sequence[str] = ()) -> list[Templat
 
 
 def _version(rows: list[dict[str, Any]]) -> TemplateVersion:
-    texts: dict[Channel, dict[str, TextSource]] = defaultdict(dict)
-    declared = _declarations(rows[0]["variables"])
-    sensitive = frozenset(rows[0]["sensitive_variables"])
+    found = list(_sources(rows))
+    by_variant = {name: _of_variant(rows[0], found, name) for name in variants.names(found)}
+    return _of_variant(rows[0], found, "", by_variant)
+
+
+def _sources(rows: Iterable[dict[str, Any]]) -> Iterator[TextSource]:
     for row in rows:
-        if row["channel"] not in _CHANNELS:  # of a newer release
-            continue
-        for name in ("in_app", "vendor_template"):
-            row[name] = orjson.loads(row[name])
-        stored = wording.source_of(Channel(row["channel"]), row)
-        [source] = wording.for_declarations([stored], declared)
-        if source.shorten_links and wording.mentions(source) & sensitive:
-            source = dataclasses.replace(source, shorten_links=False)
-        texts[source.channel][source.locale] = source
+        if row["channel"] in _CHANNELS:  # else of a newer release
+            for name in ("in_app", "vendor_template"):
+                row[name] = orjson.loads(row[name])
+            yield wording.source_of(Channel(row["channel"]), row)
+
+
+def _of_variant(
+    row: Mapping[str, Any],
+    sources: Sequence[TextSource],
+    variant: str,
+    by_variant: Mapping[str, TemplateVersion] = MappingProxyType({}),
+) -> TemplateVersion:
+    texts: dict[Channel, dict[str, TextSource]] = defaultdict(dict)
+    declared = _declarations(row["variables"])
+    sensitive = frozenset(row["sensitive_variables"])
+    for source in wording.for_declarations(variants.texts_of(sources, variant), declared):
+        is_open = source.shorten_links and wording.mentions(source) & sensitive
+        texts[source.channel][source.locale] = (
+            dataclasses.replace(source, shorten_links=False) if is_open else source
+        )
     return TemplateVersion(
-        id=rows[0]["id"],
-        template_id=rows[0]["template_id"],
+        id=row["id"],
+        template_id=row["template_id"],
         sensitive=sensitive,
-        default_locale=rows[0]["default_locale"],
-        fallback_on=rows[0]["fallback_on"],
-        confirm_within=dt.timedelta(seconds=rows[0]["confirm_seconds"]) or None,
+        default_locale=row["default_locale"],
+        fallback_on=row["fallback_on"],
+        confirm_within=dt.timedelta(seconds=row["confirm_seconds"]) or None,
         declared=declared,
         needed={}
         if declared
@@ -201,6 +229,8 @@ def _version(rows: list[dict[str, Any]]) -> TemplateVersion:
         },
         texts=texts,
         mentioned=_mentions(declared, [each for of in texts.values() for each in of.values()]),
+        variant=variant,
+        variants=by_variant,
     )
 
 

@@ -4,8 +4,8 @@
 -- Reads the partitions once, in the order of the primary keys where details are collected, and sorts the notifications.
 SELECT n.id, n.producer_id, n.mode, n.priority, n.type, n.category, n.retry_preset, n.recipient_id, n.template,
        array_to_string(n.channels, ' ') AS channels, n.spread, n.falls_back, n.traceparent, n.scheduled_at, n.local_at,
-       n.local_zone, n.expires_at, n.cancelled_at, n.created_at, n.bulk_job_id, n.variant, encode(k.sealed, 'hex') AS person_key,
-       n.idempotency_key,
+       n.local_zone, n.expires_at, n.cancelled_at, n.created_at, n.bulk_job_id, n.variant, n.template_variant,
+       encode(k.sealed, 'hex') AS person_key, n.idempotency_key,
        json_build_array(n.user_id, n.content, CASE WHEN h.names IS NULL THEN n.variables ELSE n.variables - h.names END,
                         n.metadata, n.collapse_key, n.ordering_key, n.webhook_url, n.idempotency_key, e.details, a.details,
                         n.inbox, n.attachments)

@@ -26,8 +26,8 @@ from notifications.core.store.templates.template_cache import TemplateVersion
 from notifications.features.audiences.rows import members
 from notifications.features.audiences.rows.estimates import Estimate
 from notifications.features.audiences.rules.nodes import Expression
-from notifications.features.bulk_jobs import mail_checks
-from notifications.features.bulk_jobs.admin.compose_form import TEMPLATE_FIELDS
+from notifications.features.bulk_jobs import mail_checks, variant_checks
+from notifications.features.bulk_jobs.admin import compose_form
 from providers.contract import Channel
 
 SAMPLED: Final = 500
@@ -97,6 +97,8 @@ def run(
     checks = list(_audience(estimate))
     for version in versions:
         checks += _texts(version, used, sample)
+        if fault := variant_checks.base_texts_fault(version, used):
+            checks.append(Check("warning", fault))
         checks += _unsubscribe(version, used, type_=str(value.get("type") or ""))
     for channel in used:
         checks += _sender(channel, value, mode)
@@ -108,9 +110,13 @@ def run(
 
 
 def _versions(value: Mapping[str, Any]) -> list[TemplateVersion]:
-    names = [value.get(name) for name in TEMPLATE_FIELDS]
-    found = template_cache.by_name({name for name in names if name})
-    return [version for name in dict.fromkeys(names) if (version := found.get(name or ""))]
+    pairs = compose_form.texts_shown(value)
+    found = template_cache.by_name({name for name, _ in pairs})
+    return [
+        version
+        for name, variant in pairs
+        if name in found and (version := found[name].of_variant(variant))
+    ]
 
 
 def _channels(value: Mapping[str, Any], versions: Sequence[TemplateVersion]) -> list[Channel]:
@@ -133,7 +139,7 @@ def _texts(
     version: TemplateVersion, used: Sequence[Channel], sample: AudienceSample
 ) -> Iterator[Check]:
     """Compare the languages of the texts with the locales of the sample."""
-    name = version.template_id
+    name = version.label
     without = [each.label for each in used if each not in version.texts]
     if without:
         yield Check("warning", f"{name} has no text for {', '.join(without)}.")
@@ -160,7 +166,7 @@ def _unsubscribe(
     if fault := mail_checks.unsubscribe_fault(version, type_=type_):
         yield Check("warning", fault)
     else:
-        yield Check("ok", f"{version.template_id}: each mail has an unsubscribe link.")
+        yield Check("ok", f"{version.label}: each mail has an unsubscribe link.")
 
 
 def _sender(channel: Channel, value: Mapping[str, Any], mode: Mode) -> Iterator[Check]:

@@ -34,7 +34,7 @@ from notifications.features.audiences.rows.estimates import Estimate
 from notifications.features.audiences.rules.faults import ExpressionError
 from notifications.features.audiences.rules.nodes import And, Expression, UserIds
 from notifications.features.bulk_jobs import create
-from notifications.features.bulk_jobs.admin import compose_checks
+from notifications.features.bulk_jobs.admin import compose_checks, compose_form
 from notifications.features.bulk_jobs.admin.compose_checks import AudienceSample, Check
 from notifications.features.bulk_jobs.admin.compose_form import (
     CHOSEN,
@@ -42,7 +42,7 @@ from notifications.features.bulk_jobs.admin.compose_form import (
     LIMITS,
     MINUTE,
     PERCENT,
-    TEMPLATE_FIELDS,
+    VARIANT_PARTS,
     VARIANTS,
     ComposeForm,
 )
@@ -228,11 +228,11 @@ def _pace(job: BulkJob) -> dict[str, Any]:
 
 
 def _variants(job: BulkJob) -> dict[str, Any]:
-    parts = (("name", "name"), ("template", "template_id"), ("percent", "percent"))
+    parts = {each: "template_id" if each == "template" else each for each in VARIANT_PARTS}
     found: dict[str, Any] = {
-        f"variant_{letter}_{part}": each[name]
+        f"variant_{letter}_{part}": each.get(name, "")
         for letter, each in zip(VARIANTS, job.variants, strict=False)
-        for part, name in parts
+        for part, name in parts.items()
     }
     if rule := job.winner_rule:
         found |= {
@@ -294,14 +294,11 @@ def previews_context(draft: Draft, *, may_see_recipients: bool) -> dict[str, Any
             if own is None:
                 told += " This recipient is not in the audience."
             variables |= own or {}
-    versions_shown = [
-        version
-        for name in dict.fromkeys(str(draft.value.get(name) or "") for name in TEMPLATE_FIELDS)
-        if name and (version := versions.current(name))
-    ]
+    locale = locale or locales.DEFAULT
     found = [
-        (version, _preview_panels(draft, version, locale or locales.DEFAULT, variables))
-        for version in versions_shown
+        (version, variant, _preview_panels(draft, version, variant, locale, variables))
+        for name, variant in compose_form.texts_shown(draft.value)
+        if (version := versions.current(name))
     ]
     return {"versions": found, "told": told}
 
@@ -316,7 +313,7 @@ def _preview_variables(draft: Draft, person: Recipient) -> Mapping[str, Any] | N
 
 
 def _preview_panels(
-    draft: Draft, version: Template, locale: str, variables: Mapping[str, Any]
+    draft: Draft, version: Template, variant: str, locale: str, variables: Mapping[str, Any]
 ) -> list[Panel]:
     masked = {**variables, **dict.fromkeys(version.sensitive_variables, MASK)}
     texts = versions.content_of(version).texts
@@ -325,20 +322,14 @@ def _preview_panels(
     shown = [each for each in wanted if each in there] or there
     producer: Producer | None = draft.value.get("producer")
     brand = brands.of(producer.pk if producer else None)
-    return list(_each_preview_panel(texts, shown, locale, version.default_locale, masked, brand))
+    words = (
+        previews.chosen(texts, each, locale, default=version.default_locale, variant=variant)
+        for each in shown
+    )
+    return [_preview_panel(each, masked, brand) for each in words if each is not None]
 
 
-def _each_preview_panel(
-    texts: tuple[TextSource, ...],
-    shown: list[Channel],
-    locale: str,
-    default: str,
-    variables: Mapping[str, Any],
-    brand: Brand,
-) -> Iterator[Panel]:
+def _preview_panel(words: TextSource, variables: Mapping[str, Any], brand: Brand) -> Panel:
     schemes = conf.current().inbox_url_schemes
-    for channel in shown:
-        words = previews.chosen(texts, channel, locale, default=default)
-        if words is not None:
-            made = previews.preview(words, variables, url_schemes=schemes, brand=brand)
-            yield Panel(words=words, instead="", preview=made)
+    made = previews.preview(words, variables, url_schemes=schemes, brand=brand)
+    return Panel(words=words, instead="", preview=made)

@@ -29,12 +29,13 @@ from notifications.core.rules.bulk_job import UniqueBy
 from notifications.core.rules.channels import Spread
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.problems import FieldError
+from notifications.core.rules.texts.variants import MAX_NAME
 from notifications.features.bulk_jobs.rules.request import MAX_VARIANTS, PRIORITIES, Metric
 from providers.contract import Channel
 
 VARIANTS: Final = tuple(ascii_lowercase[:MAX_VARIANTS])
 """Rows of the form for variants."""
-VARIANT_PARTS: Final = ("name", "template", "percent")
+VARIANT_PARTS: Final = ("name", "template", "template_variant", "percent")
 TEMPLATE_FIELDS: Final = ("template_id", *(f"variant_{each}_template" for each in VARIANTS))
 CHOSEN: Final[Mapping[str, str]] = {
     "name": "Give the job a name.",
@@ -198,6 +199,11 @@ class ComposeForm(forms.Form):
             self.fields |= {
                 f"variant_{letter}_name": _text(f"{label}, name", max_length=200),
                 f"variant_{letter}_template": _text(f"{label}, template"),
+                f"variant_{letter}_template_variant": _text(
+                    f"{label}, variant of the template's texts",
+                    max_length=MAX_NAME,
+                    attrs={"placeholder": "the base texts"},
+                ),
                 f"variant_{letter}_percent": _whole(f"{label}, percent"),
             }
 
@@ -298,7 +304,7 @@ class ComposeForm(forms.Form):
 
 
 def _field_of(pointer: str, variants: Sequence[str]) -> str:
-    if match := re.fullmatch(r"/variants/([0-9]+)(?:/(name|template_id|percent))?", pointer):
+    if match := re.fullmatch(r"/variants/([0-9]+)(?:/(\w+))?", pointer):
         position, part = int(match[1]), (match[2] or "name").removesuffix("_id")
         return f"variant_{variants[position]}_{part}"
     for pattern, name in _FIELDS:
@@ -322,12 +328,20 @@ def _schedule(data: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
+def texts_shown(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the pairs of template and variant of its texts in a form, each once."""
+    own = str(data.get("template_id") or "")
+    rows = (_variant(data, each) for each in _variant_letters(data))
+    pairs = ((row.get("template_id", own), row.get("template_variant", "")) for row in rows)
+    return [pair for pair in dict.fromkeys([(own, ""), *pairs]) if pair[0]]
+
+
 def _variant_letters(data: Mapping[str, Any]) -> list[str]:
     return [each for each in VARIANTS if _variant(data, each)]
 
 
 def _variant(data: Mapping[str, Any], letter: str) -> dict[str, Any]:
-    parts = {"name": "name", "template_id": "template", "percent": "percent"}
+    parts = {"template_id" if each == "template" else each: each for each in VARIANT_PARTS}
     row = {name: data.get(f"variant_{letter}_{part}") for name, part in parts.items()}
     return {name: value for name, value in row.items() if value not in {None, ""}}
 

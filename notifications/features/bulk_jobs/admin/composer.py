@@ -322,8 +322,9 @@ def _confirm_facts(draft: Draft, wanted: BulkJobRequest) -> Iterator[tuple[str, 
 
 
 def _variant_text(variant: VariantRequest) -> str:
-    own = f" ({variant.template_id})" if variant.template_id else ""
-    return f"{variant.name}{own}, {variant.percent} %"
+    text = f"variant {variant.template_variant}" if variant.template_variant else ""
+    own = ", ".join(filter(None, [variant.template_id, text]))
+    return f"{variant.name}{f' ({own})' if own else ''}, {variant.percent} %"
 
 
 def _channels_text(wanted: BulkJobRequest) -> str:

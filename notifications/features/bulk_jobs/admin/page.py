@@ -168,6 +168,12 @@ def local_time(text: str) -> dt.datetime | dt.time | None:
     return dt.datetime.fromisoformat(text) if "T" in text else dt.time.fromisoformat(text)
 
 
+def _text_of(variant: Mapping[str, Any]) -> str:
+    """Return the template of a variant, with the variant of its texts."""
+    name = variant.get("template_variant")
+    return f"{variant['template_id']}, variant {name}" if name else str(variant["template_id"])
+
+
 def _comparison(job: BulkJob) -> Iterator[str]:
     if job.test_group_size:
         yield (
@@ -176,7 +182,7 @@ def _comparison(job: BulkJob) -> Iterator[str]:
         )
     if job.variants:
         shares = ", ".join(
-            f"{each['name']} {each['percent']} % ({each['template_id']})" for each in job.variants
+            f"{each['name']} {each['percent']} % ({_text_of(each)})" for each in job.variants
         )
         yield f"Variants: {shares}."
     if job.holdout_percent:

@@ -18,7 +18,13 @@ from notifications.core.rules.prices import MICROS
 from notifications.core.rules.request import UserId
 from notifications.core.rules.scopes import Scope
 from notifications.features.audiences.rules.faults import ExpressionError
-from notifications.features.bulk_jobs import create, dry_run, mail_checks, renderings
+from notifications.features.bulk_jobs import (
+    create,
+    dry_run,
+    mail_checks,
+    renderings,
+    variant_checks,
+)
 from notifications.features.bulk_jobs.dry_run import Cost, DryRun, Sample
 from notifications.features.bulk_jobs.renderings import Rendering
 from notifications.features.bulk_jobs.rules.request import WHOLE, BulkJobRequest
@@ -167,7 +173,7 @@ def _to_answer(found: DryRun, job: BulkJob) -> DryRunAnswer:
         samples=[_sample(each) for each in found.samples],
         warnings=[
             RequestWarning(pointer=pointer, detail=detail)
-            for pointer, detail in mail_checks.warnings(job)
+            for pointer, detail in (*mail_checks.warnings(job), *variant_checks.warnings(job))
         ],
     )
 

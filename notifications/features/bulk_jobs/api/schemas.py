@@ -66,6 +66,8 @@ class VariantAnswer(ResponseModel):
 
     name: str
     template_id: str
+    template_variant: str | None
+    """Variant of the template's texts; null: the base texts."""
     percent: int
     funnel: Funnel
     statuses: dict[str, int]
@@ -204,6 +206,7 @@ def _variant(variant: dict[str, Any], figures: JobFigures) -> VariantAnswer:
     return VariantAnswer(
         name=variant["name"],
         template_id=variant["template_id"],
+        template_variant=variant.get("template_variant") or None,
         percent=variant["percent"],
         funnel=Funnel.of(counts),
         statuses=dict(counts.statuses),

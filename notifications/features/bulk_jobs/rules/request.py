@@ -37,6 +37,7 @@ from notifications.core.rules.request import (
     check_size,
 )
 from notifications.core.rules.request_fields import AskedChannel
+from notifications.core.rules.texts.variants import NAME as VARIANT_NAME
 from notifications.features.audiences.rules.faults import ExpressionError
 from notifications.features.audiences.rules.parse import parse as parse_audience
 from providers.contract import Channel
@@ -120,6 +121,8 @@ class VariantRequest(_JobPart):
     """Unique in the job; up to 32 characters."""
     template_id: Name | None = None
     """Omitted: the template of the job."""
+    template_variant: Annotated[str, StringConstraints(pattern=VARIANT_NAME)] | None = None
+    """The variant of the template's texts; omitted or empty: the base texts."""
     percent: Annotated[int, Field(ge=1, le=99), WHOLE]
     """Share of the recipients; the shares of all variants add up to 100."""
 

@@ -43,6 +43,8 @@ class Variant(NamedTuple):
     """Empty: the job has no variants."""
     template: int
     """The pinned template version's row."""
+    template_variant: str = ""
+    """The variant of the template's texts; empty: the base texts."""
 
 
 def choose(job: Divided, recipient_id: int) -> Variant | None:
@@ -58,7 +60,7 @@ def choose(job: Divided, recipient_id: int) -> Variant | None:
     for each in job.variants:
         share -= each["percent"]
         if share < 0:
-            return Variant(each["name"], each["template"])
+            return _as_variant(each)
     return Variant("", job.template)
 
 
@@ -75,8 +77,13 @@ def is_in_sample(job: Divided, recipient_id: int) -> bool:
 def _variant(job: Divided, name: str) -> Variant:
     for each in job.variants:
         if each["name"] == name:
-            return Variant(name, each["template"])
+            return _as_variant(each)
     return Variant("", job.template)
+
+
+def _as_variant(stored: Mapping[str, Any]) -> Variant:
+    """Return a variant of a job; a job of an earlier release has no variants of texts."""
+    return Variant(stored["name"], stored["template"], stored.get("template_variant", ""))
 
 
 def _places(job_id: UUID, recipient_id: int) -> tuple[int, int, int]:

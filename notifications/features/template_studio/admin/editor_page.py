@@ -16,8 +16,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from django.contrib import admin
 from django.contrib.auth.models import User
@@ -36,106 +35,46 @@ from notifications.core.rules.in_app import MAX_ACTIONS, Action, InAppPart
 from notifications.core.rules.language import locales
 from notifications.core.rules.problems import Problem
 from notifications.core.rules.templates import contents, previews
-from notifications.core.rules.templates.contents import LINKED, UNTITLED
 from notifications.core.rules.templates.previews import Preview
-from notifications.core.rules.texts import wording
+from notifications.core.rules.texts import variants, wording
 from notifications.core.rules.texts.wording import TextSource
 from notifications.core.store.cached import brands
 from notifications.core.store.postgres import audit
 from notifications.core.store.templates import rows, versions
 from notifications.features.template_studio import test_send
 from notifications.features.template_studio.admin import template_uses
+from notifications.features.template_studio.admin.editor_panel import EditorPanel
 from providers.contract import Channel
-
-_ACTION_LABELS: Final = {
-    "id": "id",
-    "label": "label",
-    "url": "link (empty: callback to the producer)",
-}
-
-
-_BLOCK_KINDS: Final = (
-    ("Heading", "# Heading"),
-    ("Text", "Text"),
-    ("Button", "::: button [Label](https://example.com)"),
-    ("Image", "![Description](https://example.com/picture.png)"),
-    ("List", "- One\n- Two"),
-    ("Divider", "---"),
-    ("Columns", "::: columns\nLeft\n::: column\nRight\n::: end"),
-    (
-        "Table",
-        (
-            "::: table item in items\n| Article | Price |\n| --- | --: |\n"
-            "| {{ item.name }} | {{ item.price }} |\n::: end"
-        ),
-    ),
-    ("Condition", "::: if name\nText\n::: else\nOther text\n::: end"),
-    ("Preheader", "::: preheader The line beside the subject"),
-)
-"""Label and source of each block that the editor inserts."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EditorPanel(Panel):
-    """A preview beside the sources of the text."""
-
-    @property
-    def sources(self) -> list[tuple[str, str, str, int]]:
-        """Return the parts of the channel: field, label, source, rows of the text box."""
-        label, words = self.words.channel.label, self.words
-        if self.is_mail:
-            return [(f"{label}-title", "Subject", words.title, 1)]
-        found = [(f"{label}-body", "Text", words.body, 4)]
-        if words.channel not in UNTITLED:
-            found.insert(0, (f"{label}-title", "Title", words.title, 1))
-        if words.channel in LINKED:
-            found += _part_fields(words.channel, words.in_app)
-        return found
-
-    @property
-    def is_mail(self) -> bool:
-        """Return True for an e-mail, which is written in blocks or as HTML."""
-        return self.words.channel is Channel.EMAIL
-
-    @property
-    def block_kinds(self) -> tuple[tuple[str, str], ...]:
-        """Return label and source of each block to insert."""
-        return _BLOCK_KINDS
-
-    @property
-    def is_in_blocks(self) -> bool:
-        """Return True for a mail in blocks, and for a new mail."""
-        return bool(self.words.blocks) or not (self.words.body or self.words.html)
 
 
 def show(
     model_admin: admin.ModelAdmin[Any], request: HttpRequest, version: Template
 ) -> HttpResponse:
-    """Show the page; `?locale=` chooses the locale, `?channel=` adds a channel without text.
+    """Show the page; `?locale=` and `?variant=` choose the texts.
 
-    `?copy=` fills the boxes of a locale without a text with the text that its readers get.
+    `?channel=` adds a channel without a base text. `?copy=` fills the boxes of a locale without a
+    text with the text that its readers get.
     """
     texts = versions.content_of(version).texts
     there = sorted({text.locale for text in texts}) or [locales.DEFAULT]
     locale = locales.normalize(request.GET.get("locale", "") or _first(there))
-    channels = {text.channel for text in texts}
-    channels |= {each for each in Channel if each.label == request.GET.get("channel")}
+    variant = request.GET.get("variant", "").strip()[: variants.MAX_NAME]
+    panels = list(_panels(request, version, texts, locale, variant))
+    channels = {text.channel for text in texts} | {panel.words.channel for panel in panels}
     samples = previews.samples(texts, version.variables)
     is_draft = version.published_at is None
-    copies = "copy" in request.GET
-    panels = [
-        _panel(version, texts, each, locale, samples, copies=copies) for each in sorted(channels)
-    ]
     return base.page(
         model_admin,
         request,
         "template_studio/editor.html",
-        title=f"{version}: {locale}",
+        title=f"{version}: {locale}{f', variant {variant}' if variant else ''}",
         context={
             "template": version,
             "panels": panels,
             "locale": locale,
             "locales": sorted({*there, locale}),
+            "variant": variant,
+            "variants": sorted({*variants.names(texts), variant} - {""}),
             "others": [each.label for each in Channel if each not in channels],
             "variables": json.dumps(samples, indent=2, ensure_ascii=False),
             "objections": objections_of(version),
@@ -169,6 +108,7 @@ def answer(request: HttpRequest, version: Template) -> JsonResponse:
             words = next((each for each in typed if each.channel.label == label), None)
             if fault or words is None:
                 return _json_response(fault, "")
+            words = _as_sent(versions.content_of(version).texts, words)
             if asked == "send_me":
                 return _send_to_operator(request, version, words, variables)
             return _send(words, variables)
@@ -189,10 +129,10 @@ def _frames(
     texts = versions.content_of(version).texts
     frames: dict[str, str] = {}
     for words in typed:
-        chosen = words if _says_something(words) else _instead(texts, words)
+        chosen = _as_sent(texts, words) if _says_something(words) else _instead(texts, words)
         panel = Panel(
             words=words,
-            instead="" if chosen is words or chosen is None else chosen.locale,
+            instead=_name_of_other(chosen, words),
             preview=_preview(chosen, variables, version) if chosen else None,
         )
         shown = render_to_string("admin/preview_frame.html", {"panel": panel})
@@ -201,7 +141,7 @@ def _frames(
 
 
 def _save(version: Template, typed: Sequence[TextSource], *, by: str) -> list[str]:
-    """Store the texts of a locale; return the errors, in which case nothing is stored.
+    """Store the texts of a locale and variant; return the errors, in which case nothing is stored.
 
     A text with empty parts is removed.
     """
@@ -214,12 +154,21 @@ def _save(version: Template, typed: Sequence[TextSource], *, by: str) -> list[st
     if faults:
         return faults
     content = versions.content_of(version)
-    others = (text for text in content.texts if text.locale != typed[0].locale)
+    place = typed[0].locale, typed[0].variant
+    others = (text for text in content.texts if (text.locale, text.variant) != place)
     changed = contents.content([*others, *kept], content.settings)
+    wrong = [
+        f"{sentence}."
+        for position, sentence in variants.faults(changed.texts)
+        if changed.texts[position].locale == place[0]
+    ]
+    if wrong:
+        return wrong
     if changed != content:
         with transaction.atomic():
             versions.edit(version, changed, by=by)
-            audit.record(by, "edit_template", version, after={"locale": typed[0].locale})
+            after = {"locale": place[0]} | ({"variant": place[1]} if place[1] else {})
+            audit.record(by, "edit_template", version, after=after)
     return []
 
 
@@ -269,35 +218,63 @@ def _json_response(
 
 
 def _says_something(words: TextSource) -> bool:
-    return bool(words.body or words.title or words.html or words.blocks)
+    if words.variant:
+        return not variants.is_empty(words)
+    return bool(words.title) or variants.has_content(words)
+
+
+def _as_sent(texts: Sequence[TextSource], words: TextSource) -> TextSource:
+    """Return a typed text with the fields of its base text; without one, as typed."""
+    place = words.channel, words.locale, ""
+    base = (text for text in texts if (text.channel, text.locale, text.variant) == place)
+    found = variants.completed([*base, words]) if words.variant else []
+    return next((text for text in found if text.variant), words)
 
 
 def _instead(texts: Sequence[TextSource], words: TextSource) -> TextSource | None:
     """Return the fallback text for recipients while `words` is empty."""
-    others = [text for text in texts if text.locale != words.locale]
+    others = [text for text in texts if not text.variant]
+    if not words.variant:
+        others = [text for text in others if text.locale != words.locale]
     return previews.chosen(others, words.channel, words.locale)
+
+
+def _name_of_other(chosen: TextSource | None, words: TextSource) -> str:
+    """Return the name of a text that recipients get in place of `words`; empty: there is none."""
+    if chosen is None or (chosen.locale, chosen.variant) == (words.locale, words.variant):
+        return ""
+    return chosen.locale if chosen.locale != words.locale else f"{chosen.locale}, the base text"
 
 
 def _first(there: Sequence[str]) -> str:
     return locales.choose(there, locales.DEFAULT) or locales.DEFAULT
 
 
-def _panel(
+def _panels(
+    request: HttpRequest,
     version: Template,
     texts: Sequence[TextSource],
-    channel: Channel,
     locale: str,
-    variables: Mapping[str, Any],
-    *,
-    copies: bool,
-) -> EditorPanel:
-    chosen = previews.chosen(texts, channel, locale)
-    own = chosen if chosen and (copies or chosen.locale == locale) else None
-    return EditorPanel(
-        words=own or contents.words(channel, locale, body=""),
-        instead="" if own or chosen is None else chosen.locale,
-        preview=_preview(chosen, variables, version) if chosen else None,
-    )
+    variant: str,
+) -> Iterator[EditorPanel]:
+    """Yield the panels of the channels; a variant has those with a base text in the locale."""
+    samples = previews.samples(texts, version.variables)
+    in_locale = [text for text in texts if text.locale == locale]
+    bases = {text.channel: text for text in in_locale if not text.variant}
+    written = {text.channel: text for text in in_locale if text.variant == variant}
+    channels = {*bases, *written} if variant else {text.channel for text in texts}
+    if not variant:
+        channels |= {each for each in Channel if each.label == request.GET.get("channel")}
+    for channel in sorted(channels):
+        chosen = previews.chosen(texts, channel, locale, variant=variant)
+        own = written.get(channel) or (chosen if "copy" in request.GET else None)
+        empty = TextSource(channel=channel, locale=locale, variant=variant)
+        yield EditorPanel(
+            words=own or empty,
+            base=bases.get(channel) if variant else None,
+            instead="" if own else _name_of_other(chosen, empty),
+            preview=_preview(chosen, samples, version) if chosen else None,
+        )
 
 
 def _preview(
@@ -322,12 +299,13 @@ def _parse_texts(request: HttpRequest, version: Template) -> list[TextSource]:
     Properties missing from the form (SMS options) keep the stored values.
     """
     locale = locales.normalize(request.POST.get("locale", "") or locales.DEFAULT)
+    place = locale, request.POST.get("variant", "")
     texts = versions.content_of(version).texts
-    there = {text.channel: text for text in texts if text.locale == locale}
+    there = {text.channel: text for text in texts if (text.locale, text.variant) == place}
     return [
         contents.normalize(
             dataclasses.replace(
-                there.get(channel, TextSource(channel=channel, locale=locale)),
+                there.get(channel, TextSource(channel=channel, locale=locale, variant=place[1])),
                 **_sources_of_form(channel, request.POST),
                 in_app=_part_of_form(channel, request.POST),
             )
@@ -338,7 +316,7 @@ def _parse_texts(request: HttpRequest, version: Template) -> list[TextSource]:
 
 
 def _faults(words: TextSource) -> Iterator[str]:
-    if not words.body and not words.html and not words.blocks:
+    if not words.variant and not variants.has_content(words):
         yield f"{words.channel.label}: the text is empty."
     yield from wording.fault_sentences(words)
 
@@ -352,23 +330,6 @@ def _variables(request: HttpRequest) -> tuple[dict[str, Any], str]:
     if not isinstance(variables, dict):
         return {}, 'The variables must be a JSON object: {"name": "value"}'
     return variables, ""
-
-
-def _part_fields(channel: Channel, part: InAppPart) -> list[tuple[str, str, str, int]]:
-    """Return the fields of a part and of one more action: name, label, source, rows."""
-    prefix = channel.label
-    found = [
-        (f"{prefix}-url", "Link (https, or a path)", part.url, 1),
-        (f"{prefix}-image_url", "Image (https, or a path)", part.image_url, 1),
-    ]
-    if channel is not Channel.IN_APP:
-        return found
-    actions = [*part.actions, Action("", "")][:MAX_ACTIONS]
-    for number, action in enumerate(actions, start=1):
-        for field, source in zip(Action._fields, action, strict=True):
-            name = f"{prefix}-action-{number}-{field}"
-            found.append((name, f"Action {number}: {_ACTION_LABELS[field]}", source, 1))
-    return found
 
 
 def _sources_of_form(channel: Channel, form: Mapping[str, str]) -> dict[str, Any]:

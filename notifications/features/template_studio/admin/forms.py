@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidge
 
 from notifications.core.models import Template, TemplateText
 from notifications.core.rules.language import locales, templating, variables
-from notifications.core.rules.texts import mail_blocks, vendor_template
+from notifications.core.rules.texts import mail_blocks, variants, vendor_template
 from notifications.core.store.templates import versions
 from providers.contract import Channel
 
@@ -52,6 +53,17 @@ class TextForm(forms.ModelForm[TemplateText]):
         """
         return _locale(self.cleaned_data["locale"])
 
+    def clean_variant(self) -> str:
+        """Check the name of the variant.
+
+        Raises:
+            forms.ValidationError: the name has another form.
+        """
+        name = str(self.cleaned_data["variant"])
+        if not re.fullmatch(variants.NAME, name):
+            raise forms.ValidationError(f"The name of a variant {variants.NAME_RULE}.")
+        return name
+
     def clean(self) -> dict[str, Any]:
         """Add the errors of every source to the field, with line numbers."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
@@ -80,7 +92,7 @@ class TextForm(forms.ModelForm[TemplateText]):
 
 
 class TextInline(StackedInline):
-    """The texts of a version by channel and locale."""
+    """The texts of a version by channel, locale and variant."""
 
     model = TemplateText
     form = TextForm

@@ -25,6 +25,7 @@ from notifications.core.rules.language import locales
 from notifications.core.rules.language.syntax import BrokenTemplate
 from notifications.core.rules.templates import derived, diff, previews
 from notifications.core.rules.templates.contents import TemplateContent
+from notifications.core.rules.texts import variants
 from notifications.core.rules.texts.wording import TextSource
 from notifications.core.store.cached import brands
 from notifications.core.store.templates import rows, versions
@@ -38,12 +39,12 @@ Verb = TemplateEvent.Verb
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """The languages of a channel."""
+    """The languages of a channel, or of a variant on a channel."""
 
     channel: str
     there: Sequence[str]
     instead: Sequence[tuple[str, str]]
-    """Language without a text on the channel, and the language that its readers get."""
+    """Language without a text on the channel, and the language or text that its readers get."""
 
 
 def show(
@@ -101,18 +102,28 @@ def publish(version: Template, *, by: str, declares: bool) -> Template:
 
 
 def coverage(texts: Sequence[TextSource], *, default: str) -> list[Coverage]:
-    """Return the languages of each channel of a version."""
+    """Return the languages of each channel of a version, and of each variant there."""
     every = sorted({text.locale for text in texts})
     found = []
     for channel in sorted({text.channel for text in texts}):
-        there = sorted(text.locale for text in texts if text.channel is channel)
+        there = _locales(texts, channel)
         missing = [locale for locale in every if locale not in there]
         instead = [
             (locale, locales.choose(tuple(there), locale, default=default) or "nothing")
             for locale in missing
         ]
         found.append(Coverage(channel=channel.label, there=there, instead=instead))
+        for variant in variants.names(text for text in texts if text.channel is channel):
+            own = _locales(texts, channel, variant)
+            instead = [(locale, "the base text") for locale in there if locale not in own]
+            name = f"{channel.label}, variant {variant}"
+            found.append(Coverage(channel=name, there=own, instead=instead))
     return found
+
+
+def _locales(texts: Sequence[TextSource], channel: Channel, variant: str = "") -> list[str]:
+    wanted = channel, variant
+    return sorted(text.locale for text in texts if (text.channel, text.variant) == wanted)
 
 
 def mail_warnings(version: Template, content: TemplateContent, found: Sequence[Use]) -> list[str]:
@@ -121,7 +132,7 @@ def mail_warnings(version: Template, content: TemplateContent, found: Sequence[U
     types, brand = template_uses.marketing_types(found), brands.of(None)
     return [
         f"{text.label}: {warning}"
-        for text in content.texts
+        for text in variants.completed(content.texts)
         if text.channel is Channel.EMAIL
         for warning in previews.preview(text, samples, brand=brand, marketing_types=types).warnings
     ]

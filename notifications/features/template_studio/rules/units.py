@@ -5,6 +5,7 @@
     in_app.action.yes#...     the label of the action `yes`
     email.blocks.3#...        the third text of a mail in blocks (`block_units`)
     email.html#...            the whole HTML of a mail that has no blocks
+    email@b.title#...         the subject of the variant b
 
 A file has the hash of each source text in the id of the unit, so an import sees that a source text
 has changed since the export. Texts without a letter, such as `{{ text }}`, are copied.
@@ -21,7 +22,7 @@ from typing import Final, NamedTuple
 from notifications.core.rules.language import templating
 from notifications.core.rules.language.syntax import MAX_SOURCE
 from notifications.core.rules.templates import contents
-from notifications.core.rules.texts import wording
+from notifications.core.rules.texts import variants, wording
 from notifications.core.rules.texts.wording import TextSource
 from notifications.features.template_studio.rules import block_units, placeholders
 from notifications.features.template_studio.rules.block_units import BlockPart
@@ -92,7 +93,7 @@ class Unit:
 
     @property
     def channel(self) -> str:
-        """Return the label of the channel."""
+        """Return the label of the channel, with the variant."""
         return self.name.partition(".")[0]
 
     @property
@@ -127,11 +128,11 @@ class TranslatedFile:
 def units_of(texts: Iterable[TextSource], *, source: str, target: str) -> list[Unit]:
     """Return the units of the texts in a locale, with the translations that are there."""
     texts = list(texts)
-    there = {text.channel: text for text in texts if text.locale == target}
+    there = _by_label(texts, target)
     found: list[Unit] = []
     for text in texts:
         if text.locale == source:
-            targets = _targets_there(text, there.get(text.channel))
+            targets = _targets_there(text, there.get(_label(text)))
             found += (
                 replace(unit, target=targets.get(unit.name, "")) for unit in _units_of_text(text)
             )
@@ -141,52 +142,63 @@ def units_of(texts: Iterable[TextSource], *, source: str, target: str) -> list[U
 def translate(texts: Iterable[TextSource], file: TranslatedFile) -> list[TextSource]:
     """Return the texts with those of the file's target locale.
 
-    A channel without a translation in the file keeps its text in the target locale, if any.
+    A channel or variant without a translation in the file keeps its text in the target locale, if
+    any.
 
     Raises:
         WrongTranslation: a unit is unknown, changed, or not translated beside translated units of
             its channel; or a translation has other variables than its source.
     """
     texts = list(texts)
-    sources = {text.channel: text for text in texts if text.locale == file.source}
-    there = {text.channel: text for text in texts if text.locale == file.target}
+    sources, there = _by_label(texts, file.source), _by_label(texts, file.target)
     if not sources:
         raise WrongTranslation(f"{file.template_id} has no text in {file.source}")
     faults = list(_unknown(sources.values(), file))
-    for channel, source in sources.items():
+    for label, source in sources.items():
         given, found = _targets_of(source, file.targets)
         faults += found
         if given and not found:
-            made = _translate_text(source, given, there.get(channel), locale=file.target)
+            made = _translate_text(source, given, there.get(label), locale=file.target)
             if isinstance(made, TextSource):
-                there[channel] = made
+                there[label] = made
             else:
                 faults += made
+    faults += (fault for _, fault in variants.faults(there.values()))
     if faults:
         raise WrongTranslation(*faults)
     return [*(text for text in texts if text.locale != file.target), *there.values()]
+
+
+def _label(text: TextSource) -> str:
+    """Return the first part of the names of the units of a text."""
+    return f"{text.channel.label}@{text.variant}" if text.variant else text.channel.label
+
+
+def _by_label(texts: Iterable[TextSource], locale: str) -> dict[str, TextSource]:
+    return {_label(text): text for text in texts if text.locale == locale}
 
 
 def _units_of_text(text: TextSource) -> Iterator[Unit]:
     for name, parts in _fields(text).items():
         for part_name, part in _with_names(name, parts):
             if part.is_text and placeholders.has_words(part.text):
-                yield Unit(part_name, part.text, _note(text.channel, name, part.text))
+                yield Unit(part_name, part.text, _note(text, name, part.text))
 
 
-def _note(channel: Channel, name: str, source: str) -> str:
+def _note(text: TextSource, name: str, source: str) -> str:
     kind = _kind(name)
-    is_subject = channel is Channel.EMAIL and kind == _TITLE
-    notes = [f"{channel.label}, {_SUBJECT if is_subject else _LABELS[kind]}"]
+    is_subject = text.channel is Channel.EMAIL and kind == _TITLE
+    variant = f", variant {text.variant}" if text.variant else ""
+    notes = [f"{text.channel.label}{variant}, {_SUBJECT if is_subject else _LABELS[kind]}"]
     open_parts = (piece.text for piece in placeholders.pieces(source) if not piece.is_kept)
-    if any("{{" in text for text in open_parts):
+    if any("{{" in part for part in open_parts):
         notes.append(_OPEN_VARIABLE)
     return "; ".join(notes)
 
 
 def _fields(text: TextSource) -> dict[str, list[BlockPart]]:
     """Return the parts of each translatable field by the name of the field."""
-    label = text.channel.label
+    label = _label(text)
     found = {f"{label}.{_TITLE}": [BlockPart(text.title, is_text=True)]}
     if text.blocks:
         found[f"{label}.{_BLOCKS}"] = block_units.split(text.blocks)
@@ -340,7 +352,7 @@ def _changing(
 def _with_fields(
     source: TextSource, settings: TextSource, fields: Mapping[str, str], *, locale: str
 ) -> TextSource:
-    label = source.channel.label
+    label = _label(source)
     kept = {action.id: action.url for action in settings.in_app.actions}
     actions = [
         action._replace(

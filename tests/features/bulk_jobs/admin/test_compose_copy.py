@@ -32,6 +32,7 @@ BODY: dict[str, Any] = {
     "holdout_percent": 5,
     "variants": [
         {"name": f"v{number}", "template_id": "winter_sale", "percent": percent}
+        | ({"template_variant": "b"} if number else {})
         for number, percent in enumerate([16, *[12] * (MAX_VARIANTS - 1)])
     ],
     "winner": {"metric": "clicked", "sample_percent": 10, "after_seconds": 90},

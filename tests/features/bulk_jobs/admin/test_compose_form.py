@@ -63,6 +63,7 @@ TYPED = {
     "variant_a_percent": "50",
     "variant_c_name": "c",
     "variant_c_template": "sale_c",
+    "variant_c_template_variant": "b",
     "variant_c_percent": "50",
     "holdout_percent": "10",
     "winner_metric": "clicked",
@@ -82,7 +83,7 @@ BODY = {
     "spread_seconds": 36_000,
     "variants": [
         {"name": "a", "percent": 50},
-        {"name": "c", "template_id": "sale_c", "percent": 50},
+        {"name": "c", "template_id": "sale_c", "template_variant": "b", "percent": 50},
     ],
     "winner": {"metric": "clicked", "sample_percent": 20, "after_seconds": 3600},
     "test_group": {"size": 1000, "wait_seconds": 1800},
@@ -125,6 +126,7 @@ def test_hidden_fields_of_another_choice_are_left_out() -> None:
         ({"test_group_size": "10"}, "test_group_minutes"),
         ({"abort_bounced": "101"}, "abort_bounced"),
         ({"variant_b_name": "b", "variant_b_percent": "100"}, "variant_b_percent"),
+        ({"variant_a_name": "a", "variant_a_template_variant": "B"}, "variant_a_template_variant"),
         ({"variables": '{"no name!": 1}'}, "variables"),
     ],
 )

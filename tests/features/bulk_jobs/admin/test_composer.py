@@ -40,6 +40,9 @@ def draft(db: None) -> dict[str, Any]:  # noqa: ARG001 - asked for by name
         TemplateText.objects.create(
             template=template, channel=Channel.EMAIL, locale=locale, title="Sale", body=body
         )
+    TemplateText.objects.create(
+        template=template, channel=Channel.EMAIL, locale="en", variant="b", title="Last day"
+    )
     versions.publish(template, by="maria")
     seen = template.pk
     for number, locale in enumerate(("en", "pt-BR", "de")):
@@ -83,6 +86,23 @@ def test_the_figures_of_a_draft_come_while_it_is_typed(door: Client, draft: dict
     assert "the mails in en, pt-BR have no visible unsubscribe link" in summary
     assert "email is sent by" in summary
     assert not BulkJob.objects.exists()
+
+
+def test_a_variant_of_the_template_is_previewed_and_checked(
+    door: Client, draft: dict[str, Any]
+) -> None:
+    rows = {"variant_a_name": "a", "variant_a_percent": "50", "variant_b_name": "b"}
+    rows |= {"variant_b_percent": "50", "variant_b_template_variant": "b"}
+    found = check(door, draft, preview_locale="en", **rows)
+    assert found["errors"] == {}
+    previews = found["parts"]["previews"]
+    assert "<h3>winter_sale</h3>" in previews
+    assert "Last day" in previews.partition("<h3>winter_sale, variant b</h3>")[2]
+    told = "winter_sale, variant b: recipients of email pt-BR get the base text."
+    assert told in found["parts"]["summary"]
+    wrong = check(door, draft, **rows | {"variant_b_template_variant": "c"})
+    fault = "template winter_sale has no variant c; published: b"
+    assert wrong["errors"] == {"variant_b_template_variant": fault}
 
 
 def test_an_unfinished_draft_is_not_scolded(door: Client, draft: dict[str, Any]) -> None:

@@ -19,6 +19,7 @@ from notifications.core.models import (
 from notifications.core.rules.bulk_job import BulkJobState
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.templates import contents
+from notifications.core.rules.texts.wording import TextSource
 from notifications.core.store.cached import notification_types
 from notifications.core.store.templates import versions
 from providers.contract import Channel
@@ -118,6 +119,36 @@ def test_a_wrong_job_is_refused_at_its_place(
     assert answer.status_code == status, answer.content
     assert pointer in {each["pointer"] for each in answer.json()["errors"]}
     assert not BulkJob.objects.exists()
+
+
+@pytest.mark.usefixtures("audience")
+def test_a_job_with_a_variant_of_a_template_is_tried_and_read(caller: Caller) -> None:
+    words = [
+        contents.words(Channel.EMAIL, "en", title="Sale", body="Use {{ code }} today"),
+        TextSource(channel=Channel.EMAIL, locale="en", variant="b", title="Last day"),
+        contents.words(Channel.SMS, "en", body="Use {{ code }}"),
+    ]
+    versions.publish(versions.draft("sale", contents.content(words), by="t"), by="t")
+    listed = [
+        {"name": "plain", "percent": 1},
+        {"name": "urgent", "percent": 99, "template_variant": "b"},
+    ]
+    body = {**JOB, "variants": listed}
+    tried = caller.post("/v1/bulk-jobs/dry-run", body | {"samples": 3}).json()
+    sent = [each for sample in tried["samples"] for each in sample["messages"]]
+    titles = {each["title"] for each in sent if each["channel"] == "email"}
+    assert titles <= {"Sale", "Last day"}
+    assert "Last day" in titles
+    warning = "sale, variant b: recipients of sms en get the base text."
+    place = "/variants/1/template_variant"
+    assert {"pointer": place, "detail": warning} in tried["warnings"]
+    made = caller.post("/v1/bulk-jobs", body).json()
+    found = [(each["name"], each["template_variant"]) for each in made["variants"]]
+    assert found == [("plain", None), ("urgent", "b")]
+    unknown = [listed[0], {**listed[1], "template_variant": "c"}]
+    answer = caller.post("/v1/bulk-jobs", body | {"variants": unknown})
+    assert answer.status_code == 422
+    assert [each["pointer"] for each in answer.json()["errors"]] == [place]
 
 
 def test_a_type_of_an_urgent_priority_needs_a_priority(caller: Caller) -> None:

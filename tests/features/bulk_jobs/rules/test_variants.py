@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notifications.features.bulk_jobs.rules import variants
+from notifications.features.bulk_jobs.rules.variants import Variant
 
 _PEOPLE = 20_000
 
@@ -21,7 +22,7 @@ def _job(**given: object) -> SimpleNamespace:
         "template": 1,
         "variants": [
             {"name": "a", "template": 11, "percent": 30},
-            {"name": "b", "template": 12, "percent": 70},
+            {"name": "b", "template": 12, "template_variant": "short", "percent": 70},
         ],
         "holdout_percent": 0,
         "winner_rule": None,
@@ -47,7 +48,7 @@ def test_a_recipient_always_gets_the_same_variant(job_id: uuid.UUID, recipient: 
 
 
 def test_a_job_without_variants_sends_its_own_template() -> None:
-    assert variants.choose(_job(variants=[]), 1) == ("", 1)
+    assert variants.choose(_job(variants=[]), 1) == Variant("", 1)
 
 
 def test_the_sample_keeps_its_variants_and_all_others_get_the_winner() -> None:
@@ -59,7 +60,7 @@ def test_the_sample_keeps_its_variants_and_all_others_get_the_winner() -> None:
     after = {n: variants.choose(job, n) for n in range(_PEOPLE)}
     assert all(after[n] == before[n] for n in sample)
     rest = {after[n] for n in after.keys() - set(sample)}
-    assert rest == {None, ("b", 12)}
+    assert rest == {None, Variant("b", 12, "short")}
     assert {n for n in after if after[n] is None} == {n for n in before if before[n] is None}
 
 

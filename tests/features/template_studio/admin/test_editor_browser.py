@@ -48,11 +48,20 @@ def test_a_template_is_written_beside_its_screens_and_published(browser: Browser
     browser.wait_for("#told", "Saved.")
     browser.click("[data-channel=sms] [value=send]")
     browser.wait_for("[data-channel=sms] .nc-told", "Sent to the sandbox.")
+    write(browser, "form.nc-bar-form [name=variant]", "b")
+    browser.click("form.nc-bar-form button")
+    write(browser, "[name=push-title]", "Last day")
+    browser.wait_for(".nc-push strong", "Last day")
+    browser.wait_for(".nc-push", "Good morning Maria")
+    browser.see("[name=push-title]").send_keys(Keys.CONTROL, "s")
+    browser.wait_for("#told", "Saved.")
     browser.click("#editor a[href*='/publish']")
     browser.click("#content form button[type=submit]")
     browser.see("a[href*='/draft']")
     template.refresh_from_db()
     assert template.published_by == "operator"
+    stored = template.texts.exclude(variant="").values_list("variant", "title", "body")
+    assert list(stored) == [("b", "Last day", "")]
     sent = {"title": "", "body": "Maria, good morning", "html": ""}
     assert Notification.objects.get().content == sent
     assert browser.errors() == []

@@ -309,3 +309,45 @@ def test_a_preview_loads_no_picture_from_elsewhere(door: Client) -> None:
     template = Template.objects.create(template_id="hello")
     page = door.get(f"/admin/notifications/template/{template.pk}/editor/")
     assert "img-src 'self' data:;" in page[HEADER]  # a frame without an address inherits it
+
+
+def test_a_variant_is_added_previewed_compared_and_removed(door: Client, draft: Template) -> None:
+    tab = door.get(url(draft), {"variant": "b"}).content.decode()
+    assert 'placeholder="Hi"' in tab
+    assert "No text of its own: people get en, the base text." in tab
+    fields = typed(email_title="Last day", email_body="", sms_body="", variant="b")
+    frames = ask(door, draft, "render", **fields)["frames"]
+    assert "Last day" in frames["email"]
+    assert "Hello Ana" in frames["email"]
+    assert "people get en, the base text" in frames["sms"]
+    assert not ask(door, draft, "save", **fields)["fault"]
+    stored = draft.texts.values_list("channel", "variant", "title", "body")
+    assert (Channel.EMAIL, "b", "Last day", "") in stored
+    assert (Channel.EMAIL, "", "Hi", "Hello {{ name }}") in stored
+    assert len(stored) == 4
+    assert "variant=b" in door.get(url(draft)).content.decode()
+    page = reverse("admin:notifications_template_publish", args=[draft.pk])
+    shown = door.get(page).content.decode()
+    assert "email, variant b" in shown
+    assert "email en, variant b: " in shown
+    base = {"email-title": "", "email-body": "", "email-html": "", "sms-body": "x"}
+    fault = ask(door, draft, "save", **base)["fault"]
+    assert fault == ("email en, variant b needs a base text: add email en without a variant.")
+    assert not ask(door, draft, "save", variant="b", **(base | {"sms-body": ""}))["fault"]
+    assert {text.variant for text in draft.texts.all()} == {""}
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"variant": "B!", "sms_body": "x"}, "the name of a variant must be up to 32 of a-z"),
+        ({"variant": "b", "push_title": "x"}, "push en, variant b needs a base text"),
+        ({"variant": "b", "sms_body": "{{ x"}, "sms en, variant b, text, line 1"),
+    ],
+)
+def test_a_wrong_variant_is_not_saved(
+    door: Client, draft: Template, fields: dict[str, str], told: str
+) -> None:
+    given = typed(**fields) | ({"push-body": ""} if "push_title" in fields else {})
+    assert told in ask(door, draft, "save", **given)["fault"]
+    assert draft.texts.count() == 3

@@ -313,6 +313,29 @@ def test_html_stays_whole_and_is_checked_as_html() -> None:
     assert german.html == "<p>Hallo {{ name }}</p>{% if due %}<b>x</b>{% endif %}"
 
 
+def test_a_variant_is_translated_beside_its_base_text() -> None:
+    base = TextSource(channel=Channel.EMAIL, locale="en", title="Sale", body="Today")
+    variant = TextSource(channel=Channel.EMAIL, locale="en", variant="b", title="Last day")
+    assert [(unit.name, unit.channel, unit.note) for unit in told([base, variant])] == [
+        ("email.title", "email", "email, subject"),
+        ("email.body", "email", "email, text"),
+        ("email@b.title", "email@b", "email, variant b, subject"),
+    ]
+    made = translated([base, variant], str.upper)
+    assert [(text.variant, text.title, text.body) for text in made] == [
+        ("", "SALE", "TODAY"),
+        ("b", "LAST DAY", ""),
+    ]
+    [unit] = told([variant])
+    file = TranslatedFile(
+        template_id="order", source="en", target="de", targets={unit.id: ("Letzter Tag",)}
+    )
+    with pytest.raises(WrongTranslation, match="email de, variant b needs a base text"):
+        units.translate([base, variant], file)
+    kept = units.translate([*made, base, variant], replace(file, targets={}))
+    assert made == [text for text in kept if text.locale == "de"]
+
+
 def test_a_long_list_of_faults_is_cut() -> None:
     with pytest.raises(WrongTranslation, match="5 more faults") as error:
         imported([PUSH], **{f"push.{number}#1": "x" for number in range(25)})

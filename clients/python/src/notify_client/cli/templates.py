@@ -23,9 +23,11 @@ from notify_client.errors import NotFound
 
 Files = Mapping[str, str]
 
-_FILE: Final = re.compile(r"template\.json|[a-z_]+\.[A-Za-z0-9_\-]{1,35}\.(txt|html|md|json)")
+_FILE: Final = re.compile(
+    r"template\.json|[a-z_]+\.[A-Za-z0-9_\-]{1,35}(@[a-z0-9_\-]{1,32})?\.(txt|html|md|json)"
+)
 """Settings, or a text by channel and locale."""
-_NAME: Final = re.compile(r"[A-Za-z0-9_\-][A-Za-z0-9_.\-]{0,63}")
+_NAME: Final = re.compile(r"[A-Za-z0-9_\-][A-Za-z0-9_.@\-]{0,95}")
 
 
 def names(chosen: Namespace) -> int:

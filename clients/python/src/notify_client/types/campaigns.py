@@ -308,6 +308,9 @@ class VariantAnswer(TypedDict):
 
     name: str
     template_id: str
+    template_variant: str | None
+    """Variant of the template's texts; null: the base texts."""
+
     percent: int
     funnel: Funnel
     statuses: dict[str, int]
@@ -322,6 +325,9 @@ class VariantRequest(TypedDict):
 
     template_id: NotRequired[str | None]
     """Omitted: the template of the job."""
+
+    template_variant: NotRequired[str | None]
+    """The variant of the template's texts; omitted or empty: the base texts."""
 
     percent: int
     """Share of the recipients; the shares of all variants add up to 100."""

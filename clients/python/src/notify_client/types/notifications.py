@@ -226,6 +226,9 @@ class NotificationDetail(TypedDict):
     status: Status
     template_id: str | None
     template_version: int | None
+    template_variant: str | None
+    """Variant of the template's texts, of a bulk job; null: the base texts."""
+
     variables: dict[str, Any]
     """Values of sensitive variables are masked."""
 

@@ -83,6 +83,9 @@ class PreviewAnswer(TypedDict):
     locale: str
     """Locale of the chosen text."""
 
+    variant: str
+    """Variant of the chosen text; empty for a base text."""
+
     title: str | None
     """Null, like the other parts, if rendering fails; `problems` has the reason."""
 
@@ -106,6 +109,13 @@ class PreviewRequest(TypedDict):
     channel: Channel
     locale: NotRequired[str]
     """The preview uses the nearest locale with a text. Default: `"en"`."""
+
+    variant: NotRequired[str]
+    """Variant of the texts; empty: the base texts.
+
+    The preview of a locale without the variant is that of the base text, as recipients get
+    it.
+    """
 
     variables: NotRequired[Mapping[str, Any]]
     version: NotRequired[int | None]
@@ -180,13 +190,16 @@ class TemplateStep(TypedDict):
 
 
 class TextAnswer(TypedDict):
-    """The text for a channel and locale."""
+    """The text for a channel and locale, or a variant of the text."""
 
     url: str | None
     image_url: str | None
     actions: list[InAppAction]
     channel: Channel
     locale: str
+    variant: str
+    """Empty for a base text. Empty fields of a variant have the values of the base text."""
+
     title: str
     body: str
     """Empty for a text with blocks; the preview has the text part."""
@@ -204,11 +217,19 @@ class TextAnswer(TypedDict):
 
 
 class TextRequest(TypedDict):
-    """The text for a channel and locale, in the template language."""
+    """The text for a channel and locale, in the template language, or a variant of the text."""
 
     channel: Channel
     locale: NotRequired[str]
     """Default: `"en"`."""
+
+    variant: NotRequired[str]
+    """Variant of an A/B test, such as `b`; empty: the base text.
+
+    A variant has a base text of its channel and locale, gives only what differs, and gets the
+    rest from the base text: title, link, image, actions and `vendor_template` one by one, and
+    `body`, `html` and `blocks` together.
+    """
 
     title: NotRequired[str]
     """Title or subject; not used for SMS."""

@@ -7,9 +7,9 @@ INSERT INTO notifications_deadletter
      created_at, resolution)
 SELECT d.id, d.mode, d.priority, d.channel, n.producer_id, d.recipient_id, d.contact_id, d.provider, d.reason, w.detail,
        jsonb_build_object('user_id', n.user_id, 'type', n.type, 'template_id', t.template_id,
-                          'template_version', t.version, 'variables', n.variables, 'content', n.content,
-                          'metadata', n.metadata, 'inbox', n.inbox, 'attachments', n.attachments,
-                          'had_secrets', n.secrets IS NOT NULL),
+                          'template_version', t.version, 'template_variant', n.template_variant,
+                          'variables', n.variables, 'content', n.content, 'metadata', n.metadata, 'inbox', n.inbox,
+                          'attachments', n.attachments, 'had_secrets', n.secrets IS NOT NULL),
        now(), ''
 FROM unnest(%(ids)s::uuid[], %(details)s::text[]) AS w(id, detail)
 JOIN delivery d ON d.id = w.id

@@ -2,6 +2,6 @@
 SELECT content::text, variables::text, id, producer_id, type, category, retry_preset, user_id, template, secrets,
        collapse_key, ordering_key, traceparent, expires_at, cancelled_at IS NOT NULL, scheduled_at IS NOT NULL,
        greatest(created_at, scheduled_at), starts_with(idempotency_key, %(digest)s), inbox::text, bulk_job_id,
-       idempotency_key, attachments::text
+       idempotency_key, attachments::text, template_variant
 FROM notification
 WHERE id = ANY(%(ids)s)
