@@ -23,7 +23,7 @@ from notifications.features.bulk_jobs.rules import variants
 from notifications.features.bulk_jobs.rules.request import BulkJobRequest
 from providers.contract import Channel
 from tests.features.bulk_jobs.conftest import NewJob, expand_all
-from tests.journey import Reach
+from tests.journey import Accept, Reach, deliveries_of
 
 pytestmark = pytest.mark.django_db
 Outbox = Callable[[UUID], list[Any]]
@@ -83,6 +83,17 @@ def test_each_recipient_gets_the_text_of_the_variant_also_when_it_is_shown_again
         assert shown.rendered is not None
         assert (shown.rendered.title, shown.rendered.body) == (title, body)
     assert sale.version == 1
+
+
+@pytest.mark.usefixtures("sale")
+def test_a_single_notification_has_the_base_text_and_needs_no_variable_of_a_variant(
+    take: Accept, reach: Reach, outbox: Outbox
+) -> None:
+    reach(email="maria@sandbox.example")
+    [row] = deliveries_of(take(template_id="sale", variables={"code": "1"}))
+    deliver.deliver([row.id])
+    [message] = outbox(row.id)
+    assert (message["title"], message["body"]) == ("Sale", "Use 1")
 
 
 def test_the_winner_is_sent_with_its_texts(sale: Template, new_job: NewJob, reach: Reach) -> None:

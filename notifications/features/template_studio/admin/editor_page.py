@@ -53,7 +53,7 @@ def show(
     """Show the page; `?locale=` and `?variant=` choose the texts.
 
     `?channel=` adds a channel without a base text. `?copy=` fills the boxes of a locale without a
-    text with the text that its readers get.
+    text with the text that its readers get; of a variant, those of `?channel=`.
     """
     texts = versions.content_of(version).texts
     there = sorted({text.locale for text in texts}) or [locales.DEFAULT]
@@ -263,11 +263,13 @@ def _panels(
     bases = {text.channel: text for text in in_locale if not text.variant}
     written = {text.channel: text for text in in_locale if text.variant == variant}
     channels = {*bases, *written} if variant else {text.channel for text in texts}
+    asked = request.GET.get("channel")
     if not variant:
-        channels |= {each for each in Channel if each.label == request.GET.get("channel")}
+        channels |= {each for each in Channel if each.label == asked}
     for channel in sorted(channels):
         chosen = previews.chosen(texts, channel, locale, variant=variant)
-        own = written.get(channel) or (chosen if "copy" in request.GET else None)
+        copies = "copy" in request.GET and (not variant or channel.label == asked)
+        own = written.get(channel) or (chosen if copies else None)
         empty = TextSource(channel=channel, locale=locale, variant=variant)
         yield EditorPanel(
             words=own or empty,

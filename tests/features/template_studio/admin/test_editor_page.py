@@ -315,6 +315,11 @@ def test_a_variant_is_added_previewed_compared_and_removed(door: Client, draft: 
     tab = door.get(url(draft), {"variant": "b"}).content.decode()
     assert 'placeholder="Hi"' in tab
     assert "No text of its own: people get en, the base text." in tab
+    copied = door.get(url(draft), {"variant": "b", "channel": "email", "copy": "yes"})
+    assert {panel.words.channel: panel.words.body for panel in copied.context["panels"]} == {
+        Channel.EMAIL: "Hello {{ name }}",
+        Channel.SMS: "",
+    }
     fields = typed(email_title="Last day", email_body="", sms_body="", variant="b")
     frames = ask(door, draft, "render", **fields)["frames"]
     assert "Last day" in frames["email"]
