@@ -68,6 +68,7 @@ INSTALLED_APPS = [
     "notifications.features.money",
     "notifications.features.moving",
     "notifications.features.preference_page",
+    "notifications.features.receipt_lookups",
     "notifications.features.recipient_tokens",
     "notifications.features.schedules",
     "notifications.features.series",

@@ -5,6 +5,8 @@
     intake.checks.ACCEPT    a list of planned requests       (entries) -> Undo | None
     delivery.call_reservations.RESERVE, SETTLE, SETTLE_RESCUED
                             calls of a wave, calls with outcomes, calls of dead workers
+    delivery.receipt_lookups.NOTE
+                            accepted calls of a vendor without callbacks
     intake.attachments.KEPT, LIMITS, USED
                             the uploaded files of requests
     delivery.attached.CONTENTS
@@ -41,6 +43,8 @@ class Place(StrEnum):
     """In SETTLE: settles the reservations of calls with outcomes."""
     SETTLE_RESCUED = "settle_rescued"
     """In SETTLE_RESCUED: settles the reservations of calls of dead workers."""
+    RECEIPT_LOOKUPS = "receipt_lookups"
+    """In NOTE: stores accepted calls whose receipts the vendor tells when asked."""
     RECEIPT_PRICES = "receipt_prices"
     """In PRICES: stores the prices and the segments of receipts."""
     SMS_CEILING = "sms_ceiling"

@@ -15,6 +15,7 @@
     money            budgets of a day, settled costs, the report of a month
     moving           recipients, templates and suppressed addresses from other systems
     preference_page  the page with all choices of a recipient
+    receipt_lookups  receipts that a vendor tells when asked
     recipient_tokens tokens of apps and browsers of recipients, and the secrets that sign them
     schedules        recurring notifications
     series           several messages to a recipient over days

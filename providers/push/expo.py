@@ -17,8 +17,8 @@
 Expo refuses a request as a whole for one malformed message, and for tokens of several projects; a
 token does not tell its project. The second error has the projects with their tokens in `details`.
 
-Expo has no key against repeats. Push receipts, which Expo keeps for 24 hours, are not read: a
-device that Expo finds unregistered after the ticket is known from the next message's ticket.
+Expo has no key against repeats. A ticket is the word of Expo alone; `expo_receipts` reads what
+Apple or Google answered.
 
 Source: https://docs.expo.dev/push-notifications/sending-notifications/
 """
@@ -50,7 +50,8 @@ from providers.contract import (
     Result,
     Unanswered,
 )
-from providers.push import expo_token
+from providers.push import expo_receipts, expo_token
+from providers.receipt_lookup import Answer
 from providers.rounds import Unsendable
 from providers.transport import Failure, Reply, Request, Transport
 from providers.vendor import OneWay, Vendor
@@ -125,6 +126,7 @@ class Expo(OneWay):
     """See `providers.contract.Provider`."""
 
     name: Final = NAME
+    lookup = expo_receipts.LOOKUP
 
     def __init__(self, config: Config, *, transport: Transport) -> None:
         """Store the settings; the first `send` connects."""
@@ -170,16 +172,30 @@ class Expo(OneWay):
                     yield from self._results(part, reply, answer)
             parts, noted = smaller, []
 
+    def look_up_receipts(self, message_ids: Sequence[str], *, deadline: timedelta) -> Answer:
+        """See `providers.receipt_lookup.LooksUpReceipts` and `expo_receipts`."""
+        request = self._question(message_ids)
+        [(_, reply)] = self._transport.send([request], deadline=deadline)
+        verdict_of = partial(verdicts.look_up, table=TABLE, overrides=self._codes)
+        return expo_receipts.read(reply, message_ids, verdict_of=verdict_of)
+
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
         """Request a receipt that does not exist; no message is sent."""
-        body = rounds.json_body({"ids": [NO_RECEIPT]})
-        request = Request(url=self._url + "getReceipts", headers=self._headers, body=body)
+        request = self._question([NO_RECEIPT])
         for _index, reply in self._transport.send([request], deadline=deadline):
             if isinstance(reply, Failure):
                 yield http_outcomes.reachability(reply)
                 return
             detail = f"HTTP {reply.status} {_code(_answer(reply))}".rstrip()
             yield Finding(subject="credentials", is_good=reply.is_success, detail=detail)
+
+    def _question(self, message_ids: Sequence[str]) -> Request:
+        return Request(
+            url=self._url + "getReceipts",
+            headers=self._headers,
+            body=rounds.json_body({"ids": list(message_ids)}),
+            body_limit_bytes=expo_receipts.ANSWER_LIMIT_BYTES,
+        )
 
     def _request(self, part: _Part) -> Request:
         return Request(

@@ -87,6 +87,11 @@ MEANINGS: Final[Mapping[str, str]] = {
     "erasure_job_failed": "An erasure job raised an exception; the next run tries it again.",
     "fallback_opened": "A fallback chain has opened the next channel of a notification.",
     "publish_failed": "The broker did not take a message; its deliveries are due at once.",
+    "receipts_looked_up": "Receipts that a vendor told when asked; `known`: messages with a"
+    " receipt, `failed`: bad news, `changed`: deliveries that changed.",
+    "receipts_never_told": "A vendor had no receipt of messages for as long as it keeps receipts.",
+    "receipts_not_looked_up": "A vendor did not answer a question for receipts; the service asks"
+    " again in 15 minutes.",
     "receipts_without_effect": "Receipts that changed nothing: repeated, late or of no delivery.",
     "recipient_left_out": "The rows of a recipient of a bulk job were refused; the others go on.",
     "recipient_token_refused": "A recipient token was refused for `reason`; `producer_id` names the"

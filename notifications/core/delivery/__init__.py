@@ -27,6 +27,7 @@
     withholding     removes text that can quote a sensitive variable
     rescue          settles deliveries of dead workers (evidence: the outcomes of their calls)
     lane_pauses     pauses a lane whose tasks raise errors whatever the delivery
+    receipt_lookups accepted calls whose receipts the vendor tells when asked
     unclaimed       ends deliveries that no worker takes
     call_prices     the prices of provider calls
     call_log        the log lines of provider calls

@@ -19,7 +19,14 @@ from typing import Any, Final
 from uuid import UUID
 
 from notifications.core import clock
-from notifications.core.delivery import call_reservations, confirm, evidence, fall_back, routing
+from notifications.core.delivery import (
+    call_reservations,
+    confirm,
+    evidence,
+    fall_back,
+    receipt_lookups,
+    routing,
+)
 from notifications.core.rules.lane import Priority
 from notifications.core.rules.outcomes import Circumstances, Decision, decide
 from notifications.core.rules.reasons import Reason
@@ -133,6 +140,7 @@ def _record(
 ) -> None:
     """Store calls, and events for rows in `calls` that a receipt has moved before."""
     attempts.record(calls, provider=provider)
+    receipt_lookups.note(calls, provider=provider)
     attempts.tell(calls, moved=moved)
 
 

@@ -22,6 +22,7 @@ from notifications.core.delivery import (
     call_reservations,
     confirm,
     late_refusals,
+    receipt_lookups,
 )
 from notifications.core.delivery.batch import (
     Batch,
@@ -245,6 +246,7 @@ def _write(
 ) -> tuple[list[DeliveryDecision], set[UUID]]:
     calls = [each for each in calls if each.outcome != _OUTCOMES[NotStarted]]
     attempts.record(calls, provider=provider.name)
+    receipt_lookups.note(calls, provider=provider.name)
     call_reservations.settle(pairs)
     entries, moved = write_decisions(decided, token=batch.token)
     stayed = unmoved(entries, moved=moved)

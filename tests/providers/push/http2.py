@@ -138,8 +138,10 @@ class Http2(asyncio.Protocol):
         self._open.discard(number)
         self._has_answered = True
         self._h2.send_headers(number, headers, end_stream=not answer.body)
-        if answer.body:
-            self._h2.send_data(number, answer.body, end_stream=True)
+        size = self._h2.max_outbound_frame_size
+        for start in range(0, len(answer.body), size):
+            frame = answer.body[start : start + size]
+            self._h2.send_data(number, frame, end_stream=start + size >= len(answer.body))
 
     def _flush(self) -> None:
         if data := self._h2.data_to_send():

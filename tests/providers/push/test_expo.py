@@ -14,9 +14,18 @@ import pytest
 
 from providers import verdicts
 from providers.conformance import Act
-from providers.contract import Accepted, Message, Rejected, Throttled, Unanswered
+from providers.contract import (
+    Accepted,
+    Message,
+    Receipt,
+    ReceiptKind,
+    Rejected,
+    Throttled,
+    Unanswered,
+)
 from providers.push import expo, expo_token
 from providers.push.expo import MESSAGES_PER_REQUEST, PAYLOAD_LIMIT_BYTES, TABLE, Config, Expo
+from providers.receipt_lookup import Answer
 from providers.sandbox_server.wire import ServerAnswer
 from providers.transport import Transport
 from tests.providers.messages import message
@@ -249,6 +258,60 @@ def test_a_check_sends_nothing(server: ExpoFake, provider: Expo) -> None:
     assert (bad.is_good, bad.detail) == (False, "HTTP 401 UNAUTHORIZED")
     assert (away.subject, away.is_good) == ("reachability", False)
     assert server.sent == []
+
+
+def test_receipts_are_read_by_the_ticket(server: ExpoFake, provider: Expo) -> None:
+    server.receipts = {
+        "good": {"status": "ok"},
+        "gone": expo_refusal("DeviceNotRegistered", to=TOKEN),
+        "large": expo_refusal("MessageTooBig"),
+        "odd": {"status": "error", "details": 5},
+        "nul": {"status": "error", "details": {"error": "a\0"}},
+    }
+    strange = {"text": "x", "new": {"status": ["ok"]}, "empty": {}}
+    server.receipts |= strange
+    answer = provider.look_up_receipts([*server.receipts, "waiting"], deadline=PATIENCE)
+    assert (set(answer.known), answer.fault) == (server.receipts.keys() - strange.keys(), "")
+    assert answer.receipts == (
+        Receipt(
+            kind=ReceiptKind.BOUNCED,
+            provider_message_id="gone",
+            code="DeviceNotRegistered",
+            contact_is_dead=True,
+        ),
+        Receipt(kind=ReceiptKind.FAILED, provider_message_id="large", code="MessageTooBig"),
+        Receipt(kind=ReceiptKind.FAILED, provider_message_id="odd", code="error"),
+        Receipt(kind=ReceiptKind.FAILED, provider_message_id="nul", code="error"),
+    )
+    assert server.sent == []
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        (b"<html>", "unreadable"),
+        (b"[]", "unreadable"),
+        (b"5", "unreadable"),
+        (b'{"data": null}', "unreadable"),
+        (b'{"data": ["a"]}', "unreadable"),
+        (b'{"data": {}}', ""),
+    ],
+)
+def test_an_answer_that_cannot_be_read_has_no_receipt(
+    server: ExpoFake, provider: Expo, body: bytes, fault: str
+) -> None:
+    server.script = [ServerAnswer(status=200, body=body)]
+    assert provider.look_up_receipts(["a"], deadline=PATIENCE) == Answer(fault=fault)
+
+
+def test_receipts_of_an_expo_that_is_away_are_asked_for_again(
+    server: ExpoFake, provider: Expo
+) -> None:
+    server.act(Act.BAD_CREDENTIALS)
+    refused = provider.look_up_receipts(["a"], deadline=PATIENCE)
+    server.stop()
+    away = provider.look_up_receipts(["a"], deadline=PATIENCE)
+    assert (refused.fault, away.fault) == ("HTTP 401", "connect")
 
 
 def test_a_start_names_the_missing_token() -> None:

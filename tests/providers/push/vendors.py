@@ -178,6 +178,8 @@ class ExpoFake(PushFake):
         """Project of a token; another token belongs to `@shop/app`."""
         self.malformed: set[str] = set()
         """Tokens for which a request is refused as a whole."""
+        self.receipts: dict[str, object] = {}
+        """Receipt of a ticket; another ticket has no receipt yet."""
 
     @property
     def sent(self) -> list[list[dict[str, Any]]]:
@@ -197,9 +199,15 @@ class ExpoFake(PushFake):
             case Act.BAD_CREDENTIALS:
                 return expo_error(401, "UNAUTHORIZED")
             case _ if request.path.endswith("/getReceipts"):
-                return ServerAnswer(status=200, body=b'{"data": {}}')
+                return self._receipts(orjson.loads(request.body)["ids"])
             case _:
                 return self._tickets(act, orjson.loads(request.body))
+
+    def _receipts(self, tickets: list[str]) -> ServerAnswer:
+        if len(tickets) > 1_000:
+            return expo_error(400, "PUSH_TOO_MANY_RECEIPTS")
+        known = {each: self.receipts[each] for each in tickets if each in self.receipts}
+        return ServerAnswer(status=200, body=orjson.dumps({"data": known}))
 
     def _tickets(self, act: Act, messages: list[dict[str, Any]]) -> ServerAnswer:
         if len(messages) > 100:

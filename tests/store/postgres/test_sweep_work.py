@@ -44,6 +44,7 @@ from notifications.core.rules.reasons import Reason
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import id_ranges
 from notifications.core.sweeps import SWEEPS
+from notifications.features.receipt_lookups.models import ReceiptLookup
 from notifications.features.series.models import CustomEvent
 from providers.contract import Channel
 from tests.sweeps.conftest import MakeRow, _no_old_answers, broker, make_row
@@ -206,6 +207,12 @@ def _withdrawal(due_at: dt.datetime) -> None:
     Withdrawal.objects.create(delivery_id=uuid4(), due_at=due_at, ends_at=due_at + _HOUR)
 
 
+def _lookup(due_at: dt.datetime) -> None:
+    ReceiptLookup.objects.create(
+        delivery_id=uuid4(), provider="expo", message_id="1", sent_at=due_at, due_at=due_at
+    )
+
+
 def _hold_check(due_at: dt.datetime) -> None:
     HoldCheck.objects.create(recipient_id=1, changed_at=due_at, due_at=due_at)
 
@@ -250,6 +257,7 @@ _WORK: Final[dict[str, tuple[str, _Rows]]] = {
     "a waiting notice": ("alert_notices", lambda: _told("resolved", due_at=_past())),
     "an alert with an untold end": ("alert_notices", lambda: _told("raised", "reminded")),
     "a withdrawal": ("withdrawals", lambda: _withdrawal(_past())),
+    "a receipt to ask for": ("receipt_lookups", lambda: _lookup(_past())),
     "a replay": ("replays", lambda: ReplayJob.objects.create(requested_by="tests")),
     "an erasure": (
         "erasures",
@@ -291,6 +299,7 @@ _NO_WORK: Final[dict[str, tuple[str, _Rows]]] = {
     "a former destination": ("alert_notices", lambda: _told("raised", is_active=False)),
     "a switch": ("release", lambda: _switch(is_resumed=False)),
     "a withdrawal": ("withdrawals", lambda: _withdrawal(clock.now() + _HOUR)),
+    "a receipt to ask for later": ("receipt_lookups", lambda: _lookup(clock.now() + _HOUR)),
     "a replay": (
         "replays",
         lambda: ReplayJob.objects.create(requested_by="tests", finished_at=clock.now()),
