@@ -47,6 +47,8 @@ window.draw = (person) => root.render(h(StrictMode, null,
     ...at, tokenUrl: "/token", open: person === "maria", className: "bell",
     onCounts: hear, onToggle: hear,
   }),
+  h(Inbox, { ...at, token: person === "nobody" ? null : () => token(), className: "own" }),
+  h(Inbox, { ...at, token: null, className: "nobody" }),
   h(Preferences, { ...at, token: () => token(), locale: "de" }),
 ));
 window.leave = () => root.unmount();

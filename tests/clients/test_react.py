@@ -103,8 +103,13 @@ def test_the_components_are_the_elements_with_their_properties_and_events(page: 
         page.run("return document.querySelector('notify-preferences').getAttribute('locale')")
         == "de"
     )
+    state = "document.querySelector('notify-inbox.{}')?.inbox?.getSnapshot().state"
+    page.wait(f"{state.format('own')} === 'live' && {state.format('nobody')} === 'signed_out'")
     page.run("draw('nobody')")
     page.wait("!document.querySelector('notify-inbox').open")
+    page.wait(f"{state.format('own')} === 'signed_out'")
+    own = "document.querySelector('notify-inbox.own').inbox.getSnapshot()"
+    assert page.run(f"return [{own}.items.length, {own}.counts.unread]") == [0, 0]
     page.run("leave()")
     assert page.run("return document.querySelector('notify-inbox')") is None
     lines = page.chrome.get_log("browser")  # type: ignore[no-untyped-call]  # selenium's own

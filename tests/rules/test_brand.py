@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
-from notifications.core.rules.brand import DEFAULT, Brand, BrandLink
+from notifications.core.rules import colors
+from notifications.core.rules.brand import (
+    COLOR,
+    DARK_ROWS,
+    DEFAULT,
+    LIGHT_ROWS,
+    Brand,
+    BrandLink,
+)
 from notifications.core.rules.language import variables
 from notifications.core.rules.language.templating import Reader
 from notifications.core.rules.language.variables import MalformedDeclaration
 from notifications.core.rules.templates import derived, previews, publishing
 from notifications.core.rules.texts import brand_uses, wording
 from notifications.core.rules.texts.wording import TextSource
+from notifications.features import inbox
 from providers.contract import Channel
 
 SHOP = Brand(
@@ -36,6 +48,20 @@ def mail(html: str, *, body: str = "") -> TextSource:
 
 def test_each_brand_has_each_part() -> None:
     assert set(DEFAULT.variables) == set(SHOP.variables) == KEYS == set(brand_uses.PARTS)
+
+
+@pytest.mark.parametrize("color", [COLOR, "#b91c1c", "#8f7300", "#000000", "#767676", "#0f766e"])
+def test_the_colour_can_be_read_on_the_rows_of_the_inbox(color: str) -> None:
+    brand = Brand(color=color)
+    assert colors.ratio(brand.color_on_rows, LIGHT_ROWS) >= colors.LEAST_RATIO
+    assert colors.ratio(brand.color_on_dark, DARK_ROWS) >= colors.LEAST_RATIO
+    assert colors.ratio(brand.color_on_rows, "#ffffff") >= colors.LEAST_RATIO
+    assert colors.ratio(brand.color_on_dark, "#000000") >= colors.LEAST_RATIO
+
+
+def test_the_rows_of_the_inbox_have_the_backgrounds_of_the_rule() -> None:
+    style = Path(inbox.__path__[0], "static/notifications/inbox/style.css").read_text()
+    assert set(re.findall(r"--tint: (#\w+)", style)) == {LIGHT_ROWS, DARK_ROWS}
 
 
 def test_a_framed_mail_shows_the_brand_in_both_parts() -> None:

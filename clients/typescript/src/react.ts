@@ -42,6 +42,7 @@ const EMPTY: InboxSnapshot = {
   items: [],
   counts: { unread: 0, unseen: 0, total: 0, categories: {} },
   categoryNames: {},
+  brand: null,
   view: { tab: "inbox", category: null, unread: false },
   waiting: 0,
   error: null,
@@ -135,6 +136,8 @@ export interface InboxProps extends ElementProps {
   linkTarget?: string;
   /** URL schemes of links beside https and the page's own origin, such as "myapp tel". */
   urlSchemes?: string;
+  /** "none": the component does not take the look of the producer's brand. */
+  brand?: "none";
   open?: boolean;
   /** Cancel the event to open the message in the app's own way. */
   onOpen?: Handler<"notify-open">;
@@ -159,6 +162,7 @@ function useElement(tag: string, props: ElementProps, attributes: Record<string,
   const place = useRef<HTMLElement>(null);
   const newest = useRef(handlers);
   const token = useToken(props.token ?? undefined);
+  const isSignedOut = props.token === null;
   const hadToken = useRef(false);
   useEffect(() => {
     newest.current = handlers;
@@ -168,10 +172,10 @@ function useElement(tag: string, props: ElementProps, attributes: Record<string,
     if (!customElements.get(tag)) void load(baseUrl, `${tag}.js`);
   }, [tag, baseUrl]);
   useEffect(() => {
-    if (!place.current || (token === undefined && !hadToken.current)) return; // `tokenUrl` alone
+    if (!place.current || (token === undefined && !isSignedOut && !hadToken.current)) return; // `tokenUrl` alone
     hadToken.current = token !== undefined;
     Object.assign(place.current, { token: token ?? null }); // null ends the former person's inbox
-  }, [token]);
+  }, [token, isSignedOut]);
   useEffect(() => {
     const element = place.current;
     const hear = (event: Event) => newest.current[event.type]?.(event as never);
@@ -188,9 +192,9 @@ function useElement(tag: string, props: ElementProps, attributes: Record<string,
 
 /** The bell and the panel of `<notify-inbox>`. */
 export function Inbox(props: InboxProps): ReactElement {
-  const { theme, categoryLabels, linkTarget, urlSchemes, open } = props;
+  const { theme, brand, categoryLabels, linkTarget, urlSchemes, open } = props;
   const labels = categoryLabels && JSON.stringify(categoryLabels);
-  const attributes = { theme, "category-labels": labels, "link-target": linkTarget, "url-schemes": urlSchemes };
+  const attributes = { theme, brand, "category-labels": labels, "link-target": linkTarget, "url-schemes": urlSchemes };
   const { place, made } = useElement("notify-inbox", props, attributes, {
     "notify-open": props.onOpen,
     "notify-action": props.onAction,

@@ -1334,8 +1334,23 @@ export interface components {
             category_names: {
                 [key: string]: string;
             };
+            /** @description Null: neither the producer nor the installation has a brand. */
+            brand: components["schemas"]["InboxBrand"] | null;
             /** @description The server-sent events of this inbox; null: this installation has no live process. */
             stream_url: string | null;
+        };
+        /** @description The look of the inbox: of the brand of the key's or the token's producer. */
+        InboxBrand: {
+            name: string;
+            logo_url: string;
+            /** @description Text in place of the logo. */
+            logo_alt: string;
+            /** @description Font families of CSS. */
+            font: string;
+            /** @description Nearest shade of the brand's colour that can be read on a light inbox. */
+            color: string;
+            /** @description Nearest tint of the brand's colour that can be read on a dark inbox. */
+            color_on_dark: string;
         };
         /** @description The counts of a category. */
         InboxCategoryCounts: {
@@ -3526,6 +3541,7 @@ export type HitAnswerPage = components['schemas']['HitAnswerPage'];
 export type InAppAction = components['schemas']['InAppAction'];
 export type InboxAllRequest = components['schemas']['InboxAllRequest'];
 export type InboxAnswer = components['schemas']['InboxAnswer'];
+export type InboxBrand = components['schemas']['InboxBrand'];
 export type InboxCategoryCounts = components['schemas']['InboxCategoryCounts'];
 export type InboxChanges = components['schemas']['InboxChanges'];
 export type InboxCounts = components['schemas']['InboxCounts'];

@@ -179,6 +179,11 @@ def mode_of(request: Request) -> Mode:
     return cast("RecipientToken | KnownKey", request.auth).mode
 
 
+def producer_id_of(request: Request) -> int:
+    """Return the id of the producer of the request's key or token."""
+    return cast("RecipientToken | KnownKey", request.auth).producer_id
+
+
 def actor_of(request: Request) -> str:
     """Return the name of the key or token for the audit log."""
     token = token_of(request)

@@ -35,8 +35,10 @@ FONTS: Final[Mapping[str, str]] = {
 Without quotes, which would be escaped in a style sheet."""
 DEFAULT_FONT: Final = "system"
 MOST_LINKS: Final = 5
-DARK_PAPER: Final = "#18191d"
-"""Background of the dark inbox component (`features/inbox/static/.../style.css`)."""
+LIGHT_ROWS: Final = "#f5f5ff"
+DARK_ROWS: Final = "#1f2130"
+"""Background of unread rows of the light and the dark inbox component, on which text of the colour
+stands (`--tint` in `features/inbox/static/.../style.css`)."""
 _ORIGIN: Final = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(?=[/?#]|\Z)")
 
 
@@ -100,9 +102,14 @@ class Brand:
         return colors.text_on(self.color)
 
     @functools.cached_property
+    def color_on_rows(self) -> str:
+        """Nearest shade of `color` that can be read on the light inbox component."""
+        return colors.darker(self.color, on=LIGHT_ROWS)
+
+    @functools.cached_property
     def color_on_dark(self) -> str:
         """Nearest tint of `color` that can be read on the dark inbox component."""
-        return colors.lighter(self.color, on=DARK_PAPER)
+        return colors.lighter(self.color, on=DARK_ROWS)
 
 
 DEFAULT: Final = Brand()

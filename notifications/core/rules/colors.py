@@ -74,9 +74,9 @@ def text_on(background: str) -> str:
     return max(WHITE, BLACK, key=lambda text: ratio(text, background))
 
 
-def darker(color: str) -> str:
-    """Return the lightest shade of a colour that has LEAST_RATIO on white."""
-    return _first_shade(color, BLACK, on=WHITE)
+def darker(color: str, *, on: str = WHITE) -> str:
+    """Return the lightest shade of a colour that has LEAST_RATIO on a light background."""
+    return _first_shade(color, BLACK, on=on)
 
 
 def lighter(color: str, *, on: str) -> str:

@@ -16,6 +16,8 @@ from notifications.core.models import Producer, Recipient
 from notifications.core.rules.lane import Mode
 from notifications.core.store.postgres import api_keys
 from notifications.core.store.redis import state
+from notifications.features.brands import rows
+from notifications.features.brands.models import Brand
 from tests.admin.chromium import CHROMEDRIVER, CHROMIUM, FLAGS
 from tests.browser_wait import wait_until
 from tests.features.inbox.inboxes import add_message, add_messages
@@ -176,6 +178,32 @@ def test_a_token_url_that_answers_with_a_page_is_asked_again(shop: Shop) -> None
 def test_without_a_token_the_panel_says_that_nobody_is_signed_in(shop: Shop) -> None:
     shop.run("element.removeAttribute('token-url'); element.token = null; element.open = true")
     shop.wait("shown.state === 'signed_out' && !element.shadowRoot.querySelector('.note').hidden")
+
+
+def test_the_component_has_the_look_of_the_brand_and_opens_as_asked_before_its_script(
+    shop: Shop,
+) -> None:
+    accent = "getComputedStyle(element).getPropertyValue('--accent').trim()"
+    assert shop.run(f"return [element.open, {accent}]") == [False, "#4f46e5"]
+    brand = Brand.objects.create(
+        name="Shop", color="#b91c1c", font="georgia", logo_url="https://cdn.shop.example/logo.png"
+    )
+    rows.forget()
+    shop.chrome.get("about:blank")
+    shop.chrome.get(f"{shop.url}/shop#open")
+    shop.wait(f"element.open && {accent} === '{brand.color}'")
+    shop.wait("element.shadowRoot.querySelector('.logo').alt === 'Shop'")
+    assert shop.run("return getComputedStyle(element).fontFamily").startswith("Georgia")
+    shop.run("element.setAttribute('theme', 'dark')")
+    shop.wait(f"{accent} === '{rows.to_brand(brand).color_on_dark}'")
+    shop.run("element.style.setProperty('--notify-accent', '#0f766e')")
+    assert shop.run(f"return {accent}") == "#0f766e"
+    shop.run("element.removeAttribute('style'); element.setAttribute('brand', 'none')")
+    assert shop.run(f"return [{accent}, element.shadowRoot.querySelector('.logo').hidden]") == [
+        "#a5b4fc",
+        True,
+    ]
+    rows.forget()
 
 
 def test_an_element_that_is_removed_while_a_list_loads_asks_for_nothing_more(shop: Shop) -> None:

@@ -15,6 +15,8 @@ from typing import Final, NoReturn, Protocol, TypeVar
 from urllib.parse import quote
 from zlib import crc32
 
+import orjson
+from django.db import Error
 from django.utils.cache import patch_vary_headers
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
@@ -26,12 +28,13 @@ from notifications.core.api.examples import MESSAGE, TAG, USER, Example
 from notifications.core.api.operation import Access, Call, operation
 from notifications.core.api.pagination import link_header
 from notifications.core.api.problems import raise_problem
-from notifications.core.api.recipient_access import RecipientView, recipient_id_for
+from notifications.core.api.recipient_access import RecipientView, producer_id_of, recipient_id_for
 from notifications.core.rules.access import BOTH
+from notifications.core.rules.brand import DEFAULT, FONTS
 from notifications.core.rules.problems import Kind, Problem
 from notifications.core.rules.recipient_tokens import TokenScope
 from notifications.core.rules.scopes import Scope
-from notifications.core.store.cached import topic_texts
+from notifications.core.store.cached import brands, topic_texts
 from notifications.features.inbox.api.schemas import (
     InboxAnswer,
     InboxChanges,
@@ -61,6 +64,8 @@ _LONGEST_LOCALE: Final = 35
 """Characters, as of a stored locale."""
 _FIRST_PAGE: Final = InboxPageQuery()
 """The page that the state instance keeps."""
+_NO_LOOKS: Final[Mapping[str, object]] = {}
+_SORTED: Final = orjson.OPT_SORT_KEYS
 
 
 class _Versioned(Protocol):
@@ -98,12 +103,12 @@ def get_inbox(call: Call, query: InboxPageQuery) -> Response:
     """Return a page of messages with the counts and the version of the inbox.
 
     A recipient without a message has an empty page with version 0. Messages that arrive later
-    do not move the following pages. The ETag is that of the version and of the names, whatever
-    the page and the filters.
+    do not move the following pages. The ETag is that of the version, of the names and of the
+    brand, whatever the page and the filters.
     """
     request, user_id = call.request, call.path["user_id"]
-    names = _category_names(request)
-    if (unchanged := _unchanged(request, user_id, names)) is not None:
+    looks = {"category_names": _category_names(request), "brand": _brand(request)}
+    if (unchanged := _unchanged(request, user_id, looks)) is not None:
         return unchanged
     wanted = InboxQuery(
         tab=query.tab, unread=query.unread, category=query.category, group=query.group
@@ -114,12 +119,9 @@ def get_inbox(call: Call, query: InboxPageQuery) -> Response:
         user_id,
         lambda pk: inbox.page(pk, query=wanted, cursor=cursor, limit=query.limit),
     )
-    body = json_of.page(found) | {
-        "category_names": names,
-        "stream_url": _stream_url(user_id),
-    }
+    body = json_of.page(found) | looks | {"stream_url": _stream_url(user_id)}
     headers = {} if found.next is None else link_header(request, str(found.next))
-    headers |= _headers(recipient_id, found.version, names)
+    headers |= _headers(recipient_id, found.version, looks)
     answer = Response(body, headers=headers)
     patch_vary_headers(answer, ["Accept-Language"])
     return answer
@@ -213,27 +215,27 @@ def _read(request: Request, user_id: str, read: Callable[[int], Answer]) -> tupl
     return present, answer if present == recipient_id else read(present)
 
 
-def _unchanged(request: Request, user_id: str, names: Mapping[str, str]) -> Response | None:
+def _unchanged(request: Request, user_id: str, looks: Mapping[str, object]) -> Response | None:
     """Return the 304 for a caller that has the present version; None for any other caller."""
     if "If-None-Match" not in request.headers:
         return None
     recipient_id, counts = _read(request, user_id, inbox.counts)
-    headers = _headers(recipient_id, counts.version, names)
+    headers = _headers(recipient_id, counts.version, looks)
     if not etags.is_known(request, headers["ETag"]):
         return None
     return Response(status=304, headers=headers)
 
 
 def _headers(
-    recipient_id: int, version: int, names: Mapping[str, str] | None = None
+    recipient_id: int, version: int, looks: Mapping[str, object] = _NO_LOOKS
 ) -> dict[str, str]:
     """Return the headers of an answer with a version of an inbox.
 
     A recipient erased and created again begins at version 1 again, but has another id. With names
-    of categories the ETag has their checksum: a browser asks for another language with the ETag of
-    the former one.
+    of categories or a brand the ETag has their checksum: a browser asks for another language with
+    the ETag of the former one.
     """
-    checksum = f"-{crc32(repr(sorted(names.items())).encode()):x}" if names else ""
+    checksum = f"-{crc32(orjson.dumps(looks, option=_SORTED)):x}" if any(looks.values()) else ""
     return {"ETag": f'"{recipient_id:x}-{version:x}{checksum}"', **_PRIVATE}
 
 
@@ -245,6 +247,27 @@ def _category_names(request: Request) -> Mapping[str, str]:
     """
     first = request.headers.get("Accept-Language", "").partition(",")[0].partition(";")[0].strip()
     return topic_texts.names(locale=first[:_LONGEST_LOCALE]) if first else {}
+
+
+def _brand(request: Request) -> Mapping[str, str] | None:
+    """Return the brand of the caller's producer; None without a brand.
+
+    None too while the database is away, because the cached inbox is readable then.
+    """
+    try:
+        brand = brands.of(producer_id_of(request))
+    except Error:
+        return None
+    if brand == DEFAULT:
+        return None
+    return {
+        "name": brand.name,
+        "logo_url": brand.logo_url,
+        "logo_alt": brand.logo_alt or brand.name,
+        "font": FONTS[brand.font],
+        "color": brand.color_on_rows,
+        "color_on_dark": brand.color_on_dark,
+    }
 
 
 def _stream_url(user_id: str) -> str | None:

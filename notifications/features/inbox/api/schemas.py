@@ -150,6 +150,21 @@ class InboxUnreadCount(InboxCounts):
     """Grows by one with each change of the inbox; 0: no message ever came."""
 
 
+class InboxBrand(ResponseModel):
+    """The look of the inbox: of the brand of the key's or the token's producer."""
+
+    name: str
+    logo_url: str
+    logo_alt: str
+    """Text in place of the logo."""
+    font: str
+    """Font families of CSS."""
+    color: str
+    """Nearest shade of the brand's colour that can be read on a light inbox."""
+    color_on_dark: str
+    """Nearest tint of the brand's colour that can be read on a dark inbox."""
+
+
 class InboxAnswer(ResponseModel):
     """A page of an inbox, newest first."""
 
@@ -162,6 +177,8 @@ class InboxAnswer(ResponseModel):
     """The names of categories and types for recipients, in the first language of the header
     `Accept-Language`, or else in English. Empty without the header; a category without a text of an
     operator has no name here."""
+    brand: InboxBrand | None
+    """Null: neither the producer nor the installation has a brand."""
     stream_url: str | None
     """The server-sent events of this inbox; null: this installation has no live process."""
 

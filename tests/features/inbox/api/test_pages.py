@@ -46,6 +46,7 @@ def test_a_recipient_without_a_message_has_an_empty_page(caller: Caller, maria: 
         "counts": {"unread": 0, "unseen": 0, "total": 0, "categories": {}},
         "version": 0,
         "category_names": {},
+        "brand": None,
         "stream_url": None,
     }
 

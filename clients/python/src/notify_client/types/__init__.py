@@ -57,6 +57,7 @@ from notify_client.types.dry_runs import DryRunSample as DryRunSample
 from notify_client.types.inbox import GetInboxQuery as GetInboxQuery
 from notify_client.types.inbox import InboxAllRequest as InboxAllRequest
 from notify_client.types.inbox import InboxAnswer as InboxAnswer
+from notify_client.types.inbox import InboxBrand as InboxBrand
 from notify_client.types.inbox import InboxCategoryCounts as InboxCategoryCounts
 from notify_client.types.inbox import InboxChanges as InboxChanges
 from notify_client.types.inbox import InboxCounts as InboxCounts

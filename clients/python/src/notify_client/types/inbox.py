@@ -35,8 +35,29 @@ class InboxAnswer(TypedDict):
     of an operator has no name here.
     """
 
+    brand: InboxBrand | None
+    """Null: neither the producer nor the installation has a brand."""
+
     stream_url: str | None
     """The server-sent events of this inbox; null: this installation has no live process."""
+
+
+class InboxBrand(TypedDict):
+    """The look of the inbox: of the brand of the key's or the token's producer."""
+
+    name: str
+    logo_url: str
+    logo_alt: str
+    """Text in place of the logo."""
+
+    font: str
+    """Font families of CSS."""
+
+    color: str
+    """Nearest shade of the brand's colour that can be read on a light inbox."""
+
+    color_on_dark: str
+    """Nearest tint of the brand's colour that can be read on a dark inbox."""
 
 
 class InboxCategoryCounts(TypedDict):

@@ -341,6 +341,7 @@ export class NotifyInbox extends EventTarget {
       items: this.#model.items(),
       counts: this.#model.counts,
       categoryNames: this.#model.names,
+      brand: this.#model.brand,
       view: this.#model.view,
       waiting: this.#model.marks.length,
       error: this.#error,

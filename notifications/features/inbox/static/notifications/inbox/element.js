@@ -1,5 +1,5 @@
 import { NotifyInbox } from "./client.js";
-import { h, icon, placeBeside, set, toggle } from "./dom.js";
+import { h, icon, placeBeside, safeUrl, set, toggle } from "./dom.js";
 import { Row } from "./row.js";
 import STYLE from "./style.css";
 import { Words } from "./texts.js";
@@ -14,13 +14,14 @@ let sheet = null;
 
 /** `<notify-inbox>`: a bell with the number of unread messages, and a panel with the messages. */
 export class NotifyInboxElement extends HTMLElement {
-  static observedAttributes = ["locale", "token", "token-url", "base-url", "user-id", "category-labels"];
+  static observedAttributes = ["locale", "token", "token-url", "base-url", "user-id", "category-labels", "brand"];
   words = new Words("en");
   #inbox = null;
   #token; // undefined: the attributes say where tokens come from
   #labels = {};
   #rows = new Map();
   #isOpen = false;
+  #opensLater = false; // `open` was set before the element came into the page
   #current = null; // id of the row that Tab reaches
   #tab = "all";
   #fresh = 0;
@@ -29,6 +30,8 @@ export class NotifyInboxElement extends HTMLElement {
   #inSight = new Map();
   #menuButton = null;
   #ends = null;
+  #brandSheet = new CSSStyleSheet();
+  #brand = null;
 
   constructor() {
     super();
@@ -37,7 +40,7 @@ export class NotifyInboxElement extends HTMLElement {
       sheet = new CSSStyleSheet();
       sheet.replaceSync(STYLE);
     }
-    root.adoptedStyleSheets = [sheet];
+    root.adoptedStyleSheets = [sheet, this.#brandSheet];
     this.#build(root);
   }
 
@@ -70,13 +73,14 @@ export class NotifyInboxElement extends HTMLElement {
   }
 
   set open(isOpen) {
-    if (isOpen !== this.#isOpen) isOpen ? this.#show() : this.#hide();
+    if (!this.#inbox) this.#opensLater = Boolean(isOpen);
+    else if (Boolean(isOpen) !== this.#isOpen) isOpen ? this.#show() : this.#hide();
   }
 
   // --- Life
 
   connectedCallback() {
-    for (const name of ["token", "categoryLabels"]) {
+    for (const name of ["token", "categoryLabels", "open"]) {
       if (!Object.hasOwn(this, name)) continue; // set before the class was defined
       const value = this[name];
       delete this[name];
@@ -92,6 +96,8 @@ export class NotifyInboxElement extends HTMLElement {
     this.#observer = new IntersectionObserver((entries) => this.#sight(entries), { root: this.scroll, threshold: 0.6 });
     this.#speak();
     this.#restart();
+    this.open = this.#opensLater;
+    this.#opensLater = false;
   }
 
   disconnectedCallback() {
@@ -107,6 +113,7 @@ export class NotifyInboxElement extends HTMLElement {
   attributeChangedCallback(name, before, now) {
     if (before === now || !this.#ends || this.#ends.signal.aborted) return;
     if (name === "locale" || name === "category-labels") this.#speak();
+    else if (name === "brand") this.#render();
     else this.#restart();
   }
 
@@ -139,6 +146,7 @@ export class NotifyInboxElement extends HTMLElement {
     const click = (handle) => ({ type: "button", onclick: handle });
     this.badge = h("span", { class: "badge", part: "badge", hidden: true, "aria-hidden": "true" });
     this.bell = h("button", { class: "bell", part: "bell", "aria-haspopup": "dialog", "aria-expanded": "false", "aria-controls": "panel", ...click(() => (this.open = !this.open)) }, icon("bell"));
+    this.logo = h("img", { class: "logo", part: "logo", hidden: true, loading: "lazy", referrerpolicy: "no-referrer", onerror: () => (this.logo.hidden = true) });
     this.heading = h("h2", { id: "title", part: "title", tabindex: "-1" });
     this.readAll = h("button", { class: "icon", part: "button", ...click(() => this.#readAll()) }, icon("checks"));
     this.closing = h("button", { class: "icon", part: "button", ...click(() => (this.open = false)) }, icon("close"));
@@ -157,7 +165,7 @@ export class NotifyInboxElement extends HTMLElement {
     this.panel = h(
       "div",
       { class: "panel", part: "panel", id: "panel", role: "dialog", "aria-modal": "true", "aria-labelledby": "title", popover: "manual", onkeydown: (event) => this.#panelKeys(event) },
-      h("div", { class: "head", part: "header" }, this.heading, this.readAll, this.closing),
+      h("div", { class: "head", part: "header" }, this.logo, this.heading, this.readAll, this.closing),
       this.tabs, this.note, this.scroll, this.menu,
     );
     root.append(this.bell, this.badge, this.panel, this.live);
@@ -202,11 +210,24 @@ export class NotifyInboxElement extends HTMLElement {
 
   #render() {
     const shown = this.#inbox.getSnapshot();
+    this.#renderBrand(shown);
     this.#renderBell(shown);
     if (!this.#isOpen) return;
     this.#renderTabs(shown);
     this.#renderNote(shown);
     this.#renderList(shown);
+  }
+
+  /** Take the look of the brand, which the custom properties of the page replace. The former look stays until page 1 is there. */
+  #renderBrand({ brand, loaded }) {
+    const look = this.getAttribute("brand") === "none" ? null : brand;
+    if (!loaded || look === this.#brand) return;
+    this.#brand = look;
+    const src = safeUrl(look?.logo_url);
+    set(this.logo, "alt", look?.logo_alt ?? "");
+    set(this.logo, "src", src);
+    this.logo.hidden = !src;
+    this.#brandSheet.replaceSync(look ? `:host { --notify-brand-color: ${look.color}; --notify-brand-dark: ${look.color_on_dark}; --notify-brand-font: ${look.font} }` : "");
   }
 
   #renderBell({ counts }) {

@@ -39,6 +39,7 @@ export class Model {
   #counts = { unread: 0, unseen: 0, total: 0, categories: {} };
   #countsVersion = -1;
   names = {}; // of categories
+  brand = null;
   #recent = new Set();
   #overlay = new Map();
   #shownCounts = this.#counts;
@@ -84,6 +85,7 @@ export class Model {
     this.next = page.next;
     this.#edge = page.results.at(-1);
     this.names = page.category_names ?? {}; // an earlier service has none
+    this.brand = page.brand ?? null; // as above
     if (page.counts) this.takeCounts(page.counts, page.version);
     this.refresh();
     return isOld;

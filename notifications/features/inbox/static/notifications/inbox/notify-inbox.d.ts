@@ -38,6 +38,18 @@ export interface InboxCounts {
   categories: Record<string, { unread: number; unseen: number }>;
 }
 
+/** The look of the producer's brand; the colours can be read on a light and on a dark page. */
+export interface InboxBrand {
+  name: string;
+  /** Empty: no logo. */
+  logo_url: string;
+  logo_alt: string;
+  /** Font families of CSS. */
+  font: string;
+  color: string;
+  color_on_dark: string;
+}
+
 export interface InboxView {
   tab: "inbox" | "archived" | "snoozed";
   category: string | null;
@@ -64,6 +76,8 @@ export interface InboxSnapshot {
   readonly counts: InboxCounts;
   /** Names of categories and types in `language`, as operators wrote them. */
   readonly categoryNames: Readonly<Record<string, string>>;
+  /** null before page 1, and without a brand. */
+  readonly brand: Readonly<InboxBrand> | null;
   readonly view: InboxView;
   /** Marks that the service has not confirmed yet. */
   readonly waiting: number;
