@@ -139,7 +139,7 @@ def _record(
     calls: Sequence[attempts.AttemptRow], moved: Collection[UUID], *, provider: str
 ) -> None:
     """Store calls, and events for rows in `calls` that a receipt has moved before."""
-    attempts.record(calls, provider=provider)
+    attempts.record_in_sweep(calls, provider=provider)
     receipt_lookups.note(calls, provider=provider)
     attempts.tell(calls, moved=moved)
 

@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from django.db import IntegrityError, transaction
 from django.db.models import Max, Min
 
 from notifications.core.models import Attempt
 from notifications.core.rules.reasons import Reason
-from notifications.core.store.postgres import db
+from notifications.core.store.postgres import db, id_ranges
 
 LOST: Final = "worker_lost"
 """Code of a call that the rescue has recorded, because its worker died or hung."""
@@ -43,12 +44,28 @@ class AttemptRow(NamedTuple):
 
 
 def record(calls: Sequence[AttemptRow], *, provider: str) -> None:
-    """Write an attempt for each call; an existing attempt stays.
+    """Write an attempt for each call; an existing attempt stays. Of equal calls the first counts.
 
     The same transaction writes an event of each delivery: by a change of status, or by `tell`.
+
+    Raises:
+        IntegrityError: another transaction wrote an attempt at the same moment. `db.in_transaction`
+            runs the transaction again.
     """
     if calls:
-        db.run("attempts", {"provider": provider, **db.columns(calls)})
+        # An adapter may give two results of one call.
+        first = {(each.delivery_id, each.number): each for each in reversed(calls)}
+        span = id_ranges.around([delivery_id for delivery_id, _ in first])
+        db.run("attempts", {"provider": provider, **span, **db.columns(list(first.values()))})
+
+
+def record_in_sweep(calls: Sequence[AttemptRow], *, provider: str) -> None:
+    """Write attempts as `record`, in a transaction that is not run again."""
+    try:
+        with transaction.atomic():
+            record(calls, provider=provider)
+    except IntegrityError:
+        record(calls, provider=provider)
 
 
 def record_failed_over(calls: Sequence[AttemptRow], *, provider: str) -> None:

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Final, Generic, LiteralString, TypeAlias, TypeVar, cast
 
 import psycopg
-from django.db import InternalError, OperationalError, connection, transaction
+from django.db import IntegrityError, InternalError, OperationalError, connection, transaction
 from psycopg import sql
 from psycopg.pq import ConnStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGconn
@@ -36,10 +36,15 @@ _FEW: Final = 100
 """Records that are inserted without COPY, which takes two round trips a table."""
 _MILLISECOND: Final = dt.timedelta(milliseconds=1)
 _TRIES: Final = 3
-_PASSING: Final = (psycopg.errors.DeadlockDetected, psycopg.errors.ReadOnlySqlTransaction)
+_PASSING: Final = (
+    psycopg.errors.DeadlockDetected,
+    psycopg.errors.ReadOnlySqlTransaction,
+    psycopg.errors.UniqueViolation,
+)
 """Refusals that a repeat avoids. Rows are locked in id order, so a deadlock comes from outside (an
 operator's UPDATE). The refusal of a read-only server closes the session: after a failover, the next
-session reaches the new primary."""
+session reaches the new primary. A row that another transaction inserted at the same moment is seen
+by the repeat (`attempts.sql`)."""
 
 
 @functools.cache
@@ -346,7 +351,8 @@ def in_transaction(work: Callable[[], Answer]) -> Answer:
     """Run `work` in one transaction, again after a passing refusal; joins an open transaction.
 
     Raises:
-        OperationalError: any other refusal of the database, or the third passing refusal.
+        OperationalError, IntegrityError: any other refusal of the database, or the third passing
+            refusal.
     """
 
     def atomically() -> Answer:
@@ -380,7 +386,7 @@ def _retry(work: Callable[[], Answer]) -> Answer:
     for tries_left in reversed(range(_TRIES)):
         try:
             return work()
-        except OperationalError as error:
+        except (OperationalError, IntegrityError) as error:
             if not isinstance(error.__cause__, _PASSING) or not tries_left:
                 raise
     raise AssertionError  # the last try returns or raises

@@ -1,5 +1,8 @@
--- Insert one row per provider call. A second settle of the same call inserts nothing. Parameters: the provider of
--- all calls, arrays of equal length. Locks the new rows. Uses the primary key.
+-- Insert one row per provider call; of a call with a row nothing. Parameters: the provider of all calls, arrays of equal
+-- length; the ids from `floor` to before `ceiling` hold the deliveries. Locks the new rows. Uses the primary key.
+-- A row of the same call that another transaction inserts at the same moment is a unique violation; the repeated
+-- statement finds the row. ON CONFLICT would write a further record of WAL for each row. OFFSET 0 keeps the look-ups
+-- from becoming a join with all attempts.
 INSERT INTO attempt (delivery_id, number, provider, outcome, code, detail, started_at, latency_ms,
                      segments, http_status, retry_after_s, signed_with, country, cost_micros, reserved_at)
 SELECT w.id, w.number, %(provider)s, w.outcome, left(w.code, 64), w.detail,
@@ -11,4 +14,8 @@ FROM unnest(%(delivery_id)s::uuid[], %(number)s::smallint[], %(outcome)s::text[]
             %(cost_micros)s::bigint[], %(reserved_at)s::timestamptz[])
     AS w(id, number, outcome, code, detail, latency_ms, segments, http_status, retry_after_s,
          signed_with, country, cost_micros, reserved_at)
-ON CONFLICT DO NOTHING
+WHERE NOT EXISTS (
+    SELECT FROM attempt a
+    WHERE a.delivery_id = w.id AND a.number = w.number
+      AND a.delivery_id >= %(floor)s::uuid AND a.delivery_id < %(ceiling)s::uuid
+    OFFSET 0)
