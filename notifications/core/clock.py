@@ -123,5 +123,10 @@ def new_notification_id() -> UUID:
     )
 
 
+def new_claim_token() -> UUID:
+    """Return a new token of a claim, which contains the current millisecond."""
+    return new_notification_id()
+
+
 AT_ONCE = dt.timedelta(0)
 """A wait of zero: due now."""

@@ -369,7 +369,10 @@ export interface components {
             progress: components["schemas"]["BulkJobProgress"];
             /** @description Deliveries of the whole job, 5 to 10 seconds late. */
             funnel: components["schemas"]["Funnel"];
-            /** @description Status -> deliveries that have the status now. */
+            /**
+             * @description Status -> deliveries that have the status now. A delivery counts in the status before while
+             *     a worker is sending it.
+             */
             statuses: {
                 [key: string]: number;
             };
@@ -469,7 +472,10 @@ export interface components {
             progress: components["schemas"]["BulkJobProgress"];
             /** @description Deliveries of the whole job, 5 to 10 seconds late. */
             funnel: components["schemas"]["Funnel"];
-            /** @description Status -> deliveries that have the status now. */
+            /**
+             * @description Status -> deliveries that have the status now. A delivery counts in the status before while
+             *     a worker is sending it.
+             */
             statuses: {
                 [key: string]: number;
             };
@@ -1179,6 +1185,7 @@ export interface components {
         };
         /** @description An event of the timeline. */
         EventLine: {
+            /** @description Gives the order. An event with the status `sending` has the number of the event beside it. */
             seq: number;
             /** Format: date-time */
             at: string;
@@ -2794,7 +2801,10 @@ export interface components {
             template_variant: string | null;
             percent: number;
             funnel: components["schemas"]["Funnel"];
-            /** @description Status -> deliveries that have the status now. */
+            /**
+             * @description Status -> deliveries that have the status now. A delivery counts in the status before while
+             *     a worker is sending it.
+             */
             statuses: {
                 [key: string]: number;
             };

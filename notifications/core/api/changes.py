@@ -77,6 +77,8 @@ class StatusChanges(ResponseModel):
 def list_status_changes(call: Call, query: StatusChangesQuery) -> Response:
     """List each status change of the key's producer and mode exactly once.
 
+    `sending` is listed with the change that ended it, on one page, also with a `limit` of 1.
+
     `next` is always present. A page with results is often followed by further results; after an
     empty page with the same `next` as before, wait some seconds. A page may be empty and have a
     new `next`, where the changes belong to other producers.

@@ -302,6 +302,7 @@ class EventLine(ResponseModel):
     """An event of the timeline."""
 
     seq: int
+    """Gives the order. An event with the status `sending` has the number of the event beside it."""
     at: dt.datetime
     delivery_id: UUID | None
     status: StatusWord | None

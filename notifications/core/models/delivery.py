@@ -206,7 +206,10 @@ class Attempt(models.Model):
 
 
 class Event(models.Model):
-    """An event of a notification's timeline. The primary key gives the order."""
+    """An event of a notification's timeline. `seq`, from a sequence, gives the order.
+
+    Django needs a primary key. The table has none: an index with equal keys is much smaller.
+    """
 
     pk = models.CompositePrimaryKey("notification_id", "seq")
     notification_id = models.UUIDField()
@@ -230,12 +233,20 @@ class Event(models.Model):
         ),
     )
 
+    claimed_at = models.DateTimeField(
+        null=True,
+        help_text="The time at which the delivery became sending, in the event after sending.",
+    )
+
     class Meta:
-        """Partitioned by day on `notification_id`. The index gives the order of commits."""
+        """Partitioned by day on `notification_id`. The index on `xid` is for the change feed."""
 
         db_table = "event"
         indexes = (
-            models.Index(fields=("xid", "seq"), condition=Q(xid__isnull=False), name="event_feed"),
+            models.Index(fields=("notification_id",), name="event_of_notification"),
+            models.Index(
+                fields=("xid",), condition=Q(xid__isnull=False), name="event_of_transaction"
+            ),
         )
 
     def __str__(self) -> str:

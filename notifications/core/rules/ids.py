@@ -21,6 +21,8 @@ MAX_DELIVERIES: Final = 2**CHILD_BITS - 1
 _CHILD_MASK: Final = MAX_DELIVERIES
 RANDOM_BITS: Final = 62
 """12 of `rand_a` and the upper 50 of `rand_b` (RFC 9562, 5.7)."""
+_WITH_TIME: Final = 7
+"""The version of a UUID that contains its time."""
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MILLISECOND: Final = dt.timedelta(milliseconds=1)
 _LAST_MILLISECOND: Final = (dt.datetime(9999, 12, 30, tzinfo=dt.UTC) - _EPOCH) // _MILLISECOND
@@ -71,6 +73,14 @@ def time_of(any_id: UUID) -> dt.datetime:
     A foreign id can name a time outside the calendar: the last instant of the calendar counts.
     """
     return _EPOCH + min(any_id.int >> 80, _LAST_MILLISECOND) * _MILLISECOND
+
+
+def time_of_claim(token: UUID | None) -> dt.datetime | None:
+    """Return the millisecond of a claim from its token.
+
+    None without a claim, and for a token of the release before, which has no time.
+    """
+    return time_of(token) if token is not None and token.version == _WITH_TIME else None
 
 
 def day_of(any_id: UUID) -> dt.date:

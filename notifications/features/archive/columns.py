@@ -96,6 +96,7 @@ SOURCE: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
         "reason": _TEXT,
         "at": _TIME,
         "occurred_at": _TIME,
+        "claimed_at": _TIME,
     },
 }
 """Table -> column -> type, as PostgreSQL sends the columns."""
@@ -105,6 +106,12 @@ FILES: Final[Mapping[str, pa.Schema]] = {
     KEY_INDEX: pa.schema([("hash", pa.int64()), ("id", _TEXT)]),
 }
 """Table -> schema of the Parquet file."""
+FORMER: Final[Mapping[str, pa.Schema]] = {
+    "event": pa.schema([
+        (name, type_) for name, type_ in SOURCE["event"].items() if name != "claimed_at"
+    ])
+}
+"""Table -> schema of the files of the release before."""
 IDS: Final[Mapping[str, list[str]]] = {
     "notification": ["id"],
     "delivery": ["id", "provider_message_id"],

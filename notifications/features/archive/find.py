@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from notifications.core.models import ArchiveFile, ArchiveState, Producer, Recipient
 from notifications.core.rules import ids
 from notifications.core.rules.lane import Mode
+from notifications.core.rules.times.claims import Told, with_claims
 from notifications.features.archive import columns, personal, targets
 from notifications.features.archive import keys as archive_keys
 from notifications.features.archive.personal import Unreadable
@@ -202,6 +203,7 @@ def _with_timeline(day: _Day, row: Row, key: bytes | None) -> ArchivedNotificati
     values = personal.values(row[columns.PERSONAL], row["id"], key)
     if values is None:
         plain["erased"] = True
+        found.events[:] = with_claims(found.events, _told, _claim)
         return found
     details = dict(values)
     of_events = details.pop("event_details") or {}
@@ -209,7 +211,20 @@ def _with_timeline(day: _Day, row: Row, key: bytes | None) -> ArchivedNotificati
     plain |= details
     for event in found.events:
         event["detail"] = of_events.get(str(event["seq"]), "")
+    found.events[:] = with_claims(found.events, _told, _claim)
     for attempt in found.attempts:
         place = f"{attempt['delivery_id']} {attempt['number']}"
         attempt["detail"] = of_attempts.get(place, "")
     return found
+
+
+def _told(event: Row) -> Told:
+    # Files of the first release have no time of a claim: their claims are events.
+    return Told(event["delivery_id"], event["status"], event["at"], event.get("claimed_at"))
+
+
+def _claim(told: Told, beside: Row) -> Row:
+    empty = {"reason": "", "detail": "", "occurred_at": None, "claimed_at": None}
+    own = {name: value for name, value in empty.items() if name in beside}
+    place = {"delivery_id": told.delivery_id, "status": told.status, "at": told.at}
+    return beside | own | place

@@ -9,11 +9,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models import F
 
 from notifications.core import clock, conf
-from notifications.core.models import ArchiveDay, ArchiveState, AuditEntry, Producer, Recipient
+from notifications.core.models import (
+    ArchiveDay,
+    ArchiveFile,
+    ArchiveState,
+    AuditEntry,
+    Event,
+    Producer,
+    Recipient,
+)
+from notifications.features.archive.export import sha256_of
 from tests.old_days import drop_day
 from tests.past_rows import fill, id_of
 
@@ -91,3 +102,27 @@ def test_run_fails_when_the_archive_is_away(
             _archive("run")
     assert "NotADirectoryError" in _archive("list")
     assert str(day) in _archive("list")
+
+
+def test_a_claim_is_a_line_of_the_archived_timeline(day: dt.date) -> None:
+    own = id_of(day, 8)
+    Event.objects.filter(notification_id=own, status=2).update(
+        claimed_at=F("at") + dt.timedelta(milliseconds=1)
+    )
+    _archive("run")
+    (line,) = _archive("find", f"--notification={own}").splitlines()
+    told = [(each["status"], each["detail"]) for each in json.loads(line)["events"]]
+    assert [status for status, _ in told] == [1, 3, 2, 3, 4]
+    assert told[1] == (3, "")
+
+
+def test_files_of_the_release_before_are_intact(day: dt.date, tmp_path: Path) -> None:
+    _archive("run")
+    (path,) = tmp_path.rglob("event-*.parquet")
+    pq.write_table(pq.read_table(path).drop_columns("claimed_at"), path, write_page_checksum=True)
+    file = ArchiveFile.objects.get(table="event")
+    checksums = {name: crc for name, crc in file.checksums.items() if name != "claimed_at"}
+    ArchiveFile.objects.filter(table="event").update(sha256=sha256_of(path), checksums=checksums)
+    assert _archive("verify", f"--day={day}").count("are intact") == 5
+    (line,) = _archive("find", f"--notification={id_of(day, 8)}").splitlines()
+    assert [each["status"] for each in json.loads(line)["events"]] == [1, 2, 3, 4]

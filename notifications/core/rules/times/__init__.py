@@ -7,6 +7,7 @@
     durations     a time span in words
     time_range    the time range of a monitoring page
     stages        the seconds from accept to each stage of a delivery
+    claims        the claims of a timeline, which store no event
 
 Zones are names of the tz database; instants go out in UTC.
 """

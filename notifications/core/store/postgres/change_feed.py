@@ -25,6 +25,7 @@ after a commit, which the former primary cannot make.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
@@ -100,7 +101,7 @@ def page(
         position: None starts at `since`, or at the oldest change that is kept.
         producer_id: the producer of the notifications.
         mode: the mode of the notifications.
-        limit: the most changes.
+        limit: the most changes; with 1, two changes of one event are a page.
         since: where the feed starts without a position.
 
     Raises:
@@ -130,10 +131,24 @@ def page(
             "limit": limit,
         },
     )
-    if len(found) == limit:
-        end = replace(position, xid=found[-1]["xid"], seq=found[-1]["seq"])
+    changes, taken = _first_changes(found, since=position.since, limit=limit)
+    if taken < len(found) or taken == limit:
+        end = replace(position, xid=found[taken - 1]["xid"], seq=found[taken - 1]["seq"])
     durable_reads.confirm()
-    return [_change(row) for row in found], end
+    return changes, end
+
+
+def _first_changes(
+    rows: Sequence[dict[str, Any]], *, since: dt.datetime | None, limit: int
+) -> tuple[list[Change], int]:
+    """Return the changes of the first events that fit into a page, and the number of events."""
+    changes: list[Change] = []
+    for taken, row in enumerate(rows):
+        told = tuple(_changes(row, since=since))
+        if changes and len(changes) + len(told) > limit:
+            return changes, taken
+        changes += told
+    return changes, len(rows)
 
 
 def end_of(position: FeedPosition, state: FeedBounds, *, below: int | None = None) -> FeedPosition:
@@ -180,8 +195,9 @@ def forget_foreign(*, limit: int) -> int:
     return db.run("feed_forget_foreign", {"limit": limit})
 
 
-def _change(row: dict[str, Any]) -> Change:
-    return Change(
+def _changes(row: dict[str, Any], *, since: dt.datetime | None) -> Iterator[Change]:
+    """Yield the claim that ended with an event, which is no event of its own, and the event."""
+    change = Change(
         notification_id=row["notification_id"],
         delivery_id=row["delivery_id"],
         user_id=row["user_id"],
@@ -192,3 +208,7 @@ def _change(row: dict[str, Any]) -> Change:
         occurred_at=row["at"],
         metadata=row["metadata"],
     )
+    claimed_at = row["claimed_at"]
+    if claimed_at is not None and (since is None or claimed_at >= since):
+        yield replace(change, status=Status.SENDING, reason="", occurred_at=claimed_at)
+    yield change

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, NamedTuple
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from notifications.core import clock
 from notifications.core.models import Delivery
@@ -73,14 +73,14 @@ class Claim:
 
 def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
     """Claim the due deliveries among the given ids under a lease."""
-    token = uuid4()
+    token = clock.new_claim_token()
     taken, locked = locked_rows.leave_out(partial(_take, token), delivery_ids)
     return _claim(token, taken, now=now, locked=locked)
 
 
 def claim_locked(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
     """Claim due deliveries that the open transaction has locked; the list can be empty."""
-    token = uuid4()
+    token = clock.new_claim_token()
     return _claim(token, _take(token, delivery_ids) if delivery_ids else [], now=now)
 
 

@@ -10,7 +10,7 @@ still have a next page.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
@@ -21,6 +21,7 @@ from notifications.core.rules import ids
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.sensitive import MASK
 from notifications.core.rules.states import Status, overall
+from notifications.core.rules.times.claims import Told, with_claims
 from notifications.core.rules.times.stages import ReceivedReport, StageTime, stage_times
 from notifications.core.store.postgres import db
 from providers.contract import Channel
@@ -56,6 +57,8 @@ class Timeline:
     template: Template | None
     deliveries: tuple[DeliveryView, ...]
     events: tuple[Event, ...]
+    """With an event `sending` for each claim, which is not stored: it has the number of the event
+    beside it."""
 
     @property
     def status(self) -> Status:
@@ -76,15 +79,41 @@ def of(notification_id: UUID) -> Timeline | None:
     if notification is None:
         return None
     events = tuple(Event.objects.filter(notification_id=notification_id).order_by("seq"))
+    last = ids.last_delivery_of(notification_id)
+    rows = Delivery.objects.filter(pk__gt=notification_id, pk__lte=last).order_by("pk")
     return Timeline(
         notification=notification,
         template=Template.objects.filter(pk=notification.template or 0).first(),
-        deliveries=_deliveries(notification, events),
-        events=events,
+        deliveries=_deliveries(notification, rows, events),
+        events=(*with_claims(events, _told, _claim), *_present_claims(rows, events)),
     )
 
 
-def _deliveries(notification: Notification, events: Sequence[Event]) -> tuple[DeliveryView, ...]:
+def _told(event: Event) -> Told:
+    return Told(event.delivery_id, event.status, event.at, event.claimed_at)
+
+
+def _claim(told: Told, beside: Event) -> Event:
+    return Event(
+        notification_id=beside.notification_id,
+        seq=beside.seq,
+        delivery_id=told.delivery_id,
+        status=Status.SENDING,
+        at=told.at,
+    )
+
+
+def _present_claims(rows: Iterable[Delivery], events: Sequence[Event]) -> Iterator[Event]:
+    """Yield an event for each delivery that a worker is sending."""
+    for row in rows:
+        claimed_at = ids.time_of_claim(row.claim_token)
+        if events and claimed_at is not None:
+            yield _claim(Told(row.id, Status.SENDING, claimed_at, None), events[-1])
+
+
+def _deliveries(
+    notification: Notification, rows: Iterable[Delivery], events: Sequence[Event]
+) -> tuple[DeliveryView, ...]:
     notification_id = notification.pk
     last = ids.last_delivery_of(notification_id)
     attempts = Attempt.objects.filter(delivery_id__gt=notification_id, delivery_id__lte=last)
@@ -94,7 +123,6 @@ def _deliveries(notification: Notification, events: Sequence[Event]) -> tuple[De
             attempts.order_by("delivery_id", "number"), key=lambda row: row.delivery_id
         )
     }
-    found = Delivery.objects.filter(pk__gt=notification_id, pk__lte=last).order_by("pk")
     return tuple(
         DeliveryView(
             id=row.id,
@@ -111,7 +139,7 @@ def _deliveries(notification: Notification, events: Sequence[Event]) -> tuple[De
             attempts=made.get(row.id, ()),
             stages=_stages(row, notification, made.get(row.id, ()), events),
         )
-        for row in found
+        for row in rows
     )
 
 

@@ -17,7 +17,7 @@ from uuid import UUID
 from django.db import transaction
 
 from notifications.core.rules.client_receipts import TokenHolder
-from notifications.core.rules.ids import notification_of
+from notifications.core.rules.ids import notification_of, time_of_claim
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.outcomes import Decision
 from notifications.core.rules.reasons import Reason
@@ -128,6 +128,7 @@ def _move(
         "sources": sorted(transition.sources - but),
         "if_called": sorted(transition.if_called - but),
         "token": guard.token if isinstance(guard, UnderClaim) else None,
+        "claimed_at": time_of_claim(guard.token) if isinstance(guard, UnderClaim) else None,
         "only_uncalled": isinstance(guard, UnderClaim) and guard.only_uncalled,
         "provider": guard.name if isinstance(guard, FromProvider) else "",
         "calls": _calls(batch, guard),

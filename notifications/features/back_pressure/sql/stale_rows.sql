@@ -1,6 +1,6 @@
 -- Return up to `limit` rows of a lane that have been due longer than `older` and were never called for, from the place
--- `since` of the queue on, with the time of the last return from a hold. Locks nothing. Uses delivery_due and the
--- primary key of the events; `floor` and `ceiling` are constants, so the planner prunes partitions of both tables.
+-- `since` of the queue on, with the time of the last return from a hold. Locks nothing. Uses delivery_due and
+-- event_of_notification; `floor` and `ceiling` are constants, so the planner prunes partitions of both tables.
 SELECT d.id, d.due_at, now() AS now,
        (SELECT max(e.at) FROM event e
         WHERE e.notification_id = notification_of(d.id)

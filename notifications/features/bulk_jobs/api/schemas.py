@@ -71,7 +71,8 @@ class VariantAnswer(ResponseModel):
     percent: int
     funnel: Funnel
     statuses: dict[str, int]
-    """Status -> deliveries that have the status now."""
+    """Status -> deliveries that have the status now. A delivery counts in the status before while
+    a worker is sending it."""
 
 
 class BulkJobProgress(ResponseModel):
@@ -144,7 +145,8 @@ class BulkJobLine(ResponseModel):
     funnel: Funnel
     """Deliveries of the whole job, 5 to 10 seconds late."""
     statuses: dict[str, int]
-    """Status -> deliveries that have the status now."""
+    """Status -> deliveries that have the status now. A delivery counts in the status before while
+    a worker is sending it."""
     cost_usd: float
     """Cost of the accepted calls in US dollars."""
     variants: list[VariantAnswer]

@@ -1,7 +1,8 @@
 """Figures of a bulk job: totals, statuses, progress, rate, and the expected end.
 
 A total counts events of deliveries, each once: a delivery that was sent and read counts in both. A
-status counts the deliveries which have the status now.
+status counts the deliveries which have the status now; a delivery that a worker is sending counts
+in the status before.
 """
 
 from __future__ import annotations

@@ -60,7 +60,10 @@ class BulkJobAnswer(TypedDict):
     """Deliveries of the whole job, 5 to 10 seconds late."""
 
     statuses: dict[str, int]
-    """Status -> deliveries that have the status now."""
+    """Status -> deliveries that have the status now.
+
+    A delivery counts in the status before while a worker is sending it.
+    """
 
     cost_usd: float
     """Cost of the accepted calls in US dollars."""
@@ -122,7 +125,10 @@ class BulkJobLine(TypedDict):
     """Deliveries of the whole job, 5 to 10 seconds late."""
 
     statuses: dict[str, int]
-    """Status -> deliveries that have the status now."""
+    """Status -> deliveries that have the status now.
+
+    A delivery counts in the status before while a worker is sending it.
+    """
 
     cost_usd: float
     """Cost of the accepted calls in US dollars."""
@@ -314,7 +320,10 @@ class VariantAnswer(TypedDict):
     percent: int
     funnel: Funnel
     statuses: dict[str, int]
-    """Status -> deliveries that have the status now."""
+    """Status -> deliveries that have the status now.
+
+    A delivery counts in the status before while a worker is sending it.
+    """
 
 
 class VariantRequest(TypedDict):

@@ -150,6 +150,8 @@ class EventLine(TypedDict):
     """An event of the timeline."""
 
     seq: int
+    """Gives the order. An event with the status `sending` has the number of the event beside it."""
+
     at: str
     delivery_id: str | None
     status: Status | None

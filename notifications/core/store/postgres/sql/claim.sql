@@ -7,6 +7,8 @@
 -- The commit does not wait for the disk. After a crash of Postgres a lost claim leaves a token that renews nothing,
 -- and the renewal before the first call is a commit that waits for the disk and covers both.
 -- Of a row that waited for a retry, `retry_due_at` is the due time; the arrays, which are mostly empty, avoid that join.
+-- A claim writes no event: the token has the time of the claim, which the event of the next status stores
+-- (transition.sql).
 -- A row with three unfinished claims is claimed with few others, later alone, because the row may crash its worker
 -- (notifications/core/rules/suspects.py).
 WITH unsynced AS MATERIALIZED (
@@ -36,9 +38,6 @@ WITH unsynced AS MATERIALIZED (
               d.attempts_before, d.resent, d.generation, d.slot_provider, d.slot_at, d.falls_back, d.claims
 ), retried AS MATERIALIZED (
     SELECT array_agg(id) AS ids, array_agg(due_at) AS due_at FROM picked WHERE status = %(retrying)s
-), logged AS (
-    INSERT INTO event (notification_id, delivery_id, status, at)
-    SELECT notification_of(id), id, %(sending)s, now() FROM moved
 )
 SELECT moved.*, now() AS claimed_at, retried.due_at[array_position(retried.ids, moved.id)] AS retry_due_at
 FROM unsynced CROSS JOIN moved CROSS JOIN retried

@@ -1,6 +1,6 @@
 -- Insert the event of a click, without a status, for each delivery that has none; the roll-ups count the click with the
 -- event. The caller has locked the deliveries, so two clicks at once leave one event. Parameters: arrays of equal
--- length. Locks the new rows. Uses event_pkey; `floor` and `ceiling` limit the partitions.
+-- length. Locks the new rows. Uses event_of_notification; `floor` and `ceiling` limit the partitions.
 INSERT INTO event (notification_id, delivery_id, reason, at, occurred_at)
 SELECT notification_of(w.id), w.id, %(reason)s::text, now(), w.occurred_at
 FROM unnest(%(ids)s::uuid[], %(occurred_at)s::timestamptz[]) AS w(id, occurred_at)

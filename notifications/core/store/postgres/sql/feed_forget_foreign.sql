@@ -1,5 +1,5 @@
 -- Take up to `limit` events out of the feed whose transaction lies ahead of this cluster: a restored dump brings the
--- transaction ids of the cluster it was made in. Skips locked rows. Uses event_feed of each partition, whose end is
+-- transaction ids of the cluster it was made in. Skips locked rows. Uses event_of_transaction of each partition, whose end is
 -- empty in a cluster that was not restored.
 UPDATE event SET xid = NULL
 FROM (

@@ -1,9 +1,9 @@
 -- Return the first status changes of one producer and mode between a position and the end of feed_end, in the order
 -- of commits. Locks nothing.
--- The scan merges event_feed of all partitions; each row looks its notification up by the primary key, in one
+-- The scan merges event_of_transaction of all partitions; each row looks its notification up by the primary key, in one
 -- partition. MATERIALIZED and OFFSET 0 keep the look-ups from becoming a join with all notifications.
 WITH scanned AS MATERIALIZED (
-    SELECT xid, seq, notification_id, delivery_id, status, reason, at
+    SELECT xid, seq, notification_id, delivery_id, status, reason, at, claimed_at
     FROM event
     WHERE xid IS NOT NULL
       AND (xid, seq) > (%(xid)s::bigint, %(seq)s::bigint)

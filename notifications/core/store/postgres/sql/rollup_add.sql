@@ -2,7 +2,7 @@
 -- interval that the position `from_xid` has passed. Returns the number of events, and of values that became `other`.
 -- Locks the roll-up rows that it changes; the caller has locked rollup_position, so no other process changes them, and
 -- has run rollup_settings. The ids from `floor` to before `ceiling` hold the notifications of the events, so that the
--- plan leaves out the other partitions. A page uses event_feed of these partitions, an interval reads all events until
+-- plan leaves out the other partitions. A page uses event_of_transaction of these partitions, an interval reads all events until
 -- its end. Notifications, deliveries and attempts are looked up once each by arrays of their primary keys.
 --
 -- The steps: `page` to `fact` find what is known of each event. `tally` counts equal facts. `counts` has a row for each
@@ -25,7 +25,7 @@ WITH page AS MATERIALIZED (
     WHERE id = ANY(ARRAY(SELECT DISTINCT notification_id FROM page))
       AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid
 ), counted_event AS MATERIALIZED (
-    -- A claim counts in the present statuses of a bulk job, and in no other figure.
+    -- A claim, which is an event of the release before, counts in the present statuses of a bulk job alone.
     SELECT e.*, n.mode, n.producer_id, n.priority, n.type, n.template, n.created_at, n.wanted_at, n.bulk_job_id, n.variant
     FROM page e
     JOIN page_notification n ON n.id = e.notification_id

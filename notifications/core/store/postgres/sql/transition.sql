@@ -6,6 +6,8 @@
 -- the number at the row's place, `still_due` requires a due row.
 -- With `still_due` (sweeps) the statement skips locked rows: the row stays due for the next run, and a frozen
 -- transaction must not block the sweep. Otherwise the statement waits up to lock_timeout.
+-- The event of a row that was claimed has the time of the claim: `claimed_at` under the guard `token`, else the time in
+-- the row's token, a UUIDv7. A worker of the release before took a UUIDv4, and wrote an event at the claim.
 -- IS TRUE prevents a join in place of IN: for the join the planner expects one row and compares each row with each.
 WITH wanted AS (
     SELECT *
@@ -13,7 +15,7 @@ WITH wanted AS (
                 %(message_ids)s::text[], %(occurred_at)s::timestamptz[])
         AS w(id, due_in, reason, detail, message_id, occurred_at)
 ), waited_for AS (
-    SELECT d.id FROM delivery d
+    SELECT d.id, d.status, d.claim_token FROM delivery d
     WHERE NOT %(still_due)s::boolean
       AND d.id = ANY(%(ids)s)
       AND (d.status = ANY(%(sources)s) OR (d.status = ANY(%(if_called)s) AND d.attempts > 0))
@@ -29,7 +31,7 @@ WITH wanted AS (
     ORDER BY d.id
     FOR UPDATE
 ), skipped_if_locked AS (
-    SELECT d.id FROM delivery d
+    SELECT d.id, d.status, d.claim_token FROM delivery d
     WHERE %(still_due)s::boolean
       AND d.id = ANY(%(ids)s)
       AND d.status = ANY(%(sources)s)
@@ -37,7 +39,13 @@ WITH wanted AS (
     ORDER BY d.id
     FOR UPDATE SKIP LOCKED
 ), picked AS (
-    SELECT id FROM waited_for UNION ALL SELECT id FROM skipped_if_locked
+    SELECT * FROM waited_for UNION ALL SELECT * FROM skipped_if_locked
+), claimed AS MATERIALIZED (
+    SELECT array_agg(id) AS ids,
+           array_agg(to_timestamp(('x' || left(claim_token::text, 8) || substr(claim_token::text, 10, 4))::bit(48)::bigint
+                                  / 1000.0)) AS at
+    FROM picked
+    WHERE %(claimed_at)s::timestamptz IS NULL AND status = %(sending)s AND substr(claim_token::text, 15, 1) = '7'
 ), moved AS (
     UPDATE delivery d
     SET status = %(to)s,
@@ -60,7 +68,9 @@ WITH wanted AS (
               CASE WHEN %(delivered)s::boolean THEN d.provider END AS provider,
               CASE WHEN %(delivered)s::boolean THEN extract(epoch FROM now() - d.sent_at)::float8 END AS since_sent
 ), logged AS (
-    INSERT INTO event (notification_id, delivery_id, status, reason, detail, at, occurred_at)
-    SELECT notification_of(id), id, %(to)s, reason, detail, now(), occurred_at FROM moved
+    INSERT INTO event (notification_id, delivery_id, status, reason, detail, at, occurred_at, claimed_at)
+    SELECT notification_of(id), id, %(to)s, reason, detail, now(), occurred_at,
+           coalesce(%(claimed_at)s::timestamptz, claimed.at[array_position(claimed.ids, id)])
+    FROM moved CROSS JOIN claimed
 )
 SELECT id, mode, priority, channel, falls_back, reason, provider, since_sent FROM moved

@@ -1,7 +1,8 @@
 -- Insert a message for each endpoint subscribed to a status change between a position and the end of feed_end. A message
 -- id is computed from the endpoint and the event, so the statement is safe to run twice; with `again` (a replay) a
 -- message is due again under its id, unless its call runs, and its retention begins anew. `endpoint` and `since` limit
--- a replay. Locks the messages that it changes. Merges event_feed of all partitions; each row looks its notification up by primary key.
+-- a replay. Locks the messages that it changes. Merges event_of_transaction of all partitions; each row looks its
+-- notification up by primary key.
 WITH scanned AS MATERIALIZED (
     SELECT xid, seq, notification_id, delivery_id, status, reason, at
     FROM event
