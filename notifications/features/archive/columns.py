@@ -106,10 +106,14 @@ FILES: Final[Mapping[str, pa.Schema]] = {
     KEY_INDEX: pa.schema([("hash", pa.int64()), ("id", _TEXT)]),
 }
 """Table -> schema of the Parquet file."""
+ADDED: Final[Mapping[str, frozenset[str]]] = {
+    "notification": frozenset({"template_variant"}),
+    "event": frozenset({"claimed_at"}),
+}
+"""Table -> columns that files, and frozen partitions, of the release before do not have."""
 FORMER: Final[Mapping[str, pa.Schema]] = {
-    "event": pa.schema([
-        (name, type_) for name, type_ in SOURCE["event"].items() if name != "claimed_at"
-    ])
+    table: pa.schema([field for field in FILES[table] if field.name not in added])
+    for table, added in ADDED.items()
 }
 """Table -> schema of the files of the release before."""
 IDS: Final[Mapping[str, list[str]]] = {

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.db.models import F
 
 from notifications.core import clock, conf
@@ -24,6 +25,8 @@ from notifications.core.models import (
     Producer,
     Recipient,
 )
+from notifications.core.store.postgres import partitions
+from notifications.features.archive import columns
 from notifications.features.archive.export import sha256_of
 from tests.old_days import drop_day
 from tests.past_rows import fill, id_of
@@ -118,11 +121,28 @@ def test_a_claim_is_a_line_of_the_archived_timeline(day: dt.date) -> None:
 
 def test_files_of_the_release_before_are_intact(day: dt.date, tmp_path: Path) -> None:
     _archive("run")
-    (path,) = tmp_path.rglob("event-*.parquet")
-    pq.write_table(pq.read_table(path).drop_columns("claimed_at"), path, write_page_checksum=True)
-    file = ArchiveFile.objects.get(table="event")
-    checksums = {name: crc for name, crc in file.checksums.items() if name != "claimed_at"}
-    ArchiveFile.objects.filter(table="event").update(sha256=sha256_of(path), checksums=checksums)
+    for table, added in columns.ADDED.items():
+        (path,) = tmp_path.rglob(f"{table}-*.parquet")
+        former = pq.read_table(path).drop_columns(sorted(added))
+        pq.write_table(former, path, write_page_checksum=True)
+        file = ArchiveFile.objects.get(table=table)
+        file.checksums = {name: crc for name, crc in file.checksums.items() if name not in added}
+        file.sha256 = sha256_of(path)
+        file.save()
     assert _archive("verify", f"--day={day}").count("are intact") == 5
     (line,) = _archive("find", f"--notification={id_of(day, 8)}").splitlines()
     assert [each["status"] for each in json.loads(line)["events"]] == [1, 2, 3, 4]
+
+
+def test_a_day_frozen_by_the_release_before_is_archived(day: dt.date) -> None:
+    """A migration gives new columns to attached partitions alone."""
+    assert partitions.freeze(day)
+    with connection.cursor() as running:
+        for table, added in columns.ADDED.items():
+            for name in added:
+                running.execute(f"ALTER TABLE {table}_{day:%Y%m%d} DROP COLUMN {name}")
+    assert _archive("run") == "1 days archived or expired, 0 failed\n"
+    (line,) = _archive("find", f"--notification={id_of(day, 8)}").splitlines()
+    told = json.loads(line)
+    assert told["template_variant"] == ""
+    assert [each["status"] for each in told["events"]] == [1, 2, 3, 4]
