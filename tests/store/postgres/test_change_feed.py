@@ -18,7 +18,7 @@ from notifications.core.rules.feed_position import FeedPosition
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.states import Status
 from notifications.core.rules.transitions import DELIVER, EXPIRE
-from notifications.core.store.postgres import arrays, change_feed, db, transitions
+from notifications.core.store.postgres import arrays, change_feed, db, id_ranges, transitions
 from notifications.core.store.postgres.change_feed import Change, ForeignPositionError
 from notifications.core.store.postgres.transitions import ANYONE, Move
 from tests.standbys import standby_gone
@@ -245,14 +245,19 @@ def test_a_page_reads_the_index_and_no_partition_as_a_whole(
         session.commit()
     read = {"xid": position.xid, "seq": position.seq, "scanned": change_feed.SCANNED}
     end = {"end_xid": position.xid + 1, "end_seq": 0, "since": None, "producer": 1, "mode": 1}
-    for name, parameters in (
-        ("feed_end", {**read, "below": position.xid + 100}),
-        ("feed_page", {**read, **end, "limit": 10}),
+    span = id_ranges.last_days(1)
+    for name, verb, parameters in (
+        ("feed_end", "", {**read, "below": position.xid + 100}),
+        ("feed_page", "", {**read, **end, "limit": 10}),
+        ("rollup_lag", "", {}),
+        ("work_rollups", "SELECT ", {}),
+        ("work_webhooks", "SELECT ", span),
     ):
         with db.cursor() as running:
-            running.execute(f"EXPLAIN {db.statement(name)}", arrays.bound(parameters))
+            running.execute(f"EXPLAIN {verb}{db.statement(name)}", arrays.bound(parameters))
             plan = "\n".join(row["QUERY PLAN"] for row in running.fetchall())
         assert f"Seq Scan on event_{clock.now():%Y%m%d} " not in plan, plan
+        assert "Join Filter" not in plan, plan
 
 
 def test_a_page_is_returned_when_a_standby_has_its_changes(
