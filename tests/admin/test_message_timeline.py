@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
+from uuid import uuid4
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from notifications.core import clock
-from notifications.core.models import Attempt, Delivery, Event
+from notifications.core.models import Attempt, Delivery, Event, Notification
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.states import Status
+from notifications.core.store.postgres.timelines import Timeline
 from tests.admin.conftest import MakeDelivery
 from tests.admin.test_message_page import shown
 
@@ -131,3 +134,18 @@ def test_the_drawing_tells_many_calls_as_numbers(door: Client, waiting: Delivery
     label = shown(door, waiting).partition('role="img" aria-label="')[2].partition('"')[0]
     assert "17 calls: misconfigured" in label
     assert len(label) < 200
+
+
+def test_rows_of_several_deliveries_have_the_order_of_the_events() -> None:
+    reverse("admin:index")  # the admin of other apps goes first
+    from notifications.core.admin import message_timeline  # noqa: PLC0415 - see above
+
+    first, second = uuid4(), uuid4()
+    lines = [(first, 1, 2), (second, 2, 2), (second, 3, 3), (first, 3, 5), (second, 4, 5)]
+    events = tuple(
+        Event(delivery_id=delivery, seq=seq, status=status, at=clock.now())
+        for delivery, seq, status in lines
+    )
+    timeline = Timeline(notification=Notification(), template=None, deliveries=(), events=events)
+    shown_rows = [row.event for row in message_timeline.rows(timeline)]
+    assert [(each.delivery_id, each.seq, each.status) for each in shown_rows] == lines

@@ -78,12 +78,14 @@ def rows(timeline: Timeline) -> list[TimelineRow]:
     for event in timeline.events:
         by_delivery[event.delivery_id].append(event)
     attempts = {each.id: each.attempts for each in timeline.deliveries}
+    # A claim has the number of the event beside it, so the numbers give no order.
+    places = {id(event): place for place, event in enumerate(timeline.events)}
     found = (
         row
         for delivery_id, events in by_delivery.items()
         for row in _rows_of(events, attempts.get(delivery_id, ()) if delivery_id else ())
     )
-    return sorted(found, key=lambda row: row.event.seq)
+    return sorted(found, key=lambda row: places[id(row.event)])
 
 
 def runs(attempts: Sequence[Attempt]) -> list[CallRun]:
