@@ -12,6 +12,15 @@ from notifications.features.audiences.rules.nodes import Expression, Operator, R
 
 _MAX_CHOICES: Final = 5
 """Values that a sentence names."""
+_MAX_PARTS: Final = 6
+"""Conditions of a combination that a sentence about recipients names."""
+_MAX_JSON: Final = 200
+"""Characters of an unreadable expression in a sentence."""
+_AFTER_RECIPIENTS: Final[Mapping[type, str]] = {
+    **dict.fromkeys((nodes.HasAttribute, nodes.HasLocale, nodes.HasTimezone), "whose "),
+    nodes.Received: "who ",
+}
+"""Condition -> words between "recipients" and the description of the condition."""
 _SIGNS: Final[Mapping[Operator, str]] = {
     Operator.IS: "is",
     Operator.IN: "is",
@@ -26,6 +35,66 @@ _SIGNS: Final[Mapping[Operator, str]] = {
 def describe(expression: Expression) -> str:
     """Return an expression as one phrase: `plan is pro, and not in the topic news`."""
     return _WORDS[type(expression)](expression)
+
+
+def who(expression: Expression) -> str:
+    """Return an expression as the phrase after the word recipients; empty for everyone.
+
+    Such as `whose plan is pro, except those in the topic news`.
+    """
+    match expression:
+        case nodes.Everyone():
+            return ""
+        case nodes.And(parts):
+            return _who_in_all(parts)
+        case nodes.Or(parts):
+            return _joined(" or ", parts)
+        case nodes.Outside(part):
+            return f"(all except those {_those(part)})"
+        case nodes.UserIds(user_ids):
+            return "with one user id" if len(user_ids) == 1 else f"with {len(user_ids):,} user ids"
+        case _:
+            return _AFTER_RECIPIENTS.get(type(expression), "") + describe(expression)
+
+
+def who_stored(value: Mapping[str, Any]) -> str:
+    """Return a stored expression as `who` does; with its JSON if unreadable in the release."""
+    try:
+        return who(parse.parse(value))
+    except ExpressionError:  # of a release with other conditions
+        return f"in the audience {json.dumps(value, ensure_ascii=False)[:_MAX_JSON]}"
+
+
+def _who_in_all(parts: tuple[Expression, ...]) -> str:
+    """Return the conditions of an `and`: the wanted ones, then the left-out ones."""
+    wanted = tuple(each for each in parts if not isinstance(each, nodes.Outside | nodes.Everyone))
+    left_out = tuple(each.part for each in parts if isinstance(each, nodes.Outside))
+    if not left_out:
+        return _joined(" and ", wanted)
+    outside = f"except those {_joined(' or ', left_out)}"
+    return f"{_joined(' and ', wanted)}, {outside}" if wanted else f"(all {outside})"
+
+
+def _joined(word: str, parts: tuple[Expression, ...]) -> str:
+    """Join conditions; of many conditions, the first ones and the number of the others."""
+    if len(parts) == 1:
+        return who(parts[0])
+    texts = [_those(each) for each in parts[:_MAX_PARTS]]
+    if len(parts) > _MAX_PARTS:
+        rest = len(parts) - _MAX_PARTS
+        texts.append(f"{rest} further condition{'s' if rest > 1 else ''}")
+    return word.join(texts)
+
+
+def _those(expression: Expression) -> str:
+    """Return the phrase after the word those, in brackets if the phrase has parts."""
+    match expression:
+        case nodes.Outside(part):
+            return f"not among those {_those(part)}"
+        case nodes.And(parts) | nodes.Or(parts) if len(parts) > 1:
+            return f"({who(expression)})"
+        case _:
+            return who(expression) or "with any values"
 
 
 def describe_stored(value: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 bulk_jobs, page        bulk jobs with progress; pause, resume and cancel
 composer, compose_*    form of a bulk job with live figures, previews and checks
+job_words              sentence of a draft and of a stored job
 """
 
 from notifications.features.bulk_jobs.admin import bulk_jobs

@@ -103,12 +103,17 @@ class Draft:
         has_fault = any(check.level == "fault" for check in self.checks)
         return self.request is not None and not self.errors and not has_fault
 
-    def schedule(self) -> str:
+    @property
+    def schedule(self) -> Schedule:
+        """The chosen times and rate."""
+        return _schedule(self.value)
+
+    def schedule_words(self) -> str:
         """Return the schedule in words."""
         if not self.value.get("start"):
             return "The start is not chosen yet."
         count = self.estimate.count if self.estimate else None
-        return schedule_text.sentences(_schedule(self.value), count=count, now=clock.now())
+        return schedule_text.sentences(self.schedule, count=count, now=clock.now())
 
 
 def caller_of(producer: Producer, mode: Mode, *, by: str) -> Caller:

@@ -34,7 +34,7 @@ from notifications.core.store.postgres import audit
 from notifications.features.audiences.admin import choices
 from notifications.features.audiences.rules import wording
 from notifications.features.bulk_jobs import create
-from notifications.features.bulk_jobs.admin import compose_cost, compose_draft
+from notifications.features.bulk_jobs.admin import compose_cost, compose_draft, job_words
 from notifications.features.bulk_jobs.admin.compose_draft import Draft
 from notifications.features.bulk_jobs.admin.compose_form import (
     CHOSEN,
@@ -194,7 +194,8 @@ def _parts(request: HttpRequest, draft: Draft) -> dict[str, str]:
         },
         "previews": previews,
         "summary": {
-            "schedule": draft.schedule(),
+            "sentence": job_words.of_draft(draft),
+            "schedule": draft.schedule_words(),
             "checks": draft.checks,
             "sent": _job_of(draft),
         },
@@ -283,6 +284,7 @@ def _confirm_context(draft: Draft, wanted: BulkJobRequest) -> dict[str, Any]:
         "form": draft.form,
         "name": wanted.name,
         "size": _size_text(draft),
+        "sentence": job_words.of_draft(draft),
         "facts": list(_confirm_facts(draft, wanted)),
         "warnings": [check for check in draft.checks if check.level == "warning"],
         "must_be_named": draft.must_be_named,
@@ -318,7 +320,7 @@ def _confirm_facts(draft: Draft, wanted: BulkJobRequest) -> Iterator[tuple[str, 
     yield "Channels", _channels_text(wanted)
     said = wording.describe(draft.expression) if draft.expression else ""
     yield "Audience", f"{_size_text(draft)}: {said}"
-    yield "Schedule", draft.schedule()
+    yield "Schedule", draft.schedule_words()
 
 
 def _variant_text(variant: VariantRequest) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from notifications.core import clock, conf
+from notifications.core import clock
 from notifications.core.models import AuditEntry, BulkJob
 from notifications.core.rules.bulk_job import STOPPED, BulkJobState, Total, UniqueBy
 from notifications.core.rules.lane import Priority
@@ -19,10 +19,10 @@ from notifications.core.rules.states import Status
 from notifications.core.store.postgres import audit
 from notifications.features.audiences.rules import wording
 from notifications.features.bulk_jobs import figures
+from notifications.features.bulk_jobs.admin import job_words
 from notifications.features.bulk_jobs.figures import JobFigures
 from notifications.features.bulk_jobs.rules import left_out, schedule_text
 from notifications.features.bulk_jobs.rules.figures import FUNNEL, VariantFigures
-from notifications.features.bulk_jobs.rules.schedule_text import Schedule
 from providers.contract import Channel
 
 HISTORY: Final = 50
@@ -65,6 +65,7 @@ def context(job: BulkJob, *, may_steer: bool) -> dict[str, Any]:
     state = BulkJobState(job.state)
     return {
         "job": job,
+        "sentence": job_words.of_job(job, found, now=now),
         "figures": found,
         "is_final": state.is_final,
         "is_moving": not state.is_final or found.whole.total(Total.ACCEPTED) < found.accepted,
@@ -134,7 +135,10 @@ def _facts(job: BulkJob, *, now: dt.datetime) -> Iterator[tuple[str, str]]:
     yield "Channels", channels or "the order of each recipient"
     yield "Audience", wording.describe_stored(job.audience)
     yield "One message to", _UNIQUE[UniqueBy(job.unique_by)]
-    yield "Schedule", schedule_text.sentences(schedule_of(job), count=job.estimate, now=now)
+    yield (
+        "Schedule",
+        schedule_text.sentences(job_words.schedule_of(job), count=job.estimate, now=now),
+    )
     if job.weight != 1:
         yield "Weight", f"{job.weight} beside other bulk jobs"
     limits = [
@@ -146,26 +150,6 @@ def _facts(job: BulkJob, *, now: dt.datetime) -> Iterator[tuple[str, str]]:
         after = job.abort_limits.get("minimum")
         yield "Aborted at", ", ".join(limits) + (f", from {after:,} sent messages" if after else "")
     yield "Created", f"{job.created_at:%Y-%m-%d %H:%M:%S} UTC by {job.created_by}"
-
-
-def schedule_of(job: BulkJob) -> Schedule:
-    """Return the schedule of a stored job."""
-    return Schedule(
-        starts_at=None if job.started_at and not job.send_at_local else job.starts_at,
-        send_at_local=local_time(job.send_at_local),
-        rate_per_second=job.rate_per_second,
-        spread_seconds=job.spread_seconds,
-        ceiling=conf.current().bulk_job_rate,
-        test_group_size=job.test_group_size,
-        test_group_seconds=job.test_group_seconds,
-    )
-
-
-def local_time(text: str) -> dt.datetime | dt.time | None:
-    """Return a stored `send_at_local` as a wall clock time; None for an empty text."""
-    if not text:
-        return None
-    return dt.datetime.fromisoformat(text) if "T" in text else dt.time.fromisoformat(text)
 
 
 def _text_of(variant: Mapping[str, Any]) -> str:

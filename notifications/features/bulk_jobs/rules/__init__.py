@@ -2,6 +2,7 @@
 
 figures       totals, statuses, progress, rate and expected end of a job; limits that abort
               a job; the progress as text, for a terminal
+job_sentence  a job in words: who gets what, when and how fast
 left_out      recipients without a message, and the reason
 pace          the time of each message, and the rows that each job of a lane may create
 request       the body of a new job

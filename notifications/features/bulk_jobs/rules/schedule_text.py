@@ -30,6 +30,8 @@ class Schedule:
 
     starts_at: dt.datetime | None = None
     """Aware; None: now, or the local time."""
+    started_at: dt.datetime | None = None
+    """Aware; None: the job has not started, or the job follows the local time."""
     send_at_local: dt.datetime | dt.time | None = None
     """A naive wall clock time; a time without a date is the next such time of each clock."""
     rate_per_second: float | None = None
@@ -47,6 +49,8 @@ class Schedule:
 def sentences(schedule: Schedule, *, count: int | None, now: dt.datetime) -> str:
     """Return the start, the test group, the rate and the end as sentences.
 
+    A job that has started has no end here: its progress tells the end.
+
     Args:
         schedule: times and rate.
         count: messages to send; None if unknown.
@@ -54,17 +58,26 @@ def sentences(schedule: Schedule, *, count: int | None, now: dt.datetime) -> str
     """
     said = [_start(schedule, now=now)]
     if schedule.test_group_size:
-        said.append(
-            f"The first {schedule.test_group_size:,} recipients are a test group; the others"
-            f" follow {duration(schedule.test_group_seconds)} later."
-        )
-    wanted = _Wanted(schedule.rate_per_second, schedule.spread_seconds, count)
-    if not pace.is_limited(wanted, ceiling=schedule.ceiling) or schedule.ceiling is None:
+        said.append(test_group(schedule))
+    if not is_limited(schedule, count=count) or schedule.ceiling is None:
         return " ".join([*said, _pace(schedule, count=count, now=now)])
     limited = replace(schedule, rate_per_second=schedule.ceiling, spread_seconds=None)
     said.append(_pace(limited, count=count, now=now))
     said.append(f"No bulk job of this installation is faster than {rate(schedule.ceiling)}.")
     return " ".join(said)
+
+
+def test_group(schedule: Schedule) -> str:
+    """Return the test group and the wait of the other recipients as a sentence."""
+    size = schedule.test_group_size
+    first = "The first recipient is" if size == 1 else f"The first {size:,} recipients are"
+    return f"{first} a test group; the others follow {duration(schedule.test_group_seconds)} later."
+
+
+def is_limited(schedule: Schedule, *, count: int | None) -> bool:
+    """Return True if the ceiling makes a job for `count` recipients slower than its request."""
+    wanted = _Wanted(schedule.rate_per_second, schedule.spread_seconds, count)
+    return pace.is_limited(wanted, ceiling=schedule.ceiling)
 
 
 class _Wanted(NamedTuple):
@@ -104,12 +117,19 @@ def instant(at: dt.datetime, *, now: dt.datetime) -> str:
     return f"{_wall(at.astimezone(dt.UTC), now=now.astimezone(dt.UTC))} UTC"
 
 
+def wall(at: dt.datetime, *, now: dt.datetime) -> str:
+    """Return a wall clock time: `Monday 09:00`, with the date if the day is a week away."""
+    return _wall(at, now=now.astimezone(dt.UTC).replace(tzinfo=None))
+
+
 def _start(schedule: Schedule, *, now: dt.datetime) -> str:
     if isinstance(schedule.send_at_local, dt.time):
         return f"Starts at the next {_clock(schedule.send_at_local)} on each recipient's clock."
     if schedule.send_at_local is not None:
-        wall = _wall(schedule.send_at_local, now=now.astimezone(dt.UTC).replace(tzinfo=None))
-        return f"Starts on {wall} on each recipient's clock{_ZONES}."
+        at = wall(schedule.send_at_local, now=now)
+        return f"Starts on {at} on each recipient's clock{_ZONES}."
+    if schedule.started_at is not None:
+        return f"Started on {instant(schedule.started_at, now=now)}."
     if schedule.starts_at is None or schedule.starts_at <= now:
         return "Starts now."
     return f"Starts on {instant(schedule.starts_at, now=now)}."
@@ -121,10 +141,11 @@ def _pace(schedule: Schedule, *, count: int | None, now: dt.datetime) -> str:
         start = "Spread evenly over"
         if count is not None:
             start = f"{_capital(rate(count / seconds))} for"
-        return f"{start} {duration(seconds)}, {_end(schedule, seconds, now)}."
+        end = "" if schedule.started_at else f", {_end(schedule, seconds, now)}"
+        return f"{start} {duration(seconds)}{end}."
     if schedule.rate_per_second:
         speed = _capital(rate(schedule.rate_per_second))
-        if not count:
+        if not count or schedule.started_at:
             return f"{speed} at most."
         seconds = count / schedule.rate_per_second
         return f"{speed} for {duration(seconds)}, {_end(schedule, seconds, now)}."
@@ -135,9 +156,9 @@ def _end(schedule: Schedule, seconds: float, now: dt.datetime) -> str:
     if schedule.test_group_size:
         seconds += schedule.test_group_seconds
     if (local := schedule.send_at_local) is not None:
-        wall = dt.datetime.combine(now, local) if isinstance(local, dt.time) else local
-        end = wall + dt.timedelta(seconds=seconds)
-        days = (end.date() - wall.date()).days
+        begin = dt.datetime.combine(now, local) if isinstance(local, dt.time) else local
+        end = begin + dt.timedelta(seconds=seconds)
+        days = (end.date() - begin.date()).days
         later = f", {days} day{'s' if days > 1 else ''} later" if days else ""
         return f"ends about {_clock(end)} on the same clocks{later}"
     start = max(now, schedule.starts_at or now).astimezone(dt.UTC)

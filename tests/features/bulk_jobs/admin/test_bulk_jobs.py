@@ -81,6 +81,11 @@ def test_the_page_has_progress_funnel_variants_and_reasons(door: Client, job: Bu
     assert 'aria-valuenow="25"' in text
     assert "1,250,000 of about 5,000,000 recipients" in text
     assert '<td class="nc-num">700,000</td><td class="nc-num nc-quiet">70.0 %</td>' in text
+    sentence = "About 5,000,000 recipients whose plan is pro get one of 2 variants, from "
+    assert sentence in text
+    assert "50 % get variant b (template sale_b)." in text
+    assert "5 % of the recipients get no message, for comparison." in text
+    assert "Starts now." not in text
     assert "190,000" in text
     assert "The job has a message to the same address already." in text
     assert "each mailbox, number, device or chat, also if several recipients share it" in text

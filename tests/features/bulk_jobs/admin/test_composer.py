@@ -81,6 +81,8 @@ def test_the_figures_of_a_draft_come_while_it_is_typed(door: Client, draft: dict
     assert '<span class="nc-count">3</span> recipients' in found["parts"]["audience"]
     assert "Ola Maria" in found["parts"]["previews"]
     summary = found["parts"]["summary"]
+    sentence = "All 3 recipients get the template winter_sale, on Monday 25 November 2030 09:00 UTC"
+    assert f"{sentence}, spread evenly over 10 h." in summary
     assert "Starts on Monday 25 November 2030 09:00 UTC. 0.3 an hour for 10 h" in summary
     assert "1 of 3 sampled recipients have the locale de and get en." in summary
     assert "the mails in en, pt-BR have no visible unsubscribe link" in summary
@@ -110,6 +112,8 @@ def test_an_unfinished_draft_is_not_scolded(door: Client, draft: dict[str, Any])
     assert found["errors"] == {}
     assert '<span class="nc-count">1</span> recipient' in found["parts"]["audience"]
     assert "Choose the notification type. Choose the template." in found["parts"]["summary"]
+    sentence = "1 recipient with one user id gets a template (not chosen yet), on Monday"
+    assert sentence in found["parts"]["summary"]
 
 
 def test_a_fault_of_the_audience_has_its_place(door: Client, draft: dict[str, Any]) -> None:

@@ -40,6 +40,14 @@ def test_a_start_in_the_past_is_a_start_now_and_the_end_follows_from_now() -> No
     assert text == "Starts now. 60 a minute for 1 h, ends about 13:30 UTC."
 
 
+def test_a_job_that_has_started_has_no_end_from_its_plan() -> None:
+    began = {"started_at": NOW - dt.timedelta(hours=1)}
+    assert said(3_600, rate_per_second=1, **began) == (
+        "Started on Friday 20 November 2026 11:30 UTC. 60 a minute at most."
+    )
+    assert said(3_600, spread_seconds=3_600, **began).endswith(" 60 a minute for 1 h.")
+
+
 def test_an_end_on_another_day_names_the_day() -> None:
     assert said(spread_seconds=TEN_HOURS * 2).endswith("ends about Saturday 08:30 UTC.")
 
