@@ -1,4 +1,4 @@
-"""The page of a bulk job: progress, funnel, counts by status and variant, left-out recipients.
+"""The page of a bulk job: progress, results, funnel, and counts by status and variant.
 
 The figures come from `figures`, with three queries for any size of the job. The history comes from
 the audit log.
@@ -19,9 +19,9 @@ from notifications.core.rules.states import Status
 from notifications.core.store.postgres import audit
 from notifications.features.audiences.rules import wording
 from notifications.features.bulk_jobs import figures
-from notifications.features.bulk_jobs.admin import job_words
+from notifications.features.bulk_jobs.admin import job_words, outcome
 from notifications.features.bulk_jobs.figures import JobFigures
-from notifications.features.bulk_jobs.rules import left_out, schedule_text
+from notifications.features.bulk_jobs.rules import schedule_text
 from notifications.features.bulk_jobs.rules.figures import FUNNEL, VariantFigures
 from providers.contract import Channel
 
@@ -79,9 +79,8 @@ def context(job: BulkJob, *, may_steer: bool) -> dict[str, Any]:
         "funnel": list(_funnel(found.whole, accepted=found.accepted)),
         "statuses": _statuses(found),
         "variant_rows": list(_variant_rows(found)),
-        "left_out": [
-            (left_out.sentence(reason), count) for reason, count in found.left_out.items()
-        ],
+        "results": outcome.sentences(job, found),
+        "plots": outcome.plots(job, found),
         "cost": f"{found.whole.total(Total.COST_MICROS) / _DOLLAR:,.2f}",
         "facts": list(_facts(job, now=now)),
         "comparison": list(_comparison(job)),

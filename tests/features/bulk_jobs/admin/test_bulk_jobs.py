@@ -86,7 +86,12 @@ def test_the_page_has_progress_funnel_variants_and_reasons(door: Client, job: Bu
     assert "50 % get variant b (template sale_b)." in text
     assert "5 % of the recipients get no message, for comparison." in text
     assert "Starts now." not in text
-    assert "190,000" in text
+    assert "190,000 had opted out, 50,000 had no valid contact, 10,000 shared the address" in text
+    assert "Of 1,250,000 recipients examined so far, 1,000,000 have a message and 250,000" in text
+    assert "10.0 % of the sent messages of variant a and 10.0 % of variant b were opened." in text
+    assert "The difference is not significant (p\N{NO-BREAK SPACE}=" in text
+    assert "Not examined yet, about" in text
+    assert text.count("<svg viewBox") == 7
     assert "The job has a message to the same address already." in text
     assert "each mailbox, number, device or chat, also if several recipients share it" in text
     assert "has switched the topic or the channel off" in text
