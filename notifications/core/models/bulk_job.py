@@ -116,7 +116,10 @@ class BulkJob(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        """A partial index finds the jobs that are not final."""
+        """Partial indexes find the jobs that are not final, and the jobs of a day.
+
+        The text of `send_at_local` begins with the date if it has a `T`.
+        """
 
         db_table = "bulk_job"
         ordering = ("-id",)
@@ -127,6 +130,16 @@ class BulkJob(models.Model):
                 name="bulk_job_open",
             ),
             models.Index(fields=("producer", "mode", "-id"), name="bulk_job_by_producer"),
+            models.Index(
+                fields=("starts_at",),
+                condition=~Q(send_at_local__contains="T"),
+                name="bulk_job_by_start",
+            ),
+            models.Index(
+                fields=("send_at_local",),
+                condition=Q(send_at_local__contains="T"),
+                name="bulk_job_by_date",
+            ),
         )
 
     def __str__(self) -> str:

@@ -79,6 +79,7 @@ ACTS: Final[Mapping[str, str]] = {
     "apikey.revoke": "change_apikey",
     "apikey.rotate": "add_apikey",
     "bulkjob.steer": "change_bulkjob",
+    "bulkjob.view": "view_bulkjob",
     "archiveday.read": "read_archive",
     "contact.change": "change_contact",
     "contact.reveal": "see_addresses",

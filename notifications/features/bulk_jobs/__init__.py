@@ -17,6 +17,7 @@
     held        deliveries of a resumed job leave at the rate of the job
     progress    the start and the end of a job
     figures     the totals and the funnel of a job, for readers (figure_rows: their rows)
+    calendar_rows  the first jobs of each day
     mail_checks unsubscribe links in the mails of a job that is not created (variant_checks: texts
                 that a variant of a template leaves to the base text)
     dry_run     the counts, texts and costs of a job that is not created (renderings: the texts)

@@ -26,7 +26,7 @@ from notifications.core.models import BulkJob
 from notifications.core.rules.bulk_job import BulkJobState
 from notifications.core.store.postgres import audit
 from notifications.features.bulk_jobs import changes, figures
-from notifications.features.bulk_jobs.admin import composer, page
+from notifications.features.bulk_jobs.admin import composer, job_calendar, page
 from notifications.features.bulk_jobs.create import BulkJobRefused
 from notifications.features.bulk_jobs.figures import JobFigures
 from notifications.features.bulk_jobs.rules import schedule_text
@@ -84,6 +84,7 @@ class BulkJobAdmin(base.ReadOnlyAdmin):
     paginator = base.BoundedPaginator
     ordering = ("-pk",)
     sortable_by = ()
+    actions_list = ("calendar",)  # type: ignore[assignment]  # unfold types its default, an empty tuple
     actions_detail = ("pause", "resume", "cancel")  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
     class Media:
@@ -172,6 +173,11 @@ class BulkJobAdmin(base.ReadOnlyAdmin):
         context["colour"] = STATE_COLOURS.get(job.state, "")
         template = "bulk_jobs/bulk_job.html"
         return base.page(self, request, template, title=job.name, context=context)
+
+    @action("Calendar", permissions=["view"], url_path="calendar", icon="calendar_today")
+    def calendar(self, request: HttpRequest) -> HttpResponse:
+        """Show the bulk jobs of a month or a week."""
+        return job_calendar.show(self, request)
 
     @action("Pause", permissions=["steer"], url_path="pause", icon="pause")
     def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -227,6 +227,7 @@ def test_the_pages_suit_every_reader_at_each_size(browser: Browser, job: BulkJob
     )
     pages = {
         "bulk-jobs": "notifications/bulkjob/",
+        "bulk-jobs-calendar": "notifications/bulkjob/calendar/",
         "bulk-job": f"notifications/bulkjob/{job.pk}/change/",
         "bulk-job-cancel": f"notifications/bulkjob/{job.pk}/cancel/",
         "composer-new": "notifications/bulkjob/add/",
