@@ -1,7 +1,8 @@
 """Existing names, for the lists and the completion in forms.
 
-A form shows at most MOST names as a select. Of more names, a text box completes the first MOST, and
-takes each other name as typed; the form's own check refuses an unknown name.
+A form shows at most FEW names as a select. Of more names, a text box completes those with the typed
+text, and takes any name; the form's own check refuses an unknown name. A page has the first MOST
+names of a kind; a box with a URL of a search completes the others too.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from notifications.core.models import NotificationType, Producer, Template
 from notifications.core.rules.lane import Priority
 
+FEW: Final = 30
+"""Names of a select; a longer list is searched by typing."""
 MOST: Final = 200
 """Names of a list."""
 
@@ -34,16 +37,20 @@ class Names(NamedTuple):
 class CompletedInput(UnfoldAdminTextInputWidget):
     """A text box that completes names, with a datalist of its own or of another box."""
 
-    def __init__(self, names: Names, *, of: str = "") -> None:
+    def __init__(self, names: Names, *, empty: str = "", of: str = "", search: str = "") -> None:
         """Create the box.
 
         Args:
             names: the names to complete.
+            empty: the text of an empty box.
             of: id of the box whose datalist is used; empty: a datalist of its own.
+            search: URL that answers with the names with a typed text; empty: no further names.
         """
-        super().__init__({"autocomplete": "off", "class": "nc-completed"})
+        attributes = {"autocomplete": "off", "class": "nc-completed"}
+        super().__init__({**attributes, "placeholder": empty} if empty else attributes)
         self._names = names
         self._of = of
+        self._search = "" if names.is_whole else search
 
     def render(
         self,
@@ -59,10 +66,13 @@ class CompletedInput(UnfoldAdminTextInputWidget):
         if self._of:
             return box
         options = format_html_join("", '<option value="{}" label="{}">', self._names.options)
-        return format_html('{}<datalist id="{}">{}</datalist>', box, list_id, options)
+        search = format_html(' data-search="{}"', self._search) if self._search else ""
+        return format_html('{}<datalist id="{}"{}>{}</datalist>', box, list_id, search, options)
 
 
-def widget(names: Names, *, chosen: str, empty: str = "choose", of: str = "") -> forms.Widget:
+def widget(
+    names: Names, *, chosen: str, empty: str = "choose", of: str = "", search: str = ""
+) -> forms.Widget:
     """Return the widget for a field that takes one of the names.
 
     Args:
@@ -70,9 +80,10 @@ def widget(names: Names, *, chosen: str, empty: str = "choose", of: str = "") ->
         chosen: the present value of the field; a select offers it also if it is no known name.
         empty: the text of the empty choice.
         of: id of a box whose completion is used; empty: a completion of its own.
+        search: as in `CompletedInput`.
     """
-    if not names.is_whole:
-        return CompletedInput(names, of=of)
+    if not names.is_whole or len(names.options) > FEW:
+        return CompletedInput(names, empty=empty, of=of, search=search)
     is_known = not chosen or any(name == chosen for name, _ in names.options)
     own = [] if is_known else [(chosen, f"{chosen} (unknown)")]
     return UnfoldAdminSelectWidget(choices=[("", empty), *names.options, *own])
@@ -83,18 +94,19 @@ def producers() -> Names:
     return plain(Producer.objects.order_by("name").values_list("name", flat=True)[: MOST + 1])
 
 
-def types() -> Names:
-    """Return the notification types by name, with priority and category."""
-    rows = NotificationType.objects.order_by("name").values_list("name", "priority", "category")
+def types(part: str = "") -> Names:
+    """Return the notification types with a text in the name, with priority and category."""
+    found = NotificationType.objects.filter(name__icontains=part).order_by("name")
+    rows = found.values_list("name", "priority", "category")
     return of_options(
         (name, f"{name} ({', '.join(filter(None, [Priority(priority).name, category]))})")
         for name, priority, category in rows[: MOST + 1]
     )
 
 
-def templates(*, is_published: bool = False) -> Names:
-    """Return the templates by name; with `is_published` those with a published version."""
-    rows = Template.objects.all()
+def templates(part: str = "", *, is_published: bool = False) -> Names:
+    """Return the templates with a text in the name; `is_published`: with a published version."""
+    rows = Template.objects.filter(template_id__icontains=part)
     if is_published:
         rows = rows.exclude(published_at=None)
     found = rows.order_by("template_id").values_list("template_id", flat=True).distinct()

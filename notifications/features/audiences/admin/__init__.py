@@ -1,6 +1,7 @@
 """Pages for operators.
 
 audiences, choices   saved audiences, topics with subscribers; choices of the audience builder
+name_search          the names with a typed text, for boxes of forms
 recipient_lists      uploads and snapshots of recipients
 """
 

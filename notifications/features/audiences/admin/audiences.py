@@ -11,7 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from unfold.widgets import (
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
@@ -27,13 +27,14 @@ from notifications.core.rules.lane import Mode
 from notifications.core.rules.problems import FieldError
 from notifications.core.store.postgres import audit
 from notifications.features.audiences import expressions
-from notifications.features.audiences.admin import choices
+from notifications.features.audiences.admin import choices, name_search
 from notifications.features.audiences.rows import estimates, topics
 from notifications.features.audiences.rows.estimates import Estimate
 from notifications.features.audiences.rules import nodes, wording
 from notifications.features.audiences.rules.faults import ExpressionError
 
 _LIST = "admin:notifications_audience_changelist"
+_COMPOSE: Final = "notifications.add_bulkjob"
 
 SUBSCRIBERS_SHOWN: Final = 50
 """Subscribers of a page."""
@@ -97,6 +98,22 @@ class AudienceAdmin(AuditedAdmin):
     show_full_result_count = False
     ordering = ("name",)
     sortable_by = ()
+
+    def get_urls(self) -> list[URLPattern]:
+        """Add the search of names."""
+        view = self.admin_site.admin_view(self.names)
+        theirs: list[URLPattern] = super().get_urls()
+        return [path("names/", view, name="notifications_audience_names"), *theirs]
+
+    def names(self, request: HttpRequest) -> HttpResponse:
+        """Return the names with a typed text.
+
+        Raises:
+            PermissionDenied: the operator may neither view audiences nor add bulk jobs.
+        """
+        if not (self.has_view_permission(request) or request.user.has_perm(_COMPOSE)):
+            raise PermissionDenied
+        return name_search.answer(request)
 
     def add_view(
         self,

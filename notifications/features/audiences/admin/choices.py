@@ -1,6 +1,7 @@
 """The choices of the audience builder: attributes with operators, topics, lists and audiences.
 
-Each list of choices is bounded. A name beyond the bound can be typed, or is in the JSON.
+Each list of choices is bounded. A name beyond the bound is found by typing (`name_search`); an
+upload, a snapshot or a bulk job beyond the bound can be written as JSON.
 """
 
 from __future__ import annotations
@@ -8,16 +9,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from notifications.core.admin import names
-from notifications.core.models import (
-    Audience,
-    BulkJob,
-    RecipientList,
-    Topic,
-)
+from notifications.core.models import BulkJob, RecipientList
 from notifications.core.rules.attributes import AttributeKind
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.recipient_lists import ListKind, ListState
 from notifications.core.store.cached import attributes
+from notifications.features.audiences.admin import name_search
 from notifications.features.audiences.rules import attribute_conditions
 from notifications.features.audiences.rules.nodes import Operator
 from providers.contract import Channel
@@ -33,13 +30,16 @@ _BUILT_IN: Final[tuple[tuple[str, str, tuple[Operator, ...]], ...]] = (
 def context(typed_mode: object) -> dict[str, Any]:
     """Return the values of the builder's template; an unknown mode counts as live mode."""
     mode = next((each for each in Mode if str(each.value) == str(typed_mode)), Mode.LIVE)
+    topics, types = name_search.topics(mode), names.types()
     return {
         "audience_data": _data(mode),
-        "topics": Topic.objects
-        .filter(mode=mode, deleted_at=None)
-        .order_by("name")
-        .values_list("name", flat=True)[:MOST],
-        "types": names.types().options,
+        "topics": topics.options,
+        "types": types.options,
+        "searches": {
+            kind: name_search.address(kind, mode)
+            for kind, found in (("topics", topics), ("types", types))
+            if not found.is_whole
+        },
     }
 
 
@@ -49,15 +49,12 @@ def _data(mode: Mode) -> dict[str, Any]:
         (name, kind.value, attribute_conditions.operators_of(kind))
         for name, kind in sorted(attributes.kinds().items())
     ]
+    saved = name_search.audiences(mode)
     return {
         "attributes": [*defined, *_BUILT_IN],
         "channels": [each.label for each in Channel],
-        "audiences": list(
-            Audience.objects
-            .filter(mode=mode)
-            .order_by("name")
-            .values_list("name", flat=True)[:MOST]
-        ),
+        "audiences": [name for name, _ in saved.options],
+        "audienceSearch": "" if saved.is_whole else name_search.address("audiences", mode),
         "uploads": _lists(mode, ListKind.UPLOAD),
         "snapshots": _lists(mode, ListKind.SNAPSHOT),
         "jobs": [

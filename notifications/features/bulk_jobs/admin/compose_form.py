@@ -30,6 +30,7 @@ from notifications.core.rules.channels import Spread
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.problems import FieldError
 from notifications.core.rules.texts.variants import MAX_NAME
+from notifications.features.audiences.admin import name_search
 from notifications.features.bulk_jobs.rules.request import MAX_VARIANTS, PRIORITIES, Metric
 from providers.contract import Channel
 
@@ -209,7 +210,11 @@ class ComposeForm(forms.Form):
 
     def offer_names(self) -> None:
         """Give the fields of types and templates the lists of existing names."""
-        self.fields["type"].widget = names.widget(names.types(), chosen=self._value("type"))
+        self.fields["type"].widget = names.widget(
+            names.types(),
+            chosen=self._value("type"),
+            search=name_search.address("types", Mode.LIVE),
+        )
         published = names.templates(is_published=True)
         for name in TEMPLATE_FIELDS:
             is_first = name == "template_id"
@@ -218,6 +223,7 @@ class ComposeForm(forms.Form):
                 chosen=self._value(name),
                 empty="choose" if is_first else "the template above",
                 of="" if is_first else "id_template_id",
+                search=name_search.address("templates", Mode.LIVE),
             )
 
     def _value(self, name: str) -> str:

@@ -15,7 +15,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
-from notifications.core.models import Attribute, Audience, BulkJob, BulkJobRange
+from notifications.core.models import Attribute, Audience, BulkJob, BulkJobRange, Topic
 from tests.admin import axe
 from tests.admin.chromium import (
     Browser,
@@ -137,7 +137,12 @@ def test_channels_are_chosen_in_order_and_survive_a_reload(browser: Browser) -> 
 
 
 @pytest.mark.usefixtures("draft")
-def test_a_fault_stands_beside_its_condition(browser: Browser) -> None:
+def test_a_topic_is_found_by_typing_and_a_fault_stands_beside_its_condition(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("notifications.core.admin.names.MOST", 1)
+    for name in ("first", "other"):
+        Topic.objects.create(name=name)
     browser.open("notifications/bulkjob/add/")
     browser.see("#audience-builder")
     press(browser, "Everyone")
@@ -145,7 +150,9 @@ def test_a_fault_stands_beside_its_condition(browser: Browser) -> None:
     conditions = browser.chrome.find_elements(By.CSS_SELECTOR, "select[aria-label=Condition]")
     assert len(conditions) == 2
     Select(conditions[1]).select_by_value("topic")
-    browser.see("#audience-builder input[aria-label=Topic]").send_keys("none")
+    browser.see("#audience-builder input[aria-label=Topic]").send_keys("OTH")
+    browser.see("#audience-topics option[value=other]")
+    write(browser, "#audience-builder input[aria-label=Topic]", "none")
     browser.wait_for("#audience-builder li:nth-child(2) [role=alert]", "unknown topic none")
     assert expression(browser) == {"and": [{"everyone": True}, {"topic": "none"}]}
     errors = [line for line in browser.errors() if "422" not in line]

@@ -295,9 +295,15 @@ def test_types_templates_and_channels_are_chosen_from_lists(
     chosen = door.post(ADD, {**draft, "type": "GONE", "channels": ["sms", "email"], "do": "check"})
     assert '<option value="GONE" selected>GONE (unknown)' in chosen.content.decode()
     assert chosen.context["form"]["channels"].value() == ["sms", "email"]
+    monkeypatch.setattr("notifications.core.admin.names.FEW", 0)
+    page = door.post(ADD, {**draft, "do": "check"}).content.decode()
+    assert options(page, "template_id") == ["winter_sale"]
+    assert 'placeholder="the template above"' in page
+    assert 'data-search="/admin/' not in page, "the page has every name"
     monkeypatch.setattr("notifications.core.admin.names.MOST", 0)
     page = door.post(ADD, {**draft, "do": "check"}).content.decode()
     assert '<select name="type"' not in page
+    assert 'data-search="/admin/notifications/audience/names/?kind=templates&amp;mode=1"' in page
     assert options(page, "template_id") == []
     assert 'list="id_template_id_names"' in page
     assert 'value="winter_sale"' in page

@@ -3,6 +3,7 @@
 // The text area keeps the expression. An expression that rows cannot show stays JSON.
 
 const DEPTH = 3; // groups within groups
+const FEW = 30; // names of a select; a longer list is searched by typing
 
 const KINDS = [
   ["attribute", "attribute"],
@@ -266,7 +267,7 @@ export class Builder {
       case "upload": return [this.choice(row, "Upload", list(this.data.uploads))];
       case "snapshot": return [this.choice(row, "Snapshot", list(this.data.snapshots))];
       case "reachable": return [this.choice(row, "Channel", list(this.data.channels))];
-      case "audience": return [this.choice(row, "Saved audience", list(this.data.audiences))];
+      case "audience": return this.data.audiences.length > FEW ? [this.input(row, "Saved audience", { list: "audience-names", class: "nc-completed" })] : [this.choice(row, "Saved audience", list(this.data.audiences))];
       case "received": return [this.input(row, "Type", { list: "types", class: "nc-completed" }), ...this.days(row)];
       case "job": return [this.choice(row, "Bulk job", list(this.data.jobs)), ...this.days(row)];
       default: return [this.input(row, "User ids", { placeholder: "user ids with commas" })];

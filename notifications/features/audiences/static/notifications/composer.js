@@ -1,6 +1,7 @@
 // The composer: builds the audience, checks the form while it is typed, keeps the draft in the URL.
 
 import { Builder } from "./audience.js";
+import { completeNames } from "./names.js";
 
 const QUIET_MS = 400; // after the last key, so that a word is one request
 
@@ -146,5 +147,6 @@ const source = document.getElementById("audience-builder");
 if (source) builder = new Builder(source, form.elements.audience);
 reveal();
 offer();
+completeNames();
 // A page that answers a submitted form shows its faults already.
 if (form.dataset.state !== "answered") check();
