@@ -1,7 +1,7 @@
-"""Writes the pictures of README into docs/assets: `make pictures`, beside a running demo.
+"""Writes the pictures of the documents into docs/assets: `make pictures`, beside a running demo.
 
 Needs Chromium, and the demo right after its stories: the pictures show Overview, the page of the
-last message with an SMS, and the inbox of the demo's page.
+last message with an SMS, the inbox of the demo's page, and the editor with a mail in blocks.
 """
 
 from __future__ import annotations
@@ -30,6 +30,25 @@ _MESSAGES: Final = (
     ("Your invoice for November", "Two orders, 41.80 EUR. Open the app for the details."),
 )
 """Titles and bodies of the messages in the inbox."""
+_MAIL: Final = """\
+# Hello {{ name }}
+
+The autumn menu is here, until the end of November.
+
+::: table dish in dishes
+| Dish | Price |
+| --- | --: |
+| {{ dish.name }} | {{ dish.price }} |
+::: end
+
+::: button [Reserve a table](https://palace.example/tables)
+
+[Unsubscribe]({{ unsubscribe_url }})
+"""
+_SAMPLES: Final = {
+    "name": "Ada",
+    "dishes": [{"name": "Pumpkin burger", "price": "9.90"}, {"name": "Apple pie", "price": "4.50"}],
+}
 
 
 def main() -> None:
@@ -53,6 +72,8 @@ def main() -> None:
         _take(chrome, _last_sms(chrome, base), shows="table", name="message")
         _fill_inbox(base)
         _take(chrome, f"{base}/demo/inbox", shows="notify-inbox", name="inbox", opens_inbox=True)
+        _draft_mail(base)
+        _take(chrome, _editor(chrome, base), shows=".nc-frame iframe", name="editor")
     finally:
         chrome.quit()
 
@@ -87,19 +108,42 @@ def _last_sms(chrome: Chrome, base: str) -> str:
 
 
 def _fill_inbox(base: str) -> None:
-    key = json.loads(_KEYS.read_text())["tutorial"]
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
     for number, (title, body) in enumerate(_MESSAGES):
-        content = {"title": title, "body": body}
         message: dict[str, object] = {
             "user_id": "u_789012",
             "type": "ORDER_READY",
             "channels": ["in_app"],
+            "content": {"title": title, "body": body},
+            "idempotency_key": f"picture-{number}",
         }
-        message |= {"content": content, "idempotency_key": f"picture-{number}"}
-        data = json.dumps(message).encode()
-        with urlopen(Request(f"{base}/v1/notifications", data, headers)):  # noqa: S310 - the demo's own URL
-            pass
+        _post(f"{base}/v1/notifications", message)
+
+
+def _draft_mail(base: str) -> None:
+    text = {"channel": "email", "locale": "en", "title": "The autumn menu", "blocks": _MAIL}
+    types = {"name": "string", "dishes": "list"}
+    variables = [
+        {"name": name, "type": types[name], "example": example}
+        for name, example in _SAMPLES.items()
+    ]
+    draft: dict[str, object] = {"template_id": "autumn_menu", "texts": [text]}
+    draft["variables"] = variables
+    _post(f"{base}/v1/templates", draft)
+
+
+def _editor(chrome: Chrome, base: str) -> str:
+    """Return the address of the editor of the drafted mail."""
+    chrome.get(f"{base}/admin/notifications/template/?q=autumn_menu")
+    links = "a[href*='/notifications/template/'][href*='/change']"
+    link = chrome.find_element(By.CSS_SELECTOR, f"#result_list {links}")
+    return str(link.get_attribute("href")).replace("/change/", "/editor").partition("?")[0]
+
+
+def _post(address: str, body: dict[str, object]) -> None:
+    key = json.loads(_KEYS.read_text())["tutorial"]
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    with urlopen(Request(address, json.dumps(body).encode(), headers)):  # noqa: S310 - the demo's own URL
+        pass
 
 
 if __name__ == "__main__":
