@@ -2,8 +2,8 @@
 -- interval that the position `from_xid` has passed. Returns the number of events, and of values that became `other`.
 -- Locks the roll-up rows that it changes; the caller has locked rollup_position, so no other process changes them, and
 -- has run rollup_settings. The ids from `floor` to before `ceiling` hold the notifications of the events, so that the
--- plan leaves out the other partitions. A page uses event_of_transaction of these partitions, an interval reads all events until
--- its end. Notifications, deliveries and attempts are looked up once each by arrays of their primary keys.
+-- plan leaves out the other partitions. A page uses event_of_transaction of these partitions, an interval reads all
+-- events until its end. Notifications, deliveries and attempts are looked up once each by arrays of their primary keys.
 --
 -- The steps: `page` to `fact` find what is known of each event. `tally` counts equal facts. `counts` has a row for each
 -- minute, combination of values and reason. `value` to `name` choose the values with figures of their own. `target` to
@@ -37,17 +37,29 @@ WITH page AS MATERIALIZED (
     SELECT id, channel, sent_at, delivered_at FROM delivery
     WHERE id = ANY(ARRAY(SELECT delivery_id FROM counted_delivery)) AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid
 ), page_attempt AS MATERIALIZED (
-    SELECT delivery_id, number, provider, country, outcome, latency_ms, segments, cost_micros, settled_micros,
-           settled_at, started_at, answered_at, started_at + latency_ms * interval '1 millisecond' AS ended_at
-    FROM attempt
-    WHERE delivery_id = ANY(ARRAY(SELECT delivery_id FROM counted_delivery))
-      AND delivery_id >= %(floor)s::uuid AND delivery_id < %(ceiling)s::uuid
+    SELECT a.delivery_id, a.number, a.provider, a.country, a.outcome, a.latency_ms, a.segments, a.cost_micros,
+           a.settled_micros, a.settled_at, a.started_at, a.answered_at, a.ended_at, o.seq
+    FROM (SELECT *, started_at + latency_ms * interval '1 millisecond' AS ended_at FROM attempt
+          WHERE delivery_id = ANY(ARRAY(SELECT delivery_id FROM counted_delivery))
+            AND delivery_id >= %(floor)s::uuid AND delivery_id < %(ceiling)s::uuid) a
+    LEFT JOIN (SELECT delivery_id, at, min(seq) AS seq FROM counted_event GROUP BY delivery_id, at) o
+           ON o.delivery_id = a.delivery_id AND o.at = a.ended_at
 ), with_call AS (
-    -- The last call before each event; of a settled cost or a late answer, the call that has it.
+    -- The last call before each event; of a settled cost or a late answer, the call that has it. A receipt can come while
+    -- the transaction with the answer waits for the delivery's row: then the time of the answer is earlier and its event
+    -- (`seq`) is later, and the call comes after the receipt. Its waits, each up to lock_timeout, end within the ten seconds.
     SELECT DISTINCT ON (e.delivery_id, e.at, e.seq) e.*, a.number
     FROM counted_event e
     LEFT JOIN page_attempt a ON a.delivery_id = e.delivery_id AND e.reason NOT IN ('accepted', 'fallback')
-        AND CASE WHEN e.reason = 'cost_settled' THEN a.settled_at = e.at ELSE a.ended_at <= e.at END
+        AND CASE WHEN e.reason = 'cost_settled' THEN a.settled_at = e.at
+                 WHEN a.ended_at > e.at THEN false
+                 WHEN a.ended_at < e.at - interval '10 seconds' THEN true
+                 WHEN a.seq IS NOT NULL THEN a.seq <= e.seq
+                 ELSE NOT EXISTS (
+                     SELECT FROM event o
+                     WHERE o.notification_id = e.notification_id AND o.notification_id >= %(floor)s::uuid
+                       AND o.notification_id < %(ceiling)s::uuid AND o.delivery_id = e.delivery_id
+                       AND o.at = a.ended_at AND o.seq > e.seq) END
     ORDER BY e.delivery_id, e.at, e.seq, coalesce(a.answered_at = e.at, false) DESC, a.ended_at DESC, a.number DESC
 ), numbered AS MATERIALIZED (
     SELECT *, row_number() OVER same_time = 1 AS is_first,
