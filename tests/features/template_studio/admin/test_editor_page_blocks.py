@@ -31,7 +31,9 @@ _BLOCKS: Final = "[name=email-blocks]"
 def insert(browser: Browser, label: str, typed: str = "") -> None:
     """Press the button of a block, and type over the block that is then selected."""
     buttons = browser.chrome.find_elements(By.CSS_SELECTOR, ".nc-tools button")
-    next(button for button in buttons if button.text == label).click()
+    pressed = next(button for button in buttons if button.text == label)
+    # Through the page: the bar at the bottom may lie over the button.
+    browser.chrome.execute_script("arguments[0].click()", pressed)
     if typed:
         browser.see(_BLOCKS).send_keys(typed)
 
@@ -93,6 +95,8 @@ def _arrange(browser: Browser) -> None:
     # By the mouse: the picture moves above the button.
     picture = browser.see(".nc-blocks li:nth-child(5)")
     target = browser.see(".nc-blocks li:nth-child(3)")
+    # From the middle of the window: the bar at the bottom may lie over the picture.
+    browser.chrome.execute_script("arguments[0].scrollIntoView({block: 'center'})", picture)
     ActionChains(browser.chrome).drag_and_drop(picture, target).perform()
     assert [name.partition(":")[0] for name in blocks(browser)] == [
         *("image", "heading", "image", "button", "table")
@@ -109,6 +113,12 @@ def _preview(browser: Browser) -> None:
     wait_for_look(browser, "desktop", "Thank you, Ada")
     wait_for_look(browser, "phone", "Follow your order")
     wait_for_look(browser, "dark", "Article")
+    # The list of the table is a table of boxes, without JSON.
+    browser.click("[data-sample=items] [data-act=add-row]")
+    cell = browser.see("[data-sample=items] tbody tr:nth-child(2) input")
+    cell.clear()
+    cell.send_keys("Red chair")
+    wait_for_look(browser, "desktop", "Red chair")
     browser.click("[data-look=text]")
     browser.wait_for(".nc-frame pre", "Follow your order (https://shop.example)")
     # A broken block has its line and its name, and nothing is lost.
