@@ -86,7 +86,9 @@ def test_one_fault_keeps_everything_out_unless_the_import_is_partial(
 
 
 @pytest.mark.parametrize("name", ["subscribers.json.gz", "subscribers.csv.gz"])
-@pytest.mark.parametrize("content", [gzip.compress(b"[]" * 9)[:-9], b"[]", b""])
+@pytest.mark.parametrize(
+    "content", [gzip.compress(b"[]" * 9)[:-9], b"[]", b""], ids=["cut", "plain", "empty"]
+)
 def test_a_broken_compressed_file_is_refused(
     import_from: ImportFrom, name: str, content: bytes
 ) -> None:

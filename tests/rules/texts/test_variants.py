@@ -51,7 +51,6 @@ def of(base: TextSource, **fields: object) -> TextSource:
         (CHAT, {"body": "Last day"}, {"body"}),
         (CHAT, {"vendor_template": VendorTemplate((("twilio", "HX1"),))}, {"vendor_template"}),
     ],
-    ids=str,
 )
 def test_only_what_the_variant_gives_is_replaced(
     base: TextSource, own: dict[str, object], changed: set[str]
