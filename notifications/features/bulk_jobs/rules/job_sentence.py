@@ -175,9 +175,10 @@ def _variants(facts: JobFacts) -> str:
 
 
 def _share(variant: Mapping[str, Any], facts: JobFacts) -> str:
-    template = variant.get("template_id") or facts.template_id
-    name = f"variant {variant['name']}"
-    return f"{variant['percent']} % {_verb(facts)} {name} (template {template})"
+    text = f"template {variant.get('template_id') or facts.template_id}"
+    if of_text := variant.get("template_variant"):
+        text = f"{text}, variant {of_text} of its texts"
+    return f"{variant['percent']} % {_verb(facts)} variant {variant['name']} ({text})"
 
 
 def _list(names: Sequence[str]) -> str:

@@ -134,6 +134,14 @@ def test_the_sentence_of_a_finished_job_is_about_the_past() -> None:
     assert "5 % of the recipients were to get no message" in text
 
 
+def test_a_variant_of_the_texts_of_a_template_is_named() -> None:
+    variants = [{"name": "a", "percent": 50}, {"name": "b", "percent": 50, "template_variant": "b"}]
+    assert said(variants=variants).endswith(
+        "50 % get variant a (template winter_sale) and 50 % get variant b (template winter_sale,"
+        " variant b of its texts)."
+    )
+
+
 def test_a_variant_without_a_template_has_that_of_the_job() -> None:
     variants = [{"name": "a", "percent": 50}, {"name": "b", "percent": 50, "template_id": None}]
     assert said(variants=variants).count("(template winter_sale)") == 2
