@@ -211,6 +211,8 @@ class Expo(OneWay):
 
     def _results(self, part: _Part, reply: Reply, answer: Mapping[str, Any]) -> Iterator[Result]:
         refused = self._of_request(reply, answer)
+        if _code(answer) == UNAUTHORIZED:
+            self._was_accepted = False  # a second such answer in a row counts against the account
         tickets = answer.get("data")
         if not isinstance(tickets, list) or len(tickets) != len(part):
             tickets = [None] * len(part)

@@ -17,6 +17,7 @@ from providers.conformance import Act
 from providers.contract import (
     Accepted,
     Message,
+    Misconfigured,
     Receipt,
     ReceiptKind,
     Rejected,
@@ -139,6 +140,14 @@ def test_a_token_of_another_account_counts_not_against_the_account(
     found = outcomes(provider, foreign, own)
     refused = Rejected(code="UNAUTHORIZED", contact_is_dead=True, may_be_misconfigured=True)
     assert sorted(found, key=repr) == [Accepted(message_id="ticket-1"), refused]
+
+
+def test_a_second_refusal_in_a_row_counts_against_the_account(
+    server: ExpoFake, provider: Expo
+) -> None:
+    server.script = [expo_tickets(OK), answer_with("UNAUTHORIZED"), answer_with("UNAUTHORIZED")]
+    found = [outcomes(provider, each)[0] for each in to_devices(3)]
+    assert [type(each) for each in found] == [Accepted, Rejected, Misconfigured]
 
 
 def test_each_message_gets_its_own_ticket(server: ExpoFake, provider: Expo) -> None:
