@@ -63,6 +63,13 @@ def test_comments_that_readers_disagree_about_take_no_longer(page: str) -> None:
     assert time.process_time() - began < MOST_CPU_SECONDS
 
 
+def test_tags_without_an_end_and_odd_marks_have_a_text_too() -> None:
+    began = time.process_time()
+    text = mail_text.text_of("<p>a</p><![x]><![ %]>" + "<a " * 40_000)
+    assert text.startswith("a\n\n<a <a")
+    assert time.process_time() - began < MOST_CPU_SECONDS
+
+
 @pytest.mark.parametrize("comment", ["<!-- a --!>", "<!-->", "<!--->", "<!-- a"])
 def test_a_comment_that_readers_disagree_about_is_refused(comment: str) -> None:
     with pytest.raises(BrokenTemplate, match="a comment must"):

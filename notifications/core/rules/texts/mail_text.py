@@ -29,6 +29,8 @@ _STATEMENT: Final = re.compile("(\ue002\\d+\ue001)")
 _OURS: Final = re.compile("[\ue000-\ue002]")
 """Characters of marks, which an author's text must not hold."""
 _SPACE: Final = re.compile(r"[ \t\r\n\f]+")
+_MARKED: Final = re.compile(r"<!\[[^>]*+>?")
+"""Such as `<![if !mso]>`: a browser skips it; the tokenizer raises for an unknown one."""
 
 
 def text_of(html: str) -> str:
@@ -48,9 +50,19 @@ def text_of(html: str) -> str:
         kept.append(text)
     reader = _Reader()
     # At once: with each piece it would begin again at a tag that is not closed yet.
-    reader.feed(html_references.shorten(without_comments("".join(page))))
+    reader.feed(html_references.shorten(_tags("".join(page))))
     reader.close()
     return _MARK.sub(lambda found: kept[int(found[1])], reader.text())
+
+
+def _tags(page: str) -> str:
+    """Return the page without comments and marks, and with each `<` that begins no tag as text.
+
+    The tokenizer would search for the end of each tag behind the last one, down to the end.
+    """
+    whole = _MARKED.sub("", without_comments(page))
+    end = whole.rfind(">") + 1
+    return whole[:end] + whole[end:].replace("<", "&lt;")
 
 
 def without_comments(page: str) -> str:
