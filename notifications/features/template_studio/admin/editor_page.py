@@ -100,7 +100,9 @@ def answer(request: HttpRequest, version: Template) -> JsonResponse:
         raise PermissionDenied
     match asked:
         case "save":
-            faults = _save(version, typed, by=request.user.get_username())
+            with transaction.atomic():
+                versions.lock(version.template_id)  # of two saves, each keeps the other's texts
+                faults = _save(version, typed, by=request.user.get_username())
             shown = {"objections": objections_of(Template.objects.get(pk=version.pk))}
             return _json_response("\n".join(faults), "Saved.", shown=shown)
         case "send" | "send_me":
@@ -143,7 +145,8 @@ def _frames(
 def _save(version: Template, typed: Sequence[TextSource], *, by: str) -> list[str]:
     """Store the texts of a locale and variant; return the errors, in which case nothing is stored.
 
-    A text with empty parts is removed.
+    A text with empty parts is removed. A text of a channel that the form does not show stays: it
+    was added after the page was opened.
     """
     if version.published_at is not None:
         return ["This version is published. Make a new draft from it."]
@@ -155,7 +158,10 @@ def _save(version: Template, typed: Sequence[TextSource], *, by: str) -> list[st
         return faults
     content = versions.content_of(version)
     place = typed[0].locale, typed[0].variant
-    others = (text for text in content.texts if (text.locale, text.variant) != place)
+    shown = {(words.channel, *place) for words in typed}
+    others = (
+        text for text in content.texts if (text.channel, text.locale, text.variant) not in shown
+    )
     changed = contents.content([*others, *kept], content.settings)
     wrong = [
         f"{sentence}."

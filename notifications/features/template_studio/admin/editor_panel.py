@@ -50,10 +50,14 @@ class EditorPanel(Panel):
     def sources(self) -> list[tuple[str, str, str, int, str]]:
         """Return the parts of the channel.
 
-        Each is field, label, source, rows of the text box, and the value of an empty field.
+        Each is field, label, source, rows of the text box, and the value of an empty field. The
+        fields of an action have none: the actions of a variant replace those of the base text.
         """
         of_base = {name: source for name, _, source, _ in _sources(self.base)} if self.base else {}
-        return [(*each, of_base.get(each[0], "")) for each in _sources(self.words)]
+        return [
+            (*each, "" if "-action-" in each[0] else of_base.get(each[0], ""))
+            for each in _sources(self.words)
+        ]
 
     @property
     def is_mail(self) -> bool:

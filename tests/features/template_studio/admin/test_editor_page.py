@@ -128,6 +128,18 @@ def test_a_push_text_has_fields_for_its_link_and_image(door: Client, draft: Temp
     assert text.in_app == InAppPart("/orders/{{ name }}")
 
 
+def test_the_fields_of_an_action_of_a_variant_do_not_seem_to_have_base_values(
+    door: Client, draft: Template
+) -> None:
+    action = {"id": "track", "label": "Track it", "url": "/orders/1"}
+    part = {"url": "/orders", "actions": [action]}
+    draft.texts.create(channel=Channel.IN_APP, locale="en", title="Hi", body="B", in_app=part)
+    tab = door.get(url(draft), {"variant": "b"}).content.decode()
+    assert 'placeholder="/orders"' in tab
+    assert 'placeholder="Track it"' not in tab
+    assert "and so are all actions" in tab
+
+
 @pytest.mark.parametrize(
     ("source", "told"),
     [
@@ -309,6 +321,17 @@ def test_a_preview_loads_no_picture_from_elsewhere(door: Client) -> None:
     template = Template.objects.create(template_id="hello")
     page = door.get(f"/admin/notifications/template/{template.pk}/editor/")
     assert "img-src 'self' data:;" in page[HEADER]  # a frame without an address inherits it
+
+
+def test_a_save_keeps_the_texts_of_channels_that_the_page_did_not_show(
+    door: Client, draft: Template
+) -> None:
+    place = {"template": draft, "channel": Channel.PUSH, "locale": "en"}
+    TemplateText.objects.create(**place, title="Added", body="in another tab")
+    TemplateText.objects.create(**place, variant="b", title="Its variant")
+    form = typed(email_title="Hi", email_body="Hello", sms_body="Hello")
+    assert not ask(door, draft, "save", **form)["fault"]
+    assert draft.texts.filter(channel=Channel.PUSH).count() == 2
 
 
 def test_a_variant_is_added_previewed_compared_and_removed(door: Client, draft: Template) -> None:
