@@ -53,6 +53,8 @@ PERCENT: Final = 100
 LIMITS: Final = ("failed", "bounced", "complained")
 """Shares of the sent messages that can abort a job."""
 _AT: Final = "%Y-%m-%dT%H:%M"
+_MOST: Final = 1e9
+"""Largest number of a field, far above each limit: in seconds it is a number still."""
 _FIELDS: Final[tuple[tuple[str, str], ...]] = (
     (r"/audience(?:/.*)?", "audience"),
     (r"/(?:scheduled_at|send_at_local)", "at"),
@@ -78,7 +80,9 @@ def _text(label: str, **more: Any) -> forms.CharField:  # noqa: ANN401 - options
 
 def _number(label: str, **more: Any) -> forms.FloatField:  # noqa: ANN401 - as above
     widget = UnfoldAdminTextInputWidget(attrs={"type": "number", "step": "any", "min": "0"})
-    return forms.FloatField(label=label, required=False, widget=widget, **more)
+    return forms.FloatField(
+        label=label, required=False, widget=widget, min_value=-_MOST, max_value=_MOST, **more
+    )
 
 
 def _whole(label: str, **more: Any) -> forms.IntegerField:  # noqa: ANN401 - as above

@@ -17,6 +17,8 @@ from notifications.features.bulk_jobs.rules import pace
 _MINUTE: Final = 60
 _HOUR: Final = 3_600
 _DAY: Final = 86_400
+_LONGEST: Final = 10**13
+"""Seconds that a duration shows at most: a draft can have a rate near 0."""
 _EXACT_BELOW: Final = 100
 """Rates below this number are shown as given."""
 _NAMED_DAYS: Final = dt.timedelta(days=6)
@@ -99,7 +101,7 @@ def rate(per_second: float) -> str:
 
 def duration(seconds: float) -> str:
     """Return a duration with at most two units: `10 h`, `2 days 3 h`, `40 min`, `20 s`."""
-    whole = max(0, round(seconds))
+    whole = max(0, round(min(seconds, _LONGEST)))
     for size, (large, small), step in (
         (_DAY, ("day", "h"), _HOUR),
         (_HOUR, ("h", "min"), _MINUTE),
@@ -152,7 +154,7 @@ def _pace(schedule: Schedule, *, count: int | None, now: dt.datetime) -> str:
     return "Without a rate of its own: as fast as the providers of the lane take messages."
 
 
-def _end(schedule: Schedule, seconds: float, now: dt.datetime) -> str:
+def _calculated_end(schedule: Schedule, seconds: float, now: dt.datetime) -> str:
     if schedule.test_group_size:
         seconds += schedule.test_group_seconds
     if (local := schedule.send_at_local) is not None:
@@ -165,6 +167,13 @@ def _end(schedule: Schedule, seconds: float, now: dt.datetime) -> str:
     end = start + dt.timedelta(seconds=seconds)
     shown = _clock(end) if end.date() == start.date() else _wall(end, now=now.astimezone(dt.UTC))
     return f"ends about {shown} UTC"
+
+
+def _end(schedule: Schedule, seconds: float, now: dt.datetime) -> str:
+    try:
+        return _calculated_end(schedule, seconds, now)
+    except OverflowError:  # of a draft with numbers that `rules.request` refuses
+        return "ends after the year 9999"
 
 
 def _wall(at: dt.datetime, *, now: dt.datetime) -> str:

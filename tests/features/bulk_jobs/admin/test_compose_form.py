@@ -142,6 +142,8 @@ def test_a_fault_of_the_body_stands_at_its_field(given: dict[str, str], field: s
         ({"variables": "[" * 5_000}, "variables"),
         ({"channels": "fax"}, "channels"),
         ({"pace_number": "many"}, "pace_number"),
+        ({"pace": "spread", "pace_number": "1e308"}, "pace_number"),
+        ({"ttl_hours": "1e308"}, "ttl_hours"),
         ({"pace": "rate"}, "pace_number"),
         ({"start": "utc"}, "at"),
         ({"mode": "7"}, "mode"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import Any
 
 import pytest
 
@@ -66,6 +67,23 @@ def test_a_test_group_comes_first_and_delays_the_end() -> None:
     text = said(3_600, rate_per_second=1, test_group_size=100, test_group_seconds=1_800)
     assert "The first 100 recipients are a test group; the others follow 30 min later." in text
     assert text.endswith("ends about 14:00 UTC.")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"rate_per_second": 1e-12},
+        {"rate_per_second": 5e-324},
+        {"spread_seconds": 3_600_000_000_000},
+        {
+            "send_at_local": dt.datetime.max.replace(tzinfo=dt.UTC).replace(tzinfo=None),
+            "spread_seconds": 3_600,
+        },
+        {"starts_at": dt.datetime.max.replace(tzinfo=dt.UTC), "rate_per_second": 1},
+    ],
+)
+def test_an_end_after_the_last_year_is_said(given: dict[str, Any]) -> None:
+    assert said(**given).endswith(", ends after the year 9999.")
 
 
 def test_no_rate_is_said() -> None:
