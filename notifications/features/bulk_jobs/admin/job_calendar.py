@@ -54,6 +54,8 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponse:  # noqa: ANN40
     date = _date(request.GET.get("date") or now.date().isoformat())
     days = _days(date, view)
     found = calendar_rows.days(days, limit=_SHOWN[view])
+    is_open = BulkJob.objects.filter(state__in=_OPEN).order_by("state", "starts_at")
+    open_jobs = list(is_open.only("name", "state")[: _MOST_OPEN + 1])
     first, last = (days[0], days[-1]) if view == "week" else (date.replace(day=1), _last(date))
     context = {
         "view": view,
@@ -64,10 +66,8 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponse:  # noqa: ANN40
         "heading": _heading(first, last, view),
         "cells": [_cell(day, found, date=date, view=view, today=now.date()) for day in days],
         "is_empty": not found,
-        "open": BulkJob.objects
-        .filter(state__in=_OPEN)
-        .order_by("state", "starts_at")
-        .only("name", "state")[:_MOST_OPEN],
+        "open": open_jobs[:_MOST_OPEN],
+        "has_more_open": len(open_jobs) > _MOST_OPEN,
     }
     title = "Calendar of bulk jobs"
     return base.page(model_admin, request, "bulk_jobs/calendar.html", title=title, context=context)

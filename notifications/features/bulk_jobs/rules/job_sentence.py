@@ -122,7 +122,8 @@ def _instant(facts: JobFacts, *, now: dt.datetime) -> str:
         return "at a time (not chosen yet)"
     if schedule.started_at is not None:
         return f"from {schedule_text.instant(schedule.started_at, now=now)} on"
-    if schedule.starts_at is None or schedule.starts_at <= now:
+    is_past = schedule.starts_at is not None and schedule.starts_at <= now
+    if schedule.starts_at is None or (is_past and not facts.state.is_final):
         return "now"
     return f"on {schedule_text.instant(schedule.starts_at, now=now)}"
 
@@ -153,21 +154,22 @@ def per_unit(per_second: float) -> str:
 
 
 def _exceptions(facts: JobFacts) -> Iterator[str]:
-    if facts.variants:
-        yield _variants(facts)
     if facts.holdout_percent:
         who = f"{facts.holdout_percent} % of the recipients"
         yield f"{who} {_verb(facts)} no message, for comparison."
+    if facts.variants:
+        yield _variants(facts)
     if facts.schedule.test_group_size:
         yield schedule_text.test_group(facts.schedule)
 
 
 def _variants(facts: JobFacts) -> str:
-    """Return the shares of the variants, and the rule for a winner."""
+    """Return the shares of the variants without the holdout, and the rule for a winner."""
     shares = _list([_share(each, facts) for each in facts.variants])
+    those = "others" if facts.holdout_percent else "recipients"
     if not facts.winner:
-        return f"{shares}."
-    sample = f"Of a sample of {facts.winner['sample_percent']} % of the recipients, {shares}."
+        return f"Of the others, {shares}." if facts.holdout_percent else f"{shares}."
+    sample = f"Of a sample of {facts.winner['sample_percent']} % of the {those}, {shares}."
     metric = str(facts.winner["metric"])
     wait = schedule_text.duration(facts.winner["after_seconds"])
     best = f"the variant with the highest share of {_METRICS.get(metric, metric)} messages"

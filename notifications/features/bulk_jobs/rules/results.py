@@ -32,7 +32,7 @@ _HAD: Final[Mapping[str, str]] = {
     LeftOut.NO_CONTACT.value: "{n} had no valid contact",
     LeftOut.NO_TEXT.value: "{n} had no text on their channels",
     LeftOut.ERASED.value: "{n} {was} deleted",
-    LeftOut.INVALID_VARIABLES.value: "{n} lacked a variable",
+    LeftOut.INVALID_VARIABLES.value: "{n} had a missing or wrong variable",
     LeftOut.SMS_TOO_LONG.value: "{n} had a text that is too long for SMS",
     LeftOut.SAME_ADDRESS.value: "{n} shared the address of another recipient",
     LeftOut.HOLDOUT.value: "{n} {was} in the holdout",

@@ -65,6 +65,14 @@ def test_a_month_has_each_job_at_the_day_of_its_start(door: Client) -> None:
     assert "Not finished:" in week
 
 
+@pytest.mark.parametrize(("count", "is_said"), [(10, False), (11, True)])
+def test_more_running_jobs_than_shown_are_said(door: Client, count: int, *, is_said: bool) -> None:
+    for number in range(count):
+        make_job(f"job {number}", state=BulkJobState.RUNNING)
+    page = door.get(CALENDAR, {"date": "2026-11-10"}).content.decode()
+    assert ("and further jobs of the list" in page) is is_said
+
+
 def test_a_crowded_day_has_the_first_jobs_and_a_link(door: Client) -> None:
     for number in range(6):
         make_job(f"job {number}", NOON + dt.timedelta(minutes=number))

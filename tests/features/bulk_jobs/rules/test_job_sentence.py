@@ -134,6 +134,20 @@ def test_the_sentence_of_a_finished_job_is_about_the_past() -> None:
     assert "5 % of the recipients were to get no message" in text
 
 
+def test_the_shares_of_the_variants_are_those_of_the_recipients_outside_of_the_holdout() -> None:
+    text = said(variants=A_AND_B, holdout_percent=5)
+    assert " 5 % of the recipients get no message, for comparison. Of the others, 60 % get" in text
+    winner = {"metric": "read", "sample_percent": 10, "after_seconds": 60}
+    assert "Of a sample of 10 % of the others, 60 %" in said(
+        variants=A_AND_B, holdout_percent=5, winner=winner
+    )
+
+
+def test_a_job_that_ended_before_its_start_does_not_start_now() -> None:
+    text = said(schedule={"starts_at": AGO}, state=BulkJobState.CANCELLED)
+    assert ", on Wednesday 18 November 2026 12:30 UTC, as" in text
+
+
 def test_a_variant_of_the_texts_of_a_template_is_named() -> None:
     variants = [{"name": "a", "percent": 50}, {"name": "b", "percent": 50, "template_variant": "b"}]
     assert said(variants=variants).endswith(
