@@ -191,7 +191,7 @@ def test_a_digest_of_marketing_waits_for_the_producers_day(
     assert _statuses([*likes, *marketing]) == [HELD] * 4
     _turn(2 * DAY)
     _sweep()
-    assert [each.priority for each in _digests()] == [Priority.P2, Priority.P3]
+    assert {each.priority for each in _digests()} == {Priority.P2, Priority.P3}
     in_two_hours = clock.now() + dt.timedelta(hours=2)
     night = ProducerDay(begins=in_two_hours.time(), ends=(in_two_hours + DAY / 24).time())
     monkeypatch.setattr(producer_windows, "of", lambda _producer: night)
