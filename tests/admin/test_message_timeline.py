@@ -138,7 +138,7 @@ def test_the_drawing_tells_many_calls_as_numbers(door: Client, waiting: Delivery
 
 def test_rows_of_several_deliveries_have_the_order_of_the_events() -> None:
     reverse("admin:index")  # the admin of other apps goes first
-    from notifications.core.admin import message_timeline  # noqa: PLC0415 - see above
+    from notifications.core.admin import message_timeline  # noqa: PLC0415 - imported after the others
 
     first, second = uuid4(), uuid4()
     lines = [(first, 1, 2), (second, 2, 2), (second, 3, 3), (first, 3, 5), (second, 4, 5)]

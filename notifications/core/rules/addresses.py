@@ -80,7 +80,7 @@ def _subscription(text: str) -> str:
 
 
 def told_kind(channel: Channel, address: str) -> str:
-    """Return the kind of `TOLD_KINDS` that an address has by its form; empty: another kind."""
+    """Return the kind that the form of an address tells, one of `TOLD_KINDS`; else empty."""
     if channel is Channel.PUSH and expo_token.is_token(address):
         return expo_token.KIND
     if channel is Channel.PUSH and address.startswith("{"):

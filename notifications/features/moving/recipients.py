@@ -256,7 +256,7 @@ def _new_addresses(
 
 
 def _create(wanted: Sequence[_Difference], *, mode: Mode, by: str) -> Mapping[str, Recipient]:
-    """Store new recipients and contacts; no recipient if another call has stored one of these."""
+    """Store new recipients and contacts; store none if another call stored a recipient first."""
     new = [
         NewRecipient(
             user_id=each.user_id,

@@ -81,7 +81,7 @@ def _metrics(job: BulkJob) -> set[Total]:
 
 
 def _compared(job: BulkJob, found: JobFigures) -> Iterator[tuple[Total, list[VariantShare]]]:
-    """Yield each compared metric that a message has, with the share of each variant."""
+    """Yield each metric with the shares of the variants; a metric of no message is left out."""
     names = [str(each["name"]) for each in job.variants]
     if len(names) < 2:  # noqa: PLR2004 - a comparison needs two
         return

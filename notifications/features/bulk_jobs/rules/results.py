@@ -51,7 +51,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class VariantShare:
-    """A variant with its messages that have a metric."""
+    """The sent messages of a variant, and how many of the messages have a metric."""
 
     name: str
     count: int
