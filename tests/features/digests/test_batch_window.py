@@ -21,7 +21,6 @@ from notifications.core.models import (
     Notification,
     NotificationType,
     Preference,
-    Producer,
     Recipient,
     Template,
     TemplateText,
@@ -77,16 +76,6 @@ def _world(db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:  # noqa
     yield
     for store in stores:
         store.forget()
-
-
-@pytest.fixture
-def caller() -> Caller:
-    return Caller(
-        producer_id=Producer.objects.create(name="likes").pk,
-        mode=Mode.LIVE,
-        priorities=frozenset(Priority),
-        may_send_content=True,
-    )
 
 
 @pytest.fixture

@@ -26,7 +26,6 @@ from notifications.core.models import (
     Notification,
     NotificationType,
     Preference,
-    Producer,
     Recipient,
     Template,
     TemplateText,
@@ -80,16 +79,6 @@ def _template(name: str, body: str, *, version: int = 1) -> None:
     for channel in (Channel.EMAIL, Channel.PUSH):
         TemplateText.objects.create(template=made, channel=channel, title="Likes", body=body)
     Template.objects.filter(pk=made.pk).update(published_at=clock.now())
-
-
-@pytest.fixture
-def caller() -> Caller:
-    return Caller(
-        producer_id=Producer.objects.create(name="likes").pk,
-        mode=Mode.LIVE,
-        priorities=frozenset(Priority),
-        may_send_content=True,
-    )
 
 
 @pytest.fixture

@@ -67,16 +67,6 @@ def _world(db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:  # noqa
         store.forget()
 
 
-@pytest.fixture
-def caller() -> Caller:
-    return Caller(
-        producer_id=Producer.objects.create(name="likes").pk,
-        mode=Mode.LIVE,
-        priorities=frozenset(Priority),
-        may_send_content=True,
-    )
-
-
 def _template(name: str, body: str) -> None:
     version = 1 + Template.objects.filter(template_id=name).count()
     made = Template.objects.create(template_id=name, version=version)
