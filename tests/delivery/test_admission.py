@@ -215,7 +215,7 @@ def test_each_gets_its_slot_and_does_not_ask_again(
     deliver.deliver([row.id for row in waiting])
     still = {row.id: row.slot_at for row in map(_row, waiting) if row.reason}
     assert still.items() <= slots.items()
-    come = clock.now() - dt.timedelta(seconds=1)
+    come = TransactionNow() - dt.timedelta(seconds=1)
     Delivery.objects.filter(id__in=slots).update(slot_at=come, due_at=come)
     deliver.deliver(list(slots))
     assert set(asked) == {0}
@@ -230,7 +230,7 @@ def test_a_slot_that_is_long_over_is_asked_for_again(reach: Reach, take: Accept)
     reach(push=["one", "two"])
     _slow(1, 1)
     rows = deliveries_of(take(channels=["push"], priority="P1"))
-    past = clock.now() - dt.timedelta(seconds=10)
+    past = TransactionNow() - dt.timedelta(seconds=10)
     Delivery.objects.filter(id=rows[0].id).update(slot_provider="sandbox", slot_at=past)
     deliver.deliver([row.id for row in rows])
     assert sorted(_reasons(rows)) == sorted(_SENT_OR_HELD)

@@ -80,7 +80,7 @@ def test_a_second_call_is_a_retry_and_no_first_call_of_a_stage(
     rows = take_rows(take, 2)
     scripted.answer = lambda batch: ((each, Throttled(code="429")) for each in batch)
     deliver.deliver(rows)
-    Delivery.objects.update(due_at=clock.now() - dt.timedelta(seconds=7))
+    Delivery.objects.update(due_at=TransactionNow() - dt.timedelta(seconds=7))
     scripted.answer = lambda batch: ((each, Accepted()) for each in batch)
     growth = _Growth()
     deliver.deliver(rows)

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.db import connection, transaction
 
 from notifications.core import broker, clock
@@ -51,6 +52,7 @@ from tests.journey import (
     deliver_chain,
     lapse,
 )
+from tests.moments import transaction_now
 from tests.vendors import Scripted
 
 Outbox = Callable[[UUID], list[Any]]
@@ -69,12 +71,14 @@ def sweep(*, unknown: bool = False) -> Swept:
 
 
 def end_window(delivery: Delivery) -> None:
-    Delivery.objects.filter(id=delivery.id).update(due_at=clock.now() - dt.timedelta(seconds=1))
+    Delivery.objects.filter(id=delivery.id).update(
+        due_at=TransactionNow() - dt.timedelta(seconds=1)
+    )
 
 
 def seconds_left(delivery: Delivery) -> float:
     assert delivery.due_at is not None
-    return (delivery.due_at - clock.now()).total_seconds()
+    return (delivery.due_at - transaction_now()).total_seconds()
 
 
 def delivered(row: Delivery) -> int:
@@ -345,7 +349,9 @@ def test_a_dead_worker_takes_no_window_with_it(outbox: Outbox, reach: Reach, tak
     answer = take(**CHAIN)
     deliver_chain(answer)
     [push] = chain_of(answer)
-    Delivery.objects.filter(id=push.id).update(status=Status.SENDING, call_started_at=clock.now())
+    Delivery.objects.filter(id=push.id).update(
+        status=Status.SENDING, call_started_at=transaction_now()
+    )
     sent_ledger.write([LedgerEntry(push.id, push.attempts, "sandbox", Accepted(message_id="m"))])
     assert rescue.rescue([lapse(push.id)]) == 1
     [push] = chain_of(answer)

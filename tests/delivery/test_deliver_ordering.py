@@ -26,6 +26,7 @@ from notifications.core.store.rate_limits import circuit_breakers
 from notifications.core.store.redis import state
 from notifications.core.sweeps import due_rows
 from tests.journey import Accept, Reach, deliveries_of
+from tests.moments import transaction_now
 from tests.store.ageing import age
 
 Outbox = Callable[[UUID], list[Any]]
@@ -155,12 +156,12 @@ def test_a_head_that_is_held_for_long_lets_go_and_its_timeline_says_so(queue: Qu
 def test_many_short_holds_are_a_long_one(queue: Queue) -> None:
     first, second = queue(2)
     deliver.deliver([second])
-    in_a_moment = clock.now() + dt.timedelta(seconds=20)
+    in_a_moment = transaction_now() + dt.timedelta(seconds=20)
     Delivery.objects.filter(id=first).update(
         status=Status.SCHEDULED, reason="breaker", due_at=in_a_moment
     )
     OrderedDelivery.objects.filter(delivery_id=first).update(
-        held_since=clock.now() - LETS_GO_AFTER - dt.timedelta(seconds=1)
+        held_since=transaction_now() - LETS_GO_AFTER - dt.timedelta(seconds=1)
     )
     _let_pass(second)
     deliver.deliver([second])

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 
 from notifications.core import broker, clock
 from notifications.core.delivery import deliver, routing, settle
@@ -232,7 +233,7 @@ def test_a_release_on_an_earlier_channel_leaves_the_later_channel_to_the_chain(
     Contact.objects.create(
         recipient=person, channel=Channel.PUSH, address="token.400", is_primary=True
     )
-    Delivery.objects.update(due_at=clock.now() - dt.timedelta(seconds=1))
+    Delivery.objects.update(due_at=TransactionNow() - dt.timedelta(seconds=1))
     release.resolve([dict(row) for row in Delivery.objects.values()])
     deliver_chain(answer)
     assert chain_statuses(answer) == [
@@ -296,7 +297,7 @@ def test_a_cancelled_notification_opens_nothing(outbox: Outbox, reach: Reach, ta
 def test_an_expired_notification_opens_nothing(outbox: Outbox, reach: Reach, take: Accept) -> None:
     reach(push="token.400", sms="+15552020300")
     answer = take(**CHAIN)
-    Notification.objects.update(expires_at=clock.now() - dt.timedelta(seconds=1))
+    Notification.objects.update(expires_at=TransactionNow() - dt.timedelta(seconds=1))
     deliver_chain(answer)
     assert chain_statuses(answer) == [("push", "expired", "ttl_passed")]
     del outbox

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 
 from notifications.core import clock, conf
 from notifications.core.delivery import deliver
@@ -28,6 +29,7 @@ from notifications.core.sweeps import release as sweep
 from notifications.core.sweeps import rounds
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of
+from tests.moments import transaction_now
 
 Outbox = Callable[[UUID], list[Any]]
 HOUR = dt.timedelta(hours=1)
@@ -69,7 +71,7 @@ def _status(delivery_id: UUID) -> tuple[Status, str]:
 
 def _make_due(delivery_id: UUID) -> None:
     """As if the time it waits for had come, and the grace of its own message had passed."""
-    Delivery.objects.filter(id=delivery_id).update(due_at=clock.now() - 10 * SECOND)
+    Delivery.objects.filter(id=delivery_id).update(due_at=TransactionNow() - 10 * SECOND)
 
 
 def test_a_quiet_hour_holds_and_spends_no_attempt(maria: Person, take: Accept) -> None:
@@ -181,7 +183,7 @@ def test_what_waited_is_released_by_the_sweep_and_sent_once(
     [row] = deliveries_of(take())
     deliver.deliver([row.id])
     assert _status(row.id) == (Status.SCHEDULED, "do_not_disturb")
-    _wish(maria, do_not_disturb_until=clock.now() - SECOND)
+    _wish(maria, do_not_disturb_until=transaction_now() - SECOND)
     _make_due(row.id)
     for _ in range(2):
         sweep.run_once(now=clock.now(), limit=10)
@@ -219,7 +221,7 @@ def test_what_expires_in_the_quiet_says_so_when_it_does(maria: Person, take: Acc
     expires_at = Notification.objects.get(id=row.notification_id).expires_at
     assert held.due_at is not None
     assert abs(held.due_at - expires_at) < SECOND
-    past = clock.now() - SECOND
+    past = transaction_now() - SECOND
     Notification.objects.filter(id=row.notification_id).update(expires_at=past)
     Delivery.objects.filter(id=row.id).update(due_at=past)
     deliver.deliver([row.id])

@@ -32,6 +32,7 @@ from tests.journey import (
     statuses,
     take_rows,
 )
+from tests.moments import transaction_now
 
 Outbox = Callable[[UUID], list[Any]]
 LANE = Lane(Mode.LIVE, Priority.P1, Channel.EMAIL).name
@@ -99,7 +100,7 @@ def test_a_suspect_waits_longer_after_each_error(fault: FailingStep, take: Accep
     [bad] = take_rows(take, 1, priority="P1")
     fault.ids = {bad}
     for seconds in (5, 10, 20, 40):
-        before = clock.now()
+        before = transaction_now()
         _try([bad])
         due_at = Delivery.objects.get(id=bad).due_at
         assert due_at is not None

@@ -10,7 +10,6 @@ import pytest
 from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 
-from notifications.core import clock
 from notifications.core.delivery import deliver, rescue
 from notifications.core.intake.accept import AcceptedRequest, Refused
 from notifications.core.models import (
@@ -148,7 +147,7 @@ def test_a_late_refusal_of_an_expired_delivery_sends_nothing_more(
     [row] = take_rows(take, 1)
 
     def expire() -> None:
-        Notification.objects.update(expires_at=clock.now() - dt.timedelta(seconds=1))
+        Notification.objects.update(expires_at=TransactionNow() - dt.timedelta(seconds=1))
 
     _deliver_late(scripted, row, NotStarted(code="late"), meanwhile=expire)
     Delivery.objects.filter(id=row).update(due_at=TransactionNow())

@@ -13,7 +13,6 @@ from typing import Final, get_args
 from uuid import UUID
 
 import pytest
-from django.db import connection
 
 from notifications.core import clock
 from notifications.core.delivery import deliver, provider_health, routing
@@ -37,6 +36,7 @@ from notifications.core.store.redis import state
 from notifications.core.sweeps import resume
 from providers.contract import Channel, NotStarted, Outcome
 from tests.journey import Accept, AddVendor, Reach, deliveries_of
+from tests.moments import transaction_now
 from tests.store.ageing import age
 
 EMAIL: Final = HealthKey("sandbox", Channel.EMAIL)
@@ -66,14 +66,6 @@ def _open_alerts() -> set[str]:
     return set(Alert.objects.filter(resolved_at=None).values_list("kind", flat=True))
 
 
-def _postgres_now() -> dt.datetime:
-    with connection.cursor() as running:
-        running.execute("SELECT now()")
-        (now,) = running.fetchone() or (None,)
-    assert isinstance(now, dt.datetime)
-    return now
-
-
 @dataclass
 class _Seconds:
     """Deliveries on a simulated clock, in whole seconds."""
@@ -90,12 +82,14 @@ class _Seconds:
             past = clock.now() - dt.timedelta(hours=1)
             Delivery.objects.filter(id=each, due_at__isnull=False).update(due_at=past)
             # Its slot has come: Postgres's clock stands still within the test's transaction.
-            Delivery.objects.filter(id=each, slot_at__isnull=False).update(slot_at=_postgres_now())
+            Delivery.objects.filter(id=each, slot_at__isnull=False).update(
+                slot_at=transaction_now()
+            )
             deliver.deliver([each])
             row = _row(each)
             del self.due[each]
             if row.status in OPEN and row.due_at is not None:
-                wait = row.due_at - _postgres_now()
+                wait = row.due_at - transaction_now()
                 self.due[each] = self.now + wait.total_seconds()
         age(SECOND)
         self.now += 1

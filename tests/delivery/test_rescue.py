@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.db.models import F
 
 from notifications.core import clock
@@ -71,7 +72,7 @@ def test_a_lease_that_ran_out_is_settled_by_evidence(  # noqa: PLR0913 - a table
 ) -> None:
     reach(email="maria@sandbox.example")
     [row] = deliveries_of(take(priority=priority))
-    past = clock.now() - dt.timedelta(seconds=1)
+    past = TransactionNow() - dt.timedelta(seconds=1)
     Delivery.objects.filter(id=row.id).update(
         status=Status.SENDING,
         due_at=past,
@@ -168,7 +169,7 @@ def test_a_dead_worker_sends_an_unanswered_message_again_once(
     assert rescue.rescue([lapse(mail.id)]) == 1
     [mail] = chain_of(answer)
     assert (mail.status, mail.reason) == (Status.UNKNOWN, "worker_lost")
-    Delivery.objects.update(due_at=clock.now() - dt.timedelta(seconds=1))
+    Delivery.objects.update(due_at=TransactionNow() - dt.timedelta(seconds=1))
     due_rows.recheck_unknown(now=clock.now(), limit=10)
     assert [row[:2] for row in chain_statuses(answer)] == [
         ("email", "unconfirmed"),

@@ -8,6 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 
 from notifications.core import clock
 from notifications.core.delivery import deliver, in_flight
@@ -125,7 +126,7 @@ def test_test_mode_is_held_by_a_switch_of_its_lane_only(take: Accept) -> None:
 
 def test_an_expired_or_resumed_switch_holds_nothing(take: Accept) -> None:
     row = _set(SwitchKind.TYPE, "LIKE", expires_at=clock.now() + HOUR)
-    Switch.objects.filter(pk=row.pk).update(expires_at=clock.now() - SECOND)
+    Switch.objects.filter(pk=row.pk).update(expires_at=TransactionNow() - SECOND)
     cached.forget()
     assert _deliver(*deliveries_of(take())) == [SENT]
     _set(SwitchKind.TYPE, "LIKE")
@@ -148,8 +149,8 @@ def test_the_time_to_live_goes_on_and_its_end_names_the_pause(take: Accept) -> N
     _set(SwitchKind.TYPE, "LIKE")
     [row] = deliveries_of(take())
     _deliver(row)
-    Notification.objects.update(expires_at=clock.now() - SECOND)
-    Delivery.objects.filter(id=row.id).update(due_at=clock.now() - SECOND)
+    Notification.objects.update(expires_at=TransactionNow() - SECOND)
+    Delivery.objects.filter(id=row.id).update(due_at=TransactionNow() - SECOND)
     assert _deliver(row) == [(Status.EXPIRED, "ttl_passed_while_paused")]
 
 

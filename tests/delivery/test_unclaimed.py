@@ -14,6 +14,7 @@ from typing import ClassVar, Final
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.db import ProgrammingError, connection
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -203,7 +204,7 @@ class Histories(RuleBasedStateMachine):
     @rule(which=_some)
     def end_time_to_live(self, which: int) -> None:
         for row in self._chosen([which]):
-            over = clock.now() - dt.timedelta(seconds=1)
+            over = TransactionNow() - dt.timedelta(seconds=1)
             Notification.objects.filter(id=row.notification_id).update(expires_at=over)
             first, last = row.notification_id, ids.last_delivery_of(row.notification_id)
             theirs = Delivery.objects.filter(id__gt=first, id__lte=last)

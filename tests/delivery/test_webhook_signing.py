@@ -18,6 +18,7 @@ from providers.contract import Channel
 from providers.errors import InvalidSignature
 from providers.standard_webhooks import Secret, verify
 from tests.journey import Accept, Reach, deliveries_of
+from tests.moments import transaction_now
 from tests.providers.fakes import HttpFake
 from tests.providers.messages import SECRET
 
@@ -59,7 +60,7 @@ def _verifies(endpoint: HttpFake, take: Accept, contact: Contact, secret: Secret
 
 
 def _changed_ago(contact: Contact, passed: dt.timedelta) -> None:
-    Contact.objects.filter(pk=contact.pk).update(secret_changed_at=clock.now() - passed)
+    Contact.objects.filter(pk=contact.pk).update(secret_changed_at=transaction_now() - passed)
 
 
 def test_no_receiver_holds_a_secret_that_verifies_another_ones_webhooks(
@@ -93,7 +94,7 @@ def test_a_receiver_of_before_verifies_with_the_common_secret_until_its_time_is_
     Contact.objects.filter(pk=ann.pk).update(shared_secret_until=soon)
     assert _verifies(endpoint, take, ann, Secret.parse(SECRET))
     assert _verifies(endpoint, take, ann, own)
-    Contact.objects.filter(pk=ann.pk).update(shared_secret_until=clock.now())
+    Contact.objects.filter(pk=ann.pk).update(shared_secret_until=transaction_now())
     assert not _verifies(endpoint, take, ann, Secret.parse(SECRET))
 
 

@@ -8,8 +8,9 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 
-from notifications.core import broker, clock
+from notifications.core import broker
 from notifications.core.delivery import fall_back, routing
 from notifications.core.feedback import client_receipts, delivery_receipts
 from notifications.core.feedback.client_receipts import ClientReceipt
@@ -45,7 +46,9 @@ def sweep() -> Swept:
 
 
 def end_window(delivery: Delivery) -> None:
-    Delivery.objects.filter(id=delivery.id).update(due_at=clock.now() - dt.timedelta(seconds=1))
+    Delivery.objects.filter(id=delivery.id).update(
+        due_at=TransactionNow() - dt.timedelta(seconds=1)
+    )
 
 
 def delivered(row: Delivery) -> int:

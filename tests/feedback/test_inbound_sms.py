@@ -20,6 +20,7 @@ from notifications.core.store.postgres.suppressions import SuppressionEntry
 from notifications.core.sweeps import housekeeping
 from providers.contract import Channel, InboundText
 from tests.journey import Accept, Reach, deliveries_of
+from tests.moments import transaction_now
 
 NUMBER = "+4915112345678"
 
@@ -139,7 +140,7 @@ def test_a_late_report_of_an_opt_out_from_before_the_first_start_stops_nothing(
 ) -> None:
     reach(sms=NUMBER)
     [contact] = Contact.objects.all()
-    before = clock.now()
+    before = transaction_now() - dt.timedelta(seconds=1)
     assert says("START", "1") == 0
     assert opted_out_contacts.record({contact.pk: OptOut("x", before)}, provider="twilio") == 0
     later = clock.now() + dt.timedelta(minutes=1)

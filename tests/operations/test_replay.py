@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -76,7 +77,7 @@ def test_an_unconfirmed_channel_does_not_stop_the_replay_of_the_last(
     reach(push="token", sms="+15554000000")
     answer = take(**CHAIN)
     deliver_chain(answer)
-    Delivery.objects.update(due_at=clock.now() - dt.timedelta(seconds=1))
+    Delivery.objects.update(due_at=TransactionNow() - dt.timedelta(seconds=1))
     due_rows.end_confirm_windows(limit=10)
     deliver_chain(answer)
     letters = LetterFilter()

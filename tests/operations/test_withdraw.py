@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 
 from notifications.core import clock
 from notifications.core.delivery import deliver
@@ -71,7 +72,7 @@ def _run() -> None:
 
 
 def _due() -> None:
-    Withdrawal.objects.update(due_at=clock.now() - dt.timedelta(seconds=1))
+    Withdrawal.objects.update(due_at=TransactionNow() - dt.timedelta(seconds=1))
 
 
 def _reasons(row: Delivery) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.db import connection
 
 from notifications.core import clock, conf
@@ -149,7 +150,7 @@ def test_a_file_uploaded_again_and_used_again_goes_with_the_person(
 def test_a_promise_of_the_past_keeps_no_file(take: Accept, upload: Upload, caller: Caller) -> None:
     file = upload()
     take(attachments=_asked(file))
-    Attachment.objects.update(promised_until=clock.now() - dt.timedelta(seconds=1))
+    Attachment.objects.update(promised_until=TransactionNow() - dt.timedelta(seconds=1))
     _erase(caller, "maria")
     assert not _exists(file)
 

@@ -9,6 +9,7 @@ from typing import Final
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.db.models import F
 
 from notifications.core import clock, conf
@@ -245,7 +246,7 @@ def test_many_due_messages_of_windows_do_not_delay_other_holds(caller: Caller) -
     _turn(WINDOW + GRACE)
     other = _like(caller, type="COMMENT", priority="P2")
     Delivery.objects.exclude(reason="batch_window").update(
-        status=Status.SCHEDULED, reason="quiet_hours", due_at=clock.now() - GRACE
+        status=Status.SCHEDULED, reason="quiet_hours", due_at=TransactionNow() - GRACE
     )
     release.run_once(now=clock.now(), limit=1)  # examines eight rows
     _deliver()

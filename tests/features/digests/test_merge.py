@@ -10,6 +10,7 @@ from typing import Any, Final
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 from django.db import transaction
 from django.db.models import F
 
@@ -281,7 +282,7 @@ def test_a_longer_time_to_live_of_the_producer_is_kept(caller: Caller, maria: Re
     held = _send(caller, ttl_seconds=40 * 24 * 3600)
     expires_at = Notification.objects.get(id=held[0]).expires_at
     assert _statuses(held) == [HELD]
-    Delivery.objects.update(due_at=clock.now() - GRACE)
+    Delivery.objects.update(due_at=TransactionNow() - GRACE)
     Notification.objects.update(created_at=F("created_at") - 2 * DAY)
     _sweep()
     assert Notification.objects.get(id=held[0]).expires_at == expires_at
@@ -376,7 +377,7 @@ def test_a_scheduled_message_waits_from_its_send_time(caller: Caller, maria: Rec
     send_at = clock.now() + 3 * DAY
     [row] = _send(caller, scheduled_at=send_at.isoformat())
     delivery = next(x for x in Delivery.objects.all() if x.notification_id == row)
-    Delivery.objects.filter(id=delivery.id).update(due_at=clock.now() - GRACE)
+    Delivery.objects.filter(id=delivery.id).update(due_at=TransactionNow() - GRACE)
     release.run_once(now=clock.now(), limit=500)
     _deliver()
     assert _statuses([row]) == [HELD]

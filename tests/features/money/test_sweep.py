@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.functions import TransactionNow
 
 from notifications.core import clock
 from notifications.core.delivery import deliver
@@ -48,7 +49,7 @@ def test_a_raise_releases_its_rows_beside_many_queued_rows_of_others(take: Accep
     Budget.objects.filter(pk=row.pk).update(amount_micros=3 * CENT)
     assert _sweep() == 2
     held = Delivery.objects.filter(reason="budget")
-    held.update(due_at=clock.now() - dt.timedelta(seconds=9))
+    held.update(due_at=TransactionNow() - dt.timedelta(seconds=9))
     release.run_once(now=clock.now(), limit=500)
     queued = Delivery.objects.filter(reason="hold_over", status=Status.QUEUED)
     assert queued.count() == 2

@@ -15,6 +15,7 @@ from notifications.core.store.postgres.contact_book import TAKEN_AWAY, Address, 
 from notifications.core.store.postgres.dead_contacts import DeadReport
 from notifications.core.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
+from tests.moments import transaction_now
 
 pytestmark = pytest.mark.django_db
 
@@ -133,7 +134,7 @@ def _bounce(row: Contact, *, at: dt.datetime | None, cause: Cause = Cause.BOUNCE
 @pytest.mark.parametrize("cause", [Cause.BOUNCE, Cause.COMPLAINT])
 def test_evidence_from_before_an_undo_says_nothing_and_later_evidence_does(cause: Cause) -> None:
     bounced = contact()
-    before = clock.now()
+    before = transaction_now() - MINUTE
     assert _bounce(bounced, at=before, cause=cause)
     suppressions.undo(Suppression.objects.all(), by="operator", note="repaired")
     assert not _bounce(bounced, at=before, cause=cause)

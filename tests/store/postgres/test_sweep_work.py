@@ -47,6 +47,7 @@ from notifications.core.sweeps import SWEEPS
 from notifications.features.receipt_lookups.models import ReceiptLookup
 from notifications.features.series.models import CustomEvent
 from providers.contract import Channel
+from tests.moments import transaction_now
 from tests.sweeps.conftest import MakeRow, _no_old_answers, broker, make_row
 
 __all__ = ["_no_old_answers", "broker", "make_row"]
@@ -63,16 +64,8 @@ _STATUSES: Final = (
 )
 
 
-def _database_now() -> dt.datetime:
-    """Return Postgres's now(), which stands still in the transaction of a test."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT now()")
-        found: dt.datetime = cursor.fetchone()[0]
-    return found
-
-
 def _store_random_rows(make_row: MakeRow, seed: int) -> None:
-    chance, now = random.Random(seed), _database_now()  # noqa: S311 - no secret
+    chance, now = random.Random(seed), transaction_now()  # noqa: S311 - no secret
     for _ in range(chance.choice((0, 1, 2, 6))):
         ago = dt.timedelta(seconds=chance.choice((-3600, -5, -0.5, 0, 1, 7, 16, 3600)))
         make_row(

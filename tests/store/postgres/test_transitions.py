@@ -33,6 +33,7 @@ from notifications.core.store.postgres.transitions import (
     Move,
     UnderClaim,
 )
+from tests.moments import transaction_now
 from tests.store.stored_rows import MakeDelivery
 
 _MINUTE = dt.timedelta(minutes=1)
@@ -93,7 +94,7 @@ def test_a_lease_is_as_long_as_its_priority_needs(
 
 
 def test_a_waiting_row_is_taken_a_second_early_and_no_earlier(make_delivery: MakeDelivery) -> None:
-    soon = make_delivery(Status.RETRYING, due_at=clock.now() + dt.timedelta(seconds=0.8))
+    soon = make_delivery(Status.RETRYING, due_at=transaction_now() + dt.timedelta(seconds=0.8))
     later = make_delivery(Status.RETRYING, due_at=clock.now() + _MINUTE)
     claim = claims.claim([soon, later], now=clock.now())
     assert [each.id for each in claim.deliveries] == [soon]
