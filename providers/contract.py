@@ -21,6 +21,7 @@ from uuid import UUID
 
 from providers.mail_headers import NO_HEADERS, MailHeaders
 from providers.message_parts import Attachment, InApp
+from providers.refused_parts import RefusedPart
 
 
 class Channel(IntEnum):
@@ -86,8 +87,7 @@ class Capabilities:
     address_kinds: frozenset[str] = frozenset()
     """The kinds of `Message.address_kind` that the provider takes; empty: all kinds."""
     takes: Mapping[Channel, Callable[[str], bool]] = field(default_factory=dict)
-    """By channel a function that returns False for an address that the provider cannot send to; a
-    channel without a function: all addresses of the kinds."""
+    """By channel a function that tells if the provider can send to an address; else: all."""
     concurrency: int = 2_000
     """Largest useful number of calls in flight from one process: a ceiling, not a goal."""
     withdraws: bool = False
@@ -110,8 +110,7 @@ class Message:
     delivery_id: UUID
     notification_id: UUID
     idempotency_key: str
-    """Delivery id and generation; the same on every retry, new only after a replay of a definite
-    rejection."""
+    """Delivery id and generation: new only after a replay of a definite rejection."""
     channel: Channel
     address: str = field(repr=False)
     """Device token, E.164 number, mailbox, URL ... never logged."""
@@ -135,8 +134,7 @@ class Message:
     is_signed_for_all: bool = False
     """True if the provider's installation-wide secrets sign beside the contact's keys."""
     is_withdrawal: bool = False
-    """True: the message shows nothing; the app removes the shown message with the same ids. Only
-    for a provider with `Capabilities.withdraws`; texts and `data` are empty."""
+    """True: the app removes the shown message with the same ids; texts and `data` are empty."""
     on_begin: Callable[[], None] | None = field(default=None, repr=False, compare=False)
     """Called before bytes leave that can make the provider act on the message, as late as the
     adapter can, from any thread; only by a provider with `Capabilities.marks_begin`. Returns at
@@ -212,6 +210,7 @@ class Rejected:
     another_provider_may_accept: bool = False
     """The refusal is the provider's alone: sender not verified, region not enabled, no route, spam
     block. The refusal is final only after the last provider."""
+    refused_part: RefusedPart = RefusedPart.NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,6 +219,7 @@ class Misconfigured:
 
     code: str = ""
     detail: str = ""
+    refused_part: RefusedPart = RefusedPart.NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

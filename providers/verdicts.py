@@ -25,6 +25,7 @@ from providers.contract import (
     Unanswered,
     Unavailable,
 )
+from providers.refused_parts import RefusedPart
 
 
 class Verdict(StrEnum):
@@ -40,6 +41,14 @@ class Verdict(StrEnum):
     """Rejected, and the address is gone: the address is never used again."""
     DEAD_OR_MISCONFIGURED = "dead_or_misconfigured"
     """Dead for a single address with the answer, a wrong local setting for many addresses."""
+    SENDER_REFUSED = "sender_refused"
+    """The account may not send from the sender: misconfigured if the sender is the provider's
+    setting, else rejected here. No circuit breaker counts the rejection."""
+    TEMPLATE_REFUSED = "template_refused"
+    """Rejected here for the vendor's template; no circuit breaker counts the rejection."""
+    IN_SANDBOX = "in_sandbox"
+    """Rejected here, because the account is in the vendor's sandbox or a trial and the address is
+    not on its list; no circuit breaker counts the rejection."""
     OPTED_OUT = "opted_out"
     """Rejected: the recipient ended messages, and can begin them again."""
     THROTTLED = "throttled"
@@ -60,7 +69,17 @@ class Verdict(StrEnum):
 
 
 _DEAD: Final = frozenset({Verdict.DEAD, Verdict.DEAD_OR_MISCONFIGURED})
-_HERE: Final = frozenset({Verdict.REJECTED_HERE, Verdict.REJECTED_OR_MISCONFIGURED})
+_PARTS: Final = {
+    Verdict.SENDER_REFUSED: RefusedPart.SENDER,
+    Verdict.TEMPLATE_REFUSED: RefusedPart.TEMPLATE,
+    Verdict.IN_SANDBOX: RefusedPart.SANDBOX,
+}
+_HERE: Final = frozenset({
+    Verdict.REJECTED_HERE,
+    Verdict.REJECTED_OR_MISCONFIGURED,
+    Verdict.TEMPLATE_REFUSED,
+    Verdict.IN_SANDBOX,
+})
 _AMBIGUOUS: Final = frozenset({Verdict.DEAD_OR_MISCONFIGURED, Verdict.REJECTED_OR_MISCONFIGURED})
 _REJECTIONS: Final = _DEAD | _HERE | {Verdict.REJECTED, Verdict.OPTED_OUT}
 
@@ -83,6 +102,8 @@ def outcome(
             return Unavailable(code=code, detail=detail, retry_after=retry_after)
         case Verdict.MISCONFIGURED:
             return Misconfigured(code=code, detail=detail)
+        case Verdict.SENDER_REFUSED:
+            return Misconfigured(code=code, detail=detail, refused_part=RefusedPart.SENDER)
         case Verdict.UNANSWERED:
             return Unanswered(code=code, detail=detail)
         case _:
@@ -93,6 +114,7 @@ def outcome(
                 has_opted_out=verdict is Verdict.OPTED_OUT,
                 may_be_misconfigured=verdict in _AMBIGUOUS,
                 another_provider_may_accept=verdict in _HERE,
+                refused_part=_PARTS.get(verdict, RefusedPart.NONE),
             )
 
 

@@ -31,7 +31,7 @@ TABLE: Final[Table] = {
     # Recipient
     "131021": Verdict.REJECTED,  # the recipient is the sender
     "131026": Verdict.REJECTED_HERE,  # undeliverable: no WhatsApp, an old version, other causes
-    "131030": Verdict.REJECTED_HERE,  # a test number sends to listed numbers only
+    "131030": Verdict.IN_SANDBOX,  # a test number sends to listed numbers only
     "131047": Verdict.REJECTED_HERE,  # over 24 hours since the person's last message: no free text
     "131049": Verdict.REJECTED,  # marketing withheld: the person gets many such messages
     "131050": Verdict.REJECTED,  # the person wants no marketing from this business
@@ -43,13 +43,13 @@ TABLE: Final[Table] = {
     "131009": Verdict.REJECTED,  # a value of a parameter is invalid
     "131051": Verdict.REJECTED,  # unknown type of message
     # Template
-    "132000": Verdict.REJECTED,  # the number of parameters is wrong
-    "132001": Verdict.REJECTED_HERE,  # no such template in this language, or not approved
-    "132005": Verdict.REJECTED,  # the text is too long with the parameters
-    "132007": Verdict.REJECTED,  # the text violates a policy
-    "132012": Verdict.REJECTED,  # a parameter has the wrong format
-    "132015": Verdict.REJECTED_HERE,  # paused for low quality
-    "132016": Verdict.REJECTED_HERE,  # disabled for low quality
+    "132000": Verdict.TEMPLATE_REFUSED,  # the number of parameters is wrong
+    "132001": Verdict.TEMPLATE_REFUSED,  # no such template in this language, or not approved
+    "132005": Verdict.TEMPLATE_REFUSED,  # the text is too long with the parameters
+    "132007": Verdict.TEMPLATE_REFUSED,  # the text violates a policy
+    "132012": Verdict.TEMPLATE_REFUSED,  # a parameter has the wrong format
+    "132015": Verdict.TEMPLATE_REFUSED,  # paused for low quality
+    "132016": Verdict.TEMPLATE_REFUSED,  # disabled for low quality
     # Rate
     "4": Verdict.THROTTLED,  # calls of the app
     "80007": Verdict.THROTTLED,  # calls for the account

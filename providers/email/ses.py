@@ -13,6 +13,7 @@ SES knows no idempotency key: a mail without an answer may be sent twice.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -63,6 +64,7 @@ _log = logging.getLogger(__name__)
 
 DAILY_QUOTA: Final = "ACCOUNT_DAILY_QUOTA_EXCEEDED"
 NOT_VERIFIED: Final = "IDENTITY_NOT_VERIFIED"
+RECIPIENT_NOT_VERIFIED: Final = "RECIPIENT_NOT_VERIFIED"
 
 TABLE: Final[verdicts.Table] = {
     **faults.COMMON,
@@ -71,14 +73,14 @@ TABLE: Final[verdicts.Table] = {
     "LimitExceededException": Verdict.THROTTLED,
     "AccountSuspendedException": Verdict.MISCONFIGURED,
     "SendingPausedException": Verdict.MISCONFIGURED,
-    "MailFromDomainNotVerifiedException": Verdict.MISCONFIGURED,
+    "MailFromDomainNotVerifiedException": Verdict.SENDER_REFUSED,
     "NotFoundException": Verdict.MISCONFIGURED,  # the configuration set
     "MessageRejected": Verdict.REJECTED_HERE,  # SES takes it for spam or a virus
     "BadRequestException": Verdict.REJECTED,
     # Status of an entry of SendBulkEmail. Source: the same, BulkEmailStatus.
     "MESSAGE_REJECTED": Verdict.REJECTED_HERE,
     "INVALID_PARAMETER": Verdict.REJECTED,
-    "MAIL_FROM_DOMAIN_NOT_VERIFIED": Verdict.MISCONFIGURED,
+    "MAIL_FROM_DOMAIN_NOT_VERIFIED": Verdict.SENDER_REFUSED,
     "CONFIGURATION_SET_NOT_FOUND": Verdict.MISCONFIGURED,
     "TEMPLATE_NOT_FOUND": Verdict.MISCONFIGURED,
     "ACCOUNT_SUSPENDED": Verdict.MISCONFIGURED,
@@ -90,16 +92,21 @@ TABLE: Final[verdicts.Table] = {
     "TRANSIENT_FAILURE": Verdict.UNAVAILABLE,
     "FAILED": Verdict.UNAVAILABLE,
     # Told apart by the message alone, see SAID.
-    NOT_VERIFIED: Verdict.MISCONFIGURED,
+    NOT_VERIFIED: Verdict.SENDER_REFUSED,
+    RECIPIENT_NOT_VERIFIED: Verdict.IN_SANDBOX,
 }
 
 SAID: Final[Mapping[str, str]] = {
     # https://docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas-errors.html
     "Daily message quota exceeded": DAILY_QUOTA,
-    # The From, or any To of an account in SES's sandbox: neither is the
-    # recipient's fault.
+    # The identities that SES lists: the From, or only the To of an account in
+    # SES's sandbox (`_local_code`).
     "Email address is not verified": NOT_VERIFIED,
 }
+
+_IDENTITIES: Final = re.compile(r"identities failed[^:]*:(.+)", re.DOTALL)
+"""SES lists the identities that are not verified, for a search in lower case."""
+_ADDRESS: Final = re.compile(r"[^\s<>,;]+@[^\s<>,;]+[^\s<>,;.]")
 
 WAITS: Final = {DAILY_QUOTA: timedelta(hours=1)}
 """The quota covers the last 24 hours: each hour returns a part of the quota."""
@@ -145,8 +152,12 @@ class Ses:
         """Store the settings; the first `send` connects."""
         self._bulk = config.bulk
         self._now = now
+        self._senders = {config.from_.addr_spec.lower()}
+        """Addresses of all senders so far: the setting's, and those of brands."""
         self._sender = Sender(config.from_, configuration_set=config.configuration_set)
-        self._judge = Judge(table=TABLE, overrides=config.codes, waits=WAITS, rename=_setting_name)
+        self._judge = Judge(
+            table=TABLE, overrides=config.codes, waits=WAITS, rename=self._local_code
+        )
         self._service = AwsService(config, api=API, judge=self._judge, transport=transport, now=now)
         self._topics = Topics(
             config.topics, transport=transport, allow_sha1=config.allow_sha1, now=now
@@ -227,11 +238,26 @@ class Ses:
         if len(entries) == 1:
             return self._single(entries[0].letter)
         messages = [entry.letter.message for entry in entries]
+        self._note_sender(messages[0])
         return AwsCall(messages=messages, body=self._sender.bulk(entries), path=BULK)
 
     def _single(self, letter: Letter) -> AwsCall:
+        self._note_sender(letter.message)
         body = self._sender.single(letter, at=self._now())
         return AwsCall(messages=[letter.message], body=body, path=SINGLE)
+
+    def _note_sender(self, message: Message) -> None:
+        if message.mail.sender_address:
+            self._senders.add(message.mail.sender_address.lower())
+
+    def _local_code(self, fault: Fault) -> str:
+        """Return the local code of an error that SES tells apart by the message alone, or ""."""
+        code = next((code for text, code in SAID.items() if text in fault.message), "")
+        listed = _IDENTITIES.search(fault.message.lower())
+        if code != NOT_VERIFIED or listed is None:
+            return code
+        names_sender = not self._senders.isdisjoint(_ADDRESS.findall(listed[1]))
+        return code if names_sender else RECIPIENT_NOT_VERIFIED
 
     def _outcomes(self, response: Response) -> list[Outcome]:
         """Read SES's acceptance; the entries of a bulk call come back in order."""
@@ -258,10 +284,6 @@ def _capabilities(pace: Pace, *, gives_receipts: bool) -> Capabilities:
         pace=pace,
         attachment_bytes=ATTACHMENT_BYTES,
     )
-
-
-def _setting_name(fault: Fault) -> str:
-    return next((code for text, code in SAID.items() if text in fault.message), "")
 
 
 def _ready(message: Message) -> Letter | Outcome:

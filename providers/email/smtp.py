@@ -176,7 +176,8 @@ class Smtp(OneWay):
                 server, timeout_seconds=deadline.total_seconds(), ssl_context=self._ssl_context
             ).quit()
         except ReplyError as error:
-            yield Finding(subject=subject, is_good=False, detail=repr(error.outcome))
+            said = [getattr(error.outcome, name, "") for name in ("code", "detail")]
+            yield Finding(subject=subject, is_good=False, detail=": ".join(filter(None, said)))
         except OSError as error:  # TLS errors are among them
             yield Finding(subject=subject, is_good=False, detail=type(error).__name__)
         else:

@@ -61,11 +61,16 @@ class Row:
 
 _ACCOUNT: Final = re.compile(
     r"\brelay(?:ing)?(?: access)? (?:(?:is |was )?not|denied|prohibited|forbidden)|\bto relay\b"
-    r"|allowed rcpthosts|sender address rejected|sender verify failed",
+    r"|allowed rcpthosts",
     re.IGNORECASE,
 )
-"""Exim, Postfix, Sendmail, Exchange and qmail to a client that may not relay or not use its From.
-"""
+"""Exim, Postfix, Sendmail, Exchange and qmail to a client that may not relay."""
+_SENDER: Final = re.compile(r"sender address rejected|sender verify failed", re.IGNORECASE)
+"""Postfix and Exim to a client that may not use its From."""
+_IN_SANDBOX: Final = re.compile(r"Email address is not verified[^@]*\[address\][^@]*$")
+_NOT_VERIFIED: Final = re.compile(r"Email address is not verified")
+"""Amazon SES lists the addresses: the From, or only the To of an account in its sandbox. Source:
+the SES Developer Guide, "Amazon SES email sending errors"."""
 _QUOTE: Final = re.compile(r" (?:said|response): ", re.IGNORECASE)
 
 TABLE: Final = (
@@ -83,16 +88,27 @@ TABLE: Final = (
     Row("5", "5.1.6", Stage.RECIPIENT, Verdict.DEAD),  # moved, without a new address
     Row("5", "5.1.10", Stage.RECIPIENT, Verdict.DEAD),  # the domain takes no mail
     Row("5", "5.2.1", Stage.RECIPIENT, Verdict.DEAD),  # mailbox disabled
-    Row("5", "5.1.7", None, Verdict.MISCONFIGURED),  # the sender's address is malformed
-    Row("5", "5.1.8", None, Verdict.MISCONFIGURED),  # the sender's domain or account is refused
+    Row("5", "5.1.7", None, Verdict.SENDER_REFUSED),  # the sender's address is malformed
+    Row("5", "5.1.8", None, Verdict.SENDER_REFUSED),  # the sender's domain or account is refused
     Row("5", "5.7.54", None, Verdict.MISCONFIGURED),  # Exchange: unable to relay
-    Row("5", "5.7.60", None, Verdict.MISCONFIGURED),  # Exchange: no right to send as this sender
+    Row("5", "5.7.60", None, Verdict.SENDER_REFUSED),  # Exchange: no right to send as this sender
     Row("5", "5.7.64", None, Verdict.MISCONFIGURED),  # Exchange Online: relay access denied
+    Row("5", "", Stage.RECIPIENT, Verdict.SENDER_REFUSED, words=_SENDER),
     Row("5", "", Stage.RECIPIENT, Verdict.MISCONFIGURED, words=_ACCOUNT),
+    Row("554", "", Stage.CONTENT, Verdict.IN_SANDBOX, words=_IN_SANDBOX),
+    Row("554", "", Stage.CONTENT, Verdict.SENDER_REFUSED, words=_NOT_VERIFIED),
     Row("552", "", None, Verdict.REJECTED),  # too big
     Row("5", "5.3.4", None, Verdict.REJECTED),  # too big
     Row("5", "", Stage.CONNECT, Verdict.MISCONFIGURED),  # the server refuses the client
-    Row("5", "", Stage.SENDER, Verdict.MISCONFIGURED),  # the From address is not allowed
+    # At MAIL FROM: 501, 550 and 553 refuse the From address, other replies our client or account.
+    Row("5", "", Stage.SENDER, Verdict.MISCONFIGURED, words=_ACCOUNT),
+    Row("5", "", Stage.SENDER, Verdict.SENDER_REFUSED, words=_SENDER),
+    Row("5", "5.4.", Stage.SENDER, Verdict.MISCONFIGURED),  # routing, a quota
+    Row("5", "5.5.", Stage.SENDER, Verdict.MISCONFIGURED),  # the protocol, such as no AUTH
+    Row("501", "", Stage.SENDER, Verdict.SENDER_REFUSED),
+    Row("550", "", Stage.SENDER, Verdict.SENDER_REFUSED),
+    Row("553", "", Stage.SENDER, Verdict.SENDER_REFUSED),
+    Row("5", "", Stage.SENDER, Verdict.MISCONFIGURED),
     Row("5", "5.7.", None, Verdict.REJECTED_HERE),  # policy, spam block: RFC 3463, 3.8
     Row("554", "", Stage.CONTENT, Verdict.REJECTED_HERE),  # "transaction failed": content or policy
     Row("5", "", None, Verdict.REJECTED),  # 550 without details

@@ -41,7 +41,7 @@ REFUSALS: Final[Table] = {
     "21214": Verdict.REJECTED_HERE,  # To cannot be reached
     "21266": Verdict.REJECTED,  # To and From are the same
     "21408": Verdict.REJECTED_HERE,  # the region is not enabled in the account
-    "21608": Verdict.REJECTED_HERE,  # a trial account sends to verified numbers only
+    "21608": Verdict.IN_SANDBOX,  # a trial account sends to verified numbers only
     "21612": Verdict.REJECTED_HERE,  # no route from From to To
     # Content
     "21602": Verdict.REJECTED,  # no body
@@ -51,12 +51,12 @@ REFUSALS: Final[Table] = {
     "63003": Verdict.DEAD,  # To is not on WhatsApp
     "63007": Verdict.MISCONFIGURED,  # the account has no such sender on WhatsApp
     "63013": Verdict.REJECTED,  # against a policy of WhatsApp
-    "63015": Verdict.REJECTED_HERE,  # Twilio's sandbox sends to persons who joined it
+    "63015": Verdict.IN_SANDBOX,  # Twilio's sandbox sends to persons who joined it
     "63016": Verdict.REJECTED_HERE,  # over 24 hours since the person's last message: no free text
     "63018": Verdict.THROTTLED,  # too fast for the sender
     "63024": Verdict.DEAD,  # To is no recipient on WhatsApp
-    "63027": Verdict.REJECTED_HERE,  # no such template in this language
-    "63028": Verdict.REJECTED,  # the number of parameters is wrong
+    "63027": Verdict.TEMPLATE_REFUSED,  # no such template in this language
+    "63028": Verdict.TEMPLATE_REFUSED,  # the number of parameters is wrong
     "63032": Verdict.REJECTED_HERE,  # the number is part of an experiment of Meta
     "63049": Verdict.REJECTED,  # Meta withheld marketing
     # Rate and time

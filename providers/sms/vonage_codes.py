@@ -32,7 +32,7 @@ REFUSALS: Final[Table] = {
     "15": Verdict.REJECTED_HERE,  # sender not allowed there
     "22": Verdict.REJECTED_HERE,  # invalid network code
     "23": Verdict.MISCONFIGURED,  # invalid callback: NOTIFY_PUBLIC_URL is wrong
-    "29": Verdict.REJECTED_HERE,  # a demo account sends to listed numbers only
+    "29": Verdict.IN_SANDBOX,  # a demo account sends to listed numbers only
     "32": Verdict.MISCONFIGURED,  # signed, and with a secret
     "33": Verdict.DEAD,  # the number is deactivated
 }

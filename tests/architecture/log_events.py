@@ -17,7 +17,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     " holds.",
     "WhatsApp: %s of %s items of a callback unread": "Items of a callback have another form,"
     " such as a message without a number; the others count.",
-    "alert_not_raised": "PostgreSQL did not take the alert `refusals_not_believed`.",
+    "alert_not_raised": "PostgreSQL did not take an alert about refusals of a provider.",
     "alert_notice": "A notice of an alert was sent to a destination, or was not: `error`.",
     "alert_subject_unknown": "An open alert `breaker_open` names no known channel; it stays open.",
     "archive_exports_again": "Rows changed after the export; the tables are exported again.",

@@ -15,6 +15,7 @@ from providers.contract import (
     Unanswered,
     Unavailable,
 )
+from providers.refused_parts import RefusedPart
 from providers.verdicts import Verdict
 
 WAIT = timedelta(seconds=9)
@@ -28,6 +29,19 @@ OUTCOMES: dict[Verdict, Outcome] = {
     Verdict.DEAD: Rejected(code="7", detail="why", contact_is_dead=True),
     Verdict.DEAD_OR_MISCONFIGURED: Rejected(
         code="7", detail="why", contact_is_dead=True, may_be_misconfigured=True
+    ),
+    Verdict.SENDER_REFUSED: Misconfigured(code="7", detail="why", refused_part=RefusedPart.SENDER),
+    Verdict.TEMPLATE_REFUSED: Rejected(
+        code="7",
+        detail="why",
+        another_provider_may_accept=True,
+        refused_part=RefusedPart.TEMPLATE,
+    ),
+    Verdict.IN_SANDBOX: Rejected(
+        code="7",
+        detail="why",
+        another_provider_may_accept=True,
+        refused_part=RefusedPart.SANDBOX,
     ),
     Verdict.OPTED_OUT: Rejected(code="7", detail="why", has_opted_out=True),
     Verdict.THROTTLED: Throttled(code="7", detail="why", retry_after=WAIT),

@@ -95,6 +95,11 @@ def test_a_refusal_of_its_own_is_not_final_while_another_provider_was_only_away(
     assert decide(Rejected(code="400"), away).transition is transitions.REJECT
 
 
+def test_an_unknown_part_of_a_later_release_is_a_plain_refusal() -> None:
+    refused = Rejected(code="1", refused_part="tone")  # type: ignore[arg-type]  # of the ledger
+    assert decide(refused, _FIRST_CALL).reason == "permanent"
+
+
 @given(st.sampled_from(_OUTCOMES), _CIRCUMSTANCES)
 def test_every_decision_is_a_legal_move_of_a_row_that_is_being_sent(
     outcome: Unanswered, known: Circumstances

@@ -30,12 +30,15 @@ from notifications.core.store.redis import sent_ledger
 from providers.contract import (
     Accepted,
     Message,
+    Misconfigured,
     Provider,
+    Rejected,
     Result,
     Throttled,
     Unanswered,
     Unavailable,
 )
+from providers.refused_parts import RefusedPart
 
 _log = structlog.get_logger(__name__)
 
@@ -94,7 +97,7 @@ def pass_on(wave: Wave, result: Result) -> None:
     elif call.is_accepted:
         _log.error("second_result_of_a_call", provider=wave.provider.name)
         return  # the message is sent, whatever the adapter makes of the rest of the answer
-    result = _storable(result)
+    result = _of_own_sender(_storable(result), call.message)
     if claimed.notification.sealed is not None:
         result = withholding.without_provider_text(result)
     key, entry = "", b""
@@ -119,6 +122,24 @@ def of_silent_calls(wave: Wave) -> list[Pair]:
         )
         for each in sorted(silent)
     ]
+
+
+def _of_own_sender(result: Result, message: Message) -> Result:
+    """Return a refusal of the message's own sender as a refusal of the message alone."""
+    outcome = result.outcome
+    if (
+        not isinstance(outcome, Misconfigured)
+        or outcome.refused_part is not RefusedPart.SENDER
+        or not message.mail.sender_address
+    ):
+        return result
+    refusal = Rejected(
+        code=outcome.code,
+        detail=outcome.detail,
+        another_provider_may_accept=True,
+        refused_part=RefusedPart.SENDER,
+    )
+    return replace(result, outcome=refusal)
 
 
 def _storable(result: Result) -> Result:

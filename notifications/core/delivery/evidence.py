@@ -28,7 +28,12 @@ import structlog
 
 from notifications.core.delivery import routing
 from notifications.core.delivery.claimed import ClaimedDelivery
-from notifications.core.delivery.provider_health import NOT_BELIEVED, is_suspect, keep_contact
+from notifications.core.delivery.provider_health import (
+    NOT_BELIEVED,
+    is_of_one_message,
+    is_suspect,
+    keep_contact,
+)
 from notifications.core.rules import unanswered
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.lane import PACE, Priority
@@ -151,7 +156,11 @@ def _doubts(rows: Iterable[Row], entries: Mapping[UUID, LedgerEntry]) -> dict[UU
             together[known.provider, row["channel"]].append(known)
     doubted = {}
     for found in together.values():
-        refused = [(each, each.outcome) for each in found if isinstance(each.outcome, Rejected)]
+        refused = [
+            (each, each.outcome)
+            for each in found
+            if isinstance(each.outcome, Rejected) and not is_of_one_message(each.outcome)
+        ]
         accepted = sum(isinstance(each.outcome, Accepted) for each in found)
         stats = CallStats(calls=len(found), rejected=len(refused), accepted=accepted)
         for entry, outcome in refused:

@@ -3,6 +3,8 @@
     Accepted                        success
     Rejected                        an answer; many rejections in a row are doubted; after a
                                     suspect call (`Suspect`) the contact stays
+    Rejected with a `refused_part`  an answer to a probe, else not counted: the refusal is about the
+                                    sender, template or address of one message; an alert names it
     Throttled                       an answer; the provider's rate goes down
     Unavailable, Unanswered         failure
     Misconfigured                   failure of our account or credentials
@@ -28,7 +30,7 @@ from uuid import UUID
 import structlog
 from django.db import Error
 
-from notifications.core.delivery import attached
+from notifications.core.delivery import attached, refused_parts
 from notifications.core.delivery.claimed import ClaimedDelivery
 from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.lane import Mode
@@ -84,6 +86,7 @@ def record(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
     return_capacity(
         (claimed for claimed, result in pairs if isinstance(result.outcome, NotStarted)), provider
     )
+    refused_parts.alert(pairs, provider=provider)
     verdicts = circuit_breakers.record_calls({
         key: _with_suspects(call_stats(together), key, together) for key, together in by_key.items()
     })
@@ -130,6 +133,11 @@ def call_stats(pairs: Iterable[Pair]) -> CallStats:
     for claimed, result in pairs:
         outcome = result.outcome
         field, answer = COUNTED_AS[type(outcome)]
+        if claimed.is_probe:
+            probe = max(probe, answer, key=list(Probe).index)
+        if is_of_one_message(outcome):
+            counts["returned"] += 1
+            continue
         counts[field] += 1
         counts["calls"] += 1
         if answer is not Probe.FAILED:
@@ -143,8 +151,6 @@ def call_stats(pairs: Iterable[Pair]) -> CallStats:
             dead.clear()
         elif isinstance(outcome, Rejected) and outcome.contact_is_dead:
             dead.add(claimed.delivery.contact_id)
-        if claimed.is_probe:
-            probe = max(probe, answer, key=list(Probe).index)
     return CallStats(
         **counts,
         last_dead=len(dead),
@@ -154,6 +160,11 @@ def call_stats(pairs: Iterable[Pair]) -> CallStats:
         suspects=(),
         confirms=False,
     )
+
+
+def is_of_one_message(outcome: Outcome) -> bool:
+    """Return True for a refusal of a part of the message, which says nothing of the provider."""
+    return isinstance(outcome, Rejected) and bool(outcome.refused_part)
 
 
 def keep_contact(outcome: Rejected) -> Rejected:
@@ -246,7 +257,7 @@ def _rejections_in_doubt(
     refused = [
         (claimed.delivery.id, result.outcome)
         for claimed, result in pairs
-        if isinstance(result.outcome, Rejected)
+        if isinstance(result.outcome, Rejected) and not is_of_one_message(result.outcome)
     ]
     return {
         delivery_id: Misconfigured(code=outcome.code, detail=NOT_BELIEVED)

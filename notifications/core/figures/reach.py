@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from notifications.core.delivery import routing
-from notifications.core.rules import ids, reach
+from notifications.core.rules import ids, reach, reasons
 from notifications.core.rules.lane import Mode, Priority
 from notifications.core.rules.reach import Reach, ReachCounts
 from notifications.core.rules.reasons import Reason
@@ -30,8 +30,8 @@ _PARAMETERS: Final[Mapping[str, Any]] = {
     "open": sorted(OPEN),
     "taken": sorted(reach.TAKEN),
     "given_up": sorted(reach.GIVEN_UP),
-    "no_failure": sorted(reach.REFUSED | reach.NOT_TRIED | {Reason.ESCALATED}),
-    "refused": sorted(reach.REFUSED),
+    "no_failure": sorted(reasons.REFUSED | reach.NOT_TRIED | {Reason.ESCALATED}),
+    "refused": sorted(reasons.REFUSED),
     "suppressed": int(Status.SUPPRESSED),
     "stale": Reason.STALE.value,
     "bounced": int(Status.BOUNCED),

@@ -26,7 +26,7 @@ from notifications.core.rules import attachments, ids, in_app_fields, request
 from notifications.core.rules.dead_letter_filter import LetterFilter
 from notifications.core.rules.lane import Lane, Mode, Priority
 from notifications.core.rules.problems import TEMPORARY, Kind, Problem, Refused
-from notifications.core.rules.reasons import Reason
+from notifications.core.rules.reasons import REFUSED, Reason
 from notifications.core.rules.states import Status
 from notifications.core.rules.transitions import RESOLVE_AS_FAILED, RESOLVE_AS_SENT
 from notifications.core.store.postgres import (
@@ -47,9 +47,6 @@ _log = structlog.get_logger(__name__)
 _REACHED: Final = frozenset({Status.SENT, Status.DELIVERED, Status.READ})
 """Statuses for which a replay is skipped. An unconfirmed delivery does not count: the fallback
 chain did not count the delivery as reached either."""
-_REFUSED_FOR_CERTAIN: Final = frozenset({Reason.PERMANENT, Reason.RECEIPT_FAILED})
-"""Reasons for a new provider idempotency key: with the old key, the provider would repeat its
-answer or drop the message as a duplicate."""
 WIPED: Final = "its sensitive variables were wiped"
 
 
@@ -300,7 +297,7 @@ def _replays(letters: Sequence[DeadLetter]) -> list[ReplayTarget]:
             ReplayTarget(
                 id=letter.delivery_id,
                 contact_id=contact_id,
-                new_key=letter.reason in _REFUSED_FOR_CERTAIN,
+                new_key=letter.reason in REFUSED,
                 due_in=due_in.get(letter.delivery_id, clock.AT_ONCE),
             )
         )

@@ -40,6 +40,7 @@ _PAGES: Final[dict[AlertKind, str]] = {
     AlertKind.LANE_BEHIND: "/admin/",
     AlertKind.LANE_PAUSED: "/admin/",
     AlertKind.MARKETING_SMS_PAUSED: f"{_LISTS}switch/",
+    AlertKind.MESSAGES_REFUSED: f"{_LISTS}deadletter/?{_LIVE}",
     AlertKind.NO_LIVE_PROCESS: f"{_LISTS}delivery/workers/",
     AlertKind.NO_PROVIDER: f"{_LISTS}providerroute/?channel__exact={{channel}}",
     AlertKind.PERMANENT_FAILURES_HIGH: f"{_LISTS}deadletter/?{_LIVE}&reason=permanent",

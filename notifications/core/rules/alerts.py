@@ -138,6 +138,10 @@ class AlertKind(StrEnum):
         *("marketing_sms_paused", "P3 SMS are paused", Severity.TICKET),
         "Every SMS provider is paused: P3 SMS wait behind a switch until one takes calls again.",
     )
+    MESSAGES_REFUSED = (
+        *("messages_refused", "A provider refuses a sender or a template", Severity.PAGE),
+        "A provider refuses a brand's sender or a template, or our account is in its sandbox.",
+    )
     NO_LIVE_PROCESS = (
         *("no_live_process", "No live process runs", Severity.TICKET),
         "NOTIFY_LIVE_URL is set and no live process reports: inboxes are not live; see Workers.",
@@ -301,6 +305,7 @@ RENEWED: Final = frozenset({
     AlertKind.BROKER_AWAY,
     AlertKind.FLIGHT_RECORDER_OFF,
     AlertKind.LANE_PAUSED,
+    AlertKind.MESSAGES_REFUSED,
     AlertKind.NO_PROVIDER,
     AlertKind.PROVIDER_MISCONFIGURED,
     AlertKind.REFUSALS_NOT_BELIEVED,

@@ -35,6 +35,7 @@ from providers.contract import (
     Unanswered,
     Unavailable,
 )
+from providers.refused_parts import RefusedPart
 
 HOLD_FOR_PROVIDER: Final = dt.timedelta(seconds=30)
 """Shortest hold of a row whose provider is misconfigured or missing; jitter doubles it at most."""
@@ -132,10 +133,20 @@ def _of_the_round(outcome: Outcome, now: Circumstances) -> Outcome:
     return Unanswered(code=outcome.code, detail=outcome.detail)
 
 
+_OF_PARTS: Final = {
+    RefusedPart.SENDER: Reason.SENDER_REFUSED,
+    RefusedPart.TEMPLATE: Reason.TEMPLATE_REFUSED,
+    RefusedPart.SANDBOX: Reason.IN_SANDBOX,
+}
+"""Reasons of refusals by the refused part; an entry of the ledger can hold a part of a later
+release."""
+
+
 def _after_refusal(outcome: Rejected, now: Circumstances) -> Decision:
     if outcome.another_provider_may_accept and now.passed_by:
         return _retry(outcome, now, reason=Reason.UNAVAILABLE, is_free=False)
-    return Decision(transition=transitions.REJECT, reason=Reason.PERMANENT, detail=_detail(outcome))
+    reason = _OF_PARTS.get(outcome.refused_part, Reason.PERMANENT)
+    return Decision(transition=transitions.REJECT, reason=reason, detail=_detail(outcome))
 
 
 def _after_silence(outcome: Unanswered, now: Circumstances) -> Decision:

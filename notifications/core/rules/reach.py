@@ -69,10 +69,8 @@ ARRIVED: Final = frozenset({Status.DELIVERED, Status.READ})
 TAKEN: Final = frozenset({Status.SENT, Status.UNCONFIRMED})
 """Statuses of a delivery that a provider took, or perhaps took, without a receipt."""
 GIVEN_UP: Final = frozenset({Status.FAILED, Status.EXPIRED, Status.UNKNOWN})
-"""Statuses of a failure, unless the reason is one of REFUSED or NOT_TRIED, or `escalated`: then the
-next channel of the fallback chain decides."""
-REFUSED: Final = frozenset({Reason.PERMANENT, Reason.RECEIPT_FAILED})
-"""Reasons of `failed` for which the provider refused the message itself."""
+"""Statuses of a failure, unless the reason is one of `reasons.REFUSED` or NOT_TRIED, or
+`escalated`: then the next channel of the fallback chain decides."""
 NOT_TRIED: Final = frozenset({
     Reason.TTL_PASSED_IN_DO_NOT_DISTURB,
     Reason.TTL_PASSED_IN_QUIET_HOURS,

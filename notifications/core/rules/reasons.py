@@ -151,6 +151,15 @@ class Reason(Described):
 
     # Failed.
     PERMANENT = "permanent", "The provider rejected the message for good."
+    SENDER_REFUSED = "sender_refused", "The provider does not send from the brand's sender."
+    TEMPLATE_REFUSED = (
+        "template_refused",
+        "The provider does not accept the template of the message.",
+    )
+    IN_SANDBOX = (
+        "in_sandbox",
+        "The account at the provider is in its sandbox, and the address is not on the list.",
+    )
     RENDER_ERROR = "render_error", "The template could not be rendered."
     POISON = "poison", "Five claims in a row ended by the death of the worker or by an error."
     RETRIES_EXHAUSTED = "retries_exhausted", "Every attempt of the retry policy failed."
@@ -158,6 +167,17 @@ class Reason(Described):
     CLOSED_UNANSWERED = "closed_unanswered", "No answer and no receipt in 24 hours: perhaps sent."
 
 
+REFUSED: Final = frozenset({
+    Reason.PERMANENT,
+    Reason.SENDER_REFUSED,
+    Reason.TEMPLATE_REFUSED,
+    Reason.IN_SANDBOX,
+    Reason.RECEIPT_FAILED,
+})
+"""Reasons of `failed` for which the provider refused the message itself.
+
+A replay has a new idempotency key: with the old key, the provider would repeat its answer or drop
+the message as a duplicate."""
 RECIPIENTS_HOLDS: Final = (
     Reason.DO_NOT_DISTURB,
     Reason.QUIET_HOURS,

@@ -14,7 +14,7 @@ documentation for the recipient statuses ("normalized recipient status").
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -38,8 +38,8 @@ TABLE: Final[verdicts.Table] = {
     "postmark:10": Verdict.MISCONFIGURED,  # bad or missing API token
     "postmark:100": Verdict.UNAVAILABLE,  # maintenance
     "postmark:300": Verdict.REJECTED,  # invalid e-mail request
-    "postmark:400": Verdict.MISCONFIGURED,  # sender signature not found
-    "postmark:401": Verdict.MISCONFIGURED,  # sender signature not confirmed
+    "postmark:400": Verdict.SENDER_REFUSED,  # sender signature not found
+    "postmark:401": Verdict.SENDER_REFUSED,  # sender signature not confirmed
     "postmark:405": Verdict.MISCONFIGURED,  # not allowed to send: out of credit
     # Inactive recipient: a hard bounce, a complaint or an unsubscription; the callback tells which.
     "postmark:406": Verdict.REJECTED,
@@ -62,11 +62,11 @@ TABLE: Final[verdicts.Table] = {
     "mandrill:soft-bounce": Verdict.REJECTED,
     "mandrill:rule": Verdict.REJECTED,
     "mandrill:custom": Verdict.REJECTED,
-    "mandrill:invalid-sender": Verdict.MISCONFIGURED,
+    "mandrill:invalid-sender": Verdict.SENDER_REFUSED,
     "mandrill:test-mode-limit": Verdict.MISCONFIGURED,
-    "mandrill:unsigned": Verdict.MISCONFIGURED,
+    "mandrill:unsigned": Verdict.SENDER_REFUSED,
     # Resend, "Errors"
-    "resend:invalid_from_address": Verdict.MISCONFIGURED,
+    "resend:invalid_from_address": Verdict.SENDER_REFUSED,
     "resend:invalid_access": Verdict.MISCONFIGURED,
     "resend:daily_quota_exceeded": Verdict.THROTTLED,
     "resend:monthly_quota_exceeded": Verdict.MISCONFIGURED,  # the quota lasts longer than retries
@@ -82,16 +82,30 @@ TABLE: Final[verdicts.Table] = {
     "postal:InvalidServerAPIKey": Verdict.MISCONFIGURED,
     "postal:AccessDenied": Verdict.MISCONFIGURED,
     "postal:ServerSuspended": Verdict.MISCONFIGURED,
-    "postal:UnauthenticatedFromAddress": Verdict.MISCONFIGURED,
+    "postal:UnauthenticatedFromAddress": Verdict.SENDER_REFUSED,
     "postal:FromAddressMissing": Verdict.MISCONFIGURED,
     "postal:NoRecipients": Verdict.REJECTED,
     "postal:NoContent": Verdict.REJECTED,
     # SparkPost, "Errors"
-    "sparkpost:7001": Verdict.MISCONFIGURED,  # unconfigured sending domain
+    "sparkpost:7001": Verdict.SENDER_REFUSED,  # unconfigured sending domain
     # Mailjet, errors of the Send API v3.1
-    "mailjet:send-0008": Verdict.MISCONFIGURED,  # sender not authorised
+    "mailjet:send-0008": Verdict.SENDER_REFUSED,  # sender not authorised
     "mailjet:mj-0013": Verdict.REJECTED,  # not an e-mail address
+    # Told apart by the words alone, see SENDER_WORDS
+    "brevo:unverified_sender": Verdict.SENDER_REFUSED,
+    "mailgun:unverified_sender": Verdict.SENDER_REFUSED,
+    "resend:unverified_sender": Verdict.SENDER_REFUSED,
+    "sendgrid:unverified_sender": Verdict.SENDER_REFUSED,
 }
+
+SENDER_WORDS: Final[Mapping[str, re.Pattern[bytes]]] = {
+    "brevo": re.compile(rb"the sender you used .{0,200}? is not valid", re.DOTALL),
+    # anymail sends by the domain of the From, unless `sender_domain` is set
+    "mailgun": re.compile(rb"Domain not found|is not allowed to send: The domain is unverified"),
+    "resend": re.compile(rb"domain is not verified"),
+    "sendgrid": re.compile(rb"does not match a verified Sender Identity"),
+}
+"""Words of a refusal for the sender, which has no code of its own."""
 
 _ADDRESS: Final = re.compile(r"""[^\s"'<>,;:()\[\]]+@[^\s"'<>,;:()\[\]\\]+""")
 """Services repeat addresses in lower case, or with characters escaped as in JSON."""
@@ -111,7 +125,7 @@ def outcome_of(
 ) -> Outcome:
     """Return the outcome of a reply; `read` judges a success without a known code."""
     if isinstance(reply, Response):
-        code = code_in(reply.body, SERVICES[service])
+        code = _code_of(reply, service)
         masked = replace(reply, body=hide_addresses(reply.body.decode(errors="replace")).encode())
         for key in (f"{service}:{code}", str(reply.status)):
             verdict = verdicts.look_up(key, TABLE, codes)
@@ -124,6 +138,13 @@ def outcome_of(
                 )
         return http_outcomes.outcome_of(masked, accepted=lambda _: read(reply), hide="")
     return http_outcomes.outcome_of(reply, accepted=read, hide="")
+
+
+def _code_of(reply: Response, service: str) -> str:
+    words = SENDER_WORDS.get(service)
+    if words is not None and not reply.is_success and words.search(reply.body):
+        return "unverified_sender"
+    return code_in(reply.body, SERVICES[service])
 
 
 def outcome_of_status(status: str, *, message_id: str, codes: verdicts.Table) -> Outcome:

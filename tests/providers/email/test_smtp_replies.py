@@ -6,6 +6,7 @@ import pytest
 
 from providers.contract import Misconfigured, Rejected
 from providers.email.smtp_replies import Stage, outcome_of
+from providers.refused_parts import RefusedPart
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,52 @@ def test_a_server_that_refuses_us_at_the_recipient_refuses_our_account(
 ) -> None:
     judged = outcome_of(code, text.encode(), stage=Stage.RECIPIENT, hide="maria@mailbox.example")
     assert isinstance(judged, Misconfigured)
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "stage"),
+    [
+        (553, "5.7.1 <a@shop.example>: Sender address rejected: not owned", Stage.RECIPIENT),
+        (550, "5.7.60 Client does not have permissions to send as this sender", Stage.DATA),
+        (553, "5.1.8 <a@shop.example> unknown domain", Stage.RECIPIENT),
+        (550, "5.7.1 not yours", Stage.SENDER),
+        (554, "Message rejected: Email address is not verified: a@shop.example", Stage.CONTENT),
+        (
+            554,
+            "Email address is not verified: a@shop.example, maria@mailbox.example",
+            Stage.CONTENT,
+        ),
+    ],
+)
+def test_a_refused_sender_is_told_from_a_refused_account(
+    code: int, text: str, stage: Stage
+) -> None:
+    judged = outcome_of(code, text.encode(), stage=stage, hide="maria@mailbox.example")
+    assert isinstance(judged, Misconfigured)
+    assert judged.refused_part is RefusedPart.SENDER
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        (550, "5.7.1 Relaying denied"),
+        (503, "5.5.1 Error: authenticate first"),
+        (550, "5.4.5 Daily sending limit exceeded"),
+        (554, "5.7.1 Client host rejected: Access denied"),
+        (521, "the server accepts no mail"),
+    ],
+)
+def test_a_server_that_refuses_us_at_the_sender_refuses_our_account(code: int, text: str) -> None:
+    judged = outcome_of(code, text.encode(), stage=Stage.SENDER)
+    assert isinstance(judged, Misconfigured)
+    assert judged.refused_part is RefusedPart.NONE
+
+
+def test_a_recipient_that_the_sandbox_of_ses_does_not_list_is_no_fault_of_the_account() -> None:
+    text = b"Message rejected: Email address is not verified: maria@mailbox.example"
+    judged = outcome_of(554, text, stage=Stage.CONTENT, hide="maria@mailbox.example")
+    assert isinstance(judged, Rejected)
+    assert judged.refused_part is RefusedPart.SANDBOX
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ URL = f"https://notify.example.com/v1/receipts/twilio?delivery_id={DELIVERY}"
 SHARED = {"webhooks_sharedkey_1": "shared-secret="}
 READER = TwilioReceipts(auth_token=TOKEN, shared_keys=SHARED, codes={})
 REASONS: dict[str, Verdict] = dict(REFUSALS) | dict(FAILURES)
-BOUNCES = {Verdict.REJECTED, Verdict.REJECTED_HERE, Verdict.DEAD, Verdict.OPTED_OUT}
+BOUNCES = {verdict for verdict in Verdict if verdict.is_rejection}
 
 
 def status(name: str, *, code: str = "") -> dict[str, str]:

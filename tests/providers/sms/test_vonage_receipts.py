@@ -22,7 +22,7 @@ SECRET = "a-signature-secret-of-thirty-two"
 DELIVERY = UUID(int=7)
 MESSAGE_ID = "0A0000001234567B"
 READER = VonageReceipts(secret=SECRET, method=Method.SHA256, codes={})
-BOUNCES = {Verdict.REJECTED, Verdict.REJECTED_HERE, Verdict.DEAD, Verdict.OPTED_OUT}
+BOUNCES = {verdict for verdict in Verdict if verdict.is_rejection}
 EXAMPLE = {
     "msisdn": "447700900000",
     "to": "Acme & Co = x",

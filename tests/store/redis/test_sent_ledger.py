@@ -22,6 +22,7 @@ from providers.contract import (
     Unanswered,
     Unavailable,
 )
+from providers.refused_parts import RefusedPart
 
 _CODES = st.text(max_size=20)
 _WAITS = st.none() | st.timedeltas(
@@ -39,6 +40,7 @@ _OUTCOMES: st.SearchStrategy[Outcome] = st.one_of(
         has_opted_out=st.booleans(),
         may_be_misconfigured=st.booleans(),
         another_provider_may_accept=st.booleans(),
+        refused_part=st.sampled_from(RefusedPart),
     ),
     st.builds(Misconfigured, code=_CODES, detail=st.just("one of many refusals")),
 )

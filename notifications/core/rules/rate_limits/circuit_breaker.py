@@ -227,7 +227,7 @@ class CallStats:
     calls: int = 0
     """All ended calls."""
     returned: int = 0
-    """Calls that an endpoint had room for and that did not begin."""
+    """Calls that an endpoint had room for and that did not begin, or are not counted."""
 
     @property
     def is_plain_success(self) -> bool:

@@ -13,6 +13,7 @@ from providers.contract import Accepted, Misconfigured, Outcome, Rejected, Throt
 from providers.email.anymail import answers
 from providers.email.anymail.answers import TABLE
 from providers.email.anymail.services import SERVICES, Path
+from providers.refused_parts import RefusedPart
 from providers.transport import Response
 
 WAIT = timedelta(seconds=9)
@@ -81,6 +82,25 @@ def test_a_success_is_a_promise(key: str) -> None:
 )  # fmt: skip
 def test_what_no_row_names_goes_by_http(status: int, kind: type[Outcome]) -> None:
     assert type(judged(status, b'{"message": "..."}')) is kind
+
+
+@pytest.mark.parametrize(
+    ("service", "status", "said"),
+    [
+        ("brevo", 400, "the sender you used a@b.example is not valid."),
+        ("mailgun", 404, "Domain not found: brand.example"),
+        ("mailgun", 403, "Domain b.example is not allowed to send: The domain is unverified"),
+        ("resend", 403, "The brand.example domain is not verified."),
+        ("sendgrid", 403, "The from address does not match a verified Sender Identity."),
+    ],
+)
+def test_a_refused_sender_is_told_from_a_refused_account(
+    service: str, status: int, said: str
+) -> None:
+    body = orjson.dumps({"code": "invalid_parameter", "message": said})
+    outcome = judged(status, body, service=service)
+    assert isinstance(outcome, Misconfigured)
+    assert outcome.refused_part is RefusedPart.SENDER
 
 
 def test_an_operator_can_change_a_row_and_add_one() -> None:

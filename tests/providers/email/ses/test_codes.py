@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -11,14 +12,18 @@ from providers.aws import faults
 from providers.contract import Accepted, Misconfigured, Outcome, Rejected, Throttled, Unavailable
 from providers.email import ses
 from providers.email.ses import Ses
+from providers.mail_headers import MailHeaders
+from providers.refused_parts import RefusedPart
 from providers.transport import Transport
 from tests.providers.aws.fakes import AwsFake, SesSpeaker, json_answer, model
 from tests.providers.email.ses.world import made, mails, outcomes
 
-BULK_STATUSES = frozenset(code for code in ses.TABLE if code.isupper() and code != ses.NOT_VERIFIED)
+LOCAL = {ses.NOT_VERIFIED, ses.RECIPIENT_NOT_VERIFIED}
+"""Codes that only the message of an answer tells apart."""
+BULK_STATUSES = frozenset(code for code in ses.TABLE if code.isupper()) - LOCAL
 
 
-@pytest.mark.parametrize("code", sorted(ses.TABLE.keys() - BULK_STATUSES - {ses.NOT_VERIFIED}))
+@pytest.mark.parametrize("code", sorted(ses.TABLE.keys() - BULK_STATUSES - LOCAL))
 def test_each_code_of_a_call_means_what_the_table_says(
     server: AwsFake, provider: Ses, code: str
 ) -> None:
@@ -46,7 +51,12 @@ def test_the_tables_rows_are_all_of_the_models_codes() -> None:
         for shape in sesv2.operation_model(operation).error_shapes
     }
     statuses = set(sesv2.shape_for("BulkEmailStatus").enum) - {"SUCCESS"}
-    assert named | statuses | {ses.NOT_VERIFIED} == ses.TABLE.keys() - faults.COMMON.keys()
+    assert named | statuses | LOCAL == ses.TABLE.keys() - faults.COMMON.keys()
+
+
+UNVERIFIED = (
+    "Email address is not verified. The following identities failed the check in region EU-WEST-1:"
+)
 
 
 @pytest.mark.parametrize(
@@ -68,10 +78,31 @@ def test_the_tables_rows_are_all_of_the_models_codes() -> None:
         ),
         (
             "MessageRejected",
-            "Email address is not verified. The following identities failed: p@x.example",
+            f"{UNVERIFIED} no-reply@SHOP.example",
             Misconfigured(
                 code=ses.NOT_VERIFIED,
-                detail="Email address is not verified. The following identities failed: [address]",
+                detail=f"{UNVERIFIED} [address]",
+                refused_part=RefusedPart.SENDER,
+            ),
+        ),
+        (
+            "MessageRejected",
+            f"{UNVERIFIED} p0@mailbox.example",
+            Rejected(
+                code=ses.RECIPIENT_NOT_VERIFIED,
+                detail=f"{UNVERIFIED} [address]",
+                another_provider_may_accept=True,
+                refused_part=RefusedPart.SANDBOX,
+            ),
+        ),
+        (
+            "MessageRejected",
+            f"{UNVERIFIED} not-no-reply@shop.example",  # ends with the sender's address
+            Rejected(
+                code=ses.RECIPIENT_NOT_VERIFIED,
+                detail=f"{UNVERIFIED} [address]",
+                another_provider_may_accept=True,
+                refused_part=RefusedPart.SANDBOX,
             ),
         ),
         ("NewException", "why", Rejected(code="NewException", detail="why")),
@@ -82,6 +113,17 @@ def test_what_only_the_message_tells_apart(
 ) -> None:
     server.answer = lambda _request: SesSpeaker.error(code, message=said)
     assert outcomes(provider, mails(1)) == [expected]
+
+
+def test_an_unverified_sender_of_a_brand_is_told_from_a_recipient_of_the_sandbox(
+    server: AwsFake, provider: Ses
+) -> None:
+    said = f"{UNVERIFIED} News <news@brand.example>"
+    server.answer = lambda _request: SesSpeaker.error("MessageRejected", message=said)
+    own = MailHeaders(sender_address="news@brand.example")
+    (outcome,) = outcomes(provider, [replace(each, mail=own) for each in mails(1)])
+    assert isinstance(outcome, Misconfigured)
+    assert outcome.refused_part is RefusedPart.SENDER
 
 
 def test_an_unknown_code_goes_by_its_http_status(server: AwsFake, provider: Ses) -> None:

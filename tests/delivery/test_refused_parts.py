@@ -1,0 +1,123 @@
+"""Refusals of one message's sender, template or address: no other message waits for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+
+from notifications.core import conf
+from notifications.core.delivery import deliver
+from notifications.core.intake.accept import Caller
+from notifications.core.models import Alert, Contact, DeadLetter, ProviderRoute
+from notifications.core.rules.rate_limits.circuit_breaker import FAULTS, REFUSAL_SAMPLE
+from notifications.core.rules.reasons import Reason
+from notifications.core.rules.states import Status
+from notifications.core.store.rate_limits import circuit_breakers
+from notifications.features.brands import models, rows
+from providers.contract import Accepted, Channel, Message, Misconfigured, Outcome, Rejected
+from providers.refused_parts import RefusedPart
+from tests.journey import Accept, AddVendor, statuses, take_rows
+from tests.vendors import Answer, Scripted
+
+NOT_VERIFIED = Misconfigured(
+    code="IDENTITY_NOT_VERIFIED", detail="not verified", refused_part=RefusedPart.SENDER
+)
+SENDERS = frozenset({"@shop.example"})
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> Iterator[None]:
+    circuit_breakers.forget()
+    rows.forget()
+    yield
+    circuit_breakers.forget()
+    rows.forget()
+
+
+@pytest.fixture
+def brand(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> models.Brand:
+    permitted = replace(conf.current(), mail_senders=SENDERS)
+    monkeypatch.setattr(conf, "current", lambda: permitted)
+    return models.Brand.objects.create(
+        producer_id=caller.producer_id, name="Shop", sender_address="news@shop.example"
+    )
+
+
+def _refuse(own: Outcome, others: Outcome) -> Answer:
+    def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
+        return ((each, own if each.mail.sender_address else others) for each in batch)
+
+    return answer
+
+
+def _open_alerts() -> dict[str, str]:
+    open_alerts = Alert.objects.filter(resolved_at=None)
+    return {f"{each.kind} {each.subject}": each.detail for each in open_alerts}
+
+
+def test_a_refused_sender_of_a_brand_stops_no_other_message(
+    scripted: Scripted, take: Accept, brand: models.Brand
+) -> None:
+    scripted.answer = _refuse(NOT_VERIFIED, Accepted())
+    count = max(FAULTS, REFUSAL_SAMPLE) + 1
+    refused = take_rows(take, count)
+    deliver.deliver(refused)
+    assert set(statuses(refused)) == {Status.FAILED}
+    letters = DeadLetter.objects.values_list("reason", flat=True)
+    assert list(letters) == [Reason.SENDER_REFUSED] * count
+    [(alert, detail)] = _open_alerts().items()
+    assert alert == "messages_refused scripted email sender"
+    assert "the brand of tests" in detail
+    assert "IDENTITY_NOT_VERIFIED" in detail
+    brand.delete()
+    rows.forget()
+    others = take_rows(take, 1)
+    deliver.deliver(others)
+    assert statuses(others) == [Status.SENT]
+
+
+def test_a_refused_sender_of_the_provider_keeps_the_backlog(
+    scripted: Scripted, take: Accept
+) -> None:
+    scripted.answer = _refuse(Accepted(), NOT_VERIFIED)
+    waiting = take_rows(take, FAULTS)
+    deliver.deliver(waiting)
+    assert set(statuses(waiting)) == {Status.SCHEDULED}
+    assert "breaker_open scripted email" in _open_alerts()
+
+
+def test_the_next_provider_sends_what_one_provider_refuses_the_sender_of(
+    scripted: Scripted, take: Accept, brand: models.Brand, add_vendor: AddVendor
+) -> None:
+    assert brand.sender_address
+    add_vendor("second")
+    ProviderRoute.objects.create(channel=Channel.EMAIL, provider="second", rank=2)
+    scripted.answer = _refuse(NOT_VERIFIED, Accepted())
+    [row] = take_rows(take, 1)
+    deliver.deliver([row])
+    assert statuses([row]) == [Status.SENT]
+
+
+def test_an_account_in_the_sandbox_tells_so_and_its_listed_addresses_get_messages(
+    scripted: Scripted, take: Accept
+) -> None:
+    sandbox = Rejected(
+        code="DESTINATION_PHONE_NUMBER_NOT_VERIFIED",
+        another_provider_may_accept=True,
+        refused_part=RefusedPart.SANDBOX,
+    )
+    scripted.answer = lambda batch: ((each, sandbox) for each in batch)
+    refused = take_rows(take, REFUSAL_SAMPLE + 1)
+    deliver.deliver(refused)
+    assert set(statuses(refused)) == {Status.FAILED}
+    assert set(DeadLetter.objects.values_list("reason", flat=True)) == {Reason.IN_SANDBOX}
+    assert not Contact.objects.exclude(invalidated_at=None).exists()
+    [(alert, detail)] = _open_alerts().items()
+    assert alert == "messages_refused scripted email sandbox"
+    assert "sandbox" in detail
+    scripted.answer = lambda batch: ((each, Accepted()) for each in batch)
+    listed = take_rows(take, 1)
+    deliver.deliver(listed)
+    assert statuses(listed) == [Status.SENT]
