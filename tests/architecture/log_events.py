@@ -26,6 +26,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "archive_files_lost": "Files of a day are gone or cut short; the tables are exported again.",
     "archive_lease_lost": "Another process continued a day of the archive.",
     "batch_halved": "A batch of a sweep raised an exception; its halves are tried.",
+    "bounces_not_believed": "`count` bounces are too many to be believed; their contacts stay.",
     "breaker": "A circuit breaker tripped, let a probe pass or closed; `kind` says which.",
     "breaker_not_noted": "PostgreSQL did not take the event of a circuit breaker.",
     "broker_away": "The broker takes no messages: workers read what is due from PostgreSQL.",

@@ -4,15 +4,18 @@ A feature stores the prices of the receipts (`PRICES`), which settle the costs o
 
 Receipts arrive early, late, twice, out of order or never; the transition table handles each case. A
 failure counts only for the last call of a delivery. A receipt for a dead address invalidates the
-contact even if the delivery's status stays (a complaint about a read message), and an opt-out puts
-the address on the suppression list. Contacts and list are changed first, so a callback repeated
+contact even if the delivery's status stays (a complaint about a read message), unless the provider
+calls most addresses dead (`store.rate_limits.bounce_doubts`), and an opt-out puts the address on
+the suppression list. Contacts and list are changed first, so a callback repeated
 after a crash has the full effect.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -20,11 +23,12 @@ import structlog
 from django.db import transaction
 
 from notifications.core import conf
-from notifications.core.delivery import withholding
+from notifications.core.delivery import routing, withholding
 from notifications.core.feedback import fallback_receipts
 from notifications.core.feedback.receipt_groups import receipt_group
 from notifications.core.gate import Place, function_at
 from notifications.core.rules import addresses, ids
+from notifications.core.rules.alerts import AlertKind
 from notifications.core.rules.reasons import Reason
 from notifications.core.rules.redaction import address_hash, redact
 from notifications.core.rules.states import OPEN, Status
@@ -32,6 +36,7 @@ from notifications.core.rules.suppression import Cause, address_fault
 from notifications.core.rules.times import stages
 from notifications.core.rules.transitions import BOUNCE, DELIVER, FAIL, READ
 from notifications.core.store.postgres import (
+    alerts,
     db,
     dead_contacts,
     id_ranges,
@@ -42,6 +47,7 @@ from notifications.core.store.postgres import (
 from notifications.core.store.postgres.dead_contacts import DeadReport
 from notifications.core.store.postgres.opted_out_contacts import OptOut
 from notifications.core.store.postgres.transitions import FromProvider, Move
+from notifications.core.store.rate_limits import bounce_doubts
 from providers.contract import Receipt, ReceiptKind, Removal
 
 _REMOVAL_NOTE: Final = "the provider removed the address from its suppression list"
@@ -67,6 +73,7 @@ _MEANS: Final = {
 PRICES: Final[Sequence[AddPrices]] = (*function_at(Place.RECEIPT_PRICES),)
 """Functions that store the prices of receipts, in the transaction of the callback."""
 
+_ARRIVALS: Final = frozenset({ReceiptKind.DELIVERED, ReceiptKind.READ})
 _FAILURES: Final = frozenset({ReceiptKind.FAILED, ReceiptKind.BOUNCED})
 
 _STOPPED_STATUSES: Final = {Status.EXPIRED, Status.SUPPRESSED, Status.CANCELLED}
@@ -163,9 +170,32 @@ def _end_contacts(provider: str, applicable: Sequence[tuple[Receipt, UUID]]) -> 
             dead[cause][delivery_id] = DeadReport(why, at)
         if receipt.has_opted_out:
             opted_out[delivery_id] = OptOut(why, at)
+    dead[Cause.BOUNCE] = _believable_bounces(provider, dead[Cause.BOUNCE], applicable)
     for cause, reports in dead.items():
         dead_contacts.invalidate_of_deliveries(reports, provider=provider, cause=cause)
     opted_out_contacts.record_of_deliveries(opted_out, provider=provider)
+
+
+def _believable_bounces(
+    provider: str,
+    bounces: Mapping[UUID, DeadReport],
+    applicable: Sequence[tuple[Receipt, UUID]],
+) -> dict[UUID, DeadReport]:
+    """Return the bounces that are not in doubt (`bounce_doubts`); raise an alert about the rest."""
+    adapter = routing.provider_named(provider)
+    trusted = bounce_doubts.believed(
+        provider,
+        adapter.capabilities.channels if adapter else (),
+        dead=bounces.keys(),
+        arrived=sum(receipt.kind in _ARRIVALS for receipt, _ in applicable),
+    )
+    doubted = len(bounces) - trusted
+    if doubted > 0:
+        _log.warning("bounces_not_believed", provider=provider, count=doubted)
+        detail = f"{doubted} of {len(bounces)} bounces of a callback ended no contact"
+        raise_alert = partial(alerts.raise_once, AlertKind.BOUNCES_NOT_BELIEVED, provider, detail)
+        transaction.on_commit(raise_alert, robust=True)
+    return dict(itertools.islice(bounces.items(), trusted))
 
 
 def _move(provider: str, by_kind: Mapping[ReceiptKind, Sequence[Move]]) -> set[UUID]:

@@ -27,6 +27,7 @@ _PAGES: Final[dict[AlertKind, str]] = {
     AlertKind.BEAT_DEAD: f"{_LISTS}sweeprun/",
     AlertKind.BEAT_DOUBLED: "/readyz",
     AlertKind.BREAKER_OPEN: f"{_LISTS}breaker/",
+    AlertKind.BOUNCES_NOT_BELIEVED: f"{_ACTIVITY}?{_LIVE}&status={Status.BOUNCED:d}",
     AlertKind.BROKER_AWAY: f"{_LISTS}delivery/workers/",
     AlertKind.CLOCK_SKEW: "/readyz",
     AlertKind.DEAD_LETTERS_GROW: f"{_LISTS}deadletter/?{_LIVE}",

@@ -58,6 +58,10 @@ class AlertKind(StrEnum):
         *("beat_doubled", "Several beats run", Severity.TICKET),
         "Several beats run for one installation: end all but one; the detail names the hosts.",
     )
+    BOUNCES_NOT_BELIEVED = (
+        *("bounces_not_believed", "A provider reports most messages as bounced", Severity.TICKET),
+        "Over half of the results of a provider are bounces: the contacts stay; check its account.",
+    )
     BREAKER_OPEN = (
         *("breaker_open", "A provider fails and is paused", Severity.PAGE),
         "A provider is paused: deliveries wait or fail over; see Breakers.",
@@ -302,6 +306,7 @@ BEAT: Final = "beat"
 """The subject of `BEAT_DEAD` and `BEAT_DOUBLED`."""
 RENEWED: Final = frozenset({
     AlertKind.BEAT_DOUBLED,
+    AlertKind.BOUNCES_NOT_BELIEVED,
     AlertKind.BROKER_AWAY,
     AlertKind.FLIGHT_RECORDER_OFF,
     AlertKind.LANE_PAUSED,

@@ -94,8 +94,8 @@ local function count_rows(breaker, rule, tally, answered)
   return in_a_row
 end
 
--- Count calls in the window: {slot, calls, unavailable, unanswered, rejected, trusted rejections, faults of our account}, the
--- oldest slot first.
+-- Count calls in the window: {slot, calls, unavailable, unanswered, rejected, trusted rejections, faults of our account,
+-- accepted (missing in an entry of an earlier release)}, the oldest slot first.
 local function count_window(breaker, rule, tally)
   local slot = math.floor(now / rule.slot_ms)
   local window, sums = {}, {0, 0, 0, 0, 0, 0}
@@ -110,6 +110,7 @@ local function count_window(breaker, rule, tally)
   local known = tally.accepted + tally.throttled + tally.unavailable + tally.unanswered + tally.rejected
   local fresh = {tally.calls, tally.unavailable, tally.unanswered, tally.rejected, 0, math.max(0, tally.calls - known)}
   for at = 1, 6 do newest[at + 1] = newest[at + 1] + fresh[at] end
+  newest[8] = (newest[8] or 0) + tally.accepted
   for _, entry in ipairs(window) do
     for at = 1, 6 do sums[at] = sums[at] + entry[at + 1] end
   end
