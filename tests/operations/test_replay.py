@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from notifications.core import clock
 from notifications.core.delivery import deliver
+from notifications.core.intake import accept
 from notifications.core.models import (
     Contact,
     DeadLetter,
@@ -124,6 +125,41 @@ def test_a_dead_letter_refused_for_the_moment_stays_open(reach: Reach, take: Acc
     assert replay.run(job, limit=10).letters == 1
     letter.refresh_from_db()
     assert letter.resolution == "replayed as new"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("outbox")
+def test_each_letter_past_retention_is_accepted_in_a_transaction_of_its_own(
+    reach: Reach, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An acceptance locks recipient and files, so two of them could deadlock with an erasure."""
+    reach(sms="+15550000")
+    for _ in range(2):
+        deliver.deliver([row.id for row in deliveries_of(take(channels=["sms"]))])
+    Notification.objects.all().delete()  # as after retention
+    known = {"had_secrets": False, "variables": {"code": "1234", "name": "Maria"}}
+    for letter in DeadLetter.objects.all():
+        letter.snapshot |= known
+        letter.save()
+    replayed: list[int] = []
+    usual = accept.accept
+
+    def accept_and_look(*arguments: Any) -> Any:  # noqa: ANN401 - as the function
+        with connection.copy().cursor() as other:
+            other.execute(
+                "SELECT count(*) FROM notifications_deadletter WHERE resolution = 'replayed as new'"
+            )
+            replayed.append(other.fetchone()[0])
+            other.connection.close()
+        return usual(*arguments)
+
+    monkeypatch.setattr(accept, "accept", accept_and_look)
+    job = replay.start(LetterFilter(), requested_by="tests", forced=False, renews_ttl=False)
+    assert replay.run(job, limit=10).letters == 2
+    assert replayed == [0, 1]
+    assert replay.run(job, limit=10).letters == 0
+    job.refresh_from_db()
+    assert (job.replayed, job.skipped, job.finished_at is not None) == (2, 0, True)
 
 
 @pytest.mark.django_db

@@ -12,6 +12,7 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -92,25 +93,47 @@ class Ran:
 def run(job: ReplayJob, *, limit: int) -> Ran:
     """Process the next dead letters of a job.
 
-    Safe to run twice and in concurrent sweeps.
+    Dead letters past retention are accepted again, each in a transaction of its own: an acceptance
+    locks its recipient before its files, as an erasure does, and two acceptances in a transaction
+    would lock a recipient after files. Safe to run twice and in concurrent sweeps.
 
     Raises:
-        ProgrammingError: the code or the schema is wrong; no dead letter has changed.
-        OperationalError: the database is away; no dead letter has changed.
+        ProgrammingError: the code or the schema is wrong; the dead letters left have not changed.
+        OperationalError: the database is away; the dead letters left have not changed.
     """
+    first, past = db.in_transaction(lambda: _run_within_retention(job, limit=limit))
+    others = [db.in_transaction(partial(_run_past_retention, job, each)) for each in past]
+    return Ran(
+        first.letters + sum(each.letters for each in others),
+        first.failed + sum(each.failed for each in others),
+    )
 
-    def work() -> Ran:
-        letters = dead_letters.next_of(job, limit=limit)
-        if not letters:
-            ReplayJob.objects.filter(id=job.id, finished_at=None).exclude(
-                letters__resolved_at=None
-            ).update(finished_at=clock.now())
-            return Ran()
-        replayed, failed = _replay_or_halve(job, letters)
-        dead_letters.count(job, replayed=replayed, skipped=len(letters) - replayed)
-        return Ran(len(letters), failed)
 
-    return db.in_transaction(work)
+def _run_within_retention(job: ReplayJob, *, limit: int) -> tuple[Ran, list[int]]:
+    """Process dead letters with a notification; returns the ids of the others as well."""
+    letters = dead_letters.next_of(job, limit=limit)
+    if not letters:
+        ReplayJob.objects.filter(id=job.id, finished_at=None).exclude(
+            letters__resolved_at=None
+        ).update(finished_at=clock.now())
+        return Ran(), []
+    there = _notifications_of(letters)
+    living = [each for each in letters if ids.notification_of(each.delivery_id) in there]
+    past = [each.pk for each in letters if ids.notification_of(each.delivery_id) not in there]
+    return _run_letters(job, living), past
+
+
+def _run_past_retention(job: ReplayJob, letter_id: int) -> Ran:
+    return _run_letters(job, dead_letters.next_of(job, limit=1, only=letter_id))
+
+
+def _run_letters(job: ReplayJob, letters: Sequence[DeadLetter]) -> Ran:
+    """Process locked dead letters, and count them in the job."""
+    if not letters:
+        return Ran()
+    replayed, failed = _replay_or_halve(job, letters)
+    dead_letters.count(job, replayed=replayed, skipped=len(letters) - replayed)
+    return Ran(len(letters), failed)
 
 
 def stop(job: ReplayJob) -> int:

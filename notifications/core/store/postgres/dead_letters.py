@@ -67,9 +67,11 @@ def matching(wanted: LetterFilter) -> QuerySet[DeadLetter]:
     return narrow(DeadLetter.objects.filter(resolved_at=None, replay_job=None), wanted)
 
 
-def next_of(job: ReplayJob, *, limit: int) -> list[DeadLetter]:
-    """Lock the next letters of a job; skips letters locked by another runner."""
+def next_of(job: ReplayJob, *, limit: int, only: int | None = None) -> list[DeadLetter]:
+    """Lock the next letters of a job, or a single one; skips letters locked by another runner."""
     letters = DeadLetter.objects.filter(replay_job=job, resolved_at=None).order_by("delivery_id")
+    if only is not None:
+        letters = letters.filter(pk=only)
     return list(letters.select_for_update(skip_locked=True)[:limit])
 
 

@@ -196,7 +196,8 @@ def work_off(job: ErasureJob, *, now: dt.datetime, limit: int, inbox_items: int 
             call (`erase_inbox`).
     """
     parameters = {"recipient": job.recipient_id, "limit": limit}
-    with transaction.atomic():
+
+    def work() -> int:
         db.rows("audience_erase", {"recipient": job.recipient_id})  # an upload may have been open
         removed = len(db.rows("erase_notifications", parameters))
         letters = DeadLetter.objects.filter(mode=job.mode, recipient_id=job.recipient_id)
@@ -216,7 +217,9 @@ def work_off(job: ErasureJob, *, now: dt.datetime, limit: int, inbox_items: int 
             and not partitions.frozen()
         ):
             _finish(same, now)
-    return removed
+        return removed
+
+    return db.in_transaction(work)
 
 
 def _finish(same: QuerySet[ErasureJob], now: dt.datetime) -> None:
