@@ -97,11 +97,14 @@ def test_a_variant_has_what_differs_and_a_preview_of_the_whole(caller: Caller) -
         ({"variant": "b", "title": "", "body": ""}, "/texts/1/variant"),
         ({"variant": "B"}, "/texts/1/variant"),
         ({"variant": "b" * 33}, "/texts/1/variant"),
+        ({"channel": "sms", "variant": "b", "max_segments": 2}, "/texts/1/max_segments"),
+        ({"channel": "sms", "variant": "b", "transliterate": True}, "/texts/1/transliterate"),
+        ({"variant": "b", "shorten_links": True}, "/texts/1/shorten_links"),
         ({}, "/texts"),
     ],
 )
 def test_a_wrong_variant_is_refused_at_its_place(
-    caller: Caller, variant: dict[str, str], pointer: str
+    caller: Caller, variant: dict[str, object], pointer: str
 ) -> None:
     texts = [text("x"), text("y") | variant]
     answer = caller.post(PATH, {"template_id": "hello", "texts": texts})

@@ -115,6 +115,7 @@ class TextRequest(RequestModel):
     def _check_that_it_says_something(self) -> Self:
         if not self.variant and not self.body and not self.html and not self.blocks:
             raise request_faults.error_at("a text needs a body, html or blocks", "body")
+        self._check_sms_settings()
         self._check_blocks()
         in_app_fields.check_structure(self.part)
         if self.template.ids and self.channel is not Channel.CHAT:
@@ -128,6 +129,14 @@ class TextRequest(RequestModel):
     def template(self) -> VendorTemplate:
         """The approved template of a chat text."""
         return self.vendor_template.as_template() if self.vendor_template else EMPTY
+
+    def _check_sms_settings(self) -> None:
+        if not self.variant:
+            return
+        detail = "a variant has the setting of its base text; set it there"
+        for name in ("transliterate", "max_segments", "shorten_links"):
+            if getattr(self, name):
+                raise request_faults.error_at(detail, name)
 
     def _check_blocks(self) -> None:
         if self.blocks and self.channel is not Channel.EMAIL:

@@ -159,7 +159,7 @@ def _title_and_body(place: _Place, parts: Mapping[str, str]) -> tuple[str, str]:
     """Read the text file, which a variant may lack.
 
     Raises:
-        BrokenFiles: the file is missing, or has no empty line after the title.
+        BrokenFiles: the file is missing, has a title of several lines, or none of its own line.
     """
     name = _name(*place)
     if "txt" not in parts and not place.variant:
@@ -168,8 +168,12 @@ def _title_and_body(place: _Place, parts: Mapping[str, str]) -> tuple[str, str]:
     if place.channel in UNTITLED:
         return "", text
     title, gap, body = text.partition("\n\n")
-    if not gap and ("\n" in title.strip() or not place.variant):
-        raise BrokenFiles(f"{name}.txt: a title comes first, then an empty line, then the body")
+    is_wrong = "\n" in title.rstrip("\n") if place.variant else not gap
+    if is_wrong:
+        raise BrokenFiles(
+            f"{name}.txt: the first line is the title, which may be empty; then come an empty"
+            " line and the body"
+        )
     return title, body
 
 
