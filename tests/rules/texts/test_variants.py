@@ -91,6 +91,10 @@ def test_a_locale_without_the_variant_has_the_base_text() -> None:
         ([SMS, replace(of(SMS, body="x"), variant="B")], "the name of a variant must be up to 32"),
         ([SMS, of(SMS, body="{{ x")], "sms en, variant b, text, line 1"),
         ([SMS, of(SMS, body="word " * 200)], "sms en, variant b: with the examples it takes"),
+        (
+            [SMS, *(replace(of(SMS, body="x"), variant=f"v{number}") for number in range(11))],
+            "a version has at most 10 names of variants, and not 11",
+        ),
     ],
 )
 def test_a_variant_that_cannot_be_sent_is_not_published(texts: list[TextSource], told: str) -> None:

@@ -36,7 +36,7 @@ def objections(
         url_schemes: app schemes that links of in-app and push texts may have.
     """
     sources = list(sources)
-    if wrong := [sentence for _, sentence in variants.faults(sources)]:
+    if wrong := list(dict.fromkeys(sentence for _, sentence in variants.faults(sources))):
         return wrong
     broken = [
         sentence.rstrip(".") for each in sources for sentence in wording.fault_sentences(each)

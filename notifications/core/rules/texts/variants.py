@@ -24,6 +24,9 @@ from notifications.core.rules.texts.wording import TextSource
 MAX_NAME: Final = 32
 NAME: Final = r"^([a-z0-9][a-z0-9_\-]{0,31})?$"
 """Lower case, because the names are parts of file names; empty: the base text."""
+MOST: Final = 10
+"""Names of variants in a version: a bulk job has up to 8 variants. Each name costs a rendering of
+all texts at publishing, and a copy of the texts in the cache of each process."""
 NAME_RULE: Final = request_faults.PATTERNS[NAME]
 
 
@@ -54,6 +57,7 @@ def faults(texts: Iterable[TextSource]) -> Iterator[tuple[int, str]]:
     """Yield position and sentence for each variant that cannot be sent, and for a repeated text."""
     texts = list(texts)
     base, seen = _base(texts), set[tuple[int, str, str]]()
+    there = names(texts)
     for position, text in enumerate(texts):
         key = text.channel, text.locale, text.variant
         if key in seen:
@@ -61,7 +65,9 @@ def faults(texts: Iterable[TextSource]) -> Iterator[tuple[int, str]]:
         seen.add(key)
         if not text.variant:
             continue
-        if not re.fullmatch(NAME, text.variant):
+        if len(there) > MOST:
+            yield position, f"a version has at most {MOST} names of variants, and not {len(there)}"
+        elif not re.fullmatch(NAME, text.variant):
             yield position, f"the name of a variant {NAME_RULE}"
         elif (text.channel, text.locale) not in base:
             place = f"{text.channel.label} {text.locale}"

@@ -169,7 +169,7 @@ def _save(version: Template, typed: Sequence[TextSource], *, by: str) -> list[st
         if changed.texts[position].locale == place[0]
     ]
     if wrong:
-        return wrong
+        return list(dict.fromkeys(wrong))
     if changed != content:
         with transaction.atomic():
             versions.edit(version, changed, by=by)
