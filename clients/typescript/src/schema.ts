@@ -364,7 +364,7 @@ export interface components {
                 [key: string]: unknown;
             };
             holdout_percent: number;
-            /** @description Variant that won; null: no winner yet. */
+            /** @description Variant that the recipients outside the sample get; null: not chosen yet. */
             winner: string | null;
             progress: components["schemas"]["BulkJobProgress"];
             /** @description Deliveries of the whole job, 5 to 10 seconds late. */
@@ -467,7 +467,7 @@ export interface components {
                 [key: string]: unknown;
             };
             holdout_percent: number;
-            /** @description Variant that won; null: no winner yet. */
+            /** @description Variant that the recipients outside the sample get; null: not chosen yet. */
             winner: string | null;
             progress: components["schemas"]["BulkJobProgress"];
             /** @description Deliveries of the whole job, 5 to 10 seconds late. */

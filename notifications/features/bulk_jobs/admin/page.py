@@ -23,6 +23,7 @@ from notifications.features.bulk_jobs.admin import job_words, outcome
 from notifications.features.bulk_jobs.figures import JobFigures
 from notifications.features.bulk_jobs.rules import schedule_text
 from notifications.features.bulk_jobs.rules.figures import FUNNEL, VariantFigures
+from notifications.features.bulk_jobs.rules.results import LEVEL
 from providers.contract import Channel
 
 HISTORY: Final = 50
@@ -173,9 +174,11 @@ def _comparison(job: BulkJob) -> Iterator[str]:
     if rule := job.winner_rule:
         yield (
             f"Winner: by {rule['metric']}, {schedule_text.duration(rule['after_seconds'])} after"
-            f" a sample of {rule['sample_percent']} %."
+            f" a sample of {rule['sample_percent']} %. The others get the highest share, which is a"
+            " clear winner if a test of two proportions calls the difference significant"
+            f" (p < {LEVEL})."
         )
-        yield f"The variant {job.winner} has won." if job.winner else "No variant has won yet."
+        yield f"The others get variant {job.winner}." if job.winner else "No variant is chosen yet."
 
 
 def _history(job: BulkJob) -> Iterator[Change]:

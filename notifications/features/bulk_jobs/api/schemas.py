@@ -140,7 +140,7 @@ class BulkJobLine(ResponseModel):
     metadata: dict[str, Any]
     holdout_percent: int
     winner: str | None
-    """Variant that won; null: no winner yet."""
+    """Variant that the recipients outside the sample get; null: not chosen yet."""
     progress: BulkJobProgress
     funnel: Funnel
     """Deliveries of the whole job, 5 to 10 seconds late."""

@@ -186,14 +186,28 @@ def variants(shares: Sequence[VariantShare], *, verb: str) -> str:
         shares: at least two variants.
         verb: participle of the metric, such as `opened`.
     """
-    best, second, *others = sorted(shares, key=lambda each: (-each.part, each.name))
+    best, second, *others = _in_order(shares)
     rest = [f"{_percent_of(each)} of variant {each.name}" for each in (second, *others)]
     before = f"{', '.join(rest[:-1])} and {rest[-1]}" if others else f"{rest[0]}"
     joint = ", " if others else " and "
     said = f"{_percent_of(best)} of the sent messages of variant {best.name}{joint}{before}"
-    found = compare(best, second, level=LEVEL / math.comb(len(shares), 2))
+    found = _compare_best(shares)
     between = f" between {best.name} and {second.name}" if others else ""
     return f"{said} were {verb}. {_verdict(found, between)}"
+
+
+def is_clear(shares: Sequence[VariantShare]) -> bool:
+    """Return True if the difference of the best two variants is significant, as `variants` says."""
+    return len(shares) == 1 or _compare_best(shares).verdict is Verdict.SIGNIFICANT
+
+
+def _in_order(shares: Sequence[VariantShare]) -> list[VariantShare]:
+    return sorted(shares, key=lambda each: (-each.part, each.name))
+
+
+def _compare_best(shares: Sequence[VariantShare]) -> ShareComparison:
+    best, second, *_ = _in_order(shares)
+    return compare(best, second, level=LEVEL / math.comb(len(shares), 2))
 
 
 def _verdict(found: ShareComparison, between: str) -> str:

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 from uuid import UUID
 
+from notifications.features.bulk_jobs.rules.results import VariantShare, is_clear
+
 _ALL: Final = 100
 """Percent."""
 _BYTES: Final = 4
@@ -120,7 +122,10 @@ class Winner(NamedTuple):
 
 
 def choose_winner(results: Sequence[VariantResult], *, metric: str) -> Winner:
-    """Return the winner. A tie, or too little data, gives the first variant.
+    """Return the variant for the other recipients. A tie, or too little data, gives the first.
+
+    Without a significant difference of the best two (`results.is_clear`), the best is sent as well,
+    because it costs nothing, and the sentence says that there is no clear winner.
 
     Args:
         results: in the order of the variants of the job, at least one.
@@ -135,4 +140,10 @@ def choose_winner(results: Sequence[VariantResult], *, metric: str) -> Winner:
     leaders = [each for each in results if each.share == best]
     if len(leaders) > 1:
         return Winner(first.name, f"The first variant {first.name} is sent: a tie ({said}).")
-    return Winner(leaders[0].name, f"Variant {leaders[0].name} won ({said}).")
+    name = leaders[0].name
+    shares = [VariantShare(each.name, min(each.count, each.sent), each.sent) for each in results]
+    if is_clear(shares):
+        return Winner(name, f"Variant {name} won ({said}).")
+    return Winner(
+        name, f"No clear winner: variant {name} is sent, and the difference may be chance ({said})."
+    )

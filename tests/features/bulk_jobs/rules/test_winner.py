@@ -13,8 +13,15 @@ from notifications.features.bulk_jobs.rules.variants import VariantResult
 @pytest.mark.parametrize(
     ("a", "b", "name", "reason"),
     [
-        ((500, 40), (500, 60), "b", "Variant b won (a: 8.0% of 500 clicked; b: 12.0% of 500"),
-        ((500, 60), (50, 5), "a", "Variant a won"),  # shares, not counts
+        (
+            (500, 40),
+            (500, 60),
+            "b",
+            "Variant b won (a: 8.0% of 500 clicked; b: 12.0% of 500",
+        ),
+        ((500, 60), (50, 5), "a", "No clear winner: variant a is sent"),  # shares, not counts
+        ((500, 40), (500, 45), "b", "No clear winner: variant b is sent"),  # p = 0.57
+        ((30, 0), (30, 4), "b", "No clear winner: variant b is sent"),  # too few to tell
         ((500, 50), (250, 25), "a", "a tie"),
         ((500, 0), (500, 0), "a", "a tie"),
         ((500, 1), (29, 29), "a", "each variant needs 30 sent messages"),
@@ -29,6 +36,11 @@ def test_the_best_share_wins(
     )
     assert chosen.name == name
     assert reason in chosen.reason
+
+
+def test_with_more_variants_chance_needs_a_larger_difference() -> None:
+    three = [VariantResult("a", 500, 40), VariantResult("b", 500, 60), VariantResult("c", 500, 39)]
+    assert "No clear winner" in variants.choose_winner(three, metric="clicked").reason
 
 
 @given(st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 1000)), min_size=1, max_size=8))

@@ -53,7 +53,7 @@ class BulkJobAnswer(TypedDict):
     metadata: dict[str, Any]
     holdout_percent: int
     winner: str | None
-    """Variant that won; null: no winner yet."""
+    """Variant that the recipients outside the sample get; null: not chosen yet."""
 
     progress: BulkJobProgress
     funnel: Funnel
@@ -118,7 +118,7 @@ class BulkJobLine(TypedDict):
     metadata: dict[str, Any]
     holdout_percent: int
     winner: str | None
-    """Variant that won; null: no winner yet."""
+    """Variant that the recipients outside the sample get; null: not chosen yet."""
 
     progress: BulkJobProgress
     funnel: Funnel
