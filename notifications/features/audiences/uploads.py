@@ -15,11 +15,11 @@ from typing import Final
 from django.db import transaction
 
 from notifications.core import clock
-from notifications.core.models import RecipientList
+from notifications.core.models import ApiKey, RecipientList
 from notifications.core.rules.csv_reader import ByteStream
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.recipient_lists import ListKind, ListState
-from notifications.core.store.postgres import audit
+from notifications.core.store.postgres import audit, locks
 from notifications.features.audiences.rows import recipient_lists
 from notifications.features.audiences.rows.recipient_lists import Chunk
 from notifications.features.audiences.rules import upload_lines
@@ -30,18 +30,49 @@ from notifications.features.audiences.rules.upload_lines import (
 )
 
 LINES_AT_ONCE: Final = 5_000
-"""Lines of a chunk, which is one transaction of some 100 ms."""
+"""Most lines of a chunk, which is one transaction of some 100 ms."""
+_CHUNK_SECONDS: Final = 10.0
+"""After so many seconds a chunk is stored with fewer lines: a slow upload shows that it lives, and
+learns that it was deleted."""
 KEPT_FOR: Final = dt.timedelta(days=30)
 AT_ONCE: Final = 2
 """Uploads that a process loads at the same time; each holds a connection to the database."""
 BROKEN_OFF: Final = "the connection ended before the end of the file"
 _ENDED: Final = "the upload was deleted, or made no progress for too long"
 
+_ALIVE: Final = dt.timedelta(minutes=1)
+"""Each chunk is a sign of life."""
+
 _room = threading.BoundedSemaphore(AT_ONCE)
 
 
 class UploadsBusy(Exception):
-    """The process loads enough files at the moment: repeat the call later."""
+    """The process, or the producer, loads enough files at the moment: repeat the call later."""
+
+
+@transaction.atomic
+def begin_upload(*, mode: Mode, name: str, by: str, producer_id: int) -> RecipientList:
+    """Create an empty upload of a producer, in the state `loading`.
+
+    A producer loads one file at a time, over all processes: with two it could take all places of a
+    process from other producers. An upload without progress for `_ALIVE`, as of a killed process,
+    does not count.
+
+    Raises:
+        UploadsBusy: an upload of the producer is loading; no row was created.
+    """
+    locks.wait_for_transaction([f"uploads of producer {producer_id}"])
+    running = RecipientList.objects.filter(
+        kind=ListKind.UPLOAD,
+        state=ListState.LOADING,
+        deleted_at=None,
+        touched_at__gt=clock.now() - _ALIVE,
+    )
+    keys = ApiKey.objects.filter(producer_id=producer_id).values_list("prefix", flat=True)
+    ends = tuple(f"({prefix})" for prefix in keys)  # as `authentication.actor_of` names a key
+    if any(name.endswith(ends) for name in running.values_list("created_by", flat=True)):
+        raise UploadsBusy("an upload of the producer is running; repeat the call after its end")
+    return begin(mode=mode, kind=ListKind.UPLOAD, name=name, by=by)
 
 
 def begin(*, mode: Mode, kind: ListKind, name: str, by: str, **columns: object) -> RecipientList:
@@ -100,14 +131,14 @@ def _finish(upload: RecipientList) -> None:
 
 
 def _chunks(stream: ByteStream, form: UploadFormat) -> Iterator[Chunk]:
-    chunk = Chunk()
+    chunk, since = Chunk(), clock.steady()
     for line in upload_lines.read_lines(stream, form):
         if isinstance(line, UploadLine):
             chunk.lines.append(line)
         else:
             chunk.faults.append(line)
-        if len(chunk) >= LINES_AT_ONCE:
+        if len(chunk) >= LINES_AT_ONCE or clock.steady() - since >= _CHUNK_SECONDS:
             yield chunk
-            chunk = Chunk()
+            chunk, since = Chunk(), clock.steady()
     if len(chunk):
         yield chunk

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 
 import pytest
 
 from notifications.core import clock
-from notifications.core.models import Recipient, RecipientList
+from notifications.core.models import ApiKey, Producer, Recipient, RecipientList
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.recipient_lists import ListKind, ListState
 from notifications.features.audiences import uploads
@@ -76,6 +77,46 @@ def test_a_process_loads_two_files_at_a_time(upload: RecipientList) -> None:
     uploads.load(upload, Stream(load_others), UploadFormat.CSV)
     states = RecipientList.objects.order_by("pk").values_list("state", flat=True)
     assert list(states) == [ListState.READY, ListState.READY, ListState.FAILED]
+
+
+def test_a_producer_loads_one_file_at_a_time_over_all_processes() -> None:
+    mine, other = (Producer.objects.create(name=name) for name in ("mine", "other"))
+    for prefix, producer in (("nk_1", mine), ("nk_2", mine), ("nk_3", other)):
+        ApiKey.objects.create(
+            producer=producer, prefix=prefix, digest=b"x" * 32, mode=Mode.LIVE, scopes=[]
+        )
+    first = _begin("nk_1", mine)
+    with pytest.raises(uploads.UploadsBusy, match="of the producer is running"):
+        _begin("nk_2", mine)
+    assert RecipientList.objects.count() == 1
+    uploads.load(_begin("nk_3", other), Stream(lambda: None), UploadFormat.CSV)
+    silent_since = clock.now() - dt.timedelta(minutes=2)  # as after a killed process
+    RecipientList.objects.filter(pk=first.pk).update(touched_at=silent_since)
+    uploads.load(_begin("nk_2", mine), Stream(lambda: None), UploadFormat.CSV)
+    assert _begin("nk_1", mine).state == ListState.LOADING
+
+
+def test_a_slow_upload_shows_progress_before_its_chunk_is_full(
+    upload: RecipientList, later: Callable[[dt.timedelta], None]
+) -> None:
+    class SlowStream:
+        def __init__(self) -> None:
+            self.parts = [b"user_id\n", *([b"u_1\n"] * 4)]
+            self.stored = 0
+
+        def read(self, _size: int) -> bytes:
+            later(dt.timedelta(seconds=10))
+            self.stored = RecipientList.objects.get(pk=upload.pk).lines
+            return self.parts.pop(0) if self.parts else b""
+
+    stream = SlowStream()
+    assert uploads.load(upload, stream, UploadFormat.CSV).lines == 4
+    assert stream.stored > 0
+
+
+def _begin(prefix: str, producer: Producer) -> RecipientList:
+    by = f"producer {producer.name} ({prefix})"
+    return uploads.begin_upload(mode=Mode.LIVE, name="", by=by, producer_id=producer.pk)
 
 
 def _load_a_third(upload: RecipientList) -> None:

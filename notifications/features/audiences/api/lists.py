@@ -229,8 +229,10 @@ def upload_audience(call: Call) -> UploadAnswer:
         raise_problem(Problem(Kind.INVALID, "the file is empty", (FieldError("", "is empty"),)))
     is_json = str(call.request.content_type).lower().startswith(NDJSON)
     form = UploadFormat.NDJSON if is_json else UploadFormat.CSV
-    upload = uploads.begin(mode=call.key.mode, kind=ListKind.UPLOAD, name=query.name, by=call.by)
     try:
+        upload = uploads.begin_upload(
+            mode=call.key.mode, name=query.name, by=call.by, producer_id=call.key.producer_id
+        )
         upload = uploads.load(upload, stream, form)
     except InvalidUpload as error:
         raise_problem(Problem(Kind.INVALID, str(error), (FieldError("", str(error)),)))

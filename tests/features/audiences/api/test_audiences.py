@@ -9,6 +9,7 @@ import pytest
 from notifications.core import clock
 from notifications.core.models import Audience, Recipient, RecipientList, RecipientListMember
 from notifications.core.rules.lane import Mode
+from notifications.core.rules.recipient_lists import ListState
 from notifications.core.store.postgres import erasure
 from notifications.features.audiences import sweep
 from notifications.features.audiences.rows import members
@@ -56,6 +57,16 @@ def test_attributes_are_compared(caller: Caller) -> None:
     assert caller.send("PUT", "/v1/recipients/u_1", {"attributes": values}).status_code == 200
     assert size(caller, {"attribute": "plan", "is": "pro"}) == 1
     assert size(caller, {"not": {"attribute": "tags", "contains": "a"}}) == 4
+
+
+def test_a_second_upload_of_a_producer_is_refused_while_the_first_loads(
+    caller: Caller, make_caller: MakeCaller
+) -> None:
+    assert upload(caller, "user_id\nu_1\n").status_code == 201
+    RecipientList.objects.update(state=ListState.LOADING)  # as before its last chunk
+    told = upload(make_caller(), "user_id\nu_1\n")  # another key of the producer
+    assert (told.status_code, "Retry-After" in told) == (503, True)
+    assert upload(make_caller("billing"), "user_id\nu_1\n").status_code == 201
 
 
 def test_an_unknown_attribute_of_an_audience_is_refused_with_a_pointer(caller: Caller) -> None:
