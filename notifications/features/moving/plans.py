@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Final
 
 import structlog
@@ -86,6 +87,18 @@ class Report:
             self.remarks.append(remark)
 
 
+class ImportStep(StrEnum):
+    """A step of an import, in the words of its progress."""
+
+    READING = "read and checked"
+    TRYING = "tried"
+    WRITING = "imported"
+
+
+Progress = Callable[[ImportStep, int, int], None]
+"""Takes a step, the items so far, and all items of the files; 0: not known yet."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import:
     """The order for an import: files, mode, actor and options."""
@@ -100,6 +113,8 @@ class Import:
     """Import the understood items although others are not understood."""
     part: int = field(default_factory=lambda: PART)
     """Items in a transaction."""
+    progress: Progress = lambda _step, _items, _of: None
+    """Called after each part of a step."""
 
 
 def run(wanted: Import) -> Report:
@@ -143,7 +158,8 @@ def _write_all(wanted: Import, report: Report) -> None:
     """Read the files again and write the parts; a fault of the write is added to the report."""
     faults_before = report.fault_count
     part: list[Item] = []
-    again = 0
+    again = done = 0
+    step = ImportStep.TRYING if wanted.is_dry else ImportStep.WRITING
     for found in _items(wanted):
         if isinstance(found, NotUnderstood):
             again += 1
@@ -151,7 +167,10 @@ def _write_all(wanted: Import, report: Report) -> None:
             part.append(found)
         if len(part) >= wanted.part:
             _write(part, wanted, report)
+            done += len(part)
             part = []
+            if report.items > wanted.part:  # a single part may be rolled back
+                wanted.progress(step, done, report.items)
     _write(part, wanted, report)
     if again != faults_before:
         report.add_fault(NotUnderstood(wanted.files[0].place, _CHANGED))
@@ -174,6 +193,8 @@ def _check(wanted: Import) -> Report:
                 report.left_out[found.name] += 1
             case TemplateItem() | RecipientItem() | SuppressionItem():
                 report.items += 1
+                if report.items % wanted.part == 0:
+                    wanted.progress(ImportStep.READING, report.items, 0)
     return report
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -22,8 +23,8 @@ from notifications.core.rules import access
 from notifications.core.rules.lane import Mode
 from notifications.core.rules.scopes import Scope
 from notifications.core.store.postgres import api_keys
-from notify_client import Client, webhooks
-from notify_client.cli import following
+from notify_client import Client, cli, webhooks
+from notify_client.cli import following, waiting
 from tests.clients.python.conftest import Service
 from tests.providers.fakes import HttpFake
 
@@ -107,6 +108,22 @@ def test_a_login_is_stored_for_its_owner_alone(stranger: Notify, service: Servic
     (file,) = stranger.folder.glob("config/notify/*")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stranger("templates", "list", "--profile", "staging")
+
+
+def test_a_server_that_does_not_answer_is_waited_for_aloud_and_not_for_long(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        monkeypatch.setenv("NOTIFY_URL", url)
+        monkeypatch.setenv("NOTIFY_KEY", "nk_test_none")
+        monkeypatch.setattr(waiting, "QUIET_SECONDS", 0.0)
+        monkeypatch.setattr(waiting, "TOTAL_SECONDS", 0.5)
+        assert cli.main(["send", "u_1", "--type", "LIKE", "--template", "t"]) == 1
+    first, last = capsys.readouterr().err.splitlines()
+    assert first == f"notify: waiting for an answer of {url}, at most 0.5 s for each call"
+    assert last.startswith(f"notify: {url} gave no answer (ReadTimeout")
+    assert "run the command again with --idempotency-key " in last
 
 
 def test_a_wrong_key_is_not_stored(stranger: Notify, service: Service) -> None:

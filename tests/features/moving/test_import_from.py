@@ -22,6 +22,7 @@ from notifications.core.rules.lane import Mode, Priority
 from notifications.core.store.postgres import recipients
 from notifications.core.store.postgres.contact_book import Address, ContactChange
 from notifications.features.moving import plans
+from notifications.features.moving.management.commands import import_from as import_from_command
 from providers.contract import Channel
 from tests.features.moving import exports
 from tests.features.moving.conftest import ImportFrom
@@ -83,6 +84,23 @@ def test_one_fault_keeps_everything_out_unless_the_import_is_partial(
     assert "r.csv, line 5: the user id is in r.csv, line 2, too" in told
     assert "no-mailbox" not in told
     assert not Contact.objects.filter(recipient__user_id="u_3").exists()
+
+
+def test_a_long_import_prints_progress(
+    import_from: ImportFrom, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(plans, "PART", 2)
+    monkeypatch.setattr(import_from_command, "_TOLD_EVERY", 0.0)
+    lines = "user_id,email\n" + "".join(f"p_{n},p_{n}@example.com\n" for n in range(5))
+    assert "recipients: 5 imported" in import_from("csv", {"r.csv": lines})
+    assert capsys.readouterr().err.splitlines() == [
+        "2 items read and checked",
+        "4 items read and checked",
+        "2 of 5 items tried",
+        "4 of 5 items tried",
+        "2 of 5 items imported",
+        "4 of 5 items imported",
+    ]
 
 
 @pytest.mark.parametrize("name", ["subscribers.json.gz", "subscribers.csv.gz"])

@@ -2,6 +2,7 @@
 
     arguments   the parser
     profiles    stored URLs and keys
+    waiting     says that a command waits for the service, and what to do
     sending     `send`
     templates   `templates pull`, `push`, `diff`, `promote`
     following   `tail` and `listen`, on the change feed

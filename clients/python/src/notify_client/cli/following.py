@@ -21,9 +21,9 @@ from typing import Any, Final
 import httpx
 
 from notify_client import Client, _timing
-from notify_client.cli import profiles
+from notify_client.cli import profiles, waiting
 from notify_client.cli.faults import Fault
-from notify_client.errors import NoAnswer, RateLimited, ServiceError
+from notify_client.errors import RateLimited, ServiceError
 from notify_client.types import StatusChangeLine
 
 _VARIABLE: Final = "NOTIFY_LISTEN_SECRET"
@@ -39,8 +39,9 @@ _FAILED: Final = frozenset({"failed", "bounced"})
 
 def tail(chosen: Namespace) -> int:
     """Print a line for each status change until Ctrl-C."""
-    with profiles.client(chosen.profile) as client:
-        for change in _changes(client, chosen):
+    url, key = profiles.access(chosen.profile)
+    with Client(url, key, total_timeout=waiting.TOTAL_SECONDS) as client:
+        for change in _changes(client, chosen, url=url):
             print(json.dumps(change) if chosen.json else _line(change), flush=True)
     return 0
 
@@ -51,10 +52,16 @@ def listen(chosen: Namespace) -> int:
         os.environ.get(_VARIABLE) or "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
     )
     key = _key_of(secret)
-    with profiles.client(chosen.profile) as client, httpx.Client(timeout=_TIMEOUT_SECONDS) as http:
-        producer = client.me()["producer"]
+    url, api_key = profiles.access(chosen.profile)
+    limit = waiting.TOTAL_SECONDS
+    with (
+        Client(url, api_key, total_timeout=limit) as client,
+        httpx.Client(timeout=_TIMEOUT_SECONDS) as http,
+    ):
+        with waiting.told(url):
+            producer = client.me()["producer"]
         print(f"Signing secret: {secret}", flush=True)
-        for change in _changes(client, chosen):
+        for change in _changes(client, chosen, url=url):
             body = json.dumps(_event(change, producer)).encode()
             print(f"{_line(change)} -> {_call(http, chosen.url, body, change, key)}", flush=True)
     return 0
@@ -76,13 +83,14 @@ def since(text: str) -> timedelta:
     return timedelta(seconds=seconds)
 
 
-def _changes(client: Client, chosen: Namespace) -> Iterator[StatusChangeLine]:
+def _changes(client: Client, chosen: Namespace, *, url: str) -> Iterator[StatusChangeLine]:
     """Yield the changes that pass the filters; an outage is told and waited for."""
     query: dict[str, Any] = {"since": datetime.fromtimestamp(_timing.wall(), UTC) - chosen.since}
     while True:
         try:
-            page = client.notifications.changes(**query)
-        except (NoAnswer, RateLimited, ServiceError) as error:
+            with waiting.told(url):
+                page = client.notifications.changes(**query)
+        except (Fault, RateLimited, ServiceError) as error:
             print(f"notify: {error}; the command goes on", file=sys.stderr)
             _timing.sleep(_PAUSE_SECONDS)
             continue

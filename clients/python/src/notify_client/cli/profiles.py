@@ -8,24 +8,44 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from notify_client import Client
+from notify_client.cli import waiting
 from notify_client.cli.faults import Fault
 
 DEFAULT: Final = "default"
 
 
-def client(profile: str | None) -> Client:
-    """Return the client of a profile; without a name that of the environment, or of `default`.
+@contextmanager
+def client(profile: str | None, *, takes_key: bool = False) -> Iterator[Client]:
+    """Open the client of a profile; without a name that of the environment, or of `default`.
+
+    Args:
+        profile: the name of the profile.
+        takes_key: as `waiting.told`.
+
+    Raises:
+        Fault: there is no such profile, or the service gives no answer.
+    """
+    url, key = access(profile)
+    limit = waiting.TOTAL_SECONDS
+    with waiting.told(url, takes_key=takes_key), Client(url, key, total_timeout=limit) as opened:
+        yield opened
+
+
+def access(profile: str | None) -> tuple[str, str]:
+    """Return URL and key of a profile, as `client`.
 
     Raises:
         Fault: there is no such profile.
     """
     url, key = os.environ.get("NOTIFY_URL"), os.environ.get("NOTIFY_KEY")
     if profile is None and url and key:
-        return Client(url, key)
+        return url, key
     if profile is None and (url or key):
         given, missing = ("NOTIFY_URL", "NOTIFY_KEY") if url else ("NOTIFY_KEY", "NOTIFY_URL")
         raise Fault(f"{given} is set and {missing} is not: set both, or name a profile")
@@ -37,7 +57,7 @@ def client(profile: str | None) -> Client:
             f"there is no profile {name!r}: run `notify login URL --profile {name}`,"
             f" or set NOTIFY_URL and NOTIFY_KEY.{there_are}"
         )
-    return Client(stored[name]["url"], stored[name]["key"])
+    return stored[name]["url"], stored[name]["key"]
 
 
 def store(profile: str, url: str, key: str) -> Path:

@@ -9,7 +9,7 @@ from getpass import getpass
 from typing import Any, Final
 
 from notify_client import Client, _timing
-from notify_client.cli import profiles
+from notify_client.cli import profiles, waiting
 from notify_client.cli.faults import Fault
 
 _OPEN: Final = frozenset({"scheduled", "queued", "sending", "retrying", "unknown"})
@@ -21,7 +21,8 @@ def login(chosen: Namespace) -> int:
     """Check a key at the service and store it."""
     profile = chosen.profile or profiles.DEFAULT
     key = _key()
-    with Client(chosen.url, key) as client:
+    limit = waiting.TOTAL_SECONDS
+    with waiting.told(chosen.url), Client(chosen.url, key, total_timeout=limit) as client:
         me = client.me()
     path = profiles.store(profile, chosen.url, key)
     print(f"Profile {profile}: producer {me['producer']}, {me['mode']} key, in {path}.")
@@ -44,11 +45,13 @@ def send(chosen: Namespace) -> int:
         request["channels"] = chosen.channel
     if chosen.idempotency_key:
         request["idempotency_key"] = chosen.idempotency_key
-    with profiles.client(chosen.profile) as client:
+    with profiles.client(chosen.profile, takes_key=True) as client:
         accepted = client.send(**request)
-        print(accepted["notification_id"])
-        if chosen.wait is None:
-            return 0
+    print(accepted["notification_id"], flush=True)
+    if chosen.wait is None:
+        return 0
+    url, key = profiles.access(chosen.profile)
+    with Client(url, key, total_timeout=waiting.TOTAL_SECONDS) as client:
         return _wait(client, accepted["notification_id"], chosen.wait)
 
 

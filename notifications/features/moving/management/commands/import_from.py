@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import functools
+import math
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 from django.core.management.base import BaseCommand, CommandError
 
+from notifications.core import clock
 from notifications.core.management.actor import actor
 from notifications.core.rules.lane import Mode
 from notifications.features.moving import plans
 from notifications.features.moving.export import ExportFile, WrongExport
-from notifications.features.moving.plans import Import, Report
+from notifications.features.moving.plans import Import, ImportStep, Report
 from notifications.features.moving.recipients import Author
 from notifications.features.moving.vendors.registry import READERS
+
+_TOLD_EVERY: Final = 2.0
+"""Seconds between two lines of progress."""
 
 
 class Command(BaseCommand):
@@ -27,6 +32,8 @@ class Command(BaseCommand):
         " (docs/moving.md). All files are checked first; with a part that is not understood nothing"
         " is imported, unless --partial is given. Sends nothing; safe to repeat."
     )
+
+    _told_at = -math.inf
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Define the arguments."""
@@ -72,6 +79,7 @@ class Command(BaseCommand):
             author=Author(by=actor(f"import_from {vendor}"), is_for_person=True),
             is_dry=dry_run,
             is_partial=partial,
+            progress=self._tell_progress,
         )
         try:
             report = plans.run(wanted)
@@ -83,6 +91,13 @@ class Command(BaseCommand):
                 f"{report.fault_count} parts were not understood. "
                 + _outcome(report, is_dry=dry_run)
             )
+
+    def _tell_progress(self, step: ImportStep, items: int, of: int) -> None:
+        """Write a line to the standard error, at most one in two seconds."""
+        if clock.monotonic() - self._told_at >= _TOLD_EVERY:
+            self._told_at = clock.monotonic()
+            whole = f" of {of:,}" if of else ""
+            self.stderr.write(f"{items:,}{whole} items {step}", self.style.NOTICE)
 
     def _print(self, report: Report, *, is_dry: bool) -> None:
         verb = "would be imported" if is_dry else "imported"
