@@ -193,6 +193,10 @@ def test_the_component_has_the_look_of_the_brand_and_opens_as_asked_before_its_s
     shop.chrome.get(f"{shop.url}/shop#open")
     shop.wait(f"element.open && {accent} === '{brand.color}'")
     shop.wait("element.shadowRoot.querySelector('.logo').alt === 'Shop'")
+    shop.wait("element.shadowRoot.querySelector('.logo').hidden")  # no server has the image
+    shop.run("window.brand = shown.brand; element.inbox.show({tab: 'archived'})")
+    shop.wait("shown.loaded && shown.brand !== window.brand")
+    assert shop.run("return element.shadowRoot.querySelector('.logo').hidden")
     assert shop.run("return getComputedStyle(element).fontFamily").startswith("Georgia")
     shop.run("element.setAttribute('theme', 'dark')")
     shop.wait(f"{accent} === '{rows.to_brand(brand).color_on_dark}'")

@@ -32,6 +32,7 @@ export class NotifyInboxElement extends HTMLElement {
   #ends = null;
   #brandSheet = new CSSStyleSheet();
   #brand = null;
+  #brokenLogo = "";
 
   constructor() {
     super();
@@ -146,7 +147,7 @@ export class NotifyInboxElement extends HTMLElement {
     const click = (handle) => ({ type: "button", onclick: handle });
     this.badge = h("span", { class: "badge", part: "badge", hidden: true, "aria-hidden": "true" });
     this.bell = h("button", { class: "bell", part: "bell", "aria-haspopup": "dialog", "aria-expanded": "false", "aria-controls": "panel", ...click(() => (this.open = !this.open)) }, icon("bell"));
-    this.logo = h("img", { class: "logo", part: "logo", hidden: true, loading: "lazy", referrerpolicy: "no-referrer", onerror: () => (this.logo.hidden = true) });
+    this.logo = h("img", { class: "logo", part: "logo", hidden: true, loading: "lazy", referrerpolicy: "no-referrer", onerror: () => this.#hideBrokenLogo() });
     this.heading = h("h2", { id: "title", part: "title", tabindex: "-1" });
     this.readAll = h("button", { class: "icon", part: "button", ...click(() => this.#readAll()) }, icon("checks"));
     this.closing = h("button", { class: "icon", part: "button", ...click(() => (this.open = false)) }, icon("close"));
@@ -226,8 +227,14 @@ export class NotifyInboxElement extends HTMLElement {
     const src = safeUrl(look?.logo_url);
     set(this.logo, "alt", look?.logo_alt ?? "");
     set(this.logo, "src", src);
-    this.logo.hidden = !src;
+    this.logo.hidden = !src || src === this.#brokenLogo;
     this.#brandSheet.replaceSync(look ? `:host { --notify-brand-color: ${look.color}; --notify-brand-dark: ${look.color_on_dark}; --notify-brand-font: ${look.font} }` : "");
+  }
+
+  /** Hide the logo until its URL changes: a new page 1 renders the brand again, and loads an unchanged URL no second time. */
+  #hideBrokenLogo() {
+    this.#brokenLogo = this.logo.getAttribute("src");
+    this.logo.hidden = true;
   }
 
   #renderBell({ counts }) {
