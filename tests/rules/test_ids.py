@@ -21,6 +21,7 @@ _NUMBERS = st.integers(min_value=1, max_value=ids.MAX_DELIVERIES)
 def test_a_delivery_names_its_notification_and_its_number(at: int, chance: int, n: int) -> None:
     notification = ids.notification_id(at_ms=at, entropy=chance)
     delivery = ids.delivery_id(notification, n)
+    assert ids.delivery_text(str(notification), n) == str(delivery)
     assert ids.notification_of(delivery) == notification
     assert ids.notification_of(notification) == notification
     assert ids.number_of(delivery) == n

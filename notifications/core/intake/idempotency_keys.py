@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from notifications.core.intake.plan import Plan
@@ -45,8 +45,7 @@ class AnswerOfAnotherRelease(Exception):
     problem: Final = OF_ANOTHER_RELEASE
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptedRequest:
+class AcceptedRequest(NamedTuple):
     """An accepted request, now or before."""
 
     response: dict[str, Any]

@@ -12,7 +12,7 @@ import orjson
 
 from notifications.core import clock
 from notifications.core.intake import attachments, sms, validation
-from notifications.core.intake.validation import IntakeRequest, Lookups, ValidRequest
+from notifications.core.intake.validation import Caller, IntakeRequest, Lookups, ValidRequest
 from notifications.core.rules import accepted_answer, channels, ids
 from notifications.core.rules.accepted_answer import AcceptedAnswer
 from notifications.core.rules.attachments import FileUse
@@ -164,7 +164,7 @@ def _deliveries(
     return [
         _delivery(
             ids.delivery_id(notification_id, number),
-            ask.caller.mode,
+            ask.caller,
             target,
             later,
             checked,
@@ -176,7 +176,7 @@ def _deliveries(
 
 def _delivery(
     delivery_id: UUID,
-    mode: Mode,
+    caller: Caller,
     target: Target,
     later: dt.datetime | None,
     checked: ValidRequest,
@@ -193,7 +193,7 @@ def _delivery(
         due_at = lookups.now + publish.FIRST_REPUBLISH
     return NewDelivery(
         id=delivery_id,
-        mode=mode,
+        mode=caller.mode,
         priority=priority,
         channel=target.channel,
         status=status,
@@ -203,6 +203,7 @@ def _delivery(
         contact_id=None if later is not None else target.contact_id,
         falls_back=bool(checked.chain),
         is_published=status is Status.QUEUED and priority.is_urgent,
+        producer_id=caller.producer_id,
     )
 
 
@@ -234,7 +235,7 @@ def _row(
         request.ordering_key or "",
         request.webhook_url or "",
         [int(channel) for channel in checked.chain or request.channels_in_order],
-        request.delivery.value,
+        str(request.delivery),
         bool(checked.chain),
         request.idempotency_key or "",
         traceparent,

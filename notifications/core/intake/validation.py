@@ -91,8 +91,7 @@ class Lookups:
     files: attachments.Files
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValidRequest:
+class ValidRequest(NamedTuple):
     """A valid request with its resolved rule, template, recipient and times."""
 
     rule: TypeRule
@@ -322,9 +321,11 @@ def variable_mistakes(
     """List wrong variables with a sentence: by declaration, or missing in the texts of channels."""
     if template.declared:
         return variables.mistakes(template.declared, given)
-    needed = frozenset[str]().union(*(template.needed[channel] for channel in wanted))
-    missing = sorted(needed - given.keys())
-    return [(name, "the template needs this variable, and it is missing") for name in missing]
+    needed = {name for channel in wanted for name in template.needed[channel]}
+    missing = needed - given.keys()
+    return [
+        (name, "the template needs this variable, and it is missing") for name in sorted(missing)
+    ]
 
 
 def _recipient(ask: IntakeRequest, lookups: Lookups) -> RecipientContacts:

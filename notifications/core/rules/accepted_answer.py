@@ -33,6 +33,7 @@ _HEAD: Final = struct.Struct(">B16sqBH")
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MICROSECOND: Final = dt.timedelta(microseconds=1)
 _CHANNELS: Final = {channel.value: channel.label for channel in Channel}
+_PRIORITIES: Final = {priority: priority.name for priority in Priority}
 _STATUSES: Final = {status.value: status.label for status in Status}
 
 
@@ -50,13 +51,14 @@ class AcceptedAnswer(NamedTuple):
 
 def as_json(answer: AcceptedAnswer) -> dict[str, Any]:
     """Return the body of the answer."""
+    name = str(answer.notification_id)
     body: dict[str, Any] = {
-        "notification_id": str(answer.notification_id),
+        "notification_id": name,
         "status": _overall(tuple([status for _, status in answer.deliveries])),
-        "priority": answer.priority.name,
+        "priority": _PRIORITIES[answer.priority],
         "deliveries": [
             {
-                "delivery_id": str(ids.delivery_id(answer.notification_id, number)),
+                "delivery_id": ids.delivery_text(name, number),
                 "channel": _CHANNELS[channel],
                 "status": _STATUSES[status],
             }

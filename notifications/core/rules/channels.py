@@ -114,6 +114,8 @@ def resolve(
     """
     order = dict.fromkeys(wanted or reach.channel_order or DEFAULT_ORDER)
     tried = [_on_channel(reach, channel, topics=topics, priority=priority) for channel in order]
+    if len(tried) == 1:  # nothing to choose
+        return Resolved(tried[0], [])
     if spread is Spread.ALL:
         return Resolved([target for found in tried for target in found], [])
     place = next((number for number, found in enumerate(tried) if found[0].stop is None), 0)

@@ -19,6 +19,7 @@ CHILD_BITS: Final = 12
 MAX_DELIVERIES: Final = 2**CHILD_BITS - 1
 """Most deliveries of one notification."""
 _CHILD_MASK: Final = MAX_DELIVERIES
+_CHILD_DIGITS: Final = CHILD_BITS // 4
 RANDOM_BITS: Final = 62
 """12 of `rand_a` and the upper 50 of `rand_b` (RFC 9562, 5.7)."""
 _WITH_TIME: Final = 7
@@ -50,6 +51,11 @@ def delivery_id(notification: UUID, number: int) -> UUID:
         msg = f"a notification has 1 to {MAX_DELIVERIES} deliveries, not a {number}-th"
         raise ValueError(msg)
     return UUID(int=notification.int | number)
+
+
+def delivery_text(notification: str, number: int) -> str:
+    """Return the text of `delivery_id` from the text of the notification's id."""
+    return f"{notification[:-_CHILD_DIGITS]}{number:0{_CHILD_DIGITS}x}"
 
 
 def notification_of(delivery: UUID) -> UUID:

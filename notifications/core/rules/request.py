@@ -47,6 +47,7 @@ MAX_TTL: Final = dt.timedelta(days=60)
 """`scheduled_at + ttl` lies at most this far ahead, so every open row is younger than retention."""
 MAX_BATCH: Final = 1000
 _MOST_LEVELS: Final = 250
+_PRIORITIES: Final = dict(Priority.__members__)
 _EXPONENT: Final = re.compile(rb"\de\+?\d")
 """Only large floats are written with one."""
 _NUL: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
@@ -84,9 +85,9 @@ def _no_nul(text: object) -> object:
 
 
 def _priority(value: object) -> object:
-    if isinstance(value, str) and value in Priority.__members__:
-        return Priority[value]
-    msg = f"must be one of {', '.join(Priority.__members__)}"
+    if isinstance(value, str) and value in _PRIORITIES:
+        return _PRIORITIES[value]
+    msg = f"must be one of {', '.join(_PRIORITIES)}"
     raise ValueError(msg)
 
 
@@ -131,22 +132,18 @@ def written_instant(value: object) -> object:
 Instant = Annotated[AwareDatetime, BeforeValidator(written_instant), AfterValidator(_within_reach)]
 Text = Annotated[str, BeforeValidator(_no_nul)]
 Name = Annotated[
-    str,
-    StringConstraints(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.:\-]+$"),
-    BeforeValidator(_no_nul),
+    str, StringConstraints(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.:\-]+$")
 ]
 UserId = Annotated[str, StringConstraints(min_length=1, max_length=128), BeforeValidator(_no_nul)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY), BeforeValidator(_no_nul)]
 
 
-LocalTime = Annotated[
-    str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$"), BeforeValidator(_no_nul)
-]
+LocalTime = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
 """Time of the recipient's day, such as 09:00."""
 AskedPriority = Annotated[
     Priority,
     BeforeValidator(_priority),
-    WithJsonSchema({"type": "string", "enum": list(Priority.__members__)}),
+    WithJsonSchema({"type": "string", "enum": list(_PRIORITIES)}),
 ]
 
 

@@ -55,8 +55,10 @@ class _TextsDumper(Dumper):
     oid = postgres.types["text"].array_oid
 
     def dump(self, obj: Sequence[str]) -> bytes:
-        quoted = [each.replace("\\", r"\\").replace('"', r"\"") for each in obj]
-        return ('{"' + '","'.join(quoted) + '"}').replace("\0", "").encode()
+        together = "".join(obj)
+        if '"' in together or "\\" in together:
+            obj = [each.replace("\\", r"\\").replace('"', r"\"") for each in obj]
+        return ('{"' + '","'.join(obj) + '"}').replace("\0", "").encode()
 
 
 class _SmallIntegersDumper(Dumper):

@@ -78,13 +78,27 @@ def encode(records: Sequence[Sequence[object]]) -> bytes:
 
 def _is_shared(column: Sequence[object]) -> bool:
     """Return True if the values of a column are equal and of one type; True equals 1."""
-    return column.count(column[0]) == len(column) and len(set(map(type, column))) == 1
+    first = column[0]
+    # Most columns of ids differ in the last row already.
+    return (
+        first == column[-1]
+        and column.count(first) == len(column)
+        and len(set(map(type, column))) == 1
+    )
 
 
 def _column(column: Sequence[Any]) -> Sequence[str]:
-    if set(map(type, column)) == {str}:
+    """Encode values; those of one frequent type without a call for each value."""
+    kinds = set(map(type, column))
+    if kinds == {str}:
         together = "".join(column)
         return list(map(text, column)) if any(map(together.__contains__, _ESCAPED)) else column
+    if kinds == {UUID}:
+        return [f"{value.int:032x}" for value in column]
+    if kinds == {bytes}:
+        return [rf"\\x{value.hex()}" for value in column]
+    if kinds == {dt.datetime}:
+        return list(map(dt.datetime.isoformat, column))
     return [_FORMATS[type(value)](value) for value in column]
 
 

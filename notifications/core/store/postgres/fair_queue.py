@@ -16,6 +16,7 @@ from a hold, a retry or a dead worker get a new place in the same way.
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, cast
@@ -43,7 +44,10 @@ def places(asks: Sequence[Ask], *, now: dt.datetime) -> list[dt.datetime]:
     """Return the `due_at` of P2 and P3 rows, in order; `now` is Postgres's clock."""
     if not asks:
         return []
-    counts = Counter(asks)
+    runs = [(ask, len(list(equal))) for ask, equal in itertools.groupby(asks)]
+    counts = Counter[Ask]()
+    for ask, count in runs:
+        counts[ask] += count
     arguments: list[str | int | float | bytes] = [_microseconds(now)]
     for ask, count in counts.items():
         arguments += ["", ask.producer_id, count]
@@ -52,10 +56,11 @@ def places(asks: Sequence[Ask], *, now: dt.datetime) -> list[dt.datetime]:
     except state.Away:
         return [now] * len(asks)
     last = dict(zip(counts, cast("list[int]", found), strict=True))
-    due = []
-    for ask in asks:
-        last[ask] += 1
-        due.append(_EPOCH + last[ask] * _MICROSECOND)
+    due: list[dt.datetime] = []
+    for ask, count in runs:
+        free = last[ask] + 1
+        due += [_EPOCH + place * _MICROSECOND for place in range(free, free + count)]
+        last[ask] += count
     return due
 
 

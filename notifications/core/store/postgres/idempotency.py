@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -36,8 +35,7 @@ class IdempotencyKey(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class IdempotencyRecord:
+class IdempotencyRecord(NamedTuple):
     """A key with the request body and the answer."""
 
     key: IdempotencyKey

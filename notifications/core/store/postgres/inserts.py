@@ -51,7 +51,7 @@ NotificationRow = tuple[object, ...]
 
 
 class NewDelivery(NamedTuple):
-    """Column values of a new delivery, in insert order; `is_published` is two columns."""
+    """Column values of a new delivery, in insert order, and two fields that are no column."""
 
     id: UUID
     mode: int
@@ -64,11 +64,16 @@ class NewDelivery(NamedTuple):
     contact_id: int | None
     falls_back: bool
     is_published: bool
-    """The accepting process publishes the delivery at once."""
+    """The accepting process publishes the delivery at once; stored as two columns."""
+    producer_id: int | None = None
+    """The producer of a new notification: a queued P2 or P3 gets its place in the fair queue. None:
+    `due_at` stays."""
 
 
+_ACCEPTED: Final = Reason.ACCEPTED.value
 _DUE_AT: Final = NewDelivery._fields.index("due_at")
-DELIVERY: Final = (*NewDelivery._fields[:-1], "publishes", "published_at")
+_IS_PUBLISHED: Final = NewDelivery._fields.index("is_published")
+DELIVERY: Final = (*NewDelivery._fields[:_IS_PUBLISHED], "publishes", "published_at")
 
 
 def deliveries(
@@ -94,19 +99,18 @@ def deliveries(
         django.db.IntegrityError: a key is taken, or the day has no partition
             (`partitions.with_day`).
     """
-    places = _places(born, notification_ids, notifications, now=now)
     rows = [
         (
             *each[:_DUE_AT],
-            places.get(each.id, each.due_at),
-            *each[_DUE_AT + 1 : -1],
+            due_at,
+            *each[_DUE_AT + 1 : _IS_PUBLISHED],
             int(each.is_published),
             now if each.is_published else None,
         )
-        for each in born
+        for each, due_at in zip(born, _due_times(born, now=now), strict=True)
     ]
     events = [
-        (notification_id, each.id, each.status, each.reason or Reason.ACCEPTED.value, now)
+        (notification_id, each.id, each.status, each.reason or _ACCEPTED, now)
         for each, notification_id in zip(born, notification_ids, strict=True)
     ]
     db.insert(
@@ -118,20 +122,15 @@ def deliveries(
     )
 
 
-def _places(
-    born: Sequence[NewDelivery],
-    notification_ids: Sequence[UUID],
-    notifications: Sequence[NotificationRow],
-    *,
-    now: dt.datetime,
-) -> dict[UUID, dt.datetime]:
-    """Return the places of queued P2 and P3 deliveries in the fair queue."""
-    producers = {row[0]: row[1] for row in notifications}
+def _due_times(born: Sequence[NewDelivery], *, now: dt.datetime) -> list[dt.datetime | None]:
+    """Return the `due_at` of each delivery."""
+    due_times = [each.due_at for each in born]
     asks = {
-        each.id: Ask(Lane.of(each.mode, each.priority, each.channel), producer)
-        for each, notification_id in zip(born, notification_ids, strict=True)
-        if each.status == Status.QUEUED
-        and not each.is_published
-        and isinstance(producer := producers.get(notification_id), int)
+        number: Ask(Lane.of(each.mode, each.priority, each.channel), each.producer_id)
+        for number, each in enumerate(born)
+        if each.producer_id is not None and each.status == Status.QUEUED and not each.is_published
     }
-    return dict(zip(asks, fair_queue.places(list(asks.values()), now=now), strict=True))
+    places = fair_queue.places(list(asks.values()), now=now)
+    for number, place in zip(asks, places, strict=True):
+        due_times[number] = place
+    return due_times

@@ -205,9 +205,8 @@ def reaches_query(
 
 
 def _reach(*row: Any) -> RecipientContacts:  # noqa: ANN401 - a row of reaches.sql
-    recipient_id, user_id, timezone, locale, *wishes = row[:8]
+    recipient_id, user_id, timezone, locale, off, order, categories_off, topics_off = row[:8]
     contact_channels, contact_ids, suppressed, number = row[8:]
-    off, order, categories_off, topics_off = wishes
     contacts: dict[Channel, list[int]] = {}
     for channel, contact_id in zip(contact_channels or (), contact_ids or (), strict=True):
         if channel in _CHANNELS:
@@ -217,9 +216,9 @@ def _reach(*row: Any) -> RecipientContacts:  # noqa: ANN401 - a row of reaches.s
         user_id,
         local_time.zone_name(timezone),
         contacts,
-        suppressed=_channels(suppressed),
-        channel_order=[_CHANNELS[channel] for channel in order or () if channel in _CHANNELS],
-        channels_off=_channels(off),
+        suppressed=_channels(suppressed) if suppressed else _NOTHING,
+        channel_order=[_CHANNELS[each] for each in order if each in _CHANNELS] if order else (),
+        channels_off=_channels(off) if off else _NOTHING,
         categories_off=frozenset(categories_off) if categories_off else _NOTHING,
         topics_off=_topics_off(topics_off) if topics_off else _NO_TOPICS,
         locale=locale,
