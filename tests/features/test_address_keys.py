@@ -161,3 +161,16 @@ def test_a_device_is_registered_twice_without_a_fault(device: str) -> None:
         assert answer.status_code in (200, 201), answer.content
         assert api.post("/v1/recipients/maria/contacts", contact).status_code in (200, 201)
     forget()
+
+
+@pytest.mark.django_db
+def test_a_look_up_by_key_calls_no_function_and_uses_the_index() -> None:
+    with connection.cursor() as running:
+        running.execute("SET LOCAL enable_seqscan = off")
+        running.execute(
+            "EXPLAIN SELECT FROM notifications_contact c"
+            " WHERE suppressible(c.channel, c.address) = 'maria@example.com'"
+        )
+        plan = "\n".join(line for (line,) in running.fetchall())
+    assert "contact_by_key" in plan
+    assert "suppressible" not in plan
