@@ -15,7 +15,7 @@ from uuid import UUID
 from notifications.core import clock
 from notifications.core.models import Delivery
 from notifications.core.rules import suspects
-from notifications.core.rules.lane import PACE, Mode, Priority
+from notifications.core.rules.lane import PACE, Lane, Mode, Priority
 from notifications.core.rules.states import Status
 from notifications.core.store.postgres import db, id_ranges, locked_rows
 from providers.contract import Channel
@@ -108,7 +108,8 @@ def _claim(
 
 
 def _claim_of(delivery_id: UUID, mode: int, priority: int, channel: int, *others: Any) -> Claimed:  # noqa: ANN401 - the rest of the row, as it comes
-    return Claimed(delivery_id, Mode(mode), Priority(priority), Channel(channel), *others)
+    lane = Lane.of(mode, priority, channel)
+    return Claimed(delivery_id, lane.mode, lane.priority, lane.channel, *others)
 
 
 def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[UUID, int]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Final
 from uuid import UUID
 
@@ -31,6 +32,8 @@ LOOK_EVERY: Final = 15.0
 """Seconds between two looks at the older days; a look costs under a millisecond a day."""
 _AHEAD: Final = dt.timedelta(seconds=LOOK_EVERY + 5)
 _DAY: Final = dt.timedelta(days=1)
+_NUMBER: Final = attrgetter("int")
+"""Compares ids in C; `UUID.__lt__` is Python."""
 _WITH_DUE_TIME: Final = sorted({*OPEN, Status.SENT, Status.UNKNOWN})
 _DUE_SOON: Final = sql.SQL(
     "SELECT 1 FROM unnest(%(statuses)s::smallint[]) AS s(status)"
@@ -98,7 +101,8 @@ def open_days() -> list[dt.date]:
 
 def around(any_ids: Collection[UUID]) -> Span:
     """Return the range of whole days from the smallest to the largest id; at least one id."""
-    return _range(ids.day_of(min(any_ids)), ids.day_of(max(any_ids)) + _DAY)
+    first, last = min(any_ids, key=_NUMBER), max(any_ids, key=_NUMBER)
+    return _range(ids.day_of(first), ids.day_of(last) + _DAY)
 
 
 def by_day(any_ids: Iterable[UUID]) -> list[tuple[Span, list[UUID]]]:

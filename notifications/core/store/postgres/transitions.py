@@ -97,7 +97,7 @@ def apply_rows(
     transition: Transition, moves: Iterable[Move], guard: Guard
 ) -> Sequence[Mapping[str, Any]]:
     """Apply a transition as `apply` does; return the moved rows of `transition.sql`."""
-    batch = sorted(moves, key=lambda each: each.id)
+    batch = sorted(moves, key=lambda each: each.id.int)
     if not batch:
         return []
     if transition.dead_letter:
@@ -267,7 +267,7 @@ class ReplayTarget:
 
 def replay(revivals: Sequence[ReplayTarget], *, detail: str) -> list[UUID]:
     """Queue dead deliveries again with new attempts; return the deliveries that were dead."""
-    batch = sorted(revivals, key=lambda each: each.id)
+    batch = sorted(revivals, key=lambda each: each.id.int)
     parameters = {
         "ids": [each.id for each in batch],
         "contacts": [each.contact_id for each in batch],
