@@ -69,6 +69,13 @@ def test_lanes_do_not_share_their_places_and_a_drained_lane_forgets() -> None:
     assert _places(_THIRD, 1, now=later) == [later + _US]
 
 
+def test_each_producer_and_lane_of_a_list_has_places_in_the_order_of_its_rows() -> None:
+    now = clock.now()
+    asks = [Ask(*each) for each in ((_LANE, 1), (_LANE, 1), (_OTHER, 1), (_LANE, 2), (_LANE, 1))]
+    places = fair_queue.places(asks, now=now)
+    assert [(each - now) // _US for each in places] == [1, 2, 1, 1, 3]
+
+
 def test_without_redis_rows_are_due_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_arguments: object) -> None:
         raise state.Away from redis.ConnectionError()
